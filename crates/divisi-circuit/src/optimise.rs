@@ -2,9 +2,9 @@
 //!
 //! Two steps, neither of which adds a product or makes a chain of them longer. First the circuit is told once
 //! more to a [`Build`], which leaves out what is known, what stands there already and what no output needs.
-//! Then its linear parts are made anew: every sum that a product or an output reads, or several other sums, is
-//! written as a list of *leaves* (inputs, products, other such sums), and the pair of terms that most lists
-//! have becomes a gate, until all lists have one term (C. Paar, "Optimized arithmetic for Reed-Solomon
+//! Then its linear parts are made anew: every sum that a product or an output reads, or several other sums,
+//! is written as a list of *leaves* (inputs, products, other such sums), and the pair of terms that most
+//! lists have becomes a gate, until all lists have one term (C. Paar, "Optimized arithmetic for Reed-Solomon
 //! encoders", ISIT 1997). A list of n leaves took n - 1 gates, and every pair that several lists have saves
 //! some, so that there are never more. A gate adds terms of every list that it serves and of nothing else: no
 //! sum waits for a leaf that it did not need before.

@@ -28,7 +28,8 @@ proptest! {
         prop_assert!(after.and_count() <= before.and_count() && after.and_depth() <= before.and_depth());
         prop_assert!(size(&after) <= size(&before));
         prop_assert_eq!((after.inputs(), after.outputs()), (before.inputs(), before.outputs()));
-        let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(|&word| vec![word, !word.rotate_left(5)]).collect();
+        let lane = |word: &u64| vec![*word, !word.rotate_left(5)];
+        let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(lane).collect();
         prop_assert_eq!(plain::run(&after, &lanes).unwrap(), plain::run(&before, &lanes).unwrap());
     }
 

@@ -1,7 +1,7 @@
 //! The command line of Divisi: reads arguments, calls the library [`divisi`], prints.
 //!
-//! The program `divisi` is [`main`] and nothing else. Another program that makes an engine of its own known ([`divisi::engine::add`])
-//! and calls it has the same commands with one engine more.
+//! The program `divisi` is [`main`] and nothing else. Another program that makes an engine of its own known
+//! ([`divisi::engine::add`]) and calls it has the same commands with one engine more.
 #![forbid(unsafe_code)]
 
 mod command;

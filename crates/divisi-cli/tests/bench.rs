@@ -1,4 +1,5 @@
-//! The benchmark's figures: the paper's counts to the bit, the fields that scripts rely on, emulated networks, many strands.
+//! The benchmark's figures: the paper's counts to the bit, the fields that scripts rely on, emulated
+//! networks, many strands.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi::bench::{self, Options, Phase, Report, Work};
@@ -22,8 +23,8 @@ fn phase(report: &Report, name: &str) -> Phase {
     report.measured.phases.iter().find(|(n, _)| *n == name).unwrap().1
 }
 
-/// MAESTRO, Table 1: bits of a block made ahead and online, and rounds online. Four products in sequence make 40 rounds of
-/// gf4-circuit, as in Table 3; a chain of additive layers has one round more than layers.
+/// MAESTRO, Table 1: bits of a block made ahead and online, and rounds online. Four products in sequence make
+/// 40 rounds of gf4-circuit, as in Table 3; a chain of additive layers has one round more than layers.
 const COSTS: [(Protocol, u64, u64, u32); 5] = [
     (Protocol::Gf8Circuit, 0, 5120, 30),
     (Protocol::Gf4Circuit, 0, 3200, 40),
@@ -87,7 +88,8 @@ fn verification_adds_little_to_a_chunk_and_says_its_error() {
             verified + phase(&report, "verification").bits
         };
         let (small, large) = (sent(64), sent(1024));
-        // Sixteen times the products: a fixed number of field elements for each of the four doublings, of at most two calls.
+        // Sixteen times the products: a fixed number of field elements for each of the four doublings, of at
+        // most two calls.
         assert!(small < large && large - small <= 2 * 4 * 1024, "{protocol} {small} {large}");
     }
 }
@@ -282,7 +284,8 @@ fn a_message_costs_the_ands_of_its_circuits() {
         ("shake128", 168, None, 2 * 38_400, 48),
         ("hmac-sha256", 32, None, 2 * 22_573, 2 * 1_607),
         ("kmac128", 100, None, 38_400, 24),
-        // three blocks; a block for the mask and an inner product for each 64 blocks, the lengths' one included
+        // three blocks; a block for the mask and an inner product for each 64 blocks, the lengths' one
+        // included
         ("cmac-aes128", 33, None, 3 * 3_200, 3 * 40),
         ("gmac-aes128", 32, None, 3_200 + 128, 41),
         ("gmac-aes256", 1_024, None, 4_480 + 2 * 128, 58),
@@ -315,7 +318,8 @@ fn a_message_costs_the_ands_of_its_circuits() {
     }
 }
 
-/// Every name is measured, and what it gives is what ordinary libraries give, also for messages in several pieces and chunks.
+/// Every name is measured, and what it gives is what ordinary libraries give, also for messages in several
+/// pieces and chunks.
 #[test]
 fn every_hash_and_mac_is_checked() {
     for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
@@ -334,7 +338,8 @@ fn every_hash_and_mac_is_checked() {
     assert_eq!(run(&options).measured.number("chunks"), 3);
 }
 
-/// Any circuit, one that only copies among them: each evaluation against the one in the clear, its ANDs to the bit.
+/// Any circuit, one that only copies among them: each evaluation against the one in the clear, its ANDs to
+/// the bit.
 #[test]
 fn circuits_are_measured_and_checked() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! The command line, case by case: `tests/cmd/*.toml` say the arguments, what is there, and what must come.
 //!
-//! Each case runs in an empty directory of its own. `{port}` is a port that somebody else has taken, `{fingerprint:FILE}` the
-//! fingerprint of an identity. A failure must be one sentence on standard error, and with `--json` also one object on
-//! standard output.
+//! Each case runs in an empty directory of its own. `{port}` is a port that somebody else has taken,
+//! `{fingerprint:FILE}` the fingerprint of an identity. A failure must be one sentence on standard error, and
+//! with `--json` also one object on standard output.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde::Deserialize;
@@ -152,7 +152,7 @@ macro_rules! files {
             named.sort();
             let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd");
             let mut there: Vec<String> =
-                std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+                std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
             there.sort();
             assert_eq!(named, there);
         }

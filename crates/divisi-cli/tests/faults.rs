@@ -1,5 +1,5 @@
-//! What happens when parties of a benchmark or a demonstration die, stall, or are interrupted: the command ends in time, names
-//! party and step, and leaves no process and no file.
+//! What happens when parties of a benchmark or a demonstration die, stall, or are interrupted: the command
+//! ends in time, names party and step, and leaves no process and no file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi::bench::{self, Options};
@@ -36,8 +36,8 @@ fn until_gone(numbers: &[u32]) {
     }
 }
 
-/// Run a benchmark that would take minutes, and send a party a signal after a while; the failure, and how long after the
-/// signal it came.
+/// Run a benchmark that would take minutes, and send a party a signal after a while; the failure, and how
+/// long after the signal it came.
 fn disturbed(victim: u8, signal: Signal, after: Duration) -> (Failure, Duration) {
     let options = Options { blocks: 50_000_000, reps: 1, warmup: 1, timeout: TIMEOUT, ..Options::default() };
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };

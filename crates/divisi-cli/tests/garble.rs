@@ -1,5 +1,5 @@
-//! Authenticated garbling through the command line: parties of their own that agree or are told what they disagree on; figures that are
-//! the paper's and the smaller form's to the bit; parties that die.
+//! Authenticated garbling through the command line: parties of their own that agree or are told what they
+//! disagree on; figures that are the paper's and the smaller form's to the bit; parties that die.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod separate;
@@ -22,7 +22,8 @@ fn one_party_each() {
     separate::one_party_each("garble");
 }
 
-/// Parties that mean different things are told so, all of them, with both digests, before anything secret is there.
+/// Parties that mean different things are told so, all of them, with both digests, before anything secret is
+/// there.
 #[test]
 fn parties_that_disagree_are_refused_with_both_digests() {
     let differences: [(&[&str], &str); 7] = [
@@ -63,8 +64,8 @@ fn triples(report: &Report) -> u64 {
     told["batches"].as_array().unwrap().iter().map(|batch| batch["triples"].as_u64().unwrap()).sum()
 }
 
-/// The forms differ in their tables alone once the triples are there: 64 n bytes and four bits an AND, and 16 (3 n - 4) + 24 bytes and
-/// three bits. Rounds are constant.
+/// The forms differ in their tables alone once the triples are there: 64 n bytes and four bits an AND, and 16
+/// (3 n - 4) + 24 bytes and three bits. Rounds are constant.
 #[test]
 fn a_garbler_sends_what_its_form_has() {
     for n in [2, 3, 5] {

@@ -1,5 +1,5 @@
-//! Parties of authenticated garbling that stop, as real processes over TCP, in each of the four phases: the others end with a clear abort,
-//! in time.
+//! Parties of authenticated garbling that stop, as real processes over TCP, in each of the four phases: the
+//! others end with a clear abort, in time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod proxies;

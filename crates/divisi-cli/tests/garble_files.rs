@@ -18,7 +18,8 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
 }
 
-/// All gates, operands that are one wire, constants, an input at an output: 9 gates over two inputs of two bits and one of one.
+/// All gates, operands that are one wire, constants, an input at an output: 9 gates over two inputs of two
+/// bits and one of one.
 const GATES: &str = "10 16\n3 2 2 1\n2 4 2\n\n\
     1 1 1 5 EQ\n1 1 0 6 EQW\n2 1 0 3 7 AND\n1 1 7 8 INV\n2 1 8 5 9 XOR\n4 2 0 1 2 3 10 11 MAND\n\
     2 1 10 10 12 AND\n2 1 6 12 13 XOR\n2 1 4 5 14 AND\n1 1 0 15 EQW\n";

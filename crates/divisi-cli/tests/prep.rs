@@ -1,4 +1,5 @@
-//! Preprocessing on disk, through the command line: made, told, used, used up and dropped, and everything that can be wrong with it.
+//! Preprocessing on disk, through the command line: made, told, used, used up and dropped, and everything
+//! that can be wrong with it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Circuits among three: as in the clear, whoever owns the inputs and learns the outputs; one party of each on its own; every message of a
-//! corrupt party changed.
+//! Circuits among three: as in the clear, whoever owns the inputs and learns the outputs; one party of each
+//! on its own; every message of a corrupt party changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi::circuit::{Circuit, Held};
@@ -131,7 +131,8 @@ fn outputs_are_those_in_the_clear_and_go_to_whom_they_are_for() {
     }
 }
 
-/// Each message of a corrupt party, a bit of it turned or the message dropped: honest receivers have the right outputs or none.
+/// Each message of a corrupt party, a bit of it turned or the message dropped: honest receivers have the
+/// right outputs or none.
 #[test]
 fn no_change_of_a_message_gives_a_wrong_output() {
     let program = program();

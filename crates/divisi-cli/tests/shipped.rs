@@ -1,7 +1,8 @@
-//! The program that these tests start is the one that ships: no check of it can be switched off, and nothing be declared verified.
+//! The program that these tests start is the one that ships: no check of it can be switched off, and nothing
+//! be declared verified.
 //!
-//! Features of one build are shared by all its packages: a dependency of any test of the workspace that turned one on would turn it on in
-//! the program, too.
+//! Features of one build are shared by all its packages: a dependency of any test of the workspace that
+//! turned one on would turn it on in the program, too.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;

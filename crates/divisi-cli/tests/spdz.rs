@@ -1,5 +1,5 @@
-//! Masked tables over authenticated shares, through the command line: every protocol in both directions, known answers, circuits among
-//! parties that keep outputs to themselves, and what is refused.
+//! Masked tables over authenticated shares, through the command line: every protocol in both directions,
+//! known answers, circuits among parties that keep outputs to themselves, and what is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::{Value, json};
@@ -26,7 +26,8 @@ fn phase<'t>(told: &'t Value, name: &str) -> &'t Value {
     phases.iter().find(|phase| phase["name"] == name).unwrap()
 }
 
-/// KOR+17, Table 2: rounds, openings and bits of a block, whatever the preprocessing and the direction of tables.
+/// KOR+17, Table 2: rounds, openings and bits of a block, whatever the preprocessing and the direction of
+/// tables.
 #[test]
 fn blocks_cost_what_the_paper_says() {
     let dir = tempfile::tempdir().unwrap();
@@ -80,7 +81,8 @@ fn circuits_are_run_by_those_who_have_the_inputs() {
     assert_eq!(told(&output)["outputs"][0], "69c4e0d86a7b0430d8cdb78070b4c55a", "{output:?}");
 }
 
-/// SP 800-38A and 38B, SP 800-67, as files of the validation program: what is there passes, what is changed fails.
+/// SP 800-38A and 38B, SP 800-67, as files of the validation program: what is there passes, what is changed
+/// fails.
 #[test]
 fn known_answers_of_both_ciphers() {
     let dir = tempfile::tempdir().unwrap();
@@ -131,7 +133,10 @@ fn known_answers_of_both_ciphers() {
     }
     // tags whose cipher runs over masks first: SP 800-38B's examples 1 to 3
     let message = "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411";
-    let gen_of = |tc: u32, bytes: usize, mac: &str| json!({ "tcId": tc, "key": key, "message": &message[..2 * bytes], "msgLen": 8 * bytes, "mac": mac, "testPassed": true });
+    let gen_of = |tc: u32, bytes: usize, mac: &str| {
+        let (text, bits) = (&message[..2 * bytes], 8 * bytes);
+        json!({ "tcId": tc, "key": key, "message": text, "msgLen": bits, "mac": mac, "testPassed": true })
+    };
     let tags = json!({ "algorithm": "CMAC-AES", "testGroups": [{ "testType": "AFT", "direction": "gen", "tests": [
         gen_of(1, 0, right),
         gen_of(2, 16, "070a16b46b4d4144f79bdd9dd04a287c"),

@@ -1,7 +1,7 @@
 //! The ways in which things end before their time.
 //!
-//! An [`Abort`] ends a session: it says what happened, at which step, with which peer, and what can be done. A [`Refusal`]
-//! ends one request and harms no other. Neither carries a secret.
+//! An [`Abort`] ends a session: it says what happened, at which step, with which peer, and what can be done.
+//! A [`Refusal`] ends one request and harms no other. Neither carries a secret.
 
 use crate::{Check, PartyId, Step};
 use divisi_net::Fault;

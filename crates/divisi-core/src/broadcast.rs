@@ -1,14 +1,17 @@
-//! Broadcast with abort (Goldwasser, Lindell 2005): what was sent to all is echoed and compared before anything depends on it.
+//! Broadcast with abort (Goldwasser, Lindell 2005): what was sent to all is echoed and compared before
+//! anything depends on it.
 //!
-//! Adversary: any number of malicious parties. Honest parties that all pass the comparison received the same from everybody; one
-//! that was told something else ends the session. Who lied cannot be told: a false echo looks the same \[M0.3\].
-//! Cost: one round and 32 bytes for each pair, however much was broadcast; nothing between two parties, who have nobody to compare with.
+//! Adversary: any number of malicious parties. Honest parties that all pass the comparison received the same
+//! from everybody; one that was told something else ends the session. Who lied cannot be told: a false echo
+//! looks the same \[M0.3\]. Cost: one round and 32 bytes for each pair, however much was broadcast; nothing
+//! between two parties, who have nobody to compare with.
 //!
 //! The digest may ride beside other messages of its round: [`Echo::send`] and [`Echoed::compare`] are apart.
 
 use crate::{Abort, Check, PartyId, Session, Step};
 
-/// All that was broadcast up to one point, one's own words included, in an order that is the same at all parties.
+/// All that was broadcast up to one point, one's own words included, in an order that is the same at all
+/// parties.
 pub struct Echo {
     hasher: blake3::Hasher,
     step: Step,

@@ -1,4 +1,5 @@
-//! The checks that a session may execute, by their ids: SECURITY.md says where their places, tests and mutants are listed.
+//! The checks that a session may execute, by their ids: SECURITY.md says where their places, tests and
+//! mutants are listed.
 
 use std::fmt;
 
@@ -71,7 +72,8 @@ checks! {
     A16 = "A16",
     /// All products of a one-hot vector are verified before its use.
     A17 = "A17",
-    /// Both halves of a vector of square-root size are verified; each vector is used once, at a place that all agree on.
+    /// Both halves of a vector of square-root size are verified; each vector is used once, at a place that
+    /// all agree on.
     A18 = "A18",
     /// The Reshare that ends a chain of additive layers is re-randomised.
     A19 = "A19",
@@ -99,9 +101,11 @@ checks! {
     S4 = "S4",
     /// Every product of a Boolean program enters the verification: counted product by product.
     S6 = "S6",
-    /// A tag is compared inside: a random multiple of the difference is opened after its verification, never the difference.
+    /// A tag is compared inside: a random multiple of the difference is opened after its verification, never
+    /// the difference.
     S7 = "S7",
-    /// A base OT message is the one canonical encoding of a group element, not the neutral one, and not our own sent back.
+    /// A base OT message is the one canonical encoding of a group element, not the neutral one, and not our
+    /// own sent back.
     O1 = "O1",
     /// The all-but-one trees of a pair are what their maker committed to.
     O2 = "O2",
@@ -159,7 +163,8 @@ checks! {
     W26 = "W26",
     /// AND on given masks: d and e are opened with MACs before any table is sent.
     W27 = "W27",
-    /// Masked inputs of the wire's owner only, echoed before a label leaves; output mask shares to receivers only.
+    /// Masked inputs of the wire's owner only, echoed before a label leaves; output mask shares to receivers
+    /// only.
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",
@@ -175,7 +180,8 @@ checks! {
     K5 = "K5",
     /// Each product comes from an authenticated triple that serves once.
     K6 = "K6",
-    /// Openings have the bits of their part of the field and no others; what is reassembled from them is MAC-checked.
+    /// Openings have the bits of their part of the field and no others; what is reassembled from them is
+    /// MAC-checked.
     K8 = "K8",
     /// Rows over a field: one relation over all columns of a row, narrow or wide; X is broadcast.
     K11 = "K11",
@@ -187,7 +193,8 @@ checks! {
     K14 = "K14",
     /// Products of bits and vectors: a masked random combination of all is MAC-checked; its coin follows all.
     K15 = "K15",
-    /// Products of bits and vectors: buckets by a coin that follows that combination, of the size of the bound.
+    /// Products of bits and vectors: buckets by a coin that follows that combination, of the size of the
+    /// bound.
     K16 = "K16",
     /// What preprocessing opens is MAC-checked before anything made of it leaves.
     K17 = "K17",
@@ -227,7 +234,8 @@ checks! {
     G14 = "G14",
     /// Constant rounds: each half of a table from one garbler, its digest from the other, before evaluation.
     Y1 = "Y1",
-    /// Constant rounds: the whole list of hash pairs has the other garbler's digest, before any label is looked at.
+    /// Constant rounds: the whole list of hash pairs has the other garbler's digest, before any label is
+    /// looked at.
     Y2 = "Y2",
     /// Constant rounds: an input label has the hash that the evaluator's own bit selects.
     Y3 = "Y3",

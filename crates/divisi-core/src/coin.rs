@@ -1,17 +1,20 @@
-//! The n-party coin: everybody commits to a chain of random links at set-up, the commitments are echoed, and each toss opens
-//! one link of each party.
+//! The n-party coin: everybody commits to a chain of random links at set-up, the commitments are echoed, and
+//! each toss opens one link of each party.
 //!
-//! Adversary: any number of malicious parties. A coin is the sum of what all parties' links give, so it is uniform and unknown to all
-//! until the last honest party opened its link; who has seen all others' links can only end the session. A toss never depends on
-//! messages of the protocol: nothing can be tried offline. What a coin must follow has to be fixed before an
-//! honest party opens: a party tosses only after it received all of it (DESIGN, rule 2), and each link goes to all parties.
+//! Adversary: any number of malicious parties. A coin is the sum of what all parties' links give, so it is
+//! uniform and unknown to all until the last honest party opened its link; who has seen all others' links can
+//! only end the session. A toss never depends on messages of the protocol: nothing can be tried offline. What
+//! a coin must follow has to be fixed before an honest party opens: a party tosses only after it received all
+//! of it (DESIGN, rule 2), and each link goes to all parties.
 //!
-//! A link is the hash of the next one with session, party and position inside: link t - 1 = H(id, party, t - 1, link t). The link 0
-//! is the commitment to all others, and link t opens exactly one of them; none can be copied from another party.
+//! A link is the hash of the next one with session, party and position inside: link t - 1 = H(id, party, t -
+//! 1, link t). The link 0 is the commitment to all others, and link t opens exactly one of them; none can be
+//! copied from another party.
 //!
 //! One strand commits, any strand may toss, one at a time and in the same order at all parties.
 //!
-//! Cost: two rounds and 64 bytes a pair for the commitments (one round of two parties), then one round and 32 bytes a pair a toss \[M0.2\].
+//! Cost: two rounds and 64 bytes a pair for the commitments (one round of two parties), then one round and 32
+//! bytes a pair a toss \[M0.2\].
 
 use crate::broadcast::{Echo, Echoed};
 use crate::{Abort, Check, PartyId, Session, Step, taint};
@@ -22,7 +25,8 @@ use zeroize::{Zeroize, Zeroizing};
 const COMMIT: Step = step!("commit");
 const ECHO: Step = step!("echo");
 
-/// How many coins one commitment gives. A chain of this length is 32 KiB, and made in a tenth of a millisecond.
+/// How many coins one commitment gives. A chain of this length is 32 KiB, and made in a tenth of a
+/// millisecond.
 const LENGTH: usize = 1024;
 
 /// The coins of a session: committed, not yet opened.
@@ -81,8 +85,8 @@ impl Coins {
 
     /// Open the next coin: 128 bits that nobody could foresee. One round.
     ///
-    /// Call it only after everything that the coin must follow was received. When a chain is used up, the parties commit to another
-    /// one first, in two more rounds.
+    /// Call it only after everything that the coin must follow was received. When a chain is used up, the
+    /// parties commit to another one first, in two more rounds.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] that names a party whose link does not open its commitment.

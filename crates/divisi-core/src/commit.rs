@@ -1,8 +1,9 @@
-//! Commitments: a hash of the payload with a nonce of 256 bits, the session, strand, step, index and the committing party inside.
+//! Commitments: a hash of the payload with a nonce of 256 bits, the session, strand, step, index and the
+//! committing party inside.
 //!
-//! Hiding and binding where BLAKE3 is a random oracle. A commitment means something only where it was made: one that is copied from
-//! another party, step, index or session opens to nothing, so that reflections are rejected. The length of what
-//! is opened is part of the hash and known to the receiver beforehand.
+//! Hiding and binding where BLAKE3 is a random oracle. A commitment means something only where it was made:
+//! one that is copied from another party, step, index or session opens to nothing, so that reflections are
+//! rejected. The length of what is opened is part of the hash and known to the receiver beforehand.
 
 use crate::{Abort, Check, PartyId, Session, Step};
 use subtle::ConstantTimeEq;

@@ -1,8 +1,9 @@
 //! How values leave an engine, and how they are compared where they must not.
 //!
-//! Modes that need a public value in their middle (GCM hashes its ciphertext) and whoever runs a mode on an engine are
-//! written against these two traits, as ciphers are against [`Bytes`](crate::Bytes): what is opened was settled before, for
-//! [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one \[M0.7\].
+//! Modes that need a public value in their middle (GCM hashes its ciphertext) and whoever runs a mode on an
+//! engine are written against these two traits, as ciphers are against [`Bytes`](crate::Bytes): what is
+//! opened was settled before, for [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one
+//! \[M0.7\].
 
 use crate::{Abort, Debt, Pending, Verified, settle};
 

@@ -1,7 +1,8 @@
-//! All parties of a session as threads of this process, over links in memory: the first way to see a protocol run.
+//! All parties of a session as threads of this process, over links in memory: the first way to see a protocol
+//! run.
 //!
-//! Trust: this process knows everything. It is for examples, measurements and tests; over a network each party is a process of its own,
-//! with the same `f` on a session of [`Mesh::join`](divisi_net::Mesh::join).
+//! Trust: this process knows everything. It is for examples, measurements and tests; over a network each
+//! party is a process of its own, with the same `f` on a session of [`Mesh::join`](divisi_net::Mesh::join).
 //!
 //! ```
 //! use divisi_core::{Parameters, local, step};
@@ -29,11 +30,12 @@ use divisi_net::{Machine, Mesh, Options, PartyId, memory};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Start a session among `n` parties and run `f` at each; the results in the parties' order. A party is told by
-/// [`Session::me`], and brings its own inputs.
+/// Start a session among `n` parties and run `f` at each; the results in the parties' order. A party is told
+/// by [`Session::me`], and brings its own inputs.
 ///
 /// # Errors
-/// The abort that says most: that of a party which found something wrong, before those that it led to at the others.
+/// The abort that says most: that of a party which found something wrong, before those that it led to at the
+/// others.
 ///
 /// # Panics
 /// If a party panics.
@@ -52,8 +54,8 @@ pub fn links(n: usize) -> Vec<Mesh> {
     memory::mesh_with(n, &Options { timeout, ..Options::default() }, Arc::new(Machine))
 }
 
-/// The same over given links, with parameters for each party, which are asked for in its own thread before its session starts:
-/// how each party ended.
+/// The same over given links, with parameters for each party, which are asked for in its own thread before
+/// its session starts: how each party ended.
 ///
 /// # Panics
 /// If a party panics.

@@ -73,8 +73,8 @@ impl Meter {
         self.counts().openings += n;
     }
 
-    /// A verification call misses a lie with probability at most `error`: the worst call counts, for an abort ends the
-    /// session, so that the first call that holds a lie must pass.
+    /// A verification call misses a lie with probability at most `error`: the worst call counts, for an abort
+    /// ends the session, so that the first call that holds a lie must pass.
     pub fn verification_error(&self, error: f64) {
         let bits = -error.log2();
         let mut counts = self.counts();

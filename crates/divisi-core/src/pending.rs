@@ -1,8 +1,9 @@
 //! Values that are owed a verification, and values that passed it.
 //!
-//! An engine hands out a [`Pending`]: the value with its [`Debt`]. Only [`settle`] turns it into a [`Verified`], by having the
-//! engine discharge the debt; and only a `Verified` can be opened, answered to a client or stored \[M0.7, A13\]. A `Pending` has
-//! no way to look inside: whoever continues computing with it takes its debt over through the engine.
+//! An engine hands out a [`Pending`]: the value with its [`Debt`]. Only [`settle`] turns it into a
+//! [`Verified`], by having the engine discharge the debt; and only a `Verified` can be opened, answered to a
+//! client or stored \[M0.7, A13\]. A `Pending` has no way to look inside: whoever continues computing with it
+//! takes its debt over through the engine.
 
 use crate::Abort;
 
@@ -45,7 +46,8 @@ impl<T, D: Debt> Pending<T, D> {
         self.value
     }
 
-    /// Several values with the sum of their debts, to be settled by one verification; `None` if there are none.
+    /// Several values with the sum of their debts, to be settled by one verification; `None` if there are
+    /// none.
     pub fn join(many: impl IntoIterator<Item = Self>) -> Option<Pending<Vec<T>, D>> {
         let mut many = many.into_iter();
         let first = many.next()?;

@@ -1,7 +1,8 @@
 //! The pseudo-random generator behind every correlated random value: AES-128 in counter mode.
 //!
-//! Computational security 128 bits (keys) with a 64-bit counter of blocks that starts at zero and never repeats: a stream belongs
-//! to one key, and a key to one purpose of one strand of one session ([`crate::Session::prg`]).
+//! Computational security 128 bits (keys) with a 64-bit counter of blocks that starts at zero and never
+//! repeats: a stream belongs to one key, and a key to one purpose of one strand of one session
+//! ([`crate::Session::prg`]).
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};

@@ -3,8 +3,9 @@
 use crate::Verified;
 use std::collections::VecDeque;
 
-/// A bounded queue of verified items. An item is taken by value, at a position that counts up from the first item ever put
-/// in: parties that absorb the position into their view digest notice when one of them skipped an item.
+/// A bounded queue of verified items. An item is taken by value, at a position that counts up from the first
+/// item ever put in: parties that absorb the position into their view digest notice when one of them skipped
+/// an item.
 pub struct Stock<C> {
     items: VecDeque<C>,
     bound: usize,

@@ -1,4 +1,5 @@
-//! Strands: chunks of one long computation that overlap, each in a thread with its own channel, keys and checks.
+//! Strands: chunks of one long computation that overlap, each in a thread with its own channel, keys and
+//! checks.
 
 use crate::{Abort, Session};
 use divisi_net::{Step, step};
@@ -7,14 +8,15 @@ use std::sync::mpsc::sync_channel;
 const STREAM: Step = step!("stream");
 
 impl Session {
-    /// Run `work` over every chunk, chunk `c` in strand `c mod strands` at every party, and give the results to `sink` in
-    /// order. At most two chunks a strand are in flight, so that memory stays bounded however many chunks there are. What
-    /// `sink` does (settle, open, answer) overlaps the work on later chunks.
+    /// Run `work` over every chunk, chunk `c` in strand `c mod strands` at every party, and give the results
+    /// to `sink` in order. At most two chunks a strand are in flight, so that memory stays bounded however
+    /// many chunks there are. What `sink` does (settle, open, answer) overlaps the work on later chunks.
     ///
     /// With one strand everything runs in the calling thread, on this strand.
     ///
     /// # Errors
-    /// The first failure, of `work` or of `sink`; the other strands end too. If the session ended, why it did.
+    /// The first failure, of `work` or of `sink`; the other strands end too. If the session ended, why it
+    /// did.
     pub fn stream<T, R, E>(
         &mut self,
         strands: usize,

@@ -1,9 +1,10 @@
-//! Where secrets begin and where they become public: the listener through which a tool follows them through a run.
+//! Where secrets begin and where they become public: the listener through which a tool follows them through a
+//! run.
 //!
-//! Pairwise keys, from which every mask and every random component is drawn, are secret; so are shares of inputs, which the tool
-//! itself hands in. What computes on them is secret too, until a protocol opens it: each opening says so here, by its step. A
-//! tool that marks memory undefined and defined (docs/measuring.md) then sees every branch and every address that depends on
-//! what was not opened, and the list of what was.
+//! Pairwise keys, from which every mask and every random component is drawn, are secret; so are shares of
+//! inputs, which the tool itself hands in. What computes on them is secret too, until a protocol opens it:
+//! each opening says so here, by its step. A tool that marks memory undefined and defined (docs/measuring.md)
+//! then sees every branch and every address that depends on what was not opened, and the list of what was.
 //!
 //! Without the feature `taint` all of this is nothing.
 

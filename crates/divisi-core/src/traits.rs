@@ -1,8 +1,8 @@
 //! What a cipher needs of an engine, and nothing more.
 //!
-//! A *lane* is one instance of a batch. One value holds that secret for the whole batch; values of one call may differ in
-//! lanes only in that a value of a single lane serves all. Ciphers in `divisi-symmetric` are written against these traits;
-//! each engine brings its own sharing, its own inputs and its own openings.
+//! A *lane* is one instance of a batch. One value holds that secret for the whole batch; values of one call
+//! may differ in lanes only in that a value of a single lane serves all. Ciphers in `divisi-symmetric` are
+//! written against these traits; each engine brings its own sharing, its own inputs and its own openings.
 
 use crate::Abort;
 use divisi_circuit::Program;
@@ -36,7 +36,8 @@ pub trait Lanes: Sized {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix<const N: usize>(pub [[u8; N]; N]);
 
-/// Secret bytes: elements of the AES field GF(2^8), added, multiplied by public matrices, and sent through the AES S-box.
+/// Secret bytes: elements of the AES field GF(2^8), added, multiplied by public matrices, and sent through
+/// the AES S-box.
 pub trait Bytes {
     /// A secret byte in every lane of the batch.
     type Byte: Clone + Lanes;
@@ -62,15 +63,16 @@ pub trait Bytes {
     /// [`Abort::Misuse`] if the lanes differ.
     fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Self::Byte; N]) -> Result<(), Abort>;
 
-    /// One layer of AES S-boxes (or inverse S-boxes) over whatever stands in `x`; the bytes may differ in lanes.
-    /// Costs the rounds of one S-box, however many bytes there are.
+    /// One layer of AES S-boxes (or inverse S-boxes) over whatever stands in `x`; the bytes may differ in
+    /// lanes. Costs the rounds of one S-box, however many bytes there are.
     ///
     /// # Errors
     /// The abort that ends the session.
     fn sbox(&mut self, d: Direction, x: &mut [&mut Self::Byte]) -> Result<(), Abort>;
 
-    /// `layers` S-box layers of `bytes` bytes of `lanes` lanes each are to come: an engine that consumes something made ahead
-    /// makes what it lacks now, all in one go. Whoever says nothing pays for each layer by itself.
+    /// `layers` S-box layers of `bytes` bytes of `lanes` lanes each are to come: an engine that consumes
+    /// something made ahead makes what it lacks now, all in one go. Whoever says nothing pays for each layer
+    /// by itself.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -78,8 +80,9 @@ pub trait Bytes {
         Ok(())
     }
 
-    /// A chain of S-box layers ends here: whatever cheaper form an engine keeps its bytes in between layers, afterwards they
-    /// are values like any others. A chain that is not finished must not be opened, stored or converted.
+    /// A chain of S-box layers ends here: whatever cheaper form an engine keeps its bytes in between layers,
+    /// afterwards they are values like any others. A chain that is not finished must not be opened, stored or
+    /// converted.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] if these are not all the bytes that the last layer left.
@@ -120,7 +123,8 @@ pub trait Blocks {
     /// Whatever ends the session; [`Abort::Misuse`] if the lanes differ.
     fn multiply(&mut self, x: &Self::Block, y: &Self::Block) -> Result<Self::Block, Abort>;
 
-    /// For each pair, the sum over its lanes of `x_l y_l`, as one lane each, side by side in the result; one round for all.
+    /// For each pair, the sum over its lanes of `x_l y_l`, as one lane each, side by side in the result; one
+    /// round for all.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] if the lanes of a pair differ.
@@ -156,12 +160,13 @@ pub trait Boolean {
     /// The lanes of all parts, one part after the other.
     fn join_bits(&mut self, parts: &[&Self::Bit]) -> Self::Bit;
 
-    /// Runs all jobs in lock step, lane by lane: products that stand in the same level of any of them share a round, so that
-    /// all together cost the rounds of the deepest. The inputs of a job have as many lanes as each other, but that one lane
-    /// serves all; a job without inputs has one lane.
+    /// Runs all jobs in lock step, lane by lane: products that stand in the same level of any of them share a
+    /// round, so that all together cost the rounds of the deepest. The inputs of a job have as many lanes as
+    /// each other, but that one lane serves all; a job without inputs has one lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; the abort that ends the session.
+    /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; the abort
+    /// that ends the session.
     fn run(&mut self, jobs: &mut [Job<'_, Self::Bit>]) -> Result<(), Abort>;
 }
 
@@ -198,10 +203,12 @@ pub trait Lookups {
     /// [`Abort::Misuse`] if the lanes do not fit.
     fn add_bit(&mut self, x: &mut Self::Bit, y: &Self::Bit) -> Result<(), Abort>;
 
-    /// One layer of lookups, whatever stands in it; it costs the rounds of one. The bits of an index are alike in lanes.
+    /// One layer of lookups, whatever stands in it; it costs the rounds of one. The bits of an index are
+    /// alike in lanes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if an index has not the bits of its table, or they differ in lanes; the abort that ends the session.
+    /// [`Abort::Misuse`] if an index has not the bits of its table, or they differ in lanes; the abort that
+    /// ends the session.
     fn look_up(&mut self, layer: &mut [Lookup<Self::Bit>]) -> Result<(), Abort>;
 
     /// So many lookups in each of these tables are to come, in all lanes together: as [`Bytes::prepare`].

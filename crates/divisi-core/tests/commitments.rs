@@ -12,7 +12,8 @@ fn alone<R: Send>(f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<
     Harness::new(2, &Parameters::new("commitment tests")).act(f)
 }
 
-/// A commitment opens where it was made and nowhere else: not for another party (a reflection), step, index, strand, payload or length.
+/// A commitment opens where it was made and nowhere else: not for another party (a reflection), step, index,
+/// strand, payload or length.
 #[test]
 fn a_commitment_opens_in_its_place_only() {
     for lie in 0..8 {
@@ -71,7 +72,8 @@ fn broadcast(n: usize, lied_to: usize) -> Vec<Result<(), Abort>> {
     })
 }
 
-/// Every way to split the honest parties: all of them stop, and nobody is named, for the liar's echo may be a lie too.
+/// Every way to split the honest parties: all of them stop, and nobody is named, for the liar's echo may be a
+/// lie too.
 #[test]
 fn a_split_broadcast_ends_for_every_honest_subset() {
     for n in 3..=5 {

@@ -65,7 +65,8 @@ fn all_have_one_id_and_each_pair_its_key() {
     }
 }
 
-/// One nonce to some, another to the others: for 3 to 5 parties and every way to divide the honest ones, all of them stop.
+/// One nonce to some, another to the others: for 3 to 5 parties and every way to divide the honest ones, all
+/// of them stop.
 #[test]
 fn a_nonce_told_differently_ends_the_start_for_every_honest_subset() {
     for n in 3..=5 {

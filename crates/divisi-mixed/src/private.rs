@@ -1,15 +1,16 @@
 //! Private tables of 2 to 256 entries by hops: GYKW, Figures 7 and 8, case 2, in the Walsh basis
 //! ([`crate::table`]).
 //!
-//! The entries That\[k\] of shared tables, k from 1 on, go into a ciphertext at one party (A2E). Each party in
-//! its turn multiplies by its own signs (-1)^<k,r_i> and leaves nothing that tells them, as in Figure 6, and
-//! the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. r is shared modulo 2
+//! The entries That\[k\] of shared tables, k from 1 on, go into a ciphertext at one party (A2E). Each party
+//! in its turn multiplies by its own signs (-1)^<k,r_i> and leaves nothing that tells them, as in Figure 6,
+//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. r is shared modulo 2
 //! alone, so that this takes no random bits in both worlds and no triples; beside
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
-//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5 and 6: a private table is one A2E and one
-//! hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling levels
-//! around the ring, c_1 and an answer for each other party; n + 2 rounds (test `private_tables_by_hops`).
+//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5 and 6: a private table is one A2E and
+//! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
+//! levels around the ring, c_1 and an answer for each other party; n + 2 rounds (test
+//! `private_tables_by_hops`).
 
 use crate::bit::Bit;
 use crate::bits::Order;
@@ -111,7 +112,8 @@ impl Masked {
         self.r.is_empty()
     }
 
-    /// Figure 8, case 2: the entry of each table at its shared index of m bits, the lowest first: one opening.
+    /// Figure 8, case 2: the entry of each table at its shared index of m bits, the lowest first: one
+    /// opening.
     ///
     /// # Errors
     /// [`Abort::Misuse`] for other indices than tables, and for what another session made; as [`open_bits`].
@@ -149,8 +151,8 @@ impl Masked {
     }
 }
 
-/// Shares times the signs of all parties: into a ciphertext, around the ring, and out of it. The circle begins
-/// with another party from batch to batch.
+/// Shares times the signs of all parties: into a ciphertext, around the ring, and out of it. The circle
+/// begins with another party from batch to batch.
 fn around(
     session: &mut Session,
     keys: &Keys,

@@ -8,6 +8,7 @@ use divisi_core::{Abort, Parameters as Agreed, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::bits::{RandomBits, random_bits};
 use divisi_mixed::convert::{lookup, open_bits, to_numbers};
+use divisi_net::Fault;
 use std::sync::Arc;
 
 fn small(n: usize) -> Arc<Ring> {
@@ -107,7 +108,5 @@ fn openings_have_no_bits_beyond_the_last() {
     harness.change(party(1), party(2), "divisi_mixed::convert/open.gather", 0, |body| body[1] |= 0x80);
     let ends = harness.act(|mut session| open_bits(&mut session, &[1; 11]));
     assert!(ends.iter().all(Result::is_err));
-    assert!(
-        matches!(&ends[1], Err(Abort::Network(divisi_net::Fault::Malformed { peer, .. })) if *peer == party(1))
-    );
+    assert!(matches!(&ends[1], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(1)));
 }

@@ -85,7 +85,8 @@ fn every_entry_refuses_what_another_session_made() {
             let (bit, number) = others[mixed.session().me().index()].clone();
             entry(mixed, bit, number)
         });
-        let refused = |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { what, .. }) if what.contains("another session"));
+        let named = |what: &str| what.contains("another session");
+        let refused = |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { what, .. }) if named(what));
         assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{name}: {ends:?}");
     }
     // nor random bits, by value

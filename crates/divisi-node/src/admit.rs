@@ -1,5 +1,5 @@
-//! Whom a server serves, and what it lets each do. Every server decides by itself; a request that one of them refuses is
-//! refused.
+//! Whom a server serves, and what it lets each do. Every server decides by itself; a request that one of them
+//! refuses is refused.
 
 use divisi_core::{Refusal, Step, step};
 use divisi_store::{KeyInfo, Purpose};

@@ -1,8 +1,9 @@
-//! What the three servers agree on before they use it: every public input among all three \[A25\], every secret component
-//! between its two holders, a client's \[A24\] and a stored one \[A26\].
+//! What the three servers agree on before they use it: every public input among all three \[A25\], every
+//! secret component between its two holders, a client's \[A24\] and a stored one \[A26\].
 //!
-//! Adversary: one malicious server, any clients. A difference, a part that is missing and a refusal by any server end that
-//! request, at all three, and harm no other: as likely as a server's it is the client's fault. Nothing of the input was used.
+//! Adversary: one malicious server, any clients. A difference, a part that is missing and a refusal by any
+//! server end that request, at all three, and harm no other: as likely as a server's it is the client's
+//! fault. Nothing of the input was used.
 
 use crate::error::{Failed, Stop};
 use divisi_core::{Abort, Check, PartyId, Step, step};
@@ -20,7 +21,8 @@ pub(crate) enum About<'a> {
     Key(&'a str),
 }
 
-/// Compare an input: `mine` is our secret part (empty if there is none), or why we have no such input or refuse it.
+/// Compare an input: `mine` is our secret part (empty if there is none), or why we have no such input or
+/// refuse it.
 pub(crate) fn agree(
     rep: &mut Rep3,
     step: Step,

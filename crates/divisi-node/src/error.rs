@@ -14,8 +14,8 @@ pub enum ErrorKind {
     Refused,
     /// A server cannot be reached, or is not ready.
     Unavailable,
-    /// What the servers answered does not fit together: somebody deviated, and is named if one can be. Or, with no peer named, that a
-    /// ciphertext or tag is not authentic, by the word of all three.
+    /// What the servers answered does not fit together: somebody deviated, and is named if one can be. Or,
+    /// with no peer named, that a ciphertext or tag is not authentic, by the word of all three.
     Mismatch,
     /// The caller asked for what cannot be: correct the call.
     Usage,
@@ -88,7 +88,8 @@ impl Failed {
         Failed { kind, retry: false, peer: 0, step: step.name.into(), message, hearsay: false }
     }
 
-    /// What a client makes of it. The text is a server's and goes to a terminal: ASCII that can be seen, with an end.
+    /// What a client makes of it. The text is a server's and goes to a terminal: ASCII that can be seen, with
+    /// an end.
     pub fn into_error(self) -> Error {
         let clean = |text: &str, longest: usize| -> String {
             let seen = |c: char| c.is_ascii_graphic() || c == ' ';
@@ -107,8 +108,8 @@ impl Failed {
 impl Failed {
     /// A session's end, as party `me` saw it; `compared` says that before it all had seen the same.
     ///
-    /// Who falls out of step, or waits for us as we for it, after a third may have told it something else is named as by
-    /// hearsay, and so is whom another says that it waits for.
+    /// Who falls out of step, or waits for us as we for it, after a third may have told it something else is
+    /// named as by hearsay, and so is whom another says that it waits for.
     pub fn abort(me: PartyId, abort: &Abort, compared: bool) -> Failed {
         let peer = match abort {
             // who waits for another itself is not the one to blame, unless it says that it waits for us

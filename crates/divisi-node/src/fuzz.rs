@@ -36,8 +36,8 @@ fn some_requests() -> Vec<Vec<u8>> {
     items.chain([data]).filter_map(|message| encode(&message, 0)).map(|bytes| bytes.to_vec()).collect()
 }
 
-/// Whether these bytes are a message to a server, which is then read as the same again, and looked at as a server
-/// does before it admits anything.
+/// Whether these bytes are a message to a server, which is then read as the same again, and looked at as a
+/// server does before it admits anything.
 fn request(bytes: &[u8]) -> Result<bool, String> {
     let Some(message) = decode::<ToServer>(bytes) else { return Ok(false) };
     if let ToServer::Request { item, .. } = &message

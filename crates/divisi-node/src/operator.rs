@@ -1,8 +1,8 @@
 //! How an operator asks the server beside which he works for what no client can have: to give a key to other
 //! clients, or to destroy it. It is done when the operators of all three have asked the same.
 //!
-//! **Trust.** Whoever is the server's user on its machine, or root, is its operator: a socket in the directory
-//! of its keys takes his word. One operator alone, or two of them, change nothing.
+//! **Trust.** Whoever is the server's user on its machine, or root, is its operator: a socket in the
+//! directory of its keys takes his word. One operator alone, or two of them, change nothing.
 
 use crate::error::{Error, ErrorKind};
 pub use crate::server::{Deed, Order, OrderState};

@@ -6,14 +6,17 @@
 //! it may be [`AHEAD`] messages ahead. A server that has more unanswered messages than that reads no more of
 //! them until it has answered some.
 //!
-//! 1. Each server sends a challenge; the client sends all three challenges to each. Their hash names the connection: the
-//!    same name at all servers, and fresh, because each server contributed and looks for its own.
-//! 2. A request has a number, counting up from 1 in its connection, and is the same for all three servers. What a client asks for on one
-//!    connection is done in order.
-//! 3. What a request needs beyond its head comes in `Data`, each server its own part: both components of a chunk, one after
-//!    the other, or a chunk of ciphertext. Every chunk but the last is full ([`crate::CHUNK`]). A ciphertext is sent twice, to be verified before any
-//!    of it is decrypted, unless it is [short](Item::is_short).
-//! 4. A request that fails is answered by one `Failed`, in place of its next answer; what its client had sent ahead for it is passed over.
+//! 1. Each server sends a challenge; the client sends all three challenges to each. Their hash names the
+//!    connection: the same name at all servers, and fresh, because each server contributed and looks for its
+//!    own.
+//! 2. A request has a number, counting up from 1 in its connection, and is the same for all three servers.
+//!    What a client asks for on one connection is done in order.
+//! 3. What a request needs beyond its head comes in `Data`, each server its own part: both components of a
+//!    chunk, one after the other, or a chunk of ciphertext. Every chunk but the last is full
+//!    ([`crate::CHUNK`]). A ciphertext is sent twice, to be verified before any of it is decrypted, unless it
+//!    is [short](Item::is_short).
+//! 4. A request that fails is answered by one `Failed`, in place of its next answer; what its client had sent
+//!    ahead for it is passed over.
 
 use crate::error::Failed;
 use crate::wire::Blob;
@@ -104,7 +107,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// What is asked for. One message has one lane: what counts is rounds, so that SHA-2 adds in the way that has few.
+    /// What is asked for. One message has one lane: what counts is rounds, so that SHA-2 adds in the way that
+    /// has few.
     pub fn settings(&self) -> Result<Settings, String> {
         if self.algorithm.len() > 32 {
             return Err("an algorithm has a shorter name".into());
@@ -329,7 +333,8 @@ pub(crate) enum ToClient {
         component: Blob,
         digest: [u8; 32],
     },
-    /// A message may come. For a tag to be made: with the nonce that the servers drew, and which key they found under the name.
+    /// A message may come. For a tag to be made: with the nonce that the servers drew, and which key they
+    /// found under the name.
     Tagging {
         nonce: [u8; IV],
         key: Option<UsedKey>,

@@ -1,8 +1,9 @@
 //! How messages between client and server look on the wire.
 //!
-//! Every message is `"DV" | version u16 | message (postcard)`, numbers little-endian, inside one message of the TLS
-//! connection. A longer one than [`LONGEST`] is never read, lists inside are bounded by the message's length, and what does
-//! not decode, to its last byte, is refused. Golden bytes of every message are in the tests of [`crate::request`].
+//! Every message is `"DV" | version u16 | message (postcard)`, numbers little-endian, inside one message of
+//! the TLS connection. A longer one than [`LONGEST`] is never read, lists inside are bounded by the message's
+//! length, and what does not decode, to its last byte, is refused. Golden bytes of every message are in the
+//! tests of [`crate::request`].
 
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -11,7 +12,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// The lowest and the highest version that this program speaks.
 pub(crate) const VERSIONS: (u16, u16) = (2, 2);
-/// No message is longer: two components of a chunk, or a request with its associated data, with room to spare.
+/// No message is longer: two components of a chunk, or a request with its associated data, with room to
+/// spare.
 pub(crate) const LONGEST: usize = 512 * 1024;
 
 const MAGIC: [u8; 2] = *b"DV";

@@ -1,9 +1,9 @@
-//! Authenticated bits among n parties: Pi_aBit of WRK17 (ePrint 2017/189, Figures 4, 14 and 15), with the corrections of
-//! docs/garbling.md.
+//! Authenticated bits among n parties: Pi_aBit of WRK17 (ePrint 2017/189, Figures 4, 14 and 15), with the
+//! corrections of docs/garbling.md.
 //!
-//! At each position every party i has a random bit x^i of its own, and every other party j a key for it, so that
-//! M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. All positions of all parties together are the shares of random bits that nobody
-//! knows: what Figure 5 calls `<x>`.
+//! At each position every party i has a random bit x^i of its own, and every other party j a key for it, so
+//! that M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. All positions of all parties together are the shares of random
+//! bits that nobody knows: what Figure 5 calls `<x>`.
 
 pub(crate) mod consistency;
 pub(crate) mod produce;
@@ -13,7 +13,8 @@ use crate::wipe;
 use divisi_core::PartyId;
 use zeroize::{Zeroize, Zeroizing};
 
-/// One party's view of authenticated bits of all parties: its own bits with a MAC from each peer, and a key for each peer's bits.
+/// One party's view of authenticated bits of all parties: its own bits with a MAC from each peer, and a key
+/// for each peer's bits.
 ///
 /// Positions are the same at all parties. Each is used once: [`AuthBits::take`] moves them out. Wiped when
 /// dropped.
@@ -77,7 +78,8 @@ impl AuthBits {
         self.macs.len()
     }
 
-    /// Our bits x^i, packed: position p is bit p mod 64 of word p / 64; the bits after the last position are zero.
+    /// Our bits x^i, packed: position p is bit p mod 64 of word p / 64; the bits after the last position are
+    /// zero.
     #[must_use]
     pub fn bits(&self) -> &[u64] {
         &self.bits

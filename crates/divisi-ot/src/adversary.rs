@@ -1,7 +1,8 @@
 //! A corrupt party of a test (feature `fault`; never part of a build that holds real secrets).
 //!
-//! A blind change of a message leaves its sender out of step with its own lie. These deviations are consistent: the party does
-//! everything else as the protocol says, and never ends the session itself over what it knows to be its own doing.
+//! A blind change of a message leaves its sender out of step with its own lie. These deviations are
+//! consistent: the party does everything else as the protocol says, and never ends the session itself over
+//! what it knows to be its own doing.
 
 #[cfg(feature = "testing")]
 pub mod offline;
@@ -28,7 +29,8 @@ pub struct Deviation {
     pub rushing: bool,
     /// In the columns of pads its bit at this position of every batch is another than in those of MACs.
     pub other_pads: Option<usize>,
-    /// The coin that it expects: it corrects the rows of the first piece as for bits that differ where the coin cannot see it.
+    /// The coin that it expects: it corrects the rows of the first piece as for bits that differ where the
+    /// coin cannot see it.
     pub foreseen: Option<u128>,
 }
 

@@ -1,23 +1,28 @@
 //! Base OTs of a pair: endemic OT over Ristretto, batched and tagged, in one round.
 //!
-//! Form: Bellare and Micali 1989, Naor and Pinkas 2001, with an element C of the group that comes from a random oracle; one of four
-//! instead of one of two, so that one scalar multiplication on either side serves two base OTs.
-//! Functionality: endemic OT (Masny, Rindal 2019, ePrint 2019/706): a corrupt party can choose its own outputs, and nothing here
-//! depends on their being uniform. One message of the sender serves the batch, with the tags that this needs (McQuoid, Rosulek, Roy
-//! 2021, ePrint 2021/682). Adversary: malicious, either one. Security: gap-CDH, random oracles; the argument is in docs/garbling.md.
+//! Form: Bellare and Micali 1989, Naor and Pinkas 2001, with an element C of the group that comes from a
+//! random oracle; one of four instead of one of two, so that one scalar multiplication on either side serves
+//! two base OTs. Functionality: endemic OT (Masny, Rindal 2019, ePrint 2019/706): a corrupt party can choose
+//! its own outputs, and nothing here depends on their being uniform. One message of the sender serves the
+//! batch, with the tags that this needs (McQuoid, Rosulek, Roy 2021, ePrint 2021/682). Adversary: malicious,
+//! either one. Security: gap-CDH, random oracles; the argument is in docs/garbling.md.
 //!
-//! C = H(session, sender, receiver). Sender with scalar a; receiver with random choices e_i out of four and scalars b_i:
+//! C = H(session, sender, receiver). Sender with scalar a; receiver with random choices e_i out of four and
+//! scalars b_i:
 //!
-//! 1. The sender sends A = a G. The receiver sends T_i = b_i G - e_i C, so that f_i(e) = T_i + e C has f_i(e_i) = b_i G. Both messages
-//!    may cross.
-//! 2. The receiver's pad is KDF(i, e_i, A, T_i, b_i A), the sender's four pads are p_e = KDF(i, e, A, T_i, a f_i(e)).
-//! 3. Two OTs of two keys: with e = c + 2 c' the parts of p_0 are both keys of choice 0, those of p_3 both keys of choice 1; the sender
-//!    sends p_1 and p_2 plus what those choices must give.
+//! 1. The sender sends A = a G. The receiver sends T_i = b_i G - e_i C, so that f_i(e) = T_i + e C has
+//!    f_i(e_i) = b_i G. Both messages may cross.
+//! 2. The receiver's pad is KDF(i, e_i, A, T_i, b_i A), the sender's four pads are p_e = KDF(i, e, A, T_i, a
+//!    f_i(e)).
+//! 3. Two OTs of two keys: with e = c + 2 c' the parts of p_0 are both keys of choice 0, those of p_3 both
+//!    keys of choice 1; the sender sends p_1 and p_2 plus what those choices must give.
 //!
-//! T_i is uniform whatever e_i is. Whoever can compute two of the four of an index has computed a multiple of a C from A and C.
+//! T_i is uniform whatever e_i is. Whoever can compute two of the four of an index has computed a multiple of
+//! a C from A and C.
 //!
-//! What is rejected \[O1\]: an encoding that is not the one canonical encoding of a group element (Ristretto has prime order, so there
-//! are no small subgroups), the neutral element, also as any f_i(e), and our own A sent back to us.
+//! What is rejected \[O1\]: an encoding that is not the one canonical encoding of a group element (Ristretto
+//! has prime order, so there are no small subgroups), the neutral element, also as any f_i(e), and our own A
+//! sent back to us.
 //!
 //! Cost: 32 bytes and then 32 a base OT one way, 16 a base OT the other. Elements are sent as doubles of what
 //! is computed, so that a whole batch is encoded with one inversion.

@@ -1,9 +1,10 @@
 //! Bucket sizes for combining leaky AND triples (WRK17, section B.5, with the bound corrected).
 //!
-//! Of l B triples the adversary may spoil any m, each of which it survives with probability 1/2 at most, and the coin puts the triples
-//! into l buckets of B. Some bucket is spoiled altogether with probability at most l C(m, B) / C(l B, B). Whoever spoils m triples
-//! wins with probability at most 2^-m l C(m, B) / C(l B, B), which is largest at m = 2 B - 1: one more triple multiplies it by
-//! (m + 1) / (2 (m + 1 - B)), more than one exactly below. The paper takes m = B only, and m multiples of B.
+//! Of l B triples the adversary may spoil any m, each of which it survives with probability 1/2 at most, and
+//! the coin puts the triples into l buckets of B. Some bucket is spoiled altogether with probability at most
+//! l C(m, B) / C(l B, B). Whoever spoils m triples wins with probability at most 2^-m l C(m, B) / C(l B, B),
+//! which is largest at m = 2 B - 1: one more triple multiplies it by (m + 1) / (2 (m + 1 - B)), more than one
+//! exactly below. The paper takes m = B only, and m multiples of B.
 
 /// The least bucket size for which at least `triples` combined triples are safe but for 2^-rho.
 ///
@@ -15,7 +16,8 @@ pub fn size(triples: usize, rho: u32) -> usize {
     (2..).find(|b| error_bits(triples, *b) >= f64::from(rho)).unwrap_or(usize::MAX)
 }
 
-/// The security of buckets of `b` for `triples` combined triples: minus the binary logarithm of the adversary's best chance.
+/// The security of buckets of `b` for `triples` combined triples: minus the binary logarithm of the
+/// adversary's best chance.
 #[must_use]
 pub fn error_bits(triples: usize, b: usize) -> f64 {
     let (l, b) = (triples as f64, b as f64);

@@ -1,5 +1,6 @@
-//! AES-128 in the two ways this crate uses it: as a fixed permutation, and as the stream of a seed. Each with the project's vector
-//! kernel where the processor has the instructions, and with the `aes` crate elsewhere: the same blocks.
+//! AES-128 in the two ways this crate uses it: as a fixed permutation, and as the stream of a seed. Each with
+//! the project's vector kernel where the processor has the instructions, and with the `aes` crate elsewhere:
+//! the same blocks.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};

@@ -1,8 +1,8 @@
 //! The tweakable circular correlation-robust hash: TMMO over AES-128 (Guo, Katz, Wang, Yu 2020, ePrint
 //! 2019/074): H(x, i) = pi(pi(x) + i) + pi(x), under another key of pi for every few calls.
 //!
-//! Circular correlation robustness: for a secret Delta the values H(x + Delta, i) + b Delta look random, even for chosen x and b,
-//! as long as no tweak i comes twice. The feed-forward of pi(x) makes the hash one-way.
+//! Circular correlation robustness: for a secret Delta the values H(x + Delta, i) + b Delta look random, even
+//! for chosen x and b, as long as no tweak i comes twice. The feed-forward of pi(x) makes the hash one-way.
 //!
 //! *Why many keys.* With c = pi(x) + i a known hash h fulfils h + i = pi(c) + c. Whoever knows p hashes under
 //! one key puts all h + i into one table and looks pi(c) + c up for random c: after 2^128 / p of them one is

@@ -1,8 +1,9 @@
 //! Vectors whose memory waits, wiped, for the next one.
 //!
-//! A batch of correlations fills long vectors and lets them go again. To give their memory back to the system and to have it
-//! cleared and mapped anew takes about as long as what is computed in it, so that a thread keeps some of what it let go: as
-//! zeros, in a room of its own that no other thread sees, and that ends with the thread.
+//! A batch of correlations fills long vectors and lets them go again. To give their memory back to the system
+//! and to have it cleared and mapped anew takes about as long as what is computed in it, so that a thread
+//! keeps some of what it let go: as zeros, in a room of its own that no other thread sees, and that ends with
+//! the thread.
 
 use crate::wipe;
 use std::cell::RefCell;

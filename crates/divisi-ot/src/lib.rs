@@ -1,5 +1,5 @@
-//! Oblivious transfer, and what authenticated garbling and SPDZ build on it: n parties, all but one of them possibly malicious,
-//! security with abort.
+//! Oblivious transfer, and what authenticated garbling and SPDZ build on it: n parties, all but one of them
+//! possibly malicious, security with abort.
 //!
 //! | module | what | source |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | [`bucket`], [`partition`] | bucket sizes, who goes where | WRK17, section B.5, corrected; Figure 18 |
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
-//! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session
-//! comes from it, so that every batch in every thread is bound to the same Delta_i.
+//! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit
+//! of the session comes from it, so that every batch in every thread is bound to the same Delta_i.
 //!
 //! ```
 //! use divisi_core::{Parameters, local, step};
@@ -39,11 +39,11 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 //!
-//! What it does not protect from: a party that stops, or that guesses: whoever tries to learn a bit of another's Delta succeeds with
-//! probability 1/2 and ends the session else (docs/garbling.md).
+//! What it does not protect from: a party that stops, or that guesses: whoever tries to learn a bit of
+//! another's Delta succeeds with probability 1/2 and ends the session else (docs/garbling.md).
 //!
-//! With the feature `testing`, `testing::deal` makes a `Setup` in one process without any of this crate's protocols: the same
-//! calls then give bits dealt from a common seed.
+//! With the feature `testing`, `testing::deal` makes a `Setup` in one process without any of this crate's
+//! protocols: the same calls then give bits dealt from a common seed.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -20,7 +20,8 @@ const SETUP: Step = step!("setup");
 pub enum Base {
     /// Public-key base OTs in both directions at once: fewest rounds.
     Both,
-    /// In one direction only; those of the other come from a first small extension: half the public-key work, three more rounds.
+    /// In one direction only; those of the other come from a first small extension: half the public-key work,
+    /// three more rounds.
     #[default]
     Half,
 }
@@ -28,8 +29,9 @@ pub enum Base {
 /// Public parameters of a set-up: the same at all parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// SoftSpokenOT's parameter, 1 to 8: an authenticated bit costs 16/k bytes a peer, and work that grows with 2^k / k. The default is
-    /// where on a fast network the sum is least in time but for 2, which sends twice as much (docs/garbling.md).
+    /// SoftSpokenOT's parameter, 1 to 8: an authenticated bit costs 16/k bytes a peer, and work that grows
+    /// with 2^k / k. The default is where on a fast network the sum is least in time but for 2, which sends
+    /// twice as much (docs/garbling.md).
     pub k: u32,
     /// How the base OTs are made.
     pub base: Base,
@@ -44,7 +46,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether these are parameters to compute with; of `tests` also with a soundness that is small enough to be measured.
+    /// Whether these are parameters to compute with; of `tests` also with a soundness that is small enough to
+    /// be measured.
     fn is_sound(&self, tests: bool) -> bool {
         let small = tests && (1..=64).contains(&self.rho);
         (1..=MAX_K).contains(&self.k) && (small || [40, 64].contains(&self.rho))
@@ -67,8 +70,8 @@ impl Config {
 /// The bits of a Delta over a field that is large enough: GF(2^40), GF(2^42), GF(2^48) and GF(2^72).
 pub const FIELDS: [u32; 4] = [40, 42, 48, 72];
 
-/// One party's end of the set-up of a session: Delta_i, the trees towards each peer, the coins. One for a session: every authenticated
-/// bit of it, in whatever batch and thread, is under the same Delta_i.
+/// One party's end of the set-up of a session: Delta_i, the trees towards each peer, the coins. One for a
+/// session: every authenticated bit of it, in whatever batch and thread, is under the same Delta_i.
 ///
 /// Rows come from here alone, whatever makes them: what asks for them does not see where they come from.
 pub struct Setup {
@@ -85,7 +88,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Make the set-up of a session: base OTs, trees and coins. Once a session, by all parties. Two rounds, five with [`Base::Half`].
+    /// Make the set-up of a session: base OTs, trees and coins. Once a session, by all parties. Two rounds,
+    /// five with [`Base::Half`].
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range, and for a
@@ -184,7 +188,8 @@ impl Setup {
         self.parties
     }
 
-    /// Open the next coin of the session: 128 bits. One round. Call it after everything that it must follow was received.
+    /// Open the next coin of the session: 128 bits. One round. Call it after everything that it must follow
+    /// was received.
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes.

@@ -1,15 +1,18 @@
 //! SoftSpokenOT (Roy 2022, ePrint 2022/192): correlated rows of a pair from all-but-one trees.
 //!
-//! The *maker* (the paper's P_S, the extension's receiver) chooses bits u; the *holder* (P_R) has Delta in GF(2)^128. They get v and w
-//! with w = v + u Delta in each row, which authenticated bits call M, K: K = M + x Delta. Delta is cut into pieces of k bits, and for
-//! each piece there is a tree of 2^k leaves (`tree`): the maker knows them all, the holder all but the one at its piece of Delta.
-//! Leaves are expanded to streams r_y, one bit a row (Figure 3):
+//! The *maker* (the paper's P_S, the extension's receiver) chooses bits u; the *holder* (P_R) has Delta in
+//! GF(2)^128. They get v and w with w = v + u Delta in each row, which authenticated bits call M, K: K = M +
+//! x Delta. Delta is cut into pieces of k bits, and for each piece there is a tree of 2^k leaves (`tree`):
+//! the maker knows them all, the holder all but the one at its piece of Delta. Leaves are expanded to streams
+//! r_y, one bit a row (Figure 3):
 //!
-//! - maker: u_c = sum of r_y, v_c = sum of y r_y; holder: w_c = sum of (y + Delta_c) r_y = v_c + u_c Delta_c, in which the unknown leaf
-//!   has coefficient zero.
-//! - The repetition code makes one u of all pieces (Figure 5): the maker sends D_c = u_c + x, and the holder adds D_c Delta_c to w_c.
+//! - maker: u_c = sum of r_y, v_c = sum of y r_y; holder: w_c = sum of (y + Delta_c) r_y = v_c + u_c Delta_c,
+//!   in which the unknown leaf has coefficient zero.
+//! - The repetition code makes one u of all pieces (Figure 5): the maker sends D_c = u_c + x, and the holder
+//!   adds D_c Delta_c to w_c.
 //!
-//! The check that all D_c were made with one x is in [`crate::vole`]. Cost: ceil(128 / k) bits a row, one way, one message a chunk.
+//! The check that all D_c were made with one x is in [`crate::vole`]. Cost: ceil(128 / k) bits a row, one
+//! way, one message a chunk.
 
 pub(crate) mod layout;
 pub(crate) mod tree;
@@ -25,13 +28,14 @@ use zeroize::Zeroize;
 
 /// Rows come in tiles of this many: one block of a stream.
 pub const TILE: usize = 128;
-/// The most tiles of one chunk, and of one message: what streams of a chunk fill stays in the cache nearest to the core, and a call of
-/// the cipher is long enough to be worth its beginning.
+/// The most tiles of one chunk, and of one message: what streams of a chunk fill stays in the cache nearest
+/// to the core, and a call of the cipher is long enough to be worth its beginning.
 pub const CHUNK: usize = 128;
 /// The largest k.
 pub const MAX_K: u32 = 8;
 
-/// One stream, or a sum of streams, for the tiles of a chunk: whole lines of the cache, for a register that lies across two costs twice.
+/// One stream, or a sum of streams, for the tiles of a chunk: whole lines of the cache, for a register that
+/// lies across two costs twice.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Stream([u64; 2 * CHUNK]);
@@ -50,7 +54,8 @@ pub(crate) struct Maker {
     used: u64,
 }
 
-/// The holder's end: the leaves of each piece from the second on in the order of y + Delta_c, whose first is the unknown one.
+/// The holder's end: the leaves of each piece from the second on in the order of y + Delta_c, whose first is
+/// the unknown one.
 pub(crate) struct Holder {
     layout: Layout,
     leaves: Vec<Leaves>,
@@ -134,9 +139,9 @@ impl Holder {
     }
 }
 
-/// Sums of streams r_y with weights y, bit by bit of y, in two additions a stream: the streams come in the order of y, and two sums over
-/// blocks of 2^b that lie side by side make one over 2^(b + 1), of which the second counts for bit b. Room for one chunk after the other,
-/// wiped when dropped.
+/// Sums of streams r_y with weights y, bit by bit of y, in two additions a stream: the streams come in the
+/// order of y, and two sums over blocks of 2^b that lie side by side make one over 2^(b + 1), of which the
+/// second counts for bit b. Room for one chunk after the other, wiped when dropped.
 pub(crate) struct Sums {
     /// How many tiles there are.
     tiles: usize,

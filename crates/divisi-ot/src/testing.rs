@@ -1,5 +1,5 @@
-//! Set-ups whose bits are dealt in one process, and whether views fit together, for tests (feature `testing`; never part of a build
-//! that holds real secrets).
+//! Set-ups whose bits are dealt in one process, and whether views fit together, for tests (feature `testing`;
+//! never part of a build that holds real secrets).
 
 use crate::dealer::Dealer;
 use crate::delta::Deltas;
@@ -8,8 +8,8 @@ use crate::{AuthBits, Delta};
 use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Coins, PartyId, Session};
 
-/// A set-up whose authenticated bits are dealt from a seed that all parties give alike, instead of made by this crate's protocols.
-/// The coins are real. Two rounds.
+/// A set-up whose authenticated bits are dealt from a seed that all parties give alike, instead of made by
+/// this crate's protocols. The coins are real. Two rounds.
 ///
 /// # Errors
 /// The abort that a faulty peer causes.

@@ -4,12 +4,13 @@
 //! passed the check.
 //!
 //! # The check (SoftSpokenOT, section 4.1; column-wise, over GF(2^128))
-//! A column of a tile is an element of GF(2^128), so a column of T tiles is t_1, .., t_T, the last tile being sacrificed. After all
-//! corrections are here, a coin gives z, and h(t) = t_1 z^(T-1) + .. + t_(T-1) z + t_T: as a map over GF(2) its matrix is (R | I), so that
-//! the last tile pads all 128 equations \[W2\]. The maker sends X = h(x) and V_b = h(v_b) of all 128 columns; the holder demands
-//! h(w_b) = V_b + X Delta_b \[W1, W5\]. Two different x have one h(x) with probability below T / 2^128.
-//! Rows over a field have f columns, 128 of pads, or both: one X stands for all of them \[K11, K13\].
-//! Derivation and what a cheating maker learns: docs/garbling.md, and docs/ot.md for columns of a field.
+//! A column of a tile is an element of GF(2^128), so a column of T tiles is t_1, .., t_T, the last tile being
+//! sacrificed. After all corrections are here, a coin gives z, and h(t) = t_1 z^(T-1) + .. + t_(T-1) z + t_T:
+//! as a map over GF(2) its matrix is (R | I), so that the last tile pads all 128 equations \[W2\]. The maker
+//! sends X = h(x) and V_b = h(v_b) of all 128 columns; the holder demands h(w_b) = V_b + X Delta_b \[W1,
+//! W5\]. Two different x have one h(x) with probability below T / 2^128. Rows over a field have f columns,
+//! 128 of pads, or both: one X stands for all of them \[K11, K13\]. Derivation and what a cheating maker
+//! learns: docs/garbling.md, and docs/ot.md for columns of a field.
 
 mod extend;
 
@@ -135,14 +136,16 @@ pub(crate) struct Made<T> {
     pub(crate) keys: Vec<ByGroup<T>>,
 }
 
-/// Rows that passed the check, and the sums X that every maker told us, by party index; ours is what we told that party.
+/// Rows that passed the check, and the sums X that every maker told us, by party index; ours is what we told
+/// that party.
 pub(crate) struct Checked {
     pub(crate) rows: Made<Rows>,
     pub(crate) sums: Vec<u128>,
 }
 
 impl Made<Columns> {
-    /// Check all rows with the coin that followed their corrections. One round: this tells, and [`Told::hear`] hears.
+    /// Check all rows with the coin that followed their corrections. One round: this tells, and
+    /// [`Told::hear`] hears.
     ///
     /// One X for the columns of all groups \[K13\]: MACs and pads of a row belong to one bit.
     pub(crate) fn tell(

@@ -1,4 +1,5 @@
-//! Attacks on set-up and bits that no single mutant stands for: bad group elements, guessing at Delta, and how often it pays.
+//! Attacks on set-up and bits that no single mutant stands for: bad group elements, guessing at Delta, and
+//! how often it pays.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, failed_check, party};
@@ -38,8 +39,8 @@ fn named(end: &Result<AuthBits, Abort>, check: Check) -> bool {
     matches!(end, Err(Abort::CheckFailed { check: c, culprit: Some(p), .. }) if *c == check && *p == party(1))
 }
 
-/// Of `of` trials that each succeed with probability `p` so many do, within three standard deviations; if not, and one time in 370 it is
-/// not, four times as many decide.
+/// Of `of` trials that each succeed with probability `p` so many do, within three standard deviations; if
+/// not, and one time in 370 it is not, four times as many decide.
 fn as_often_as(trials: impl Fn(usize) -> usize, of: usize, p: f64) {
     let fits = |of: usize| {
         let (count, mean, deviation) = (trials(of), of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
@@ -49,7 +50,8 @@ fn as_often_as(trials: impl Fn(usize) -> usize, of: usize, p: f64) {
     assert!(fits(of) || fits(4 * of));
 }
 
-/// 1.15: points of small order, encodings that are not reduced, negative or of no element, in either message: the sender is named.
+/// 1.15: points of small order, encodings that are not reduced, negative or of no element, in either message:
+/// the sender is named.
 #[test]
 fn bad_elements_end_the_set_up() {
     let mut bad: Vec<[u8; 32]> = vec![[0; 32], [0xff; 32]];
@@ -85,7 +87,8 @@ fn bad_elements_end_the_set_up() {
     }
 }
 
-/// 1.13: one false sum of a tree is a guess of one bit of Delta: it passes half of the time, and then Delta is what was guessed.
+/// 1.13: one false sum of a tree is a guess of one bit of Delta: it passes half of the time, and then Delta
+/// is what was guessed.
 #[test]
 fn a_false_sum_is_a_guess() {
     let passes = || {
@@ -105,8 +108,8 @@ fn a_false_sum_is_a_guess() {
     as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 80, 0.5);
 }
 
-/// False sums of both sides are found whatever Delta is, of every tree: of the first, of one in the middle and
-/// of the last.
+/// False sums of both sides are found whatever Delta is, of every tree: of the first, of one in the middle
+/// and of the last.
 #[test]
 fn a_false_sum_of_any_tree_is_found() {
     for bit in [0, 5, 64, 127] {
@@ -123,7 +126,8 @@ fn a_false_sum_of_any_tree_is_found() {
 /// Also where the trees come from a first extension.
 #[test]
 fn every_message_of_the_second_direction_is_checked() {
-    // P_1 sends base OTs to P_2, so its check and flips come from the first extension, and P_2's trees go to it
+    // P_1 sends base OTs to P_2, so its check and flips come from the first extension, and P_2's trees go to
+    // it
     for (from, to, step, check) in [
         (1, 2, TREES, Check::O2),
         (1, 2, CORRECT, Check::W1),
@@ -139,7 +143,8 @@ fn every_message_of_the_second_direction_is_checked() {
     }
 }
 
-/// 1.14: corrections that differ in t pieces of one bit each: it passes for those Deltas that have zeros there.
+/// 1.14: corrections that differ in t pieces of one bit each: it passes for those Deltas that have zeros
+/// there.
 #[test]
 fn inconsistent_columns_cost_a_bit_each() {
     for t in 1..=4_u32 {
@@ -251,7 +256,8 @@ fn an_abort_erases_the_set_up() {
     assert_eq!(*delta, 0);
 }
 
-/// A set-up serves its own session alone, in all its strands, and every batch is under the Delta of the first (1.32).
+/// A set-up serves its own session alone, in all its strands, and every batch is under the Delta of the first
+/// (1.32).
 #[test]
 fn strands_share_one_delta() {
     let views = harness(3).patient().act(|mut session| {
@@ -361,8 +367,8 @@ fn coins_are_the_same_at_all_and_fresh() {
     ));
 }
 
-/// 1.5 (e): one bit that is another in half of the pieces, at the first, a middle and the last position of batches of many lengths: no
-/// length has positions that nobody looks at.
+/// 1.5 (e): one bit that is another in half of the pieces, at the first, a middle and the last position of
+/// batches of many lengths: no length has positions that nobody looks at.
 #[test]
 fn no_position_of_a_batch_is_left_out() {
     let lengths =

@@ -1,4 +1,5 @@
-//! Authenticated bits end to end: right for every number of parties and every parameter, at the cost that the headers name.
+//! Authenticated bits end to end: right for every number of parties and every parameter, at the cost that the
+//! headers name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
@@ -76,7 +77,8 @@ fn a_batch_of_several_chunks_fits() {
     all_fit(batches(2, Config::default(), &counts), &counts);
 }
 
-/// Rounds: 2 for a set-up by public keys both ways, 5 by halves; 3 a batch between two parties, 4 among more, 5 with the proof.
+/// Rounds: 2 for a set-up by public keys both ways, 5 by halves; 3 a batch between two parties, 4 among more,
+/// 5 with the proof.
 #[test]
 fn rounds() {
     for (n, base, expected) in [
@@ -95,7 +97,8 @@ fn rounds() {
     }
 }
 
-/// A bit costs ceil(128 / k) bits to each peer, for whole tiles of 128 positions and one more; what a batch costs beside.
+/// A bit costs ceil(128 / k) bits to each peer, for whole tiles of 128 positions and one more; what a batch
+/// costs beside.
 #[test]
 fn bytes() {
     for (n, k) in [(2, 4), (3, 8), (3, 1), (5, 5)] {
@@ -127,7 +130,8 @@ fn bytes() {
     }
 }
 
-/// What the set-up costs: by public keys both ways the same at all parties, by halves what its maker and its holder say.
+/// What the set-up costs: by public keys both ways the same at all parties, by halves what its maker and its
+/// holder say.
 #[test]
 fn bytes_of_the_set_up() {
     let frames = |bodies: &[usize]| bodies.iter().map(|body| wire_bytes(*body)).sum::<u64>();

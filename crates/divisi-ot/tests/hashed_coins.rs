@@ -1,8 +1,9 @@
-//! Why a coin is tossed, and not hashed from what was said (1.31): whoever can try alone finds a transcript that the hash favours.
+//! Why a coin is tossed, and not hashed from what was said (1.31): whoever can try alone finds a transcript
+//! that the hash favours.
 //!
-//! A toy of the check of `vole`: bits are elements of GF(2^8), the coin has 8 bits, and a lie in one tile must be cancelled by one in the
-//! sacrificed tile where the coin looks. With an interactive coin each try is a session, and fails with all but 2^-8. With a hashed
-//! one all tries are made before anything is sent.
+//! A toy of the check of `vole`: bits are elements of GF(2^8), the coin has 8 bits, and a lie in one tile
+//! must be cancelled by one in the sacrificed tile where the coin looks. With an interactive coin each try is
+//! a session, and fails with all but 2^-8. With a hashed one all tries are made before anything is sent.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Way, failed_check, party};
@@ -12,14 +13,16 @@ use divisi_ot::adversary::Deviation;
 use divisi_ot::{Base, Config, Setup};
 use std::collections::HashSet;
 
-/// A maker's corrections towards one party, in the clear: what it should send, and how that differs from what it sends.
+/// A maker's corrections towards one party, in the clear: what it should send, and how that differs from what
+/// it sends.
 struct Lie {
     corrections: [u8; 4],
     error: [u8; 2],
 }
 
 impl Lie {
-    /// The lies in order: an error in the first tile, and one in the sacrificed tile that cancels it for one coin.
+    /// The lies in order: an error in the first tile, and one in the sacrificed tile that cancels it for one
+    /// coin.
     fn number(i: u32) -> Lie {
         let hidden = blake3::hash(&i.to_le_bytes());
         let bytes = hidden.as_bytes();
@@ -84,8 +87,8 @@ fn a_tossed_coin_is_nobodys_function() {
     }
     // one in 256 would pass: that five of 64 do happens once in 200,000 runs
     assert!(passed < 5, "{passed}");
-    // and at full length: a party that expects some coin lies where that one does not look, and is caught, unless the seven bits of
-    // Delta are zero against which it lied
+    // and at full length: a party that expects some coin lies where that one does not look, and is caught,
+    // unless the seven bits of Delta are zero against which it lied
     let caught = [0, 1, u128::MAX / 3].into_iter().filter(|expected| {
         let how = Deviation { foreseen: Some(*expected), ..Deviation::default() };
         let ends = Harness::new(2, &Parameters::new("hashed coins")).act(|mut session| {

@@ -47,7 +47,8 @@ fn setup_and_bits() {
     }
 }
 
-/// Narrow and wide rows over GF(2^48), with their check, and products with payloads of two sizes; between two parties, CPU time of one.
+/// Narrow and wide rows over GF(2^48), with their check, and products with payloads of two sizes; between two
+/// parties, CPU time of one.
 #[test]
 #[ignore = "a measurement"]
 fn rows_over_a_field_and_products() {

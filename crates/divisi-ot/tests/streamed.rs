@@ -1,5 +1,5 @@
-//! Products of random bits with bits, whose rows are hashed where they are made: right, at their cost, with no
-//! tweak twice, and refused like those of rows that are kept.
+//! Products of random bits with bits, whose rows are hashed where they are made: right, at their cost, with
+//! no tweak twice, and refused like those of rows that are kept.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, party, run};
@@ -114,7 +114,10 @@ fn broken_messages_are_named() {
             }
             made.map(drop)
         });
-        let named = |end: &Result<(), Abort>| matches!(end, Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(1));
+        let named = |end: &Result<(), Abort>| match end {
+            Err(Abort::Network(Fault::Malformed { peer, .. })) => *peer == party(1),
+            _ => false,
+        };
         assert!(named(&ends[1]), "{ends:?}");
     }
 }

@@ -192,7 +192,8 @@ impl Code {
         Code { nodes, layers, outputs, uses }
     }
 
-    /// The adder of A2B for so many numbers at once: few rounds, unless there are so many that ANDs cost more.
+    /// The adder of A2B for so many numbers at once: few rounds, unless there are so many that ANDs cost
+    /// more.
     pub(crate) fn adder(numbers: usize) -> Adder {
         if numbers < 1 << 12 { Adder::LowDepth } else { Adder::FewestAnds }
     }

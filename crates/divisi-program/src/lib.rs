@@ -1,5 +1,5 @@
-//! Programs that mix numbers, bits, tables and circuits, among many parties: GYKW, section 7. **Semi-honest**:
-//! all but one of the parties may be curious together, and everybody follows the protocol.
+//! Programs that mix numbers, bits, tables and circuits, among many parties: GYKW, section 7.
+//! **Semi-honest**: all but one of the parties may be curious together, and everybody follows the protocol.
 //!
 //! | module | what |
 //! |---|---|

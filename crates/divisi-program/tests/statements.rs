@@ -191,8 +191,8 @@ fn the_nearest_of_256_records() {
     assert_eq!((cost.a2b, cost.products, cost.b2a, cost.lookups), (256, 1025, 2, 0));
 }
 
-/// What is said to be taken is what the meter sees: nothing is made late, and no party waits longer. An opening
-/// takes the party that adds up one round, and the others two.
+/// What is said to be taken is what the meter sees: nothing is made late, and no party waits longer. An
+/// opening takes the party that adds up one round, and the others two.
 #[test]
 fn costs_are_those_of_the_run() {
     let program = read(

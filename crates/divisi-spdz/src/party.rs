@@ -110,7 +110,8 @@ impl<F: Mac> Party<F> {
         self.session.meter().reset();
     }
 
-    /// Write down, where alpha outlives the session, whether the end of this process may mean that somebody knows it \[K21\].
+    /// Write down, where alpha outlives the session, whether the end of this process may mean that somebody
+    /// knows it \[K21\].
     pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
         match &self.reserve {
             Some(reserve) => reserve.risk(at_risk).map_err(|e| unfit(ALPHA, &e)),

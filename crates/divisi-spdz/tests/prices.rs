@@ -156,8 +156,8 @@ fn mascot_products_cost_what_the_paper_says() {
     assert_eq!(Sizes::new(40, 1).element(), 8 * 4_360);
 }
 
-/// The table of the issue: megabytes to each peer of a block of AES-128 or 3DES among 2,048. What MASCOT costs
-/// is within 3 %, ours at most 1.03 of it.
+/// The table of the issue: megabytes to each peer of a block of AES-128 or 3DES among 2,048. What MASCOT
+/// costs is within 3 %, ours at most 1.03 of it.
 #[test]
 fn tables_of_bytes_to_each_peer() {
     let blocks = 2048;

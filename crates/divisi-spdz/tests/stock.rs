@@ -172,7 +172,8 @@ fn one_session_after_the_other_takes_what_the_last_one_left() {
     }
 }
 
-/// 1.11, 1.34: a directory that was copied back gives nothing twice, as long as one party that is honest kept its own.
+/// 1.11, 1.34: a directory that was copied back gives nothing twice, as long as one party that is honest kept
+/// its own.
 #[test]
 fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
     // what party 1 broadcasts of its input, x + r, in a session
@@ -199,8 +200,8 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
     }
 }
 
-/// What SECURITY.md leaves out: every party's directory is copied back. No file can tell, and what is told twice under one mask is
-/// known.
+/// What SECURITY.md leaves out: every party's directory is copied back. No file can tell, and what is told
+/// twice under one mask is known.
 #[test]
 fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
     let house = House::new(2);
@@ -297,7 +298,8 @@ fn parts_that_do_not_belong_together_are_refused() {
     );
 }
 
-/// A party that tells other counts than it has does no more than waste what is there, or end the session before anything is used.
+/// A party that tells other counts than it has does no more than waste what is there, or end the session
+/// before anything is used.
 #[test]
 fn false_counts_gain_nothing() {
     let house = House::new(3);

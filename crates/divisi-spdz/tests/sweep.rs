@@ -1,8 +1,8 @@
 //! The tampering sweep over preprocessing: every message of a corrupt party, changed in every way, with two
 //! parties and with three.
 //!
-//! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing panics.
-//! A sample by default; `cargo test -p divisi-spdz --test sweep -- --ignored` runs more.
+//! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing
+//! panics. A sample by default; `cargo test -p divisi-spdz --test sweep -- --ignored` runs more.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, place, salt, sent};

@@ -1,4 +1,5 @@
-//! Hashes and MACs by the names that commands, files and stored keys call them, with what is public about a use of them.
+//! Hashes and MACs by the names that commands, files and stored keys call them, with what is public about a
+//! use of them.
 
 use crate::aes::KeySize;
 use crate::gates::Adder;

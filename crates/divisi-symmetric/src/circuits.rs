@@ -1,7 +1,7 @@
 //! The circuits that have a name, wired as those that are published under it in Bristol Fashion.
 //!
-//! A value is written as the standard prints it: its last byte's lowest bit is wire 0, its first byte's highest bit the
-//! last wire.
+//! A value is written as the standard prints it: its last byte's lowest bit is wire 0, its first byte's
+//! highest bit the last wire.
 //!
 //! | name | inputs | output | ANDs |
 //! |---|---|---|---|
@@ -10,7 +10,8 @@
 //! | `sha256`, `sha512` | block, state | the next state | 22,573, 57,947: one compression |
 //! | `keccak-f` | state | state | 38,400 |
 //!
-//! And every hash and MAC, of messages of one length ([`function`]): key, nonce and message, as far as it has them -> digest or tag.
+//! And every hash and MAC, of messages of one length ([`function`]): key, nonce and message, as far as it has
+//! them -> digest or tag.
 
 use crate::aes::{self, KeySize};
 use crate::algorithm::{Algorithm, Settings};
@@ -47,8 +48,8 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
 /// Bytes of one lane, the first one first.
 pub type Value = Vec<GateByte<Bit>>;
 
-/// The circuit whose input values have so many bytes (none has no wires) and whose outputs `draw` makes of them, on an engine that
-/// computes nothing and writes down.
+/// The circuit whose input values have so many bytes (none has no wires) and whose outputs `draw` makes of
+/// them, on an engine that computes nothing and writes down.
 ///
 /// # Errors
 /// Those of `draw`.
@@ -135,17 +136,21 @@ pub fn keccak() -> Program {
 /// The longest message of a [`function`] in bytes: 16 blocks of SHA-256, with two million gates.
 pub const LONGEST_MESSAGE: usize = 1024;
 
-/// A hash or MAC of messages of that many bytes, under keys of that many: what [`Function`] does on any engine, written down. The
-/// values of no bytes are left out. A product over GF(2^128) takes 2,187 ANDs (Karatsuba's trick, seven times).
+/// A hash or MAC of messages of that many bytes, under keys of that many: what [`Function`] does on any
+/// engine, written down. The values of no bytes are left out. A product over GF(2^128) takes 2,187 ANDs
+/// (Karatsuba's trick, seven times).
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the settings make no sense, the key has a length that the algorithm has not, or the message is longer than
-/// [`LONGEST_MESSAGE`].
+/// [`Abort::Misuse`] if the settings make no sense, the key has a length that the algorithm has not, or the
+/// message is longer than [`LONGEST_MESSAGE`].
 pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> Result<Program, Abort> {
     if [message_bytes, key_bytes, settings.output_bytes].iter().any(|bytes| *bytes > LONGEST_MESSAGE) {
         return Err(Abort::Misuse { step: CIRCUIT, what: "a value longer than a circuit is made for" });
     }
-    let fixed = matches!(settings.algorithm, Algorithm::Cmac(size) | Algorithm::Gmac(size) if size.bytes() != key_bytes);
+    let fixed = match settings.algorithm {
+        Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes() != key_bytes,
+        _ => false,
+    };
     if fixed || settings.check().is_err() {
         return Err(Abort::Misuse { step: CIRCUIT, what: "a key or settings that the algorithm has not" });
     }

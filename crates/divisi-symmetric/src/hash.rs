@@ -1,6 +1,6 @@
-//! All hashes of one length of digest, under one roof: a state, a step a block, and a digest that is the first bytes of the
-//! last state. The functions here know whole messages; an engine that hashes long ones, or many, runs
-//! [`step_program`](Hash::step_program) block by block.
+//! All hashes of one length of digest, under one roof: a state, a step a block, and a digest that is the
+//! first bytes of the last state. The functions here know whole messages; an engine that hashes long ones, or
+//! many, runs [`step_program`](Hash::step_program) block by block.
 
 use crate::gates::{Adder, byte_program, public_bytes};
 use crate::sha2::Sha2;
@@ -99,7 +99,8 @@ impl Hash {
         }
     }
 
-    /// The same of a message of that many bits: from the byte on in which it ends, with zeros where that has bits of the message.
+    /// The same of a message of that many bits: from the byte on in which it ends, with zeros where that has
+    /// bits of the message.
     #[must_use]
     pub fn padding_of_bits(self, message_bits: u128) -> Vec<u8> {
         match self {
@@ -126,8 +127,8 @@ impl Hash {
         }
     }
 
-    /// [`step`](Hash::step) as a program: the state, then the block -> the next state, bytes in order, the lowest bit of
-    /// each first.
+    /// [`step`](Hash::step) as a program: the state, then the block -> the next state, bytes in order, the
+    /// lowest bit of each first.
     #[must_use]
     pub fn step_program(self, adder: Adder) -> Program {
         byte_program([self.state_bytes(), self.block_bytes()], |g, [state, block]| {

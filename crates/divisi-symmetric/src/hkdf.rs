@@ -5,8 +5,8 @@ use crate::hash::Hash;
 use crate::mac::hmac::{PadStates, pad_states, tag};
 use divisi_circuit::Gates;
 
-/// HKDF-Extract (2.2): a salt (which may be empty) and keying material -> the pseudorandom key, as the states that
-/// [`expand`] needs.
+/// HKDF-Extract (2.2): a salt (which may be empty) and keying material -> the pseudorandom key, as the states
+/// that [`expand`] needs.
 pub fn extract<G: Gates>(
     g: &mut G,
     hash: Hash,

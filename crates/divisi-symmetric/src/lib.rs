@@ -1,8 +1,8 @@
 //! Ciphers and modes written once against the engine traits of `divisi-core`.
 //!
-//! Nothing here knows how a secret is shared, how many parties hold it or whom they trust: that, and all security, is
-//! the engine's. A cipher says what is computed and which public values steer it; control flow depends on public
-//! values only.
+//! Nothing here knows how a secret is shared, how many parties hold it or whom they trust: that, and all
+//! security, is the engine's. A cipher says what is computed and which public values steer it; control flow
+//! depends on public values only.
 //!
 //! | module | what | standard |
 //! |---|---|---|

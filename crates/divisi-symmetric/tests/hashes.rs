@@ -1,5 +1,5 @@
-//! SHA-2, SHA-3, SHAKE and cSHAKE over gates: the standards' known answers, other implementations, and programs that run
-//! block by block.
+//! SHA-2, SHA-3, SHAKE and cSHAKE over gates: the standards' known answers, other implementations, and
+//! programs that run block by block.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cshake::digest::{ExtendableOutput, Update, XofReader};

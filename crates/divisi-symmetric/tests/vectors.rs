@@ -1,4 +1,5 @@
-//! The files of known answers against other people's implementations, so that no slip of the pen becomes a standard.
+//! The files of known answers against other people's implementations, so that no slip of the pen becomes a
+//! standard.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit, consts};

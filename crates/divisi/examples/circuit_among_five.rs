@@ -1,4 +1,5 @@
-//! A circuit among five who trust nobody: each has a number, all learn the greatest, and nobody learns more. Four of them may be corrupt.
+//! A circuit among five who trust nobody: each has a number, all learn the greatest, and nobody learns more.
+//! Four of them may be corrupt.
 //!
 //! Run it: `cargo run --example circuit_among_five`.
 
@@ -35,7 +36,8 @@ pub fn compute(numbers: [u16; PARTIES]) -> Result<Vec<u16>, Box<dyn Error>> {
     let (config, options) = (Config::default(), Options::default());
     let parameters = Parameters::new("the greatest").with("circuit", &plan.digest());
     let parameters = options.describe(config.describe(parameters));
-    // All five are threads of this process; on machines of their own each does this with a session of `Mesh::join`.
+    // All five are threads of this process; on machines of their own each does this with a session of
+    // `Mesh::join`.
     Ok(local::run(PARTIES, &parameters, |mut session| {
         let own = Value::from_bytes(&numbers[session.me().index()].to_be_bytes());
         let setup = Setup::new(&mut session, config)?;

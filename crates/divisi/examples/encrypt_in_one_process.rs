@@ -1,7 +1,8 @@
-//! Three servers in one process, and a client: make a key that none of them holds, encrypt a text, decrypt it again.
+//! Three servers in one process, and a client: make a key that none of them holds, encrypt a text, decrypt it
+//! again.
 //!
-//! In earnest the servers are three machines of three owners (`divisi server`), and the client is a fourth; then they share
-//! nothing but the configuration. The calls are the same.
+//! In earnest the servers are three machines of three owners (`divisi server`), and the client is a fourth;
+//! then they share nothing but the configuration. The calls are the same.
 //!
 //! Run it: `cargo run --example encrypt_in_one_process`.
 
@@ -17,7 +18,8 @@ use std::sync::atomic::Ordering;
 /// Encrypt and decrypt `text`; both results. The servers keep their keys in `dir`.
 pub fn there_and_back(text: &[u8], dir: &Path) -> Result<(Vec<u8>, Vec<u8>), Box<dyn Error>> {
     let world: Arc<dyn World> = Arc::new(Machine);
-    // One port for each server, one configuration for all, an identity for each: what `divisi mesh new` makes.
+    // One port for each server, one configuration for all, an identity for each: what `divisi mesh new`
+    // makes.
     let ports = (0..3).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
     let hosts = ports
         .iter()

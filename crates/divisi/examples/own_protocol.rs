@@ -1,5 +1,6 @@
-//! A protocol of one's own: three parties, of which each knows one of k1, k2 and x, compute `AES_k1(x) + AES_k2(x)` and learn the sum
-//! alone. (It is a pseudo-random function that is secure beyond the birthday bound, as long as the two keys are independent.)
+//! A protocol of one's own: three parties, of which each knows one of k1, k2 and x, compute
+//! `AES_k1(x) + AES_k2(x)` and learn the sum alone. (It is a pseudo-random function that is secure beyond the
+//! birthday bound, as long as the two keys are independent.)
 //!
 //! Run it: `cargo run --example own_protocol`.
 

@@ -1,7 +1,10 @@
-//! Three machines from a configuration: the first has a key, the second a block, and all learn the block encrypted with AES.
+//! Three machines from a configuration: the first has a key, the second a block, and all learn the block
+//! encrypted with AES.
 //!
-//! `divisi mesh new --parties 3 --hosts A:4701,B:4701,C:4701 --out mesh` makes the configuration and an identity for each; then, on each of
-//! the three: `cargo run --example three_machines -- mesh/mesh.toml mesh/party-1.key 1` (2 and 3 on the others), in any order.
+//! `divisi mesh new --parties 3 --hosts A:4701,B:4701,C:4701 --out mesh` makes the configuration and an
+//! identity for each; then, on each of the three:
+//! `cargo run --example three_machines -- mesh/mesh.toml mesh/party-1.key 1` (2 and 3 on the others), in any
+//! order.
 
 use divisi::layers::rep3::{Rep3, Security, Trio};
 use divisi::layers::symmetric::aes::KeySize;

@@ -1,4 +1,5 @@
-//! What this machine allows, measured in about three seconds, so that figures of different machines can be compared.
+//! What this machine allows, measured in about three seconds, so that figures of different machines can be
+//! compared.
 //!
 //! | figure | of | how |
 //! |---|---|---|

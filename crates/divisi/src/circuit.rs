@@ -1,7 +1,7 @@
 //! Circuits by name or from files, and the values that go in and come out as hexadecimal digits.
 //!
-//! A value is written as the standard prints it: its last digit holds wires 0 to 3, lowest first, its first digit the last wires. So
-//! are the wires of the files that others publish in Bristol Fashion.
+//! A value is written as the standard prints it: its last digit holds wires 0 to 3, lowest first, its first
+//! digit the last wires. So are the wires of the files that others publish in Bristol Fashion.
 
 mod held;
 mod info;
@@ -31,8 +31,8 @@ pub struct Circuit {
     pub name: String,
     /// What it computes.
     pub program: Program,
-    /// How its file is written, what the file has, and in which order the wires of its values stand, if it is a published file that is
-    /// known; nothing for a circuit of this program's own.
+    /// How its file is written, what the file has, and in which order the wires of its values stand, if it is
+    /// a published file that is known; nothing for a circuit of this program's own.
     pub file: Option<(Format, Counts, Option<Order>)>,
 }
 
@@ -56,8 +56,8 @@ pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
     })
 }
 
-/// That there is a file of that name, which is not too long: its length in bytes. Before it is opened: a pipe would be waited for, and every
-/// party of a run reads the file anew.
+/// That there is a file of that name, which is not too long: its length in bytes. Before it is opened: a pipe
+/// would be waited for, and every party of a run reads the file anew.
 fn in_file(name: &str) -> Result<usize, Failure> {
     let known = std::fs::metadata(name).map_err(|e| unread(name, e))?;
     if !known.is_file() {
@@ -79,7 +79,8 @@ fn unread(name: &str, e: impl fmt::Display) -> Failure {
     ))
 }
 
-/// A circuit of this program's own: by its name, or a hash or MAC of messages of one length, as `hmac-sha256:32` of 32 bytes.
+/// A circuit of this program's own: by its name, or a hash or MAC of messages of one length, as
+/// `hmac-sha256:32` of 32 bytes.
 ///
 /// # Errors
 /// If no circuit is made of messages as long as that.
@@ -144,8 +145,8 @@ impl Circuit {
 }
 
 impl Circuit {
-    /// What it gives in the clear for many inputs at once: columns of bytes, a lane an input, wire after wire from the lowest bit of the
-    /// first byte on; likewise the outputs, the last byte filled up with zeros.
+    /// What it gives in the clear for many inputs at once: columns of bytes, a lane an input, wire after wire
+    /// from the lowest bit of the first byte on; likewise the outputs, the last byte filled up with zeros.
     #[must_use]
     pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Vec<u8> {
         let wires = words(self.program.input_bits(), lanes, inputs);
@@ -187,8 +188,8 @@ pub fn cut(bits: &[bool], widths: &[usize]) -> Vec<Vec<bool>> {
     widths.iter().map(&mut value).collect()
 }
 
-/// A value's wires in the order of the file, or back: `first_bit_first` if wire 0 is the first bit of a value and not the last, as in
-/// most files of the format before Bristol Fashion.
+/// A value's wires in the order of the file, or back: `first_bit_first` if wire 0 is the first bit of a value
+/// and not the last, as in most files of the format before Bristol Fashion.
 #[must_use]
 pub fn ordered(bits: &[bool], first_bit_first: bool) -> Zeroizing<Vec<bool>> {
     let mut ordered = Zeroizing::new(bits.to_vec());
@@ -256,7 +257,8 @@ mod tests {
         }
     }
 
-    /// FIPS 197, C.1, and FIPS 180-4's "abc": through the circuits with a name, in the order of their published files.
+    /// FIPS 197, C.1, and FIPS 180-4's "abc": through the circuits with a name, in the order of their
+    /// published files.
     #[test]
     fn values_are_written_as_the_standards_print_them() {
         let evaluate = |name: &str, inputs: &[&str]| {

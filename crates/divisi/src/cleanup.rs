@@ -1,8 +1,9 @@
-//! What must be gone when the program ends, in whatever way: processes that it started, files that are not complete.
+//! What must be gone when the program ends, in whatever way: processes that it started, files that are not
+//! complete.
 //!
-//! Everything registers here when it begins and leaves when it ends well. On SIGINT, SIGTERM or SIGHUP what is still registered goes,
-//! in a thread of its own, so that it does not matter what the program is waiting for. Processes that outlive even that (the
-//! program was killed) end by themselves: see [`crate::local`].
+//! Everything registers here when it begins and leaves when it ends well. On SIGINT, SIGTERM or SIGHUP what
+//! is still registered goes, in a thread of its own, so that it does not matter what the program is waiting
+//! for. Processes that outlive even that (the program was killed) end by themselves: see [`crate::local`].
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -41,8 +42,8 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Cleanup {
-    /// A register that is emptied when its owner drops what is in it, and that no signal empties: for a library's caller who
-    /// has signal handling of its own.
+    /// A register that is emptied when its owner drops what is in it, and that no signal empties: for a
+    /// library's caller who has signal handling of its own.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -1,7 +1,7 @@
 //! Files and streams, encrypted and decrypted by three servers.
 //!
-//! Nothing appears in the output's place before all of it is there and verified: a file is written under another name beside it
-//! and renamed, standard output is held in memory. What is not finished is removed.
+//! Nothing appears in the output's place before all of it is there and verified: a file is written under
+//! another name beside it and renamed, standard output is held in memory. What is not finished is removed.
 
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
@@ -127,7 +127,8 @@ impl Input {
     /// Read a stream to its end.
     fn from_stream(stream: impl Read, way: Way) -> Result<Input, Failure> {
         let limit = IN_MEMORY + if way == Way::Decrypt { OVERHEAD } else { 0 };
-        // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages cost nothing.
+        // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages
+        // cost nothing.
         let mut bytes = Zeroizing::new(Vec::with_capacity(limit as usize + 1));
         let read = stream.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|e| {

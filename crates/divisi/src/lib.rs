@@ -1,7 +1,8 @@
-//! What the program `divisi` does, as functions that return records, and the layers under it for programs of one's own.
+//! What the program `divisi` does, as functions that return records, and the layers under it for programs of
+//! one's own.
 //!
-//! `examples/` has three to begin with: three machines from a configuration, a circuit among five, a protocol of one's own; and three
-//! servers with a client in one process.
+//! `examples/` has three to begin with: three machines from a configuration, a circuit among five, a protocol
+//! of one's own; and three servers with a client in one process.
 //!
 //! | module | what |
 //! |---|---|
@@ -24,9 +25,9 @@
 //! | [`Value`] | values of circuits, and the order of their bits |
 //! | [`failure`] | how a command fails: kinds, sentences, exit codes |
 //!
-//! **Trust.** The client of three servers is trusted with what it encrypts, and checks what the servers answer; the crates
-//! underneath say what a corrupt server can do. `demo`, `bench` and `kat` run all parties on one machine, which therefore knows
-//! everything: they show and measure, they protect nothing.
+//! **Trust.** The client of three servers is trusted with what it encrypts, and checks what the servers
+//! answer; the crates underneath say what a corrupt server can do. `demo`, `bench` and `kat` run all parties
+//! on one machine, which therefore knows everything: they show and measure, they protect nothing.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,4 +1,5 @@
-//! The beginning of a party's process, whatever it is for: who it is, what is computed and how, and the mesh with the others.
+//! The beginning of a party's process, whatever it is for: who it is, what is computed and how, and the mesh
+//! with the others.
 //!
 //! Trust: the process that gives the orders knows all inputs and outputs.
 
@@ -16,7 +17,8 @@ pub const CONNECT: Duration = Duration::from_secs(5);
 const CONNECT_EACH: Duration = Duration::from_millis(100);
 /// How many times longer than a party its peers may take to read the circuit: many share few processors.
 const READ_TOO: u32 = 4;
-/// How much longer the process that gives the orders waits than the parties, who know more about what they wait for.
+/// How much longer the process that gives the orders waits than the parties, who know more about what they
+/// wait for.
 pub(crate) const MARGIN: Duration = Duration::from_millis(300);
 
 /// How long so many parties of one machine may take to connect.
@@ -92,7 +94,8 @@ pub(crate) struct Joined<'p> {
     pub emulated: bool,
 }
 
-/// Be a party: take the orders, prepare the job, join the others, and do the rest. Failures are reported, not printed.
+/// Be a party: take the orders, prepare the job, join the others, and do the rest. Failures are reported, not
+/// printed.
 ///
 /// # Errors
 /// The fault that was reported, or why none could be.

@@ -1,7 +1,7 @@
 //! Preprocessing on disk: made once by all parties, used later by whoever names its directory.
 //!
-//! Trust: with all parties on one machine that machine has all shares, and shows how it goes; with one party here its directory
-//! has that party's shares alone, sealed under a key file.
+//! Trust: with all parties on one machine that machine has all shares, and shows how it goes; with one party
+//! here its directory has that party's shares alone, sealed under a key file.
 
 use crate::engine::Settings;
 use crate::engine::spdz::{self, Wanted};
@@ -25,7 +25,8 @@ pub struct Options {
     pub blocks: u64,
     /// Where.
     pub out: PathBuf,
-    /// The file of the key that it is sealed under, made if it is not there; one in the directory if nothing is said.
+    /// The file of the key that it is sealed under, made if it is not there; one in the directory if nothing
+    /// is said.
     pub key_file: Option<PathBuf>,
     /// The time limit of a receive.
     pub timeout: Option<Duration>,
@@ -126,7 +127,8 @@ pub fn peers(config: &Config) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// The same as an option of the engine: whoever uses a stock over this configuration gives it, so that one of other peers is refused.
+/// The same as an option of the engine: whoever uses a stock over this configuration gives it, so that one of
+/// other peers is refused.
 #[must_use]
 pub fn peers_option(config: &Config) -> Option<(String, String)> {
     Some((spdz::PEERS.to_owned(), hex::encode(peers(config))))

@@ -1,8 +1,9 @@
 //! Values that go into a circuit and come out of it: the one place that says in which order their bits stand.
 //!
-//! **The order of bits.** A value is written as the standard prints it, first byte first. Its *last* byte holds wires 0 to 7, and the
-//! lowest bit of that byte is wire 0; the highest bit of the first byte is the last wire. So are the wires of files that others publish
-//! in Bristol Fashion, and of `divisi circuit emit`. (Files of the format before have it the other way round: `--first-bit-first`.)
+//! **The order of bits.** A value is written as the standard prints it, first byte first. Its *last* byte
+//! holds wires 0 to 7, and the lowest bit of that byte is wire 0; the highest bit of the first byte is the
+//! last wire. So are the wires of files that others publish in Bristol Fashion, and of `divisi circuit emit`.
+//! (Files of the format before have it the other way round: `--first-bit-first`.)
 //!
 //! ```
 //! use divisi::Value;

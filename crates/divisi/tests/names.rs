@@ -1,15 +1,15 @@
 //! A public name has one meaning: no two types of the libraries have the same name.
 //!
-//! A type counts if a user of its crate reaches it: in modules that are all public, or by a re-export. What is
-//! there for tests or with a feature alone does not count.
+//! A type counts if a user of its crate reaches it: in modules that are all public, or by a re-export. What
+//! is there for tests or with a feature alone does not count.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Names with two meanings that are left. Whoever mends one takes it out; no new one comes in. `Options`, `Report`,
-/// `Error` and `Settings` are said with their module (`kat::Options`).
+/// Names with two meanings that are left. Whoever mends one takes it out; no new one comes in. `Options`,
+/// `Report`, `Error` and `Settings` are said with their module (`kat::Options`).
 const LEFT: [&str; 53] = [
     "Adder",
     "Algorithm",

@@ -19,8 +19,8 @@ pub enum Order {
 /// Digests of all that is known, and their order. `DIVISI_CIRCUITS=FILE cargo test -p divisi-circuit --lib --
 /// --ignored --nocapture fingerprints` prints that of a file.
 ///
-/// Files of emp-toolkit/emp-tool (commit 00f7552, `emp-tool/circuits/files`); those of the same gates are with others, too: the first one
-/// in SCALE-MAMBA (`Circuits/Bristol`) under a header of Bristol Fashion.
+/// Files of emp-toolkit/emp-tool (commit 00f7552, `emp-tool/circuits/files`); those of the same gates are
+/// with others, too: the first one in SCALE-MAMBA (`Circuits/Bristol`) under a header of Bristol Fashion.
 const KNOWN: [(u128, Order); 6] = [
     // AES-non-expanded.txt
     (0x2291_f636_f5be_af7a_1025_f677_c0fb_b376, Order::FirstBitFirst),

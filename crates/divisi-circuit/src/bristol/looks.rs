@@ -1,5 +1,5 @@
-//! What a file that is no circuit of a known form seems to be, by how it begins: for the sentence that refuses
-//! it.
+//! What a file that is no circuit of a known form seems to be, by how it begins: for the sentence that
+//! refuses it.
 
 /// What is read.
 pub(super) const KNOWN: &str = "Bristol Fashion and the format before it are read";

@@ -59,8 +59,8 @@ impl fmt::Display for Unfit {
 
 impl std::error::Error for Unfit {}
 
-/// Writes a program in either format. That before Bristol Fashion has `XOR`, `AND` and `INV` alone: a constant
-/// becomes the sum of an input wire with itself, a copy two negations.
+/// Writes a program in either format. That before Bristol Fashion has `XOR`, `AND` and `INV` alone: a
+/// constant becomes the sum of an input wire with itself, a copy two negations.
 ///
 /// # Errors
 /// [`Unfit`] if the format has no room for it, or `out` fails.

@@ -44,8 +44,8 @@ pub enum Commands {
 
 /// Measure AES among processes over TLS, phase by phase.
 ///
-/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the
-/// parties where parties differ.
+/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the
+/// largest of the parties where parties differ.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
@@ -74,8 +74,8 @@ pub struct Aes {
 
 /// Measure triple DES among processes over TLS, phase by phase.
 ///
-/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the parties where
-/// parties differ.
+/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the
+/// largest of the parties where parties differ.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi bench des3 --engine spdz --parties 2 --protocol 3des-lt --blocks 512"

@@ -8,10 +8,12 @@ use divisi::engine::job::Op;
 use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
 
-/// Measure operations on numbers and bits among curious parties (semi-honest), as processes over TLS, phase by phase.
+/// Measure operations on numbers and bits among curious parties (semi-honest), as processes over TLS, phase
+/// by phase.
 ///
-/// A fourth kind of process deals random inputs, and checks every output. Numbers are modulo 2^32 - 2^30 + 1. Random bits by
-/// ciphertexts, and triples of numbers, come a ring at once: those beyond the count are made, and counted.
+/// A fourth kind of process deals random inputs, and checks every output. Numbers are modulo 2^32 - 2^30 + 1.
+/// Random bits by ciphertexts, and triples of numbers, come a ring at once: those beyond the count are made,
+/// and counted.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
                         Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree")]

@@ -84,7 +84,8 @@ pub enum Form {
     Bristol,
 }
 
-/// Write a circuit with fewer gates: the circuit to standard output, counts before and after to standard error.
+/// Write a circuit with fewer gates: the circuit to standard output, counts before and after to standard
+/// error.
 #[derive(Args)]
 pub struct Optimise {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program

@@ -116,7 +116,8 @@ pub struct Manner {
     /// With garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
-    /// Of garble, mixed and spdz: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; of garble 5 from 262144 ANDs on]
+    /// Of garble, mixed and spdz: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes
+    /// more [default: 4; of garble 5 from 262144 ANDs on]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
     /// With garble: how base OTs are made [default: half]

@@ -134,7 +134,10 @@ fn new(context: &Context, arguments: &New) -> Result<Done, Failure> {
              and at a client:\n  divisi mesh check --config mesh.toml --identity client-NAME.key";
     let listed = |kind: &str| -> Vec<Value> {
         let of = files.iter().filter(|(_, (k, _), _, _)| *k == kind);
-        of.map(|(_, (_, name), path, fingerprint)| json!({ "name": name, "identity": named(path), "fingerprint": fingerprint })).collect()
+        of.map(|(_, (_, name), path, fingerprint)| {
+            json!({ "name": name, "identity": named(path), "fingerprint": fingerprint })
+        })
+        .collect()
     };
     Ok(Done::new(
         text,

@@ -9,7 +9,8 @@ use divisi_field::zp::P32;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Print how the parameters of threshold BGV come about, for semi-honest protocols: ring, primes, noise, floods.
+/// Print how the parameters of threshold BGV come about, for semi-honest protocols: ring, primes, noise,
+/// floods.
 #[derive(Args)]
 #[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree")]
 pub struct Arguments {

@@ -25,8 +25,9 @@ pub enum Commands {
 
 /// Make preprocessing for so many blocks, and keep it on disk.
 ///
-/// All parties are threads of this process; with --party, one of them is here and the others run the same command elsewhere. Each
-/// party's part lies in a directory of its own, sealed under a key file. What is taken from it is gone: every value serves once.
+/// All parties are threads of this process; with --party, one of them is here and the others run the same
+/// command elsewhere. Each party's part lies in a directory of its own, sealed under a key file. What is
+/// taken from it is gone: every value serves once.
 #[derive(Args)]
 #[command(after_help = "Example: divisi prep make --protocol aes-lt --blocks 2048 --parties 2 --out stock\n\
                   Then: divisi bench aes --engine spdz --parties 2 --blocks 512 --prep-from stock --reps 1 --warmup 0\n\
@@ -71,7 +72,8 @@ pub struct Make {
     /// This party's own identity
     #[arg(long, value_name = "FILE", requires = "party")]
     identity: Option<PathBuf>,
-    /// Where this party listens, if others reach it at an address that is not this machine's own [default: the configuration's]
+    /// Where this party listens, if others reach it at an address that is not this machine's own [default:
+    /// the configuration's]
     #[arg(long, value_name = "ADDR:PORT", requires = "party")]
     listen: Option<String>,
 }

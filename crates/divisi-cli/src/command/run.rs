@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Run a Boolean circuit, or a program on numbers and bits, among parties that keep their inputs to themselves.
+/// Run a Boolean circuit, or a program on numbers and bits, among parties that keep their inputs to
+/// themselves.
 ///
 /// All parties are processes on this machine; with --party, one of them is here and the others run the same
 /// command elsewhere. --input stands once for each input value, in the circuit's order: the number of its
@@ -38,9 +39,9 @@ pub struct Arguments {
     /// A program on numbers and bits: a text that begins with the line `divisi program 1`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "streamed", "mode"])]
     program: Option<String>,
-    /// Of a circuit an input value: the number of its owner, and its digits if they are known here; or the file that has
-    /// them (1=@FILE, or 1=- for standard input), so that they do not stand in the list of processes. Of a program the values of
-    /// an input, by its name
+    /// Of a circuit an input value: the number of its owner, and its digits if they are known here; or the
+    /// file that has them (1=@FILE, or 1=- for standard input), so that they do not stand in the list of
+    /// processes. Of a program the values of an input, by its name
     #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-|NAME=V,V,...")]
     inputs: Vec<String>,
     /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion

@@ -48,7 +48,8 @@ struct Wires {
 }
 
 impl Wires {
-    /// A party sends this: whether it is to be forwarded, as it is then; nothing if there is no link any more.
+    /// A party sends this: whether it is to be forwarded, as it is then; nothing if there is no link any
+    /// more.
     fn pass(&mut self, from: usize, body: &mut [u8]) -> Option<bool> {
         self.sent[from] += body.len() as u64;
         let Some(Plan { victim, after, fault }) = self.plan else { return Some(true) };
@@ -163,8 +164,8 @@ fn party(dir: &Path, engine: &str, index: usize) -> Child {
         .unwrap()
 }
 
-/// A run of AES-128 by all parties with a fault: how each ended (not the victim, if it was stopped or killed),
-/// and when after the fault; how many bytes each sent.
+/// A run of AES-128 by all parties with a fault: how each ended (not the victim, if it was stopped or
+/// killed), and when after the fault; how many bytes each sent.
 fn run(engine: &str, plan: Option<Plan>) -> (Vec<Option<(Output, Duration)>>, [u64; PARTIES]) {
     let dir = tempfile::tempdir().unwrap();
     let wires = Arc::new(Mutex::new(Wires { plan, ..Wires::default() }));

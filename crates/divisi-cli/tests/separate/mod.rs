@@ -62,8 +62,8 @@ pub fn one_party_each(engine: &str) {
     }
 }
 
-/// Two parties, the second of which has these arguments where the first has the circuit `and` alone: both are told what they differ in, as
-/// usage, with the digests of both.
+/// Two parties, the second of which has these arguments where the first has the circuit `and` alone: both are
+/// told what they differ in, as usage, with the digests of both.
 pub fn refused_with_both_digests(engine: &str, differences: &[(&[&str], &str)]) {
     let dir = tempfile::tempdir().unwrap();
     mesh(dir.path(), 2);

@@ -4,7 +4,8 @@ use crate::house::House;
 use std::process::Output;
 
 impl House {
-    /// A command of the operator of a server, with a configuration of all that is right unless it says otherwise.
+    /// A command of the operator of a server, with a configuration of all that is right unless it says
+    /// otherwise.
     fn operator(&self, party: usize, args: &[&str]) -> Output {
         let (number, identity) = (party.to_string(), format!("mesh/party-{party}.key"));
         let own = ["--config", "mesh/mesh.toml", "--party", &number, "--identity", &identity];

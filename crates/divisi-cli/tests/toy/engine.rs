@@ -1,4 +1,5 @@
-//! An engine for a test: any number of parties who tell each other everything, and circuits of XORs and NOTs alone.
+//! An engine for a test: any number of parties who tell each other everything, and circuits of XORs and NOTs
+//! alone.
 
 use divisi::circuit::Held;
 use divisi::engine::job::{Between, Circuit};

@@ -1,5 +1,6 @@
-//! An engine that this program did not know: one folder, one line, and every command knows it. This test is its own program: with a
-//! command's name as its first argument it is the command line, and its processes are that of each party.
+//! An engine that this program did not know: one folder, one line, and every command knows it. This test is
+//! its own program: with a command's name as its first argument it is the command line, and its processes are
+//! that of each party.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod engine;

@@ -5,8 +5,8 @@ use crate::{Abort, Boolean, Convert, Job, Lanes};
 use divisi_circuit::plain;
 use zeroize::Zeroizing;
 
-/// A bit in every lane: lane `l` is bit `l mod 64` of word `l / 64`, and what is beyond the last lane is zero. It counts as a
-/// secret, like [`PlainByte`].
+/// A bit in every lane: lane `l` is bit `l mod 64` of word `l / 64`, and what is beyond the last lane is
+/// zero. It counts as a secret, like [`PlainByte`].
 #[derive(Clone)]
 pub struct PlainBit {
     lanes: usize,

@@ -1,8 +1,8 @@
 //! The engine that computes in the clear: one party that knows everything and trusts itself.
 //!
-//! No protection at all. It is the reference against which the tests compare every other engine, and what `--engine
-//! plain` runs. It still computes without secret-dependent branches and table indices: the S-box is FIPS 197's own
-//! definition, an inversion in GF(2^8) and an affine map, not its table.
+//! No protection at all. It is the reference against which the tests compare every other engine, and what
+//! `--engine plain` runs. It still computes without secret-dependent branches and table indices: the S-box is
+//! FIPS 197's own definition, an inversion in GF(2^8) and an affine map, not its table.
 
 mod boolean;
 mod leave;
@@ -185,7 +185,8 @@ impl Convert<PlainBlock, [PlainByte; 16]> for Plain {
     }
 }
 
-/// FIPS 197, 5.1.1: bit `i` of the result is the sum of bits `i`, `i+4`, `i+5`, `i+6`, `i+7` (mod 8), and of `63`.
+/// FIPS 197, 5.1.1: bit `i` of the result is the sum of bits `i`, `i+4`, `i+5`, `i+6`, `i+7` (mod 8), and of
+/// `63`.
 fn affine(x: u8) -> u8 {
     x ^ x.rotate_left(1) ^ x.rotate_left(2) ^ x.rotate_left(3) ^ x.rotate_left(4) ^ 0x63
 }

@@ -66,8 +66,8 @@ impl Session {
         Bound { session: self.id(), value }
     }
 
-    /// Do this when the session ends by an abort, in whatever strand, before anybody is told: for what outlives the process. Of a
-    /// session that has ended it is done at once.
+    /// Do this when the session ends by an abort, in whatever strand, before anybody is told: for what
+    /// outlives the process. Of a session that has ended it is done at once.
     pub fn at_end(&self, last: impl FnOnce(&Abort) + Send + 'static) -> AtEnd {
         let last = Arc::new(Last(Mutex::new(Some(Box::new(last)))));
         self.know(Arc::downgrade(&last) as Weak<dyn Forget>);

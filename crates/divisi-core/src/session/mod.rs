@@ -68,7 +68,8 @@ struct Shared {
 
 /// One strand of a session, at one party: what protocol code runs on.
 ///
-/// Everything sent is counted; every failure poisons the session, so that no strand of it sends anything more.
+/// Everything sent is counted; every failure poisons the session, so that no strand of it sends anything
+/// more.
 pub struct Session {
     shared: Arc<Shared>,
     channel: Channel,
@@ -82,8 +83,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begin session `number` of a mesh: agree on all parameters, and derive an id and keys that no other session has.
-    /// All parties call it with the same number, each number once for a mesh. Two rounds.
+    /// Begin session `number` of a mesh: agree on all parameters, and derive an id and keys that no other
+    /// session has. All parties call it with the same number, each number once for a mesh. Two rounds.
     ///
     /// # Errors
     /// [`Abort::Disagreement`] if a peer's parameters differ, and whatever a broken peer causes.
@@ -145,8 +146,8 @@ impl Session {
         self.shared.mesh.world().entropy(out);
     }
 
-    /// Another strand of the session, with its own channel and its own keys. All parties must open their strands in the
-    /// same order.
+    /// Another strand of the session, with its own channel and its own keys. All parties must open their
+    /// strands in the same order.
     ///
     /// # Errors
     /// If the mesh is gone.
@@ -188,8 +189,9 @@ impl Session {
         (self.phase, self.depth) = (place.phase, place.depth);
     }
 
-    /// Send and receive in any order what belongs to one round: none of the messages sent within depends on one received within, so that
-    /// a long exchange can go chunk by chunk in bounded memory and still counts as one round.
+    /// Send and receive in any order what belongs to one round: none of the messages sent within depends on
+    /// one received within, so that a long exchange can go chunk by chunk in bounded memory and still counts
+    /// as one round.
     ///
     /// # Errors
     /// Those of `f`.
@@ -201,8 +203,8 @@ impl Session {
         result
     }
 
-    /// Within an exchange, send what belongs to the round after its own, for it depends on what this exchange receives: so a
-    /// protocol of two rounds can go chunk by chunk too.
+    /// Within an exchange, send what belongs to the round after its own, for it depends on what this exchange
+    /// receives: so a protocol of two rounds can go chunk by chunk too.
     ///
     /// # Errors
     /// Those of `f`.
@@ -214,9 +216,9 @@ impl Session {
         result
     }
 
-    /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand \[A3\].
-    /// Asking again for one purpose gives another stream, so that nothing drawn ever occurs twice \[M0.5\]: both ends must
-    /// ask equally often.
+    /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand
+    /// \[A3\]. Asking again for one purpose gives another stream, so that nothing drawn ever occurs twice
+    /// \[M0.5\]: both ends must ask equally often.
     #[must_use]
     pub fn prg(&mut self, peer: PartyId, purpose: &'static str) -> Prg {
         let asked = self.asked.entry((peer, purpose)).or_default();
@@ -244,8 +246,8 @@ impl Session {
         self.shared.draws.read()
     }
 
-    /// How often this was asked for a purpose in this strand, this time included: a number that does not return, to draw something
-    /// fresh from a [`Session::key`] \[M0.5\].
+    /// How often this was asked for a purpose in this strand, this time included: a number that does not
+    /// return, to draw something fresh from a [`Session::key`] \[M0.5\].
     pub fn count(&mut self, purpose: &'static str) -> u64 {
         let count = self.asked.entry((self.me(), purpose)).or_default();
         *count += 1;
@@ -259,7 +261,8 @@ impl Session {
         self.shared.happened.lock().unwrap_or_else(PoisonError::into_inner).insert(what)
     }
 
-    /// A key that we share with `peer` alone, for one purpose in this strand: for digests that the third may not make.
+    /// A key that we share with `peer` alone, for one purpose in this strand: for digests that the third may
+    /// not make.
     #[must_use]
     pub fn key(&self, peer: PartyId, purpose: &'static str) -> Zeroizing<[u8; 32]> {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand key v1");
@@ -271,7 +274,8 @@ impl Session {
         key
     }
 
-    /// Send `body` to `to`. `bits` is what the papers count: field elements times the bits of their field; zero for digests.
+    /// Send `body` to `to`. `bits` is what the papers count: field elements times the bits of their field;
+    /// zero for digests.
     ///
     /// # Errors
     /// If the session is poisoned or the link is gone.
@@ -283,7 +287,8 @@ impl Session {
         Ok(())
     }
 
-    /// Receive from `from` exactly as many bytes as `body` has: lengths come from the protocol, never from the peer \[M0.6\].
+    /// Receive from `from` exactly as many bytes as `body` has: lengths come from the protocol, never from
+    /// the peer \[M0.6\].
     ///
     /// # Errors
     /// If nothing comes in time, or something else than this step's message.
@@ -296,11 +301,12 @@ impl Session {
         Ok(())
     }
 
-    /// Send a digest to every peer and demand that theirs equal it: what was sent to all, or ought to be the same at all, is
-    /// compared before anything depends on it. One round.
+    /// Send a digest to every peer and demand that theirs equal it: what was sent to all, or ought to be the
+    /// same at all, is compared before anything depends on it. One round.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] without a culprit: whoever told different parties different things makes honest ones differ.
+    /// [`Abort::CheckFailed`] without a culprit: whoever told different parties different things makes honest
+    /// ones differ.
     pub fn compare(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
         for peer in self.peers() {
             self.send(step, peer, digest, 0)?;
@@ -357,7 +363,8 @@ impl Session {
         }
     }
 
-    /// End the session with this abort: every strand of it stops, the peers are told that it ended, and no more.
+    /// End the session with this abort: every strand of it stops, the peers are told that it ended, and no
+    /// more.
     #[must_use]
     pub fn fail(&self, abort: Abort) -> Abort {
         // before the others can notice, whose own aborts are but its consequence

@@ -3,7 +3,8 @@
 #[cfg(feature = "fault")]
 use crate::Check;
 
-/// A list of named public parameters, digested without ambiguity: every name and value goes in with its length.
+/// A list of named public parameters, digested without ambiguity: every name and value goes in with its
+/// length.
 #[derive(Clone)]
 pub struct Parameters {
     hasher: blake3::Hasher,

@@ -40,8 +40,8 @@ pub trait Lab {
         + Blocks
         + Convert<[<Self::Engine as Bytes>::Byte; 16], <Self::Engine as Blocks>::Block>;
 
-    /// Share the inputs, each one a secret byte with a value for every lane; run `f` at every party; settle what it
-    /// owes, and open what it hands out. The parties' answers agree.
+    /// Share the inputs, each one a secret byte with a value for every lane; run `f` at every party; settle
+    /// what it owes, and open what it hands out. The parties' answers agree.
     ///
     /// # Errors
     /// The abort that ended the session, of the first party that has one.

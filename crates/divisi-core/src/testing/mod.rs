@@ -1,6 +1,7 @@
-//! What the tests of all engines share (feature `testing`; never part of a build that holds real secrets): known answers over any engine
-//! ([`Lab`]), all parties of a session in one process ([`run`]), corrupt ones among them whose messages are changed ([`Harness`],
-//! [`place`]), and checks that are switched off to see that an attack then succeeds ([`kills`]).
+//! What the tests of all engines share (feature `testing`; never part of a build that holds real secrets):
+//! known answers over any engine ([`Lab`]), all parties of a session in one process ([`run`]), corrupt ones
+//! among them whose messages are changed ([`Harness`], [`place`]), and checks that are switched off to see
+//! that an attack then succeeds ([`kills`]).
 
 mod harness;
 mod lab;

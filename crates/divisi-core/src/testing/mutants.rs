@@ -1,9 +1,10 @@
-//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack succeeds.
+//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack
+//! succeeds.
 
 use crate::Check;
 
-/// Demand that the attack fails against the protocol, and succeeds against the mutant: true means that a wrong output was accepted, or
-/// something leaked, or an honest party did what the check forbids.
+/// Demand that the attack fails against the protocol, and succeeds against the mutant: true means that a
+/// wrong output was accepted, or something leaked, or an honest party did what the check forbids.
 ///
 /// # Panics
 /// If not.

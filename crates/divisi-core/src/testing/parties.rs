@@ -7,7 +7,8 @@ use divisi_net::{Fault, memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Start session 1 among `n` parties over links in memory and run `f` at each; the results in the parties' order.
+/// Start session 1 among `n` parties over links in memory and run `f` at each; the results in the parties'
+/// order.
 ///
 /// # Panics
 /// If a party panics.

@@ -161,8 +161,8 @@ fn the_table_of_checks_is_complete() {
     }
 }
 
-/// Census: every check of the figures that are built has a mutant in one of three crates, and the crate's page
-/// names the test that kills it. G3, G8 and G9 are of bootstrapping and garbling.
+/// Census: every check of the figures that are built has a mutant in one of three crates, and the crate's
+/// page names the test that kills it. G3, G8 and G9 are of bootstrapping and garbling.
 #[test]
 fn every_check_of_the_paper_has_a_mutant() {
     let crates = [

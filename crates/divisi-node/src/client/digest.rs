@@ -65,12 +65,12 @@ impl Client {
         self.over(result)
     }
 
-    /// Have the servers compare the tag of `length` bytes of `input` with this one, made with this nonce if there is one: they learn
-    /// whether it is right, and nothing else.
+    /// Have the servers compare the tag of `length` bytes of `input` with this one, made with this nonce if
+    /// there is one: they learn whether it is right, and nothing else.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] that names no peer if it is not right, by the word of all three; [`ErrorKind::Usage`] for a nonce where none belongs, or none
-    /// where one does; else as [`Client::hash`].
+    /// [`ErrorKind::Mismatch`] that names no peer if it is not right, by the word of all three;
+    /// [`ErrorKind::Usage`] for a nonce where none belongs, or none where one does; else as [`Client::hash`].
     pub fn mac_verify(
         &mut self,
         key: &KeyName,

@@ -16,7 +16,8 @@ const LIST: Step = step!("list");
 const EXPORT: Step = step!("export");
 const DESTROY: Step = step!("destroy");
 
-/// Pages of a list at most: a server that always has more is not followed for ever, nor believed with all memory.
+/// Pages of a list at most: a server that always has more is not followed for ever, nor believed with all
+/// memory.
 const PAGES: usize = 512;
 
 /// A key that at least one server lists.
@@ -37,7 +38,8 @@ impl Client {
         NewKey { name, kind, exportable, clients, request }
     }
 
-    /// Have the servers make a key that nobody knows. Repeated with the same `new`, it finds the key it made before.
+    /// Have the servers make a key that nobody knows. Repeated with the same `new`, it finds the key it made
+    /// before.
     ///
     /// # Errors
     /// See [`Error`].

@@ -41,8 +41,8 @@ impl Link {
         sent.map_err(|e| self.fail(unavailable(self.party, step, &e)))
     }
 
-    /// The server's next word, [`ToClient::Waiting`] included, within a time; `None` if none came, after which the line is of
-    /// no more use: what comes later may have begun already.
+    /// The server's next word, [`ToClient::Waiting`] included, within a time; `None` if none came, after
+    /// which the line is of no more use: what comes later may have begun already.
     pub fn listen(&mut self, step: Step, within: Duration) -> Result<Option<Reply>, Error> {
         let bytes = match self.whole(step)?.recv_within(LONGEST, within) {
             Ok(bytes) => Zeroizing::new(bytes),

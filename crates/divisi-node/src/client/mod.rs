@@ -1,8 +1,8 @@
 //! A client: splits what it has for the three servers, and puts their answers together.
 //!
-//! Adversary: one malicious server. Everything that comes from the servers is compared before it is used: what all three
-//! know must be the same from all three, and each component of a secret comes from one of its holders with a digest from the
-//! other. An answer is thus right, or an [`Error`] that names who differs.
+//! Adversary: one malicious server. Everything that comes from the servers is compared before it is used:
+//! what all three know must be the same from all three, and each component of a secret comes from one of its
+//! holders with a digest from the other. An answer is thus right, or an [`Error`] that names who differs.
 
 mod digest;
 mod keys;
@@ -53,8 +53,8 @@ impl Client {
     /// Connect with all three servers as the client that `identity` is.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if the configuration is not one of three parties; [`ErrorKind::Unavailable`] if a server cannot
-    /// be reached; [`ErrorKind::Refused`] if it does not know this identity.
+    /// [`ErrorKind::Usage`] if the configuration is not one of three parties; [`ErrorKind::Unavailable`] if a
+    /// server cannot be reached; [`ErrorKind::Refused`] if it does not know this identity.
     pub fn connect(config: &Config, identity: &Identity, world: Arc<dyn World>) -> Result<Client, Error> {
         if config.parties().len() != 3 {
             let message = "keys are held by three servers: give the configuration of a mesh of 3";
@@ -139,8 +139,8 @@ impl Client {
         self.number
     }
 
-    /// The request is over: well, or by the servers' word, or by a finding of our own, after which the servers need not wait
-    /// for what does not come.
+    /// The request is over: well, or by the servers' word, or by a finding of our own, after which the
+    /// servers need not wait for what does not come.
     fn over<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         if std::mem::take(&mut self.open) && result.is_err() {
             self.links.iter_mut().for_each(Link::leave);

@@ -1,10 +1,12 @@
 //! What the three servers answer to one message, and which of several errors a client believes.
 //!
-//! Adversary: one malicious server. It can keep silent, ask for patience without end, or blame another. A server that lives
-//! says at least [`ToClient::Waiting`] now and then, so that one whose line is silent, or gone, is known at first hand, and
-//! is named whatever the other two suspect; else they are believed as far as they say the same.
+//! Adversary: one malicious server. It can keep silent, ask for patience without end, or blame another. A
+//! server that lives says at least [`ToClient::Waiting`] now and then, so that one whose line is silent, or
+//! gone, is known at first hand, and is named whatever the other two suspect; else they are believed as far
+//! as they say the same.
 //!
-//! That a tag is wrong is no reason of one server's but an output of the protocol: it is believed from all three, or not at all.
+//! That a tag is wrong is no reason of one server's but an output of the protocol: it is believed from all
+//! three, or not at all.
 
 use super::link::Link;
 use super::{Client, GRACE, differ};
@@ -15,7 +17,8 @@ use std::time::Duration;
 
 /// Time enough for what has come already.
 const SHORT: Duration = Duration::from_millis(50);
-/// For how many time limits servers are heard that only ask to wait: one request of another client's may go before.
+/// For how many time limits servers are heard that only ask to wait: one request of another client's may go
+/// before.
 const PATIENCE: u32 = 6;
 
 /// What a server's line brought in place of an answer.
@@ -166,7 +169,8 @@ impl Client {
     }
 }
 
-/// Which of several words about a request's end is worth most: an abort, then who refuses for a reason of its own.
+/// Which of several words about a request's end is worth most: an abort, then who refuses for a reason of its
+/// own.
 fn rank(failed: &Failed) -> u8 {
     match (failed.kind, failed.hearsay) {
         (ErrorKind::Abort, false) => 0,
@@ -212,8 +216,8 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     Some(error)
 }
 
-/// What is believed when some servers, and none of the others in error, say that a tag is wrong: all three, in the words of two; else that one
-/// of them deviates.
+/// What is believed when some servers, and none of the others in error, say that a tag is wrong: all three,
+/// in the words of two; else that one of them deviates.
 fn verdict(step: Step, said: &[(PartyId, Error)]) -> Error {
     let says = |party: &PartyId| said.iter().any(|(other, _)| other == party);
     match said {
@@ -241,8 +245,8 @@ mod tests {
         best(errors.collect()).and_then(|e| e.peer).map(PartyId::number)
     }
 
-    /// A server that the client itself sees silent is named before one that another server suspects, and before one that was
-    /// merely late.
+    /// A server that the client itself sees silent is named before one that another server suspects, and
+    /// before one that was merely late.
     #[test]
     fn what_was_seen_at_first_hand_goes_first() {
         assert_eq!(named(&[(LATE, 1, 1), (LATE, 2, 2), (BROKEN, 3, 3)]), Some(3));

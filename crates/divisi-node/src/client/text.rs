@@ -26,8 +26,8 @@ pub trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
 
 impl Client {
-    /// Encrypt `length` bytes of `input`, and write `IV | ciphertext | tag` to `output`. What was written before an error is
-    /// to be thrown away. `progress` is told how many bytes are done.
+    /// Encrypt `length` bytes of `input`, and write `IV | ciphertext | tag` to `output`. What was written
+    /// before an error is to be thrown away. `progress` is told how many bytes are done.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] if input or output fail; else see [`Error`].
@@ -98,12 +98,13 @@ impl Client {
         output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
     }
 
-    /// Decrypt `length` bytes of `IV | ciphertext | tag`, from where `input` stands, and write the text to `output`. Nothing
-    /// is written unless the tag is right; what was written before a later error is to be thrown away.
+    /// Decrypt `length` bytes of `IV | ciphertext | tag`, from where `input` stands, and write the text to
+    /// `output`. Nothing is written unless the tag is right; what was written before a later error is to be
+    /// thrown away.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if input or output fail, or the input is too short; [`ErrorKind::Mismatch`] if it is not
-    /// authentic; else see [`Error`].
+    /// [`ErrorKind::Usage`] if input or output fail, or the input is too short; [`ErrorKind::Mismatch`] if it
+    /// is not authentic; else see [`Error`].
     pub fn decrypt(
         &mut self,
         key: &KeyName,

@@ -36,7 +36,8 @@ fn request(item: Item) -> ToServer {
     ToServer::Request { number: 1, item }
 }
 
-/// Each message with its bytes after the head, by hand from postcard's rules: variants and lengths as varints.
+/// Each message with its bytes after the head, by hand from postcard's rules: variants and lengths as
+/// varints.
 fn client_messages() -> Vec<(ToServer, String)> {
     let key = format!("026b31 02 01 01 03626f62 {}", "09".repeat(16));
     let aad = || Blob(vec![0xaa, 0xbb]);

@@ -1,13 +1,14 @@
 //! Hashes of messages that no server sees, and MACs of them with a stored key.
 //!
-//! The message comes in parts, piece by piece; what leaves is one answer in the end: the digest or tag to the client alone, a component from
-//! one holder and a digest of it from the other; or, for a tag to be compared, one bit \[S7\]. A key serves the MAC of its type and nothing
-//! else.
+//! The message comes in parts, piece by piece; what leaves is one answer in the end: the digest or tag to the
+//! client alone, a component from one holder and a digest of it from the other; or, for a tag to be compared,
+//! one bit \[S7\]. A key serves the MAC of its type and nothing else.
 //!
-//! The nonce of a tag that is made is a coin of all three servers. That of a tag that is compared comes with it from the client, who can thus
-//! ask about many tags under one nonce: guessing one of GMAC under a nonce that another tag has gives the hash key away, and with it every
-//! tag. What keeps a guess from being right is the tag's length, of which there is a least one ([`least`]), and that every comparison is a
-//! use of the key, counted durably before, as is every tag that is made.
+//! The nonce of a tag that is made is a coin of all three servers. That of a tag that is compared comes with
+//! it from the client, who can thus ask about many tags under one nonce: guessing one of GMAC under a nonce
+//! that another tag has gives the hash key away, and with it every tag. What keeps a guess from being right
+//! is the tag's length, of which there is a least one ([`least`]), and that every comparison is a use of the
+//! key, counted durably before, as is every tag that is made.
 
 use super::given::{Given, misfit};
 use super::intake::After;
@@ -50,8 +51,9 @@ pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
     Ok(settings)
 }
 
-/// The fewest bytes of a tag that servers make or compare, whoever asks how often: 96 bits for GMAC, of which one tag that is guessed gives
-/// all away (SP 800-38D, 5.2.1.2, without the shorter ones of its appendix C), else 64 (SP 800-38B, A.2).
+/// The fewest bytes of a tag that servers make or compare, whoever asks how often: 96 bits for GMAC, of which
+/// one tag that is guessed gives all away (SP 800-38D, 5.2.1.2, without the shorter ones of its appendix C),
+/// else 64 (SP 800-38B, A.2).
 fn least(algorithm: Algorithm) -> usize {
     match algorithm {
         Algorithm::Gmac(_) => 12,

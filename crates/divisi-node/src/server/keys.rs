@@ -1,10 +1,12 @@
-//! Stored keys: making, bringing, loading, listing, exporting and destroying them, at all three servers or at none.
+//! Stored keys: making, bringing, loading, listing, exporting and destroying them, at all three servers or at
+//! none.
 //!
-//! A new key is written *prepared* everywhere, compared \[A26\], and only then becomes *active*; a client is told when all
-//! three have come so far. A server that died in between still has it prepared: a key is used when all three have it,
-//! prepared or active, and it compares equal, and that makes it active. A prepared key that not all have was never used, and
-//! gives way to the next of its name. What a malicious server says about its own store can keep a key from being used; it
-//! cannot make the honest two use different keys, or forget one that they finished.
+//! A new key is written *prepared* everywhere, compared \[A26\], and only then becomes *active*; a client is
+//! told when all three have come so far. A server that died in between still has it prepared: a key is used
+//! when all three have it, prepared or active, and it compares equal, and that makes it active. A prepared
+//! key that not all have was never used, and gives way to the next of its name. What a malicious server says
+//! about its own store can keep a key from being used; it cannot make the honest two use different keys, or
+//! forget one that they finished.
 
 use super::Node;
 use super::ready::Ready;
@@ -283,7 +285,8 @@ pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Destroy a key. A server whose file is damaged or gone goes along: that its maker asks is checked by those that have it.
+/// Destroy a key. A server whose file is damaged or gone goes along: that its maker asks is checked by those
+/// that have it.
 pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName, forget: &mut Forget<'_>) -> Result<(), Stop> {
     let mine = match turn.node.keys.load(name) {
         Ok(Some(key)) if key.info.state != KeyState::Destroyed => {

@@ -145,8 +145,8 @@ impl Server {
     /// Open party `me`'s port and its keys in `data`.
     ///
     /// # Errors
-    /// If the configuration is not one of three parties, the identity is not the pinned one, the port is taken, or another
-    /// process uses the data.
+    /// If the configuration is not one of three parties, the identity is not the pinned one, the port is
+    /// taken, or another process uses the data.
     pub fn open(
         config: Config,
         me: PartyId,

@@ -74,7 +74,8 @@ impl<K: Eq + Hash> Room<K> {
         Room { left, making: HashSet::new() }
     }
 
-    /// As [`Budget::take`], for something that needs a key made ready, which is done once for all that need it.
+    /// As [`Budget::take`], for something that needs a key made ready, which is done once for all that need
+    /// it.
     pub fn take(&mut self, kind: Kind, blocks: usize, makes: Option<K>) -> bool {
         // what runs by itself makes its key in its own step
         let makes = makes.filter(|key| kind == Kind::Short && !self.making.contains(key));

@@ -67,8 +67,8 @@ impl<K: Clone> Shelf<K> {
         self.0.iter().any(|known| known.name == *name)
     }
 
-    /// Put a key in that was made for a client, in place of what else was made of it. If there is no room, one
-    /// has to go of the client that has most: the one that was used longest ago.
+    /// Put a key in that was made for a client, in place of what else was made of it. If there is no room,
+    /// one has to go of the client that has most: the one that was used longest ago.
     pub fn put(&mut self, client: &str, name: KeyName, id: [u8; 16], key: K) {
         self.0.retain(|known| known.id != id);
         if self.0.len() >= READY {

@@ -1,4 +1,5 @@
-//! The [`Intake`] between the threads that talk with clients and the one that computes with the other servers.
+//! The [`Intake`] between the threads that talk with clients and the one that computes with the other
+//! servers.
 
 use super::intake::{Intake, Offer};
 use super::plan::Budget;

@@ -97,8 +97,8 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
     Ok(())
 }
 
-/// The keys of these jobs, each once: those that are not ready are made so in one go. Beside them, for each job
-/// how many keys were made for it.
+/// The keys of these jobs, each once: those that are not ready are made so in one go. Beside them, for each
+/// job how many keys were made for it.
 type Keys = (Vec<([u8; 16], Gcm)>, Vec<u32>);
 
 fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abort> {

@@ -1,7 +1,7 @@
 //! Encryption and decryption with a stored key.
 //!
-//! The IV of a message is a coin of all three servers, drawn when everything public about the message is agreed, and its use
-//! is counted, durably, before. Nobody brings one: no client, no server, no store.
+//! The IV of a message is a coin of all three servers, drawn when everything public about the message is
+//! agreed, and its use is counted, durably, before. Nobody brings one: no client, no server, no store.
 
 use super::given::Given;
 use super::intake::After;

@@ -64,8 +64,8 @@ fn item(key: &KeyName, length: u64) -> Item {
     Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: Way::Gf4Circuit }
 }
 
-/// All three refuse, for a reason that holds these words, at this step; whoever has not got yet what is wrong knows
-/// the request alone.
+/// All three refuse, for a reason that holds these words, at this step; whoever has not got yet what is wrong
+/// knows the request alone.
 fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
     for answer in answers {
         let Some(ToClient::Failed(failed)) = answer else { panic!("answered: {answer:?}") };
@@ -333,8 +333,9 @@ fn garbage_harms_nobody_else() {
     unharmed(&house, &key);
 }
 
-/// Messages to be hashed and authenticated: wrong parts, in the first piece or when products are owed already; other lengths; a tag that
-/// is another one at another server. The next request is served as if nothing had been.
+/// Messages to be hashed and authenticated: wrong parts, in the first piece or when products are owed
+/// already; other lengths; a tag that is another one at another server. The next request is served as if
+/// nothing had been.
 #[test]
 fn messages_are_refused_like_texts() {
     let house = House::new();

@@ -56,7 +56,8 @@ fn digests_are_those_of_the_standard() {
     assert!(house.logged("client alice: hash, 9000 bytes: done"));
 }
 
-/// Every type of key makes the tags of its algorithm, and compares them; a changed tag, message, key or nonce is found.
+/// Every type of key makes the tags of its algorithm, and compares them; a changed tag, message, key or nonce
+/// is found.
 #[test]
 fn a_tag_is_compared_to_its_last_bit() {
     let house = House::new();
@@ -96,7 +97,8 @@ fn a_tag_is_compared_to_its_last_bit() {
     assert!(!house.logged("session ended"));
 }
 
-/// Messages of several pieces, which end at a piece's end, before it and after it: what they owe is verified piece by piece.
+/// Messages of several pieces, which end at a piece's end, before it and after it: what they owe is verified
+/// piece by piece.
 #[test]
 fn long_messages_have_the_tags_of_the_standards() {
     let house = House::new();
@@ -187,8 +189,9 @@ fn counted(house: &House, key: &KeyName) -> [u64; 3] {
     })
 }
 
-/// Whoever may ask whether the first byte of a tag is right, then the second, has in the end a second tag under one nonce, and with it the
-/// hash key. Servers say nothing about so few bytes, neither make them, and count every question.
+/// Whoever may ask whether the first byte of a tag is right, then the second, has in the end a second tag
+/// under one nonce, and with it the hash key. Servers say nothing about so few bytes, neither make them, and
+/// count every question.
 #[test]
 fn a_tag_cannot_be_guessed_byte_by_byte() {
     let house = House::new();

@@ -29,7 +29,8 @@ impl<F: FnMut()> Read for Trap<F> {
     }
 }
 
-/// Each server in turn dies while a file is under way: the client is told in time, and when it is back all serve again.
+/// Each server in turn dies while a file is under way: the client is told in time, and when it is back all
+/// serve again.
 #[test]
 fn a_server_that_dies_in_the_middle_of_a_request() {
     let mut house = House::with(|options| options.ending = Duration::ZERO);
@@ -107,7 +108,8 @@ impl Admit for Hangs {
     }
 }
 
-/// A server that is there and does nothing: the others abort in time and name it, and go on when it has come to itself.
+/// A server that is there and does nothing: the others abort in time and name it, and go on when it has come
+/// to itself.
 #[test]
 fn a_server_that_hangs_is_named_in_time() {
     let hangs = Arc::new(Hangs(AtomicBool::new(false)));

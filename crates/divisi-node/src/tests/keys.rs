@@ -48,7 +48,8 @@ fn a_client_that_no_server_knows_is_refused() {
     assert!(error.message.contains("add it"), "{error}");
 }
 
-/// A client that is taken out of the configuration is refused from its next request on, one that is put in is served.
+/// A client that is taken out of the configuration is refused from its next request on, one that is put in is
+/// served.
 #[test]
 fn the_list_of_clients_can_change_while_servers_run() {
     let house = House::new();
@@ -131,7 +132,8 @@ fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
     alice.key_destroy(&"k007".parse().unwrap()).unwrap();
 }
 
-/// Files that are damaged, readable by others, old, or another key's: refused and named, and nothing else is harmed \[A26\].
+/// Files that are damaged, readable by others, old, or another key's: refused and named, and nothing else is
+/// harmed \[A26\].
 #[test]
 fn files_that_do_not_belong_together_are_refused_and_named() {
     let house = House::new();

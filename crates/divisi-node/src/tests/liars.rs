@@ -268,7 +268,8 @@ fn a_component_is_believed_only_from_both_its_holders() {
     }
 }
 
-/// A verdict is that of all three: one server makes no right tag wrong and no wrong one right, of a message or of a ciphertext.
+/// A verdict is that of all three: one server makes no right tag wrong and no wrong one right, of a message
+/// or of a ciphertext.
 #[test]
 fn one_server_alone_gives_no_verdict_on_a_tag() {
     fn wrong() -> ToClient {

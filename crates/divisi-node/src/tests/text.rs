@@ -47,7 +47,8 @@ fn ciphers() -> impl Iterator<Item = &'static KeyType> {
     KeyType::ALL.iter().filter(|kind| kind.purpose() == Purpose::Gcm)
 }
 
-/// Every way of computing S-boxes gives the same files: what one wrote, another reads, and the key stays the one that was ready.
+/// Every way of computing S-boxes gives the same files: what one wrote, another reads, and the key stays the
+/// one that was ready.
 #[test]
 fn every_protocol_reads_what_another_wrote() {
     let house = House::new();
@@ -139,7 +140,8 @@ fn an_input_that_ends_early_is_the_callers_fault() {
     assert!(error.message.contains("connect again"), "{error}");
 }
 
-/// While nobody asks for anything, the servers make the one-hot vectors that the next request like the last will take.
+/// While nobody asks for anything, the servers make the one-hot vectors that the next request like the last
+/// will take.
 #[test]
 fn vectors_are_made_while_nobody_asks() {
     let house = House::new();

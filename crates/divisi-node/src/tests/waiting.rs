@@ -110,7 +110,8 @@ fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
     assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Abort, Some(3)), "{error}");
 }
 
-/// A leader that never calls the request, or others that are served for ever: the client does not wait as long.
+/// A leader that never calls the request, or others that are served for ever: the client does not wait as
+/// long.
 #[test]
 fn servers_that_only_wait_are_not_waited_for_without_end() {
     let (error, lasted) = asked([Way::Waits; 3]);

@@ -1,15 +1,17 @@
-//! The proof that each party uses one Delta towards all others (WRK17, Figure 15, step 3), once a session of three or more.
+//! The proof that each party uses one Delta towards all others (WRK17, Figure 15, step 3), once a session of
+//! three or more.
 //!
 //! On rho sacrificed positions r, the bits of all parties being x^k_r:
 //!
-//! (a) P_i commits to S = sum over k of K_i\[x^k_r\], to S + Delta_i, and to its own bits with their MACs; broadcast.
-//! (b) When all commitments are here and their echoes agree, P_i opens its bits and MACs.
-//! (c) P_i demands that each opened bit has its MAC under Delta_i. With b = sum over k of x^k_r it opens S + b Delta_i, and not the
+//! (a) P_i commits to S = sum over k of K_i\[x^k_r\], to S + Delta_i, and to its own bits with their MACs;
+//! broadcast. (b) When all commitments are here and their echoes agree, P_i opens its bits and MACs. (c) P_i
+//! demands that each opened bit has its MAC under Delta_i. With b = sum over k of x^k_r it opens S + b
+//! Delta_i, and not the
 //!     other.
 //! (d) P_j's opened value must be the sum of all M_j\[x^k_r\], for each j.
 //!
-//! The paper's figure lacks the demand in (c), without which the opening gives Delta_i away: who opens a flipped bit gets
-//! S + (b + 1) Delta_i, and knows S + b Delta_i from the MACs (docs/garbling.md).
+//! The paper's figure lacks the demand in (c), without which the opening gives Delta_i away: who opens a
+//! flipped bit gets S + (b + 1) Delta_i, and knows S + b Delta_i from the MACs (docs/garbling.md).
 
 use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;

@@ -83,11 +83,11 @@ pub(crate) struct Produced {
 /// times the trees of the width (ceil(128 / k), or ceil(f / k), ceil(128 / k) or both over a field) times 16
 /// bytes to each peer, and the check; 3 rounds between two parties, 4 among more, 5 with the proof.
 ///
-/// 1. P_i picks the bits of all positions; the last tile is sacrificed to the check, one bit for each of its 128 equations, and the
-///    one before to the proof.
+/// 1. P_i picks the bits of all positions; the last tile is sacrificed to the check, one bit for each of its
+///    128 equations, and the one before to the proof.
 /// 2. Each pair makes rows, both directions at once: P_i has M_k\[x_m\], P_k has K_k\[x_m\].
-/// 3. (a) A coin z, after all corrections. (b) X = h(x) is broadcast, with (d) the MACs of its 128 bits under each Delta_k, which
-///    P_k checks. The echo of all X is compared before anything depends on the bits.
+/// 3. (a) A coin z, after all corrections. (b) X = h(x) is broadcast, with (d) the MACs of its 128 bits under
+///    each Delta_k, which P_k checks. The echo of all X is compared before anything depends on the bits.
 /// 4. The sacrificed tiles are dropped.
 pub(crate) fn produce(
     session: &mut Session,

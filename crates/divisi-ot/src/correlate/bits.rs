@@ -1,8 +1,8 @@
 //! Products of bits with payloads of one bit each, all of them packed: what Boolean triples are made of, at
 //! about the cost of the hashes.
 //!
-//! The same steps, rows, tweaks and messages as those of [`BitVectors`](super::BitVectors) of width 1, without
-//! a word of 128 bits for each row.
+//! The same steps, rows, tweaks and messages as those of [`BitVectors`](super::BitVectors) of width 1,
+//! without a word of 128 bits for each row.
 
 use super::{AHEAD, BATCH, Direction, MESSAGE, PAYLOAD, Round};
 use crate::Kept;
@@ -31,8 +31,8 @@ pub(super) fn below(count: usize) -> u64 {
 }
 
 impl Setup {
-    /// [`Setup::correlate`] with everybody's bits and payloads of one bit a row, packed as [`Pads::bits`]: our
-    /// shares of the products, packed.
+    /// [`Setup::correlate`] with everybody's bits and payloads of one bit a row, packed as [`Pads::bits`]:
+    /// our shares of the products, packed.
     ///
     /// # Errors
     /// As [`Setup::correlate`]; [`Abort::Misuse`] for bits behind the last row.

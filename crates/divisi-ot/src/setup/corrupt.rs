@@ -48,8 +48,8 @@ impl Setup {
         Ok(setup)
     }
 
-    /// From now on this party computes with a Delta that differs by so much from the one that its trees are for; with `rows` also where
-    /// it makes its keys of others' bits.
+    /// From now on this party computes with a Delta that differs by so much from the one that its trees are
+    /// for; with `rows` also where it makes its keys of others' bits.
     pub fn take_another_delta(&mut self, difference: u128, rows: bool) {
         let other = self.deltas.delta.get() ^ difference;
         self.deltas.delta = if self.layout.public {

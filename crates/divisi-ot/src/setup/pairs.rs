@@ -4,7 +4,8 @@
 //! over a field from f + 128, in which the holder of Delta and Delta' does. [`Base::Both`] makes them all by
 //! public keys:
 //!
-//! 1. A of every sender; T_i of every receiver, with the flips that correct its random choices to its Delta; commitments to coins.
+//! 1. A of every sender; T_i of every receiver, with the flips that correct its random choices to its Delta;
+//!    commitments to coins.
 //! 2. Trees of every maker; echo of the commitments.
 //!
 //! [`Base::Half`] makes one direction of each pair so, every party being sender and receiver about equally
@@ -13,7 +14,8 @@
 //! of those of MACs \[K14\]: there the two keys are K and K + Delta_i, so that whoever has one could try the
 //! other with each of 2^f Deltas (docs/ot.md).
 //!
-//! 1. and 2. as above, for one direction; with its trees the maker sends the corrections of 128 rows and as many sacrificed ones.
+//! 1. and 2. as above, for one direction; with its trees the maker sends the corrections of 128 rows and as
+//!    many sacrificed ones.
 //! 3. A coin, after all of them.
 //! 4. The check of these rows; beside it the flips that correct its random choices to the maker's own Delta.
 //! 5. If the check passed: trees the other way, from the hashes of the rows.

@@ -1,11 +1,13 @@
 //! All-but-one trees: the maker knows 2^k leaves, the holder all but the one at its piece of Delta.
 //!
-//! Source: SoftSpokenOT, Figures 13 and 14: the tree of Goldreich, Goldwasser and Micali with one base OT a level, and the consistency
-//! check with which a maker who lies guesses bits of Delta, one a lie, or is caught \[O2\].
+//! Source: SoftSpokenOT, Figures 13 and 14: the tree of Goldreich, Goldwasser and Micali with one base OT a
+//! level, and the consistency check with which a maker who lies guesses bits of Delta, one a lie, or is
+//! caught \[O2\].
 //!
-//! The level that decides bit b of Delta uses base OT b. The holder gets the sum of those children that lie on the other side of its
-//! path than its bit of Delta, so its choice there is the complement of that bit; the base OT's random choice is corrected to it by one
-//! bit that the holder sends. The holder keeps all nodes in the order of y + alpha, so that no index depends on Delta.
+//! The level that decides bit b of Delta uses base OT b. The holder gets the sum of those children that lie
+//! on the other side of its path than its bit of Delta, so its choice there is the complement of that bit;
+//! the base OT's random choice is corrected to it by one bit that the holder sends. The holder keeps all
+//! nodes in the order of y + alpha, so that no index depends on Delta.
 //!
 //! If bit 0 of Delta is public ([`crate::lowest_bit`]), the maker sends at its level the one sum that belongs
 //! to it in the clear, and the other one not at all. A holder with another bit there does not exist \[W1\].
@@ -24,8 +26,8 @@ use std::mem::ManuallyDrop;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The most bytes that a party spends on leaves that are ready to be expanded. Beyond it keeps their seeds alone, and makes the keys
-/// each time anew: with many peers, each of whom has few rows.
+/// The most bytes that a party spends on leaves that are ready to be expanded. Beyond it keeps their seeds
+/// alone, and makes the keys each time anew: with many peers, each of whom has few rows.
 const READY: usize = 16 << 20;
 
 /// Whether the leaves of this many parties are kept ready.
@@ -100,7 +102,8 @@ fn cipher(seed: &u128) -> Aes128Enc {
     Aes128Enc::new(&seed.to_le_bytes().into())
 }
 
-/// The fixed permutations of a pair's trees in one session: two for children, one for seeds of streams, two for what is checked.
+/// The fixed permutations of a pair's trees in one session: two for children, one for seeds of streams, two
+/// for what is checked.
 pub(crate) struct Permutations([Permutation; 5]);
 
 impl Permutations {
@@ -189,7 +192,8 @@ pub(crate) fn make(
     trees
 }
 
-/// Read the maker's message with Delta and the keys of the base OTs; whether the trees are consistent comes with them \[O2\].
+/// Read the maker's message with Delta and the keys of the base OTs; whether the trees are consistent comes
+/// with them \[O2\].
 pub(crate) fn hold(
     permutations: &Permutations,
     (layout, ready): (Layout, bool),

@@ -16,7 +16,8 @@ fn wrong(ends: &[Result<(u128, divisi_ot::AuthBits), Abort>], from: usize) -> bo
         && taken.iter().enumerate().any(|(i, a)| taken[..i].iter().any(|b| !fits(a, b, from)))
 }
 
-/// P_1 corrects one row of every piece but the last as for another bit: with k = 1 that fits one Delta in 2^126.
+/// P_1 corrects one row of every piece but the last as for another bit: with k = 1 that fits one Delta in
+/// 2^126.
 pub fn flipped_correction(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     // pieces of two words each, one a tile
@@ -40,8 +41,8 @@ pub fn false_mac_sum(without: Option<Check>) -> bool {
     !named
 }
 
-/// Whether what P_2 and P_3 broadcast fits bits that they keep: with the pads it does not, without them X = x z, so that
-/// X_2 x_3 = X_3 x_2 whatever the coin z is.
+/// Whether what P_2 and P_3 broadcast fits bits that they keep: with the pads it does not, without them X = x
+/// z, so that X_2 x_3 = X_3 x_2 whatever the coin z is.
 pub fn bare_sum(without: Option<Check>) -> bool {
     let harness = harness(3, without).patient();
     let seen = harness.recording(party(1));

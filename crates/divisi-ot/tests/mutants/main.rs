@@ -1,4 +1,5 @@
-//! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the same attack succeeds.
+//! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the
+//! same attack succeeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bits;

@@ -58,8 +58,9 @@ pub fn both_sums(without: Option<Check>) -> bool {
     sums.len() > 1 && word(&sums[0], 32) ^ word(&sums[1], 0) == delta
 }
 
-/// P_1 opens its first bit flipped. Without the demand that it has its MAC, P_2 opens the sum of keys for the flipped bit, and the MACs,
-/// which P_1 and P_3 have, give the sum for the true one: whether that is P_2's Delta.
+/// P_1 opens its first bit flipped. Without the demand that it has its MAC, P_2 opens the sum of keys for the
+/// flipped bit, and the MACs, which P_1 and P_3 have, give the sum for the true one: whether that is P_2's
+/// Delta.
 pub fn flipped_opening(without: Option<Check>) -> bool {
     let harness = harness(3, without);
     let seen: Recording = harness.recording(party(1));
@@ -67,11 +68,15 @@ pub fn flipped_opening(without: Option<Check>) -> bool {
     let ends = play(harness, config(4, 40), 10, &how);
     let sums = seen.bodies(Way::In, party(2), SUMS);
     let Some(opened) = sums.first() else {
-        let named = |end: &Result<_, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::W10, culprit: Some(p), .. }) if *p == party(1));
+        let named = |end: &Result<_, Abort>| match end {
+            Err(Abort::CheckFailed { check: Check::W10, culprit, .. }) => *culprit == Some(party(1)),
+            _ => false,
+        };
         assert!(ends[1..].iter().any(named), "the liar is named");
         return false;
     };
-    // the first MAC under P_2's Delta: P_1's own stands first among its MACs, P_3's second among those of P_1 and P_2
+    // the first MAC under P_2's Delta: P_1's own stands first among its MACs, P_3's second among those of P_1
+    // and P_2
     let ours = word(&seen.bodies(Way::Out, party(2), BITS)[0], 48);
     let theirs = word(&seen.bodies(Way::In, party(3), BITS)[0], 48 + 40 * 16);
     word(opened, 32) ^ ours ^ theirs == ends[1].as_ref().unwrap().0

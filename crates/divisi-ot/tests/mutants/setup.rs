@@ -49,7 +49,8 @@ pub fn false_tree(without: Option<Check>) -> bool {
     ends[1].is_ok()
 }
 
-/// By halves: P_1 corrects a first row in every piece but the last as for another bit: whether P_2 makes trees from these rows.
+/// By halves: P_1 corrects a first row in every piece but the last as for another bit: whether P_2 makes
+/// trees from these rows.
 pub fn flipped_correction(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     harness.change(party(1), party(2), CORRECT, 0, |body| {
@@ -61,7 +62,8 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     ends[1].is_ok()
 }
 
-/// P_1 commits to what P_2 committed to, and opens what P_2 opened: then the coin would be what P_1 likes, zero here.
+/// P_1 commits to what P_2 committed to, and opens what P_2 opened: then the coin would be what P_1 likes,
+/// zero here.
 pub fn reflected_link(without: Option<Check>) -> bool {
     const TOSS: Step = step!("toss");
     let ends = harness(2, without).act(|mut session| {

@@ -63,8 +63,8 @@ pub fn prepare(code: &Code, mixed: &mut Mixed) -> Result<Ahead, Abort> {
     Ok(Ahead(signs))
 }
 
-/// Run a program. `own` has the entries of each input that is this party's, nothing of the others'; what comes
-/// out are the entries of each output that this party learns.
+/// Run a program. `own` has the entries of each input that is this party's, nothing of the others'; what
+/// comes out are the entries of each output that this party learns.
 ///
 /// # Errors
 /// [`Abort::Misuse`] for inputs that are missing or do not fit; whatever a broken peer causes.

@@ -28,8 +28,8 @@ impl<F: Mac + Holds<Gf8>> Boolean for Spdz<F> {
 
     /// Level by level: the sums, then all products.
     ///
-    /// Adversary: n - 1 malicious; what is opened enters the next check. Cost: 2 bits a product to each peer, one round a level
-    /// (test `counts_of_programs`).
+    /// Adversary: n - 1 malicious; what is opened enters the next check. Cost: 2 bits a product to each peer,
+    /// one round a level (test `counts_of_programs`).
     #[inline(never)]
     fn run(&mut self, jobs: &mut [Job<'_, Bit<F>>]) -> Result<(), Abort> {
         let mut running = jobs.iter().map(|job| self.placed(job)).collect::<Result<Vec<_>, Abort>>()?;

@@ -44,16 +44,17 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
 }
 
 impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
-    /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few bytes, and a
-    /// random multiple of those.)
+    /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few
+    /// bytes, and a random multiple of those.)
     ///
-    /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, m the bytes of F; d = C x, local. 2. R of m x m
-    ///    random bytes that nobody knows; R d by Beaver's method. 3. All that was opened is checked, then R d is opened, and
-    ///    checked.
+    /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, m the bytes of F; d = C x,
+    ///    local. 2. R of m x m random bytes that nobody knows; R d by Beaver's method. 3. All that was opened
+    ///    is checked, then R d is opened, and checked.
     ///
-    /// If all x_j are zero so is R d. Else d is zero with probability 2^-8m, and where it is not R d is uniform: it tells
-    /// nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a wrong answer fails a check.
-    /// Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two checks.
+    /// If all x_j are zero so is R d. Else d is zero with probability 2^-8m, and where it is not R d is
+    /// uniform: it tells nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a
+    /// wrong answer fails a check. Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two
+    /// checks.
     #[inline(never)]
     fn vanish(&mut self, x: &[Byte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {

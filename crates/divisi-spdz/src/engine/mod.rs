@@ -105,7 +105,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         &mut self.party.session
     }
 
-    /// All that was taken of a stock was used, by all parties: whoever dies from here on, until more is taken, was not interrupted.
+    /// All that was taken of a stock was used, by all parties: whoever dies from here on, until more is
+    /// taken, was not interrupted.
     ///
     /// # Errors
     /// [`Abort::Unfit`] if it cannot be written down.

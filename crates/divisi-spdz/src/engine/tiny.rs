@@ -98,8 +98,8 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
         self.engine
     }
 
-    /// Shared bytes become inputs: s of random bits is the mask, x + s is opened, all in one round. What comes first is the
-    /// wire of the run over masks, what comes second that of the other.
+    /// Shared bytes become inputs: s of random bits is the mask, x + s is opened, all in one round. What
+    /// comes first is the wire of the run over masks, what comes second that of the other.
     ///
     /// # Errors
     /// The abort that ends the session.

@@ -19,13 +19,14 @@ const MADE: Step = step!("stock.made");
 /// Who is told how much was made, of how much, in values of the kind of which there is most.
 pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
 
-/// Make a stock in a session of its own: its id is the session's, its alpha that of this session, which no other has but those
-/// that take from it. `create` makes the place, of the id and our share of alpha.
+/// Make a stock in a session of its own: its id is the session's, its alpha that of this session, which no
+/// other has but those that take from it. `create` makes the place, of the id and our share of alpha.
 ///
-/// Lots of all kinds come in turn, so that whatever dies leaves some of each. What was opened for a lot is checked before it is
-/// written \[K17\]; when all is there the parties compare what they have.
+/// Lots of all kinds come in turn, so that whatever dies leaves some of each. What was opened for a lot is
+/// checked before it is written \[K17\]; when all is there the parties compare what they have.
 ///
-/// Adversary: that of the preparation. An abort destroys what was made; a lost link leaves it, unless a check was under way.
+/// Adversary: that of the preparation. An abort destroys what was made; a lost link leaves it, unless a check
+/// was under way.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Unfit`] if it cannot be written.

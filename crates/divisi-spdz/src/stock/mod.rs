@@ -1,10 +1,11 @@
 //! Preprocessing from disk: made in one session ([`make`]), used in others, each value once ([`Stocked`]).
 //!
 //! All sessions on a stock have its alpha, one after the other: a party's process has its part alone
-//! ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2) needs that the first that
-//! fails is the last: an abort destroys the stock and its alpha before anybody is told, at every party. Before our sigma leaves
-//! it is on disk that alpha may become known, until the check has passed; who finds that at a start destroys the stock (attack
-//! 1.10). A link that is lost at any other time tells nobody anything about alpha, and leaves what is whole.
+//! ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2) needs
+//! that the first that fails is the last: an abort destroys the stock and its alpha before anybody is told,
+//! at every party. Before our sigma leaves it is on disk that alpha may become known, until the check has
+//! passed; who finds that at a start destroys the stock (attack 1.10). A link that is lost at any other time
+//! tells nobody anything about alpha, and leaves what is whole.
 
 mod make;
 mod pack;
@@ -50,15 +51,16 @@ fn is_loss(why: &Abort) -> bool {
     )
 }
 
-/// What becomes of a stock when its session is aborted: it is destroyed, unless a link was lost while nobody could learn alpha.
-/// And whether that happened.
+/// What becomes of a stock when its session is aborted: it is destroyed, unless a link was lost while nobody
+/// could learn alpha. And whether that happened.
 fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool>) {
     let (reserve, aborted) = (Arc::clone(reserve), Arc::new(AtomicBool::new(false)));
     let noted = Arc::clone(&aborted);
     let end = session.at_end(move |why| {
         noted.store(true, Ordering::SeqCst);
         if !is_loss(why) || reserve.state().at_risk {
-            // what cannot be removed stays at risk on disk, or is refused by the others, who have removed theirs
+            // what cannot be removed stays at risk on disk, or is refused by the others, who have removed
+            // theirs
             let _ = reserve.destroy();
         }
     });
@@ -77,13 +79,14 @@ pub struct Stocked<F: Mac> {
 impl<F: Mac> Stocked<F> {
     /// The party of a session, whose share of alpha is that of the stock, and what the stock has.
     ///
-    /// 1. All tell each other which stock they have, and how much of each series they made and took. 2. It must be one stock.
-    ///    What some have not is nobody's; what one has taken nobody takes again: parties of whom one died in a session may differ.
-    ///    If nobody did, a directory was copied back from an older state, and is refused \[M0.5\]. 3. All compare what came of it,
-    ///    and write it down before anything is used.
+    /// 1. All tell each other which stock they have, and how much of each series they made and took. 2. It
+    ///    must be one stock. What some have not is nobody's; what one has taken nobody takes again: parties
+    ///    of whom one died in a session may differ. If nobody did, a directory was copied back from an older
+    ///    state, and is refused \[M0.5\]. 3. All compare what came of it, and write it down before anything
+    ///    is used.
     ///
-    /// Adversary: n - 1 malicious. A party whose own directory was copied back is told so by any honest one, or by itself if it
-    /// died meanwhile. Cost: two rounds.
+    /// Adversary: n - 1 malicious. A party whose own directory was copied back is told so by any honest one,
+    /// or by itself if it died meanwhile. Cost: two rounds.
     ///
     /// # Errors
     /// [`Abort::Unfit`] for a stock that does not do: nothing was used then; whatever a broken peer causes.

@@ -47,7 +47,8 @@ impl Kind {
         }
     }
 
-    /// How many values a lot has: some megabytes at most, which a process has in memory at once beside what it asked for.
+    /// How many values a lot has: some megabytes at most, which a process has in memory at once beside what
+    /// it asked for.
     pub(super) fn lot(self) -> usize {
         match self {
             Kind::Units { log } => (1 << 20) >> log,

@@ -22,8 +22,8 @@ fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bu
     Bucketed::over(session, setup)
 }
 
-/// P_2 sends other payloads for the first row of every item of one table of four entries: whether P_1 goes on,
-/// so that its share of s_1 is known.
+/// P_2 sends other payloads for the first row of every item of one table of four entries: whether P_1 goes
+/// on, so that its share of s_1 is known.
 pub fn spoiled_bucket(check: Option<Check>) -> bool {
     let rho = 8;
     (0..12).any(|seed| {
@@ -59,8 +59,8 @@ fn spoil(harness: &Harness, items: usize, of_first: &'static [usize]) {
     });
 }
 
-/// Two sessions with the same rows: whether P_1 opens the same differences, so that who goes into which bucket
-/// was known before.
+/// Two sessions with the same rows: whether P_1 opens the same differences, so that who goes into which
+/// bucket was known before.
 pub fn foreseen_buckets(check: Option<Check>) -> bool {
     let told = [(); 2].map(|()| {
         let harness = harness(2, check);

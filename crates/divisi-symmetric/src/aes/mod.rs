@@ -1,8 +1,9 @@
 //! AES (FIPS 197) over [`Bytes`](divisi_core::Bytes).
 //!
-//! The state is an array of 16 secret bytes in the standard's order, byte `r + 4c` being row `r` of column `c`; every
-//! byte holds that position for all blocks of a batch. SubBytes is one S-box layer over the whole state, and the only
-//! step that costs communication; ShiftRows renames; MixColumns and AddRoundKey are linear.
+//! The state is an array of 16 secret bytes in the standard's order, byte `r + 4c` being row `r` of column
+//! `c`; every byte holds that position for all blocks of a batch. SubBytes is one S-box layer over the whole
+//! state, and the only step that costs communication; ShiftRows renames; MixColumns and AddRoundKey are
+//! linear.
 
 mod cipher;
 mod schedule;

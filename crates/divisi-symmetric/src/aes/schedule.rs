@@ -49,8 +49,8 @@ impl<B: Lanes> Lanes for RoundKeys<B> {
 
 /// KeyExpansion (FIPS 197, algorithm 2): a key's bytes -> its round keys, for all lanes of the key at once.
 ///
-/// Cost: 10 S-box layers of four bytes for AES-128, 8 for AES-192, 13 for AES-256: every SubWord depends on the one
-/// before it, so no order of evaluation has fewer (test `the_schedule_has_one_layer_a_subword`).
+/// Cost: 10 S-box layers of four bytes for AES-128, 8 for AES-192, 13 for AES-256: every SubWord depends on
+/// the one before it, so no order of evaluation has fewer (test `the_schedule_has_one_layer_a_subword`).
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or their lanes differ.

@@ -74,7 +74,8 @@ pub(super) struct Rule<S, P> {
     pub(super) block: usize,
     /// Which bit of a byte comes first, where messages end within one.
     pub(super) first: First,
-    /// What follows a message of so many bits: from the byte on in which it ends, whose bits are the message's or the padding's.
+    /// What follows a message of so many bits: from the byte on in which it ends, whose bits are the
+    /// message's or the padding's.
     pub(super) padding: P,
 }
 
@@ -86,7 +87,8 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     messages: &Messages<E>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let n = messages.lanes();
-    // longest first, so that lanes with blocks left are the first ones, and those that have not ended at a byte likewise
+    // longest first, so that lanes with blocks left are the first ones, and those that have not ended at a
+    // byte likewise
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|lane| std::cmp::Reverse(messages.bits()[*lane]));
     let in_order = order.is_sorted();

@@ -16,7 +16,8 @@ pub struct Key<E: Engine> {
     subkeys: Vec<SecretByte<E>>,
 }
 
-/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and subkeys (6.1): all that tags need, settled once and kept.
+/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and subkeys (6.1): all that tags need, settled
+/// once and kept.
 ///
 /// Cost: a key schedule and a block.
 ///
@@ -111,7 +112,8 @@ pub fn continued<E: Engine>(
 /// The tag of each message, of which `before` bytes (whole blocks) made the state.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; the abort that ends the session.
+/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; the abort that ends the
+/// session.
 pub fn tag<E: Engine>(
     e: &mut E,
     key: &Key<E>,

@@ -37,16 +37,20 @@ pub struct State<E: Engine> {
 }
 
 impl<E: Engine> Function<E> {
-    /// A function with these settings, and for a MAC a key: byte by byte, of one lane for all messages or one a message.
+    /// A function with these settings, and for a MAC a key: byte by byte, of one lane for all messages or one
+    /// a message.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the settings make no sense, or there is a key where none belongs or none where one does; whatever ends the
-    /// session.
+    /// [`Abort::Misuse`] if the settings make no sense, or there is a key where none belongs or none where
+    /// one does; whatever ends the session.
     pub fn prepare(e: &mut E, settings: &Settings, key: &[E::Byte]) -> Result<Self, Abort> {
         if settings.check().is_err() {
             return Err(unfit("what the algorithm has not"));
         }
-        let fixed = matches!(settings.algorithm, Algorithm::Cmac(size) | Algorithm::Gmac(size) if size.bytes() != key.len());
+        let fixed = match settings.algorithm {
+            Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes() != key.len(),
+            _ => false,
+        };
         if fixed || (!settings.algorithm.is_mac() && !key.is_empty()) {
             return Err(unfit("a key of another length than the algorithm's"));
         }
@@ -89,7 +93,8 @@ impl<E: Engine> Function<E> {
         self.bytes
     }
 
-    /// Pieces have a multiple of so many bytes, but for the last, which must not be empty if there are others.
+    /// Pieces have a multiple of so many bytes, but for the last, which must not be empty if there are
+    /// others.
     #[must_use]
     pub fn piece(&self) -> usize {
         match &self.kind {
@@ -117,7 +122,8 @@ impl<E: Engine> Function<E> {
     /// Take in a piece of every message.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it has no multiple of [`piece`](Function::piece) bytes; the abort that ends the session.
+    /// [`Abort::Misuse`] if it has no multiple of [`piece`](Function::piece) bytes; the abort that ends the
+    /// session.
     pub fn update(&self, e: &mut E, state: State<E>, piece: Vec<SecretByte<E>>) -> Result<State<E>, Abort> {
         let State { state, before } = state;
         let before = before + piece.len() as u64;
@@ -148,7 +154,8 @@ impl<E: Engine> Function<E> {
         self.finish_with(e, state, rest, &ivs)
     }
 
-    /// The same, with an IV of any length for each message: of 96 bits for all of them, or of another length for all.
+    /// The same, with an IV of any length for each message: of 96 bits for all of them, or of another length
+    /// for all.
     ///
     /// # Errors
     /// As [`finish`](Function::finish); [`Abort::Misuse`] for an empty IV, or some of 96 bits among others.

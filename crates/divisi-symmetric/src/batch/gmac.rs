@@ -1,14 +1,16 @@
-//! GMAC (SP 800-38D) of many secret messages, under one key or one each: products of shared blocks with shared powers of the hash key.
+//! GMAC (SP 800-38D) of many secret messages, under one key or one each: products of shared blocks with
+//! shared powers of the hash key.
 //!
-//! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. Up to [`POWERS`] blocks at a time are one inner product with the powers kept with
-//! the key,
+//! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. Up to [`POWERS`] blocks at a time are one inner product
+//! with the powers kept with the key,
 //!
 //! ```text
 //!     acc <- (acc + X_1) H^q + X_2 H^(q-1) + .. + X_q H,
 //! ```
 //!
-//! one round for all messages together: a product over GF(2^128) for each block of message and its length, checked as one inner product
-//! over GF(2^128), less than the two over GF(2^64) that a product may take \[S5\]. A public message costs only linear work: [`crate::mode::ghash`].
+//! one round for all messages together: a product over GF(2^128) for each block of message and its length,
+//! checked as one inner product over GF(2^128), less than the two over GF(2^64) that a product may take
+//! \[S5\]. A public message costs only linear work: [`crate::mode::ghash`].
 
 use super::absorb::{Here, Rule, Step, absorb, update};
 use super::messages::First;
@@ -31,7 +33,8 @@ pub struct Key<E: Engine> {
     powers: E::Block,
 }
 
-/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and powers of the hash key: all that tags need, settled once and kept.
+/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and powers of the hash key: all that tags need,
+/// settled once and kept.
 ///
 /// Cost: a key schedule, a block, and a product for each odd power.
 ///
@@ -212,8 +215,9 @@ pub fn tag<E: Engine>(
     seal(e, key, j0, &hash)
 }
 
-/// The same with IVs of any length: all of 96 bits, or none. `J_0` is then GHASH of the IV under the secret hash key, and stays shared:
-/// whoever knew it for two IVs would know the hash key (test `counter_blocks_of_long_ivs_give_the_hash_key_away`).
+/// The same with IVs of any length: all of 96 bits, or none. `J_0` is then GHASH of the IV under the secret
+/// hash key, and stays shared: whoever knew it for two IVs would know the hash key (test
+/// `counter_blocks_of_long_ivs_give_the_hash_key_away`).
 ///
 /// Cost: as [`tag`], and a product over GF(2^128) for each block of an IV and its length.
 ///

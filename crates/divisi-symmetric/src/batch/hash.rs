@@ -37,8 +37,8 @@ pub fn continued<E: Boolean>(
     update(e, programs::step(hash, adder), hash.block_bytes(), state, columns)
 }
 
-/// The digest of each message, as [`Hash::resume`]: from a state after `before` bytes (whole blocks), of one lane for all messages
-/// or of one for each.
+/// The digest of each message, as [`Hash::resume`]: from a state after `before` bytes (whole blocks), of one
+/// lane for all messages or of one for each.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the state does not fit; the abort that ends the session.

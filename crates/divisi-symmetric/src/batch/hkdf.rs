@@ -6,8 +6,8 @@ use crate::hash::Hash;
 use crate::mac::hmac::PadStates;
 use divisi_core::{Abort, Boolean, Lanes};
 
-/// HKDF-Extract (2.2): a salt (which may be empty) of one lane or one a material, and the materials -> the pseudorandom keys, as the states
-/// that [`expand`] needs.
+/// HKDF-Extract (2.2): a salt (which may be empty) of one lane or one a material, and the materials -> the
+/// pseudorandom keys, as the states that [`expand`] needs.
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] if salts and materials do not fit.

@@ -7,8 +7,8 @@ use crate::mac::hmac::PadStates;
 use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Boolean, Job, Lanes};
 
-/// Keys of one length, one a lane -> their states: two steps of the hash at once, and a digest before them if the keys are longer
-/// than a block. All that tags need; settled once and kept with the keys.
+/// Keys of one length, one a lane -> their states: two steps of the hash at once, and a digest before them if
+/// the keys are longer than a block. All that tags need; settled once and kept with the keys.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the key's bytes differ in lanes; the abort that ends the session.
@@ -49,7 +49,8 @@ pub fn pad_states<E: Boolean>(
     Ok(PadStates { inner: bytes(inner.wires), outer: bytes(outer.wires) })
 }
 
-/// The tag of each message in full length, under the key of these states: of one lane for all messages, or of one for each.
+/// The tag of each message in full length, under the key of these states: of one lane for all messages, or of
+/// one for each.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the states do not fit; the abort that ends the session.

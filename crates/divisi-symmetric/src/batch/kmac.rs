@@ -6,8 +6,8 @@ use crate::mac::kmac::{Kmac, Output};
 use crate::sha3::STATE_BYTES;
 use divisi_core::{Abort, Boolean, Job, Lanes};
 
-/// Keys of one length, of whose last byte `spare_bits` are no part, one a lane -> the state in which they leave the sponge. All that tags need; settled once and kept with the
-/// keys.
+/// Keys of one length, of whose last byte `spare_bits` are no part, one a lane -> the state in which they
+/// leave the sponge. All that tags need; settled once and kept with the keys.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the key's bytes differ in lanes; the abort that ends the session.

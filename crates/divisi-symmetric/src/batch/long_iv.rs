@@ -1,11 +1,13 @@
 //! Counter blocks that start at an IV of another length than 96 bits (SP 800-38D, algorithm 4, step 2).
 //!
-//! `J_0` is GHASH of the IV, so that it depends on the hash key, and **stays shared**: two of them with their IVs give the hash key away,
-//! and with it every tag (test `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore added
+//! `J_0` is GHASH of the IV, so that it depends on the hash key, and **stays shared**: two of them with their
+//! IVs give the hash key away, and with it every tag (test
+//! `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore added
 //! inside, all side by side: the sum of the low word of `J_0` and a public number.
 //!
-//! Cost: GHASH of a public string is linear; 96 conversions of bits are local; one adder of 32 bits a block, whose bits and rounds are
-//! those of [`adder`] (169 sums of products at depth 5, test `an_adder_costs_what_is_said`), then the cipher as with any counter.
+//! Cost: GHASH of a public string is linear; 96 conversions of bits are local; one adder of 32 bits a block,
+//! whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
+//! `an_adder_costs_what_is_said`), then the cipher as with any counter.
 
 use super::Engine;
 use crate::gates::Adder;
@@ -150,7 +152,8 @@ mod tests {
         (Gf128::from_ghash(bytes), bytes)
     }
 
-    /// Why `J_0` is not opened: of two IVs of one block the difference is `(IV + IV') H^2`, and every element has one root.
+    /// Why `J_0` is not opened: of two IVs of one block the difference is `(IV + IV') H^2`, and every element
+    /// has one root.
     #[test]
     fn counter_blocks_of_long_ivs_give_the_hash_key_away() {
         let h = Gf128::from_ghash(*b"what nobody sees");

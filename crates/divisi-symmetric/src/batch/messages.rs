@@ -5,8 +5,8 @@ use divisi_core::{Abort, Boolean, Lanes};
 
 /// Secret messages, one a lane, of public lengths.
 ///
-/// A message may end within a byte: at the high end of it for SHA-2 (its first bit is the highest), at the low end for SHA-3 and what
-/// is made of it (FIPS 202, B.1). Which one the function knows.
+/// A message may end within a byte: at the high end of it for SHA-2 (its first bit is the highest), at the
+/// low end for SHA-3 and what is made of it (FIPS 202, B.1). Which one the function knows.
 pub struct Messages<E: Boolean> {
     /// Byte after byte, of all lanes; what stands beyond the end of a message is ignored.
     columns: Vec<SecretByte<E>>,
@@ -21,8 +21,8 @@ impl<E: Boolean> Clone for Messages<E> {
 }
 
 impl<E: Boolean> Messages<E> {
-    /// The messages whose byte `j` is in `columns[j]`, in as many lanes as there are lengths; beyond the end of a message anything
-    /// may stand.
+    /// The messages whose byte `j` is in `columns[j]`, in as many lanes as there are lengths; beyond the end
+    /// of a message anything may stand.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the columns are fewer than the longest message's bytes, or have other lanes.
@@ -98,8 +98,8 @@ impl<E: Boolean> Messages<E> {
         })
     }
 
-    /// Byte `j` of the first `lanes` messages, which stand longest first; of those that have ended, `after(bits, beyond)` where
-    /// `beyond` counts from the byte in which the message ends.
+    /// Byte `j` of the first `lanes` messages, which stand longest first; of those that have ended,
+    /// `after(bits, beyond)` where `beyond` counts from the byte in which the message ends.
     pub(super) fn byte(
         &self,
         e: &mut E,
@@ -110,7 +110,8 @@ impl<E: Boolean> Messages<E> {
     ) -> Result<SecretByte<E>, Abort> {
         let mut bits = Vec::with_capacity(8);
         for i in 0..8 {
-            // which bit of the message it is, if there is one: the longer ones come first, so that those that have it do
+            // which bit of the message it is, if there is one: the longer ones come first, so that those that
+            // have it do
             let number = 8 * j + if first == First::Lowest { i } else { 7 - i };
             let going = self.lengths[..lanes].partition_point(|length| *length > number);
             let message = match self.columns.get(j) {

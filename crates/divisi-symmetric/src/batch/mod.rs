@@ -1,8 +1,8 @@
 //! Hashes and MACs of many messages at once on an engine that runs Boolean programs.
 //!
-//! A lane is a message. Lengths are public and may differ: lanes are sorted by them, a step of the hash runs on the lanes that
-//! have a block left, and the answers come in the order of the messages. What is secret is the content: of the messages, of
-//! the keys, and of the answers until an engine opens them.
+//! A lane is a message. Lengths are public and may differ: lanes are sorted by them, a step of the hash runs
+//! on the lanes that have a block left, and the answers come in the order of the messages. What is secret is
+//! the content: of the messages, of the keys, and of the answers until an engine opens them.
 
 mod absorb;
 pub mod cmac;

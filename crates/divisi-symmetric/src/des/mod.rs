@@ -25,8 +25,8 @@ pub const LOOKUPS: usize = 3 * ROUNDS * 8;
 /// The layers in which they are done.
 pub const LAYERS: usize = 3 * ROUNDS - 2;
 
-/// Whether a key of two or three keys of DES is no more than one: K1 = K2 or K2 = K3, parity bits ignored (SP 800-67, 3.2). For
-/// whoever has the key, which is compared without a branch on where it differs.
+/// Whether a key of two or three keys of DES is no more than one: K1 = K2 or K2 = K3, parity bits ignored (SP
+/// 800-67, 3.2). For whoever has the key, which is compared without a branch on where it differs.
 ///
 /// ```
 /// use divisi_symmetric::des::has_equal_keys;

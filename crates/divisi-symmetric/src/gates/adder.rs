@@ -8,14 +8,14 @@ use std::collections::HashMap;
 pub enum Adder {
     /// The carry ripples through: `w - 1` ANDs for words of `w` bits, one after the other.
     FewestAnds,
-    /// Carries from all lower bits at once, by sums of products: 5 levels for 32 bits, 6 for 64. Several operands are first
-    /// saved to two, one level for each operand more.
+    /// Carries from all lower bits at once, by sums of products: 5 levels for 32 bits, 6 for 64. Several
+    /// operands are first saved to two, one level for each operand more.
     LowDepth,
 }
 
 impl Adder {
-    /// The sum of words of equal width, modulo two to that width. Name the operands that come last in time last: what is
-    /// there earlier is added while the others are computed.
+    /// The sum of words of equal width, modulo two to that width. Name the operands that come last in time
+    /// last: what is there earlier is added while the others are computed.
     pub fn sum<G: Gates>(self, g: &mut G, operands: &[&[G::Bit]]) -> Vec<G::Bit> {
         let Some((first, rest)) = operands.split_first() else { return Vec::new() };
         let mut sum = first.to_vec();
@@ -64,10 +64,11 @@ fn save<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit], z: &[G::Bit]) -> (Vec<G
     (sums, carries)
 }
 
-/// Carries over stretches of bits. With `p_i = x_i + y_i` and `g_i = x_i y_i` a stretch of bits makes a carry if its upper
-/// part makes one, or its lower part does and all of the upper part passes it on. With sums of products for the price of
-/// one, a stretch is cut into up to three: in `l` levels it can be `M(l) = 2^(l-1) + M(l-1) = 2^l - 1` bits long, because
-/// `l - 1` levels pass a carry through `2^(l-1)` bits and make it over `M(l-1)`. So `M(5) = 31` serves words of 32 bits.
+/// Carries over stretches of bits. With `p_i = x_i + y_i` and `g_i = x_i y_i` a stretch of bits makes a carry
+/// if its upper part makes one, or its lower part does and all of the upper part passes it on. With sums of
+/// products for the price of one, a stretch is cut into up to three: in `l` levels it can be
+/// `M(l) = 2^(l-1) + M(l-1) = 2^l - 1` bits long, because `l - 1` levels pass a carry through `2^(l-1)` bits
+/// and make it over `M(l-1)`. So `M(5) = 31` serves words of 32 bits.
 struct Lookahead<'g, G: Gates> {
     g: &'g mut G,
     x: &'g [G::Bit],

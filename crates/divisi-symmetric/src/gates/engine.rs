@@ -1,5 +1,5 @@
-//! What [`GateBytes`] has besides bytes, so that every hash and MAC can be written down as a circuit: bits of programs, which are
-//! copied gate by gate, and GHASH's blocks, whose products are Karatsuba's.
+//! What [`GateBytes`] has besides bytes, so that every hash and MAC can be written down as a circuit: bits of
+//! programs, which are copied gate by gate, and GHASH's blocks, whose products are Karatsuba's.
 
 use super::bytes::{GateByte, GateBytes, unfit};
 use divisi_circuit::Gates;
@@ -184,7 +184,8 @@ fn add<G: Gates>(g: &mut G, x: &mut [G::Bit], y: &[G::Bit]) {
     }
 }
 
-/// The product of polynomials of as many coefficients, a power of two: `3^k` ANDs for `2^k` of them (A. Karatsuba).
+/// The product of polynomials of as many coefficients, a power of two: `3^k` ANDs for `2^k` of them (A.
+/// Karatsuba).
 fn product<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit> {
     if let ([x], [y]) = (x, y) {
         return vec![g.and(*x, *y)];

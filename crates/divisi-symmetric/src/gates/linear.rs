@@ -13,9 +13,9 @@ pub(crate) struct LinearMap {
 }
 
 impl LinearMap {
-    /// The map to as many outputs as `contains` has bits in use; input `i` is part of output `j` if bit `j` of `contains[i]`
-    /// is set. Greedy, after C. Paar ("Optimized arithmetic for Reed-Solomon encoders"): the pair that most outputs have in
-    /// common is added first.
+    /// The map to as many outputs as `contains` has bits in use; input `i` is part of output `j` if bit `j`
+    /// of `contains[i]` is set. Greedy, after C. Paar ("Optimized arithmetic for Reed-Solomon encoders"): the
+    /// pair that most outputs have in common is added first.
     pub(crate) fn new(contains: &[u64], outputs: usize) -> Self {
         let mut contains = contains.to_vec();
         let inputs = contains.len();

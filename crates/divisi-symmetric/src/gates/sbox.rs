@@ -1,10 +1,11 @@
 //! The S-box of AES and its inverse in 32 ANDs, 6 levels deep.
 //!
 //! An element of GF(2^8) is `a z + b` over GF(2^4), `z^2 = z + v`; its inverse is `(a z + a + b) / d`, where
-//! `d = v a^2 + a b + b^2`. A product over GF(2^4) takes 9 ANDs (Karatsuba's trick, twice), inversion there 5 in the
-//! right basis (J. Boyar, R. Peralta, "A new combinational logic minimization technique with applications to cryptology", SEA
-//! 2010), so inversion takes 9 + 5 + 18. Everything else is linear, the affine map of the S-box included, and is computed
-//! here from the field itself; only the choice of the elements that span the tower is written down.
+//! `d = v a^2 + a b + b^2`. A product over GF(2^4) takes 9 ANDs (Karatsuba's trick, twice), inversion there 5
+//! in the right basis (J. Boyar, R. Peralta, "A new combinational logic minimization technique with
+//! applications to cryptology", SEA 2010), so inversion takes 9 + 5 + 18. Everything else is linear, the
+//! affine map of the S-box included, and is computed here from the field itself; only the choice of the
+//! elements that span the tower is written down.
 
 use super::linear::LinearMap;
 use divisi_circuit::Gates;
@@ -105,7 +106,8 @@ fn multiply<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit> {
     x.iter().zip(y).map(|(&x, &y)| g.and(x, y)).collect()
 }
 
-/// Adds the constant of the affine map. (The inverse map is `L^-1(x + 63)`, so it is the same constant there.)
+/// Adds the constant of the affine map. (The inverse map is `L^-1(x + 63)`, so it is the same constant
+/// there.)
 fn add_constant<G: Gates>(g: &mut G, mut x: [G::Bit; 8]) -> [G::Bit; 8] {
     for (_, x) in x.iter_mut().enumerate().filter(|(i, _)| AFFINE_CONSTANT.0 >> i & 1 == 1) {
         *x = g.not(*x);
@@ -113,7 +115,8 @@ fn add_constant<G: Gates>(g: &mut G, mut x: [G::Bit; 8]) -> [G::Bit; 8] {
     x
 }
 
-/// Inversion in GF(2^4) in the basis that [`Tower`] finds for it, 0 to 0: 5 ANDs, 4 levels (Boyar and Peralta, section 4).
+/// Inversion in GF(2^4) in the basis that [`Tower`] finds for it, 0 to 0: 5 ANDs, 4 levels (Boyar and
+/// Peralta, section 4).
 fn inverse<G: Gates>([x1, x2, x3, x4]: [G::Bit; 4], g: &mut G) -> [G::Bit; 4] {
     let t1 = g.xor(x1, x2);
     let t2 = g.and(x1, x3);
@@ -268,7 +271,8 @@ mod tests {
     #[test]
     fn no_tower_has_fewer_additions() {
         let elements = || (0..=u8::MAX).map(Gf8);
-        // A root of x^2 + x + c for a c of the field below lies in the field above exactly if its conjugate is x + 1.
+        // A root of x^2 + x + c for a c of the field below lies in the field above exactly if its conjugate
+        // is x + 1.
         let roots = |squarings: usize| {
             let is_root =
                 move |&x: &Gf8| squared(x, squarings) == x + Gf8::ONE && squared(x, 2 * squarings) == x;

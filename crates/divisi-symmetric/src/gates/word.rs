@@ -16,8 +16,8 @@ pub fn in_the_clear(bytes: &[u8], f: impl FnOnce(&mut Words, &[[u64; 8]]) -> Vec
     f(&mut Words, &input).into_iter().map(byte).collect()
 }
 
-/// A function on strings of bytes as a program, each string an input value and the result the output: bytes in order, the
-/// lowest bit of each first.
+/// A function on strings of bytes as a program, each string an input value and the result the output: bytes
+/// in order, the lowest bit of each first.
 pub(crate) fn byte_program<const N: usize>(
     lengths: [usize; N],
     f: impl FnOnce(&mut Build, [&[[Bit; 8]]; N]) -> Vec<[Bit; 8]>,

@@ -5,8 +5,8 @@ use divisi_circuit::Gates;
 /// The length of a block in bytes.
 pub const BLOCK: usize = 16;
 
-/// A block times `x` in GF(2^128), the first byte's highest bit being the coefficient of `x^127` (6.1): a shift to the left, and a
-/// reduction by `x^128 + x^7 + x^2 + x + 1`.
+/// A block times `x` in GF(2^128), the first byte's highest bit being the coefficient of `x^127` (6.1): a
+/// shift to the left, and a reduction by `x^128 + x^7 + x^2 + x + 1`.
 ///
 /// # Panics
 /// If it has not 16 bytes.
@@ -44,7 +44,8 @@ pub(crate) fn filling(block: usize, message_bytes: usize) -> Vec<u8> {
     padding
 }
 
-/// Whether a message of that many bytes ends with a complete block, which takes the first subkey; else the second.
+/// Whether a message of that many bytes ends with a complete block, which takes the first subkey; else the
+/// second.
 #[must_use]
 pub fn is_complete(message_bytes: u64) -> bool {
     message_bytes > 0 && message_bytes.is_multiple_of(BLOCK as u64)

@@ -13,7 +13,8 @@ pub struct PadStates<B> {
     pub outer: Vec<[B; 8]>,
 }
 
-/// A key -> its states: two steps of the hash side by side, and a digest before them if the key is longer than a block.
+/// A key -> its states: two steps of the hash side by side, and a digest before them if the key is longer
+/// than a block.
 pub fn pad_states<G: Gates>(g: &mut G, hash: Hash, adder: Adder, key: &[[G::Bit; 8]]) -> PadStates<G::Bit> {
     let block = hash.block_bytes();
     let mut k0 = if key.len() > block { hash.digest(g, adder, key) } else { key.to_vec() };

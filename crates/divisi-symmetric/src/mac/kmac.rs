@@ -51,8 +51,8 @@ impl Kmac {
         &self.xof
     }
 
-    /// The public bytes before and after a key of that many bytes, which make whole blocks of it: the encoding of its
-    /// length, and zeros.
+    /// The public bytes before and after a key of that many bytes, which make whole blocks of it: the
+    /// encoding of its length, and zeros.
     #[must_use]
     pub fn around_key(&self, key_bytes: usize) -> (Vec<u8>, Vec<u8>) {
         self.around_key_of_bits(8 * key_bytes as u64)
@@ -68,8 +68,8 @@ impl Kmac {
         (before, vec![0; (rate - filled) % rate])
     }
 
-    /// A key -> the state in which it leaves the sponge: all that tags need of it. A permutation a block; a key of up to
-    /// 163 bytes (131 with KMAC256) takes one.
+    /// A key -> the state in which it leaves the sponge: all that tags need of it. A permutation a block; a
+    /// key of up to 163 bytes (131 with KMAC256) takes one.
     pub fn key_state<G: Gates>(&self, g: &mut G, key: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
         let sponge = self.xof.sponge();
         let (before, after) = self.around_key(key.len());

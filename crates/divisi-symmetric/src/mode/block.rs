@@ -1,7 +1,7 @@
 //! What modes are written over: a block cipher under a key that is ready, on an engine.
 //!
-//! A text is a row of secret bytes, each of which holds that place of all texts of a batch, a lane a text. A block is as many
-//! bytes as the cipher takes.
+//! A text is a row of secret bytes, each of which holds that place of all texts of a batch, a lane a text. A
+//! block is as many bytes as the cipher takes.
 
 use crate::aes::{self, RoundKeys};
 use crate::des::{self, TripleKey};
@@ -147,8 +147,8 @@ pub(super) fn misfit(what: &'static str) -> Abort {
     Abort::Misuse { step: BLOCK, what }
 }
 
-/// A counter of any width, counted up as one integer that wraps around (SP 800-38A, appendix B.1): `n` blocks from the first
-/// one on, as columns.
+/// A counter of any width, counted up as one integer that wraps around (SP 800-38A, appendix B.1): `n` blocks
+/// from the first one on, as columns.
 #[must_use]
 pub fn counters(first: &[u8], n: usize) -> Vec<Vec<u8>> {
     let mut columns = vec![Vec::with_capacity(n); first.len()];
@@ -165,7 +165,8 @@ pub fn counters(first: &[u8], n: usize) -> Vec<Vec<u8>> {
     columns
 }
 
-/// The key stream of these counter blocks, to be added to a text of as many lanes as there are blocks (SP 800-38A, 6.5).
+/// The key stream of these counter blocks, to be added to a text of as many lanes as there are blocks (SP
+/// 800-38A, 6.5).
 ///
 /// # Errors
 /// As [`BlockCipher::permute`].

@@ -5,13 +5,15 @@ use divisi_core::{Abort, Direction, Lanes};
 
 /// Encrypt texts, a lane each, of whole blocks: C_1 = E(P_1 + IV), C_j = E(P_j + C_(j-1)).
 ///
-/// Texts may differ in length: they are sorted by it, the longest first, so that the bytes of a block have as many lanes as
-/// texts have that block. The ciphertext has the same form. The IVs are public, a lane each; `iv` has a column for each byte.
+/// Texts may differ in length: they are sorted by it, the longest first, so that the bytes of a block have as
+/// many lanes as texts have that block. The ciphertext has the same form. The IVs are public, a lane each;
+/// `iv` has a column for each byte.
 ///
 /// Cost: one call of the cipher a block of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes that do not fit.
+/// Whatever ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes that
+/// do not fit.
 pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -34,8 +36,8 @@ pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     Ok(ciphertext)
 }
 
-/// Decrypt blocks, a lane each: P_j = D(C_j) + C_(j-1). The ciphertext is public; `previous` has what stands before each block:
-/// its predecessor, or the IV ([`previous`]).
+/// Decrypt blocks, a lane each: P_j = D(C_j) + C_(j-1). The ciphertext is public; `previous` has what stands
+/// before each block: its predecessor, or the IV ([`previous`]).
 ///
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///

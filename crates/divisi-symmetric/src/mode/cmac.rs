@@ -1,6 +1,7 @@
 //! CMAC (SP 800-38B) over either block cipher, of messages of one length, a lane each.
 //!
-//! [`crate::batch::cmac`] does the same for messages of different lengths, where bytes are bits and back for nothing.
+//! [`crate::batch::cmac`] does the same for messages of different lengths, where bytes are bits and back for
+//! nothing.
 
 use super::block::{BlockCipher, Octet, first_lanes, misfit};
 use crate::aes::RoundKeys;
@@ -11,7 +12,8 @@ use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Lookups};
 use std::sync::OnceLock;
 
-/// A block cipher of whose blocks the double is known: that times `x` in GF(2^128) or GF(2^64) (SP 800-38B, 6.1).
+/// A block cipher of whose blocks the double is known: that times `x` in GF(2^128) or GF(2^64) (SP 800-38B,
+/// 6.1).
 pub trait Doubles<E: ?Sized>: BlockCipher<E> {
     /// Twice a block.
     ///
@@ -89,8 +91,8 @@ fn filled<E: ?Sized, C: BlockCipher<E>>(
     Ok(message)
 }
 
-/// What goes through the [`chain`] for messages of one length, a lane each, from E(0) of each lane's key: for an engine that runs the
-/// cipher elsewhere than where bits are at hand.
+/// What goes through the [`chain`] for messages of one length, a lane each, from E(0) of each lane's key: for
+/// an engine that runs the cipher elsewhere than where bits are at hand.
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
@@ -143,8 +145,8 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
         Ok(Key { cipher, subkeys: subkeys::<E, C>(e, l)? })
     }
 
-    /// The tags of messages of one length, a lane each, under one key or one key each (6.2): C_j = E(C_(j-1) + M_j), the last M_j
-    /// filled up where it is not complete, and a subkey added.
+    /// The tags of messages of one length, a lane each, under one key or one key each (6.2): C_j is
+    /// E(C_(j-1) + M_j), the last M_j filled up where it is not complete, and a subkey added.
     ///
     /// Cost: one call of the cipher a block, one after the other.
     ///

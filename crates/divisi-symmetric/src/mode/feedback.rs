@@ -1,18 +1,19 @@
 //! Cipher feedback and output feedback (SP 800-38A, 6.3 and 6.4), over any block cipher.
 //!
-//! Texts have a lane each, the longest first, so that the bytes of a block have as many lanes as texts have that block. Both use the
-//! cipher one way alone, so that what decrypts takes its ciphertext as it is.
+//! Texts have a lane each, the longest first, so that the bytes of a block have as many lanes as texts have
+//! that block. Both use the cipher one way alone, so that what decrypts takes its ciphertext as it is.
 
 use super::block::{BlockCipher, first_lanes, misfit};
 use divisi_core::{Abort, Direction, Lanes};
 
-/// CFB with segments of `segment` bytes (6.3), encrypting: C_j = P_j + the first bytes of E(I_j), and I_(j+1) is I_j moved up by C_j.
-/// Texts are whole segments.
+/// CFB with segments of `segment` bytes (6.3), encrypting: C_j = P_j + the first bytes of E(I_j), and I_(j+1)
+/// is I_j moved up by C_j. Texts are whole segments.
 ///
 /// Cost: one call of the cipher a segment of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do not fit.
+/// Whatever ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do not
+/// fit.
 pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -39,8 +40,8 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     Ok(ciphertext)
 }
 
-/// CFB decrypting: segments, a lane each, P_j = C_j + the first bytes of E(I_j). The ciphertext is public, and so is what goes into the
-/// cipher: `inputs` has it for each segment ([`cfb_inputs`]).
+/// CFB decrypting: segments, a lane each, P_j = C_j + the first bytes of E(I_j). The ciphertext is public,
+/// and so is what goes into the cipher: `inputs` has it for each segment ([`cfb_inputs`]).
 ///
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///
@@ -60,7 +61,8 @@ pub fn cfb_decrypt<E: ?Sized, C: BlockCipher<E>>(
     Ok(plain)
 }
 
-/// What goes into the cipher for each segment of a ciphertext: the block of bytes before it, the IV's among them.
+/// What goes into the cipher for each segment of a ciphertext: the block of bytes before it, the IV's among
+/// them.
 #[must_use]
 pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
     let all = [iv, ciphertext].concat();
@@ -68,7 +70,8 @@ pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
     starts.filter_map(|at| all.get(at..at + iv.len())).flatten().copied().collect()
 }
 
-/// OFB (6.4), which is the same both ways: the stream is E(IV), E(E(IV)), ..; the last block of a text may be shorter.
+/// OFB (6.4), which is the same both ways: the stream is E(IV), E(E(IV)), ..; the last block of a text may be
+/// shorter.
 ///
 /// Cost: one call of the cipher a block of the longest text, one after the other.
 ///

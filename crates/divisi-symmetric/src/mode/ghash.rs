@@ -1,28 +1,30 @@
 //! GHASH of a public string under a secret hash key (SP 800-38D, 6.4), in bounded memory and few rounds.
 //!
-//! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. The blocks are public (associated data, ciphertext, lengths), so the
-//! sum is linear in the powers of `H`: no communication at all, once these are there. A message of any length would
-//! need as many powers as it has blocks. Baby steps and giant steps bound that: with `m` baby steps `H^1 .. H^m` and
-//! `G = H^m`, every exponent is `a + m j` with `a` in `1..=m`, and
+//! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. The blocks are public (associated data, ciphertext,
+//! lengths), so the sum is linear in the powers of `H`: no communication at all, once these are there. A
+//! message of any length would need as many powers as it has blocks. Baby steps and giant steps bound that:
+//! with `m` baby steps `H^1 .. H^m` and `G = H^m`, every exponent is `a + m j` with `a` in `1..=m`, and
 //!
 //! ```text
 //!     GHASH = sum_j G^j S_j,      S_j = sum_a X_(n+1-a-mj) H^a     (local)
 //! ```
 //!
-//! is one inner product of the `S_j` with the giant steps `G^j`, in one round. `S_0` needs no product. The chunks are
-//! met in falling order of `j`; after every `J` of them the sums are folded by Horner's rule in `G^J`,
+//! is one inner product of the `S_j` with the giant steps `G^j`, in one round. `S_0` needs no product. The
+//! chunks are met in falling order of `j`; after every `J` of them the sums are folded by Horner's rule in
+//! `G^J`,
 //!
 //! ```text
 //!     acc <- acc G^J + sum_(1 <= t < J) S_(t + J s) G^t + S_(J s),
 //! ```
 //!
-//! which is again one inner product of `J` terms, verified like any other. So `J` giant steps suffice for every length.
+//! which is again one inner product of `J` terms, verified like any other. So `J` giant steps suffice for
+//! every length.
 //!
-//! **Memory.** With [`Steps::STANDARD`] (`m` = 1024, `J` = 4096) a message of any length, up to GCM's 2^32 - 2 blocks
-//! (64 GiB), needs 1024 lanes of baby steps, at most 4096 lanes of giant steps, at most 4096 lanes of chunk sums, and
-//! 16 KiB of public coefficients. A lane of a sharing with two components is 32 bytes: 32 KiB + 128 KiB + 128 KiB.
-//! There is one fold (one round) for each 4,194,304 blocks (64 MiB). Without folds the sums and giant steps of 2^32
-//! blocks would be 2^22 lanes each, 256 MiB together.
+//! **Memory.** With [`Steps::STANDARD`] (`m` = 1024, `J` = 4096) a message of any length, up to GCM's 2^32 -
+//! 2 blocks (64 GiB), needs 1024 lanes of baby steps, at most 4096 lanes of giant steps, at most 4096 lanes
+//! of chunk sums, and 16 KiB of public coefficients. A lane of a sharing with two components is 32 bytes: 32
+//! KiB + 128 KiB + 128 KiB. There is one fold (one round) for each 4,194,304 blocks (64 MiB). Without folds
+//! the sums and giant steps of 2^32 blocks would be 2^22 lanes each, 256 MiB together.
 
 use divisi_core::{Abort, Blocks, Lanes, Step, step};
 
@@ -37,8 +39,9 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// For messages of every length: 1024 baby steps, at most 4096 giant steps (32 KiB and 128 KiB where a lane has 32
-    /// bytes). A round trip for 64 MiB of text is as good as none, and the baby steps cost 511 products a key.
+    /// For messages of every length: 1024 baby steps, at most 4096 giant steps (32 KiB and 128 KiB where a
+    /// lane has 32 bytes). A round trip for 64 MiB of text is as good as none, and the baby steps cost 511
+    /// products a key.
     pub const STANDARD: Steps = Steps { baby: 1024, giant: 4096 };
 
     /// The largest number of either.
@@ -57,14 +60,16 @@ impl Steps {
         self.baby
     }
 
-    /// How many giant steps a string of that many blocks needs: one less than its chunks of `m` blocks, at most `J`.
+    /// How many giant steps a string of that many blocks needs: one less than its chunks of `m` blocks, at
+    /// most `J`.
     #[must_use]
     pub fn giants(self, blocks: u64) -> usize {
         let others = blocks.div_ceil(self.baby as u64).saturating_sub(1);
         usize::try_from(others).map_or(self.giant, |others| others.min(self.giant))
     }
 
-    /// How many rounds the hash of that many blocks takes, apart from the powers: one a fold that has a product in it.
+    /// How many rounds the hash of that many blocks takes, apart from the powers: one a fold that has a
+    /// product in it.
     #[must_use]
     pub fn rounds(self, blocks: u64) -> u64 {
         let chunks = blocks.div_ceil(self.baby as u64);
@@ -77,10 +82,11 @@ impl Steps {
 
 /// The powers of every hash key, as a table: `h` of K lanes -> K m lanes, lane `k m + i - 1` being `h_k^i`.
 ///
-/// Squaring is free, so only odd powers are multiplied: one product for each odd `i` in `3..=m` and each key. In
-/// round `r` all powers are made whose exponent has up to `2^r` bits set, each as a product of two that have half as
-/// many; with `b` the largest number of bits set in an exponent up to `m`, that is `ceil(log2 b)` rounds: 4 for `m` =
-/// 1024, where plain doubling takes 10 (test `powers_cost_their_odd_exponents`).
+/// Squaring is free, so only odd powers are multiplied: one product for each odd `i` in `3..=m` and each key.
+/// In round `r` all powers are made whose exponent has up to `2^r` bits set, each as a product of two that
+/// have half as many; with `b` the largest number of bits set in an exponent up to `m`, that is
+/// `ceil(log2 b)` rounds: 4 for `m` = 1024, where plain doubling takes 10 (test
+/// `powers_cost_their_odd_exponents`).
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -155,8 +161,8 @@ impl<B: Lanes> Table<B> {
     }
 }
 
-/// The powers of one hash key: baby steps, which stay with the key, and as many giant steps as its longest message
-/// needs.
+/// The powers of one hash key: baby steps, which stay with the key, and as many giant steps as its longest
+/// message needs.
 #[derive(Clone)]
 pub struct Powers<B> {
     steps: Steps,
@@ -215,8 +221,8 @@ pub struct Ghash<B> {
     steps: Steps,
     /// The blocks that are still to come; the next one belongs to this power of `H`.
     remaining: u64,
-    /// The blocks of the chunk at hand, each at the lane of its baby step. Only the first chunk can be partial: what it
-    /// lacks is zero, and every later one writes all lanes.
+    /// The blocks of the chunk at hand, each at the lane of its baby step. Only the first chunk can be
+    /// partial: what it lacks is zero, and every later one writes all lanes.
     coefficients: Vec<u128>,
     /// The sums of the chunks since the last fold.
     sums: Vec<B>,
@@ -235,8 +241,8 @@ impl<B: Lanes + Clone> Ghash<B> {
     /// [`Gf128::from_ghash`](divisi_field::Gf128::from_ghash).
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the string becomes longer than was said, or the powers are
-    /// others or too few.
+    /// Whatever ends the session; [`Abort::Misuse`] if the string becomes longer than was said, or the powers
+    /// are others or too few.
     pub fn absorb<E: Blocks<Block = B> + ?Sized>(
         &mut self,
         e: &mut E,
@@ -248,7 +254,8 @@ impl<B: Lanes + Clone> Ghash<B> {
         }
         let m = self.steps.baby as u64;
         for &block in blocks {
-            // this block's exponent is a + m j, with a - 1 and j the remainder and quotient of the exponent less one
+            // this block's exponent is a + m j, with a - 1 and j the remainder and quotient of the exponent
+            // less one
             self.remaining =
                 self.remaining.checked_sub(1).ok_or(misuse("the string is longer than was said"))?;
             let (j, lane) = (self.remaining / m, (self.remaining % m) as usize);

@@ -1,4 +1,5 @@
-//! The compression functions of SHA-256 and SHA-512 (FIPS 180-4, 6.2.2 and 6.4.2), with the standard's letters.
+//! The compression functions of SHA-256 and SHA-512 (FIPS 180-4, 6.2.2 and 6.4.2), with the standard's
+//! letters.
 
 use super::constants::round_constants;
 use crate::gates::{
@@ -44,8 +45,8 @@ pub(super) fn compress<G: Gates>(
         let ch = choose(g, e, f, g_);
         let upper_a = upper_sum(g, a, shape.upper[0]);
         let maj = majority(g, a, b, c);
-        // Latest operands last. With carries saved, T1 and T2 need not be added up by themselves, and the chain of e,
-        // which waits for an a of three rounds ago only, runs ahead of that of a.
+        // Latest operands last. With carries saved, T1 and T2 need not be added up by themselves, and the
+        // chain of e, which waits for an a of three rounds ago only, runs ahead of that of a.
         let (next_a, next_e) = match adder {
             Adder::FewestAnds => {
                 let t1 = adder.sum(g, &[h, &k, w, &ch, &upper_e]);

@@ -1,9 +1,10 @@
-//! The constants of FIPS 180-4, from their definition: fractional parts of roots of the first primes (4.2 and 5.3).
+//! The constants of FIPS 180-4, from their definition: fractional parts of roots of the first primes (4.2 and
+//! 5.3).
 
 use std::sync::LazyLock;
 
-/// `K` of SHA-512: the first 64 bits of the fractional parts of the cube roots of the first 80 primes. Those of SHA-256 are
-/// the upper halves of the first 64.
+/// `K` of SHA-512: the first 64 bits of the fractional parts of the cube roots of the first 80 primes. Those
+/// of SHA-256 are the upper halves of the first 64.
 pub(super) fn round_constants() -> &'static [u64; 80] {
     static K: LazyLock<[u64; 80]> = LazyLock::new(|| {
         let mut primes = primes();
@@ -30,8 +31,8 @@ fn primes() -> impl Iterator<Item = u64> {
 
 /// The first 64 bits behind the point of the `degree`-th root of a small number.
 fn fraction_of_root(degree: usize, number: u64) -> u64 {
-    // The largest x with x^degree <= number * 2^(64 degree): its lower 64 bits, bit by bit from the top. Roots of what is
-    // looked for have five bits before the point.
+    // The largest x with x^degree <= number * 2^(64 degree): its lower 64 bits, bit by bit from the top.
+    // Roots of what is looked for have five bits before the point.
     let mut bound = [0; LIMBS];
     bound[2 * degree] = number as u32;
     let mut x: u128 = 0;

@@ -90,8 +90,8 @@ impl Sha2 {
         self.padding_of_bits(8 * u128::from(message_bytes))
     }
 
-    /// The same of a message of that many bits: from the byte on in which it ends. That has the message's bits at its high end, where
-    /// the padding is zero.
+    /// The same of a message of that many bits: from the byte on in which it ends. That has the message's
+    /// bits at its high end, where the padding is zero.
     #[must_use]
     pub fn padding_of_bits(self, message_bits: u128) -> Vec<u8> {
         let (block, length) = (self.block_bytes(), 2 * self.word_bytes());
@@ -105,8 +105,8 @@ impl Sha2 {
 
     /// The compression function (FIPS 180-4, 6.2.2 and 6.4.2): a state and a block -> the next state.
     ///
-    /// Cost, words of 32 bits: 22,573 ANDs with [`Adder::FewestAnds`], at most 500 levels with [`Adder::LowDepth`]
-    /// (tests `sha2_with_fewest_ands` and `sha2_with_low_depth`, 64 bits likewise).
+    /// Cost, words of 32 bits: 22,573 ANDs with [`Adder::FewestAnds`], at most 500 levels with
+    /// [`Adder::LowDepth`] (tests `sha2_with_fewest_ands` and `sha2_with_low_depth`, 64 bits likewise).
     ///
     /// # Panics
     /// If the state or the block has another length than [`state_bytes`](Sha2::state_bytes) or

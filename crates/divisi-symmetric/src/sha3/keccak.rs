@@ -6,8 +6,8 @@ use divisi_circuit::{Gates, Program};
 /// The length of the state in bytes.
 pub const STATE_BYTES: usize = 200;
 
-/// The permutation of a state, lane `(x, y)` in bytes `8 (5 y + x)` onwards, each with its lowest byte first (3.1.2 and
-/// B.1).
+/// The permutation of a state, lane `(x, y)` in bytes `8 (5 y + x)` onwards, each with its lowest byte first
+/// (3.1.2 and B.1).
 ///
 /// # Panics
 /// If the state has another length than [`STATE_BYTES`].

@@ -12,8 +12,8 @@ pub struct Sponge {
 }
 
 impl Sponge {
-    /// The sponge of that capacity (fewer bytes than the state) that closes a message with `bits` bits, the first one
-    /// lowest in `suffix`.
+    /// The sponge of that capacity (fewer bytes than the state) that closes a message with `bits` bits, the
+    /// first one lowest in `suffix`.
     pub(super) const fn new(capacity: usize, suffix: u8, bits: usize) -> Self {
         Sponge { rate: STATE_BYTES - capacity, suffix: suffix | 1 << bits }
     }
@@ -30,8 +30,9 @@ impl Sponge {
         self.closing(8 * u128::from(message_bytes), &[])
     }
 
-    /// What follows a message of that many bits: a public trailer of whole bytes, then the padding; from the byte on in which the message
-    /// ends. That has the message's bits at its low end, where what follows is zero.
+    /// What follows a message of that many bits: a public trailer of whole bytes, then the padding; from the
+    /// byte on in which the message ends. That has the message's bits at its low end, where what follows is
+    /// zero.
     #[must_use]
     pub fn closing(self, message_bits: u128, trailer: &[u8]) -> Vec<u8> {
         let within = (message_bits % 8) as u32;
@@ -75,14 +76,15 @@ impl Sponge {
         keccak_f(g, &state)
     }
 
-    /// [`absorb`](Sponge::absorb) as a program: the state, then the block -> the next state, bytes in order, the lowest bit
-    /// of each first.
+    /// [`absorb`](Sponge::absorb) as a program: the state, then the block -> the next state, bytes in order,
+    /// the lowest bit of each first.
     #[must_use]
     pub fn step_program(self) -> Program {
         byte_program([STATE_BYTES, self.rate], |g, [state, block]| self.absorb(g, state, block))
     }
 
-    /// The first bytes that the state gives out, as many as are asked for. Each block but the first costs a permutation.
+    /// The first bytes that the state gives out, as many as are asked for. Each block but the first costs a
+    /// permutation.
     pub fn squeeze<G: Gates>(self, g: &mut G, state: &[[G::Bit; 8]], bytes: usize) -> Vec<[G::Bit; 8]> {
         let mut state = state.to_vec();
         let mut output = Vec::with_capacity(bytes);

@@ -82,8 +82,8 @@ pub fn aes_sp800_38a(lab: &impl ByteLab) {
     }
 }
 
-/// Random blocks under random keys of every size against the crate `aes`, in both directions: `lanes` blocks under one
-/// key, which serves all lanes, and as many under three, each lane with one of them.
+/// Random blocks under random keys of every size against the crate `aes`, in both directions: `lanes` blocks
+/// under one key, which serves all lanes, and as many under three, each lane with one of them.
 pub fn aes_random(lab: &impl ByteLab, seed: u64, lanes: usize) {
     let samples = &mut Samples::new(seed);
     for size in KeySize::ALL {

@@ -38,7 +38,8 @@ pub struct Census {
     pub unsupported: Vec<String>,
 }
 
-/// All test cases of the GCM specification with an IV of 96 bits, sealed and opened; the others are counted and named.
+/// All test cases of the GCM specification with an IV of 96 bits, sealed and opened; the others are counted
+/// and named.
 pub fn gcm_specification(lab: &impl Lab) -> Census {
     let mut census = Census::default();
     let (mut names, mut plain, mut sealed) = (Vec::new(), Vec::new(), Vec::new());
@@ -79,8 +80,8 @@ fn tag(record: &VectorCase) -> [u8; 16] {
     record.bytes("Tag").try_into().unwrap()
 }
 
-/// Encrypt and authenticate every message: for each size of key one run for the ciphertexts, whose plaintexts are
-/// secret, and one for the tags of the public ciphertexts.
+/// Encrypt and authenticate every message: for each size of key one run for the ciphertexts, whose plaintexts
+/// are secret, and one for the tags of the public ciphertexts.
 pub fn seal(lab: &impl Lab, steps: Steps, plain: &[Message]) -> Vec<Sealed> {
     let mut sealed: Vec<Message> = plain.to_vec();
     for size in KeySize::ALL {
@@ -133,8 +134,8 @@ pub fn open(lab: &impl Lab, steps: Steps, sealed: &[Message]) -> Vec<Sealed> {
     plain
 }
 
-/// The messages under keys of one size, and where their blocks stand in one key stream: of each message first the block
-/// that masks its tag, then those of its text.
+/// The messages under keys of one size, and where their blocks stand in one key stream: of each message first
+/// the block that masks its tag, then those of its text.
 struct Batch<'m> {
     members: Vec<(usize, &'m Message)>,
     masks: Vec<usize>,

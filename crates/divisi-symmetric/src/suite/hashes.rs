@@ -1,4 +1,5 @@
-//! Hashes and MACs of batches on an engine: NIST's examples, and messages of every kind of length against gates in the clear.
+//! Hashes and MACs of batches on an engine: NIST's examples, and messages of every kind of length against
+//! gates in the clear.
 
 use super::samples::Samples;
 use super::vectors::{VectorCase, hash_vectors};
@@ -31,7 +32,8 @@ impl<E> Bitwise for E where
 {
 }
 
-/// The bytes of messages, column by column; beyond the end of a message something stands that must not matter.
+/// The bytes of messages, column by column; beyond the end of a message something stands that must not
+/// matter.
 fn columns(messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let longest = messages.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest).map(|j| messages.iter().map(|m| m.get(j).copied().unwrap_or(0xa5)).collect()).collect()
@@ -200,7 +202,8 @@ pub fn hash_known_answers<L: Lab<Engine: Bitwise>>(lab: &L) -> usize {
     count
 }
 
-/// A batch of messages whose lengths meet every boundary of the padding, shuffled, against gates in the clear.
+/// A batch of messages whose lengths meet every boundary of the padding, shuffled, against gates in the
+/// clear.
 pub fn hashes_of_different_lengths<L: Lab<Engine: Bitwise>>(lab: &L, hash: Hash, adder: Adder) {
     let mut samples = Samples::new(hash.block_bytes() as u64);
     let block = hash.block_bytes();

@@ -1,7 +1,8 @@
 //! The standards' known answers, and random comparisons, to be run on any engine (feature `testing`).
 //!
-//! An engine that has a [`Lab`](divisi_core::testing::Lab) inherits every test here by one line each. A suite panics
-//! where an answer is wrong, and runs a whole batch at a time: one run of the lab for each size of key and direction.
+//! An engine that has a [`Lab`](divisi_core::testing::Lab) inherits every test here by one line each. A suite
+//! panics where an answer is wrong, and runs a whole batch at a time: one run of the lab for each size of key
+//! and direction.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod aes;

@@ -1,4 +1,5 @@
-//! The coordinating process of a benchmark: starts the parties, gives each its inputs, opens barriers, checks every output.
+//! The coordinating process of a benchmark: starts the parties, gives each its inputs, opens barriers, checks
+//! every output.
 
 use super::expected::Expected;
 use super::message::{Costs, Order, Said};
@@ -139,7 +140,8 @@ impl Parties<'_> {
         Ok((times, costs))
     }
 
-    /// Give each party its own, after an order that says so, and wait until all are through: what it took the last one.
+    /// Give each party its own, after an order that says so, and wait until all are through: what it took the
+    /// last one.
     fn step(&mut self, step: &str, order: &Order, owns: &[crate::engine::Own]) -> Result<Vec<Took>, Failure> {
         for (party, own) in PartyId::all(owns.len()).zip(owns) {
             self.processes.order(party, order)?;

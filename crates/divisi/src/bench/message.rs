@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 /// What a party is told to do.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Begin a session, which serves one repetition or many of so many instances: a frame follows, what we bring to the set-up.
+    /// Begin a session, which serves one repetition or many of so many instances: a frame follows, what we
+    /// bring to the set-up.
     Begin { session: u32, count: u64 },
     /// A batch of so many instances: a frame follows, what we bring to it.
     Batch { count: u64 },

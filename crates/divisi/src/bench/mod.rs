@@ -1,12 +1,15 @@
-//! Benchmarks: a protocol between processes on this machine, over TLS, measured phase by phase, every output checked.
+//! Benchmarks: a protocol between processes on this machine, over TLS, measured phase by phase, every output
+//! checked.
 //!
-//! What each figure means: the parties are separate processes, connected by TLS once, before the clock; this process makes their inputs, and
-//! checks every output after the clock has stopped, and is counted nowhere. A barrier, which is not timed, opens each phase, and its seconds
-//! run to the last party's end; figures are medians over the repetitions, and per-party figures the maximum over the parties. Everything is
-//! warmed up first. Which phases there are, how many instances go in at once and what a session serves is the engine's
-//! ([`crate::engine::Prepared::course`]): rep3 takes chunks whose preprocessing is made just before each of them, so that memory does not
-//! grow with their number, and serves repetitions of at most one chunk in one session, whose setup is counted in each; garble has a session
-//! for each repetition, and goes through its phases in waves where many instances do not fit the memory.
+//! What each figure means: the parties are separate processes, connected by TLS once, before the clock; this
+//! process makes their inputs, and checks every output after the clock has stopped, and is counted nowhere. A
+//! barrier, which is not timed, opens each phase, and its seconds run to the last party's end; figures are
+//! medians over the repetitions, and per-party figures the maximum over the parties. Everything is warmed up
+//! first. Which phases there are, how many instances go in at once and what a session serves is the engine's
+//! ([`crate::engine::Prepared::course`]): rep3 takes chunks whose preprocessing is made just before each of
+//! them, so that memory does not grow with their number, and serves repetitions of at most one chunk in one
+//! session, whose setup is counted in each; garble has a session for each repetition, and goes through its
+//! phases in waves where many instances do not fit the memory.
 
 mod coordinate;
 mod expected;
@@ -74,7 +77,8 @@ pub struct Options {
     pub rtt_ms: Option<f64>,
     /// Emulated bandwidth, in 10^6 bits a second.
     pub rate_mbit: Option<f64>,
-    /// A lie may pass a verification with probability at most 2 to the minus so many; the engine's own choice if nothing is said.
+    /// A lie may pass a verification with probability at most 2 to the minus so many; the engine's own choice
+    /// if nothing is said.
     pub statistical: Option<u32>,
     /// The time limit of a receive.
     pub timeout: Duration,
@@ -188,7 +192,8 @@ impl Report {
         cpu * 1e6 / self.options.blocks as f64
     }
 
-    /// Online and verification of a repetition, from shares of inputs to verified shares of outputs: the median.
+    /// Online and verification of a repetition, from shares of inputs to verified shares of outputs: the
+    /// median.
     #[must_use]
     pub fn latency_seconds(&self) -> f64 {
         let names = self.measured.phases.iter().map(|(name, _)| *name);
@@ -251,7 +256,8 @@ pub fn calibration_json(calibration: &Calibration) -> Value {
     })
 }
 
-/// Whom a running benchmark tells which process is which party, before anything is measured: for tests of faults.
+/// Whom a running benchmark tells which process is which party, before anything is measured: for tests of
+/// faults.
 pub type OnStart<'a> = &'a dyn Fn(PartyId, u32);
 
 /// The middle of some figures, the mean of the two in the middle for an even number.

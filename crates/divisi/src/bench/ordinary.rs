@@ -39,8 +39,8 @@ pub(super) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
     })
 }
 
-/// A block of triple DES in the clear. (By the program of this workspace: no library of it is among its dependencies. SP 800-67's
-/// example and NIST's vectors stand behind it.)
+/// A block of triple DES in the clear. (By the program of this workspace: no library of it is among its
+/// dependencies. SP 800-67's example and NIST's vectors stand behind it.)
 pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Option<Vec<u8>> {
     let bits =
         |bytes: &[u8]| -> Vec<_> { des::bits_of(bytes).iter().map(|bit| PlainBit::new(&[*bit])).collect() };
@@ -50,8 +50,8 @@ pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Opti
     Some(des::bytes_of(&block.each_ref().map(|bit| bit.lane(0))))
 }
 
-/// The padded text of `IV | ciphertext` in CBC mode: AES by the crate `aes`, triple DES by [`triple_des`]; none if these are no
-/// whole blocks.
+/// The padded text of `IV | ciphertext` in CBC mode: AES by the crate `aes`, triple DES by [`triple_des`];
+/// none if these are no whole blocks.
 pub(crate) fn open_cbc(key: &[u8], block: usize, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (iv, ciphertext) = sealed.split_at_checked(block)?;
     let mut text = Zeroizing::new(Vec::with_capacity(ciphertext.len()));

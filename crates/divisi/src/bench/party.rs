@@ -1,6 +1,7 @@
 //! One party of a benchmark, in a process of its own, under the orders of the coordinating process.
 //!
-//! Adversary: that of the engine. The coordinator is trusted: it knows all inputs and outputs, as the dealer and the client of a real run do.
+//! Adversary: that of the engine. The coordinator is trusted: it knows all inputs and outputs, as the dealer
+//! and the client of a real run do.
 
 use super::message::{Costs, Order, Said};
 use crate::engine::{Own, Party, Took, Watch, timed};
@@ -42,7 +43,8 @@ fn number(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Where the system rounds the ends of waits up to save power, ask it not to: an emulated message is late by that much.
+/// Where the system rounds the ends of waits up to save power, ask it not to: an emulated message is late by
+/// that much.
 pub(super) fn precise_waiting() {
     #[cfg(target_os = "linux")]
     {

@@ -106,8 +106,8 @@ impl Options {
         self.choice.mode().map_or(Adder::FewestAnds, crate::mode::Mode::adder)
     }
 
-    /// What is measured as a job of this engine: inputs of a circuit are dealt, or belong to the parties in turn, and party 1 learns the
-    /// outputs.
+    /// What is measured as a job of this engine: inputs of a circuit are dealt, or belong to the parties in
+    /// turn, and party 1 learns the outputs.
     pub(super) fn job(&self, engine: &dyn Engine) -> Result<Job, Failure> {
         let count = usize::try_from(self.blocks).unwrap_or(usize::MAX);
         Ok(match &self.work {

@@ -1,7 +1,7 @@
 //! The same among parties that trust nobody: a file in CBC under a key that all of them drew together.
 //!
-//! Trust: all parties are threads of this process, which therefore knows everything; it shows how it goes. The client, whose file it
-//! is, pads it and takes the padding off, and sits at the first party.
+//! Trust: all parties are threads of this process, which therefore knows everything; it shows how it goes.
+//! The client, whose file it is, pads it and takes the padding off, and sits at the first party.
 
 use super::{TEXT, unwritten};
 use crate::bench::ordinary;

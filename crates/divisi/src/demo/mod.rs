@@ -1,8 +1,8 @@
-//! The whole of it on one machine: three servers as three processes over TLS, a key that none of them holds, a file encrypted
-//! and decrypted, and the result opened with an ordinary library.
+//! The whole of it on one machine: three servers as three processes over TLS, a key that none of them holds,
+//! a file encrypted and decrypted, and the result opened with an ordinary library.
 //!
-//! That last step needs the key: the demonstration makes one that may be exported, says so, and wipes it. It uses nothing but
-//! what any client of the servers can use, and leaves nothing behind.
+//! That last step needs the key: the demonstration makes one that may be exported, says so, and wipes it. It
+//! uses nothing but what any client of the servers can use, and leaves nothing behind.
 
 mod joint;
 

@@ -1,8 +1,9 @@
-//! Known answers as circuits, for engines that have nothing else: each function becomes a circuit, texts or messages of equal lengths are
-//! instances of one circuit.
+//! Known answers as circuits, for engines that have nothing else: each function becomes a circuit, texts or
+//! messages of equal lengths are instances of one circuit.
 //!
-//! Input values belong to the parties in turn (key, then text, then what it is compared with), and every party learns the outputs: they must
-//! be the same at all. Of a tag that is only to be compared one bit is opened.
+//! Input values belong to the parties in turn (key, then text, then what it is compared with), and every
+//! party learns the outputs: they must be the same at all. Of a tag that is only to be compared one bit is
+//! opened.
 
 use super::job::{Job, Message, Messages, Mode, Own, Texts};
 use super::{Rows, Unsupported};
@@ -32,11 +33,13 @@ pub(super) enum Drawing {
     Message { compares: bool, bytes: usize, spare_bits: usize, nonce: [u8; 12] },
 }
 
-/// Texts or messages, and the circuits that they need: of each the instances, by their places among the texts or messages, and within.
+/// Texts or messages, and the circuits that they need: of each the instances, by their places among the texts
+/// or messages, and within.
 pub(super) struct Drawn<'j> {
     job: &'j Job,
     drawings: Vec<(Drawing, Vec<(usize, usize)>)>,
-    /// The circuit that was drawn last, and which it is: a circuit is as large as its message is long, so that one after the other is.
+    /// The circuit that was drawn last, and which it is: a circuit is as large as its message is long, so
+    /// that one after the other is.
     drawn: Mutex<Option<(usize, Arc<Program>)>>,
 }
 

@@ -1,7 +1,7 @@
 //! Texts of the modes without GHASH, in groups that go through together: on any engine, over either cipher.
 //!
-//! Blocks that do not depend on each other stand side by side, a lane a block; texts whose blocks are chained have a lane each, the
-//! longest first. Tags are made of messages of one length at a time.
+//! Blocks that do not depend on each other stand side by side, a lane a block; texts whose blocks are chained
+//! have a lane each, the longest first. Tags are made of messages of one length at a time.
 
 use super::Rows;
 use super::job::{Mode, Text, Texts};
@@ -94,7 +94,8 @@ impl Group<'_> {
         }
     }
 
-    /// Of each text, filled up to whole blocks where its blocks of `unit` bytes stand apart, the block that is at a place.
+    /// Of each text, filled up to whole blocks where its blocks of `unit` bytes stand apart, the block that
+    /// is at a place.
     fn columns_of(&self, unit: usize, texts: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let mut columns = vec![Vec::new(); unit];
         for ((_, text), bytes) in self.texts().zip(texts) {

@@ -5,7 +5,8 @@ use super::job::{Chain, Message, Messages};
 use divisi_core::Abort;
 use divisi_symmetric::batch::{Engine as Whole, Function, Messages as Batch, SecretByte, State, bits};
 
-/// So many bytes of each message go through at once, as far as all have as many: what they owe is settled with them.
+/// So many bytes of each message go through at once, as far as all have as many: what they owe is settled
+/// with them.
 const PIECE: usize = 2048;
 
 /// Byte `j` of all rows from that place on, filled up with zeros: a column for each byte of the longest.

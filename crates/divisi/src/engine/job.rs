@@ -1,4 +1,5 @@
-//! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about it.
+//! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about
+//! it.
 
 use super::{Differ, Rows};
 use crate::circuit::Held;
@@ -13,7 +14,8 @@ use zeroize::Zeroizing;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Job {
-    /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit of the first byte first.
+    /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit
+    /// of the first byte first.
     Circuit(Circuit),
     /// Blocks of a cipher under one key, which is the row of the set-up. Rows have a block.
     Blocks(Blocks),
@@ -27,8 +29,8 @@ pub enum Job {
     Chain(Chain),
     /// Operations on numbers and bits, of random inputs.
     Operation(Operation),
-    /// A program on numbers and bits, once. A row in has the entries of all inputs, a row out those of all outputs: eight bytes a number,
-    /// the lowest first, and a byte a bit.
+    /// A program on numbers and bits, once. A row in has the entries of all inputs, a row out those of all
+    /// outputs: eight bytes a number, the lowest first, and a byte a bit.
     Program(Program),
 }
 
@@ -39,8 +41,8 @@ pub struct Program {
     pub program: Arc<crate::program::Held>,
 }
 
-/// Operations on numbers and bits. What goes in is a number of four bytes, the lowest first; what comes out a number of eight, or where
-/// nothing goes in a byte that is 1 if what was made fits together.
+/// Operations on numbers and bits. What goes in is a number of four bytes, the lowest first; what comes out a
+/// number of eight, or where nothing goes in a byte that is 1 if what was made fits together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Which one.
@@ -254,7 +256,8 @@ pub enum Mode {
     Ctr,
     /// Cipher block chaining, of whole blocks. What is decrypted is public: it stands in [`Text::sealed`].
     Cbc,
-    /// Cipher feedback with segments of so many bytes, of whole segments. What is decrypted is public: it stands in [`Text::sealed`].
+    /// Cipher feedback with segments of so many bytes, of whole segments. What is decrypted is public: it
+    /// stands in [`Text::sealed`].
     Cfb {
         /// Bytes of a segment.
         segment: usize,
@@ -265,9 +268,9 @@ pub enum Mode {
     Cmac,
 }
 
-/// Texts in a mode. A row in has the key, then the secret text (nothing where the text is public); a row out of ECB, CBC and CTR the
-/// other text, of GCM a byte that is 1 if the text is authentic, then the other text, then the tag that was made; of CMAC the tag, or a
-/// byte that is 1 if it is the one received.
+/// Texts in a mode. A row in has the key, then the secret text (nothing where the text is public); a row out
+/// of ECB, CBC and CTR the other text, of GCM a byte that is 1 if the text is authentic, then the other text,
+/// then the tag that was made; of CMAC the tag, or a byte that is 1 if it is the one received.
 #[derive(Clone, Debug)]
 pub struct Texts {
     /// The mode.
@@ -295,8 +298,8 @@ pub struct Text {
     pub sealed: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Messages of one hash or MAC. A row in has the key, then the message; a row out the output, if it is to be made, then a byte that is 1
-/// if the received tag is right, if one is to be compared.
+/// Messages of one hash or MAC. A row in has the key, then the message; a row out the output, if it is to be
+/// made, then a byte that is 1 if the received tag is right, if one is to be compared.
 #[derive(Clone, Debug)]
 pub struct Messages {
     /// What computes, and how.
@@ -484,7 +487,8 @@ impl Circuit {
         matches!(&self.between, Between::Parties { receivers, .. } if receivers.contains(&party))
     }
 
-    /// What each party brings to evaluations on these rows: its input wires, one to a byte, evaluation after evaluation.
+    /// What each party brings to evaluations on these rows: its input wires, one to a byte, evaluation after
+    /// evaluation.
     #[must_use]
     pub fn owned(&self, parties: usize, rows: &Rows) -> Vec<Own> {
         let of = |party| {
@@ -495,7 +499,8 @@ impl Circuit {
         PartyId::all(parties).map(of).collect()
     }
 
-    /// The rows of outputs that the receivers learned, one wire to a byte; they must have learned the same, and nobody else anything.
+    /// The rows of outputs that the receivers learned, one wire to a byte; they must have learned the same,
+    /// and nobody else anything.
     ///
     /// # Errors
     /// Who learned something else.

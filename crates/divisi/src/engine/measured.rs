@@ -82,7 +82,8 @@ pub struct Measured {
     pub count: u64,
     /// What an instance is called.
     pub unit: &'static str,
-    /// What the engine says of the job ([`super::Prepared::facts`]), and party 1 in the end ([`super::Party::facts`]).
+    /// What the engine says of the job ([`super::Prepared::facts`]), and party 1 in the end
+    /// ([`super::Party::facts`]).
     pub facts: Map<String, Value>,
     /// How many parties.
     pub parties: usize,

@@ -1,9 +1,10 @@
 //! Engines: ways to compute among n parties, each a folder of its own behind one trait.
 //!
-//! What the commands know of an engine is [`Engine`]: its name, its parties, against whom it protects, its phases, and what it makes of a
-//! [`Job`] before there is a session ([`Engine::prepare`]): everything public, so that what cannot be done is refused before a secret is
-//! touched. What is prepared starts at each party on a session of its own ([`Prepared::start`]) and goes through batches of instances
-//! ([`Party::batch`]). Whoever measures looks on through a [`Watch`].
+//! What the commands know of an engine is [`Engine`]: its name, its parties, against whom it protects, its
+//! phases, and what it makes of a [`Job`] before there is a session ([`Engine::prepare`]): everything public,
+//! so that what cannot be done is refused before a secret is touched. What is prepared starts at each party
+//! on a session of its own ([`Prepared::start`]) and goes through batches of instances ([`Party::batch`]).
+//! Whoever measures looks on through a [`Watch`].
 //!
 //! | job | who gives inputs | rep3 | garble | mixed | spdz | plain |
 //! |---|---|---|---|---|---|---|
@@ -14,7 +15,8 @@
 //! | [`Job::Texts`] | known answers | AES but CBC | ECB, CTR of AES | the same | all but GCM | all |
 //! | [`Job::Messages`], [`Job::Chain`] | known answers | all | all but chains | the same | CMAC | all |
 //!
-//! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of this crate, a call of [`add`].
+//! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of
+//! this crate, a call of [`add`].
 
 mod differ;
 mod drawn;
@@ -136,7 +138,8 @@ pub trait Engine: Sync {
         Security::Malicious
     }
 
-    /// The phases that a benchmark tells, in order: those of the meter, and "setup", in which a session begins.
+    /// The phases that a benchmark tells, in order: those of the meter, and "setup", in which a session
+    /// begins.
     fn phases(&self, settings: &Settings) -> &'static [Clock];
 
     /// The options of [`Settings::own`] and of the commands that belong to it.
@@ -144,7 +147,8 @@ pub trait Engine: Sync {
         &[]
     }
 
-    /// Whether its inputs are dealt by a client in a benchmark of a circuit; else the parties own them in turn.
+    /// Whether its inputs are dealt by a client in a benchmark of a circuit; else the parties own them in
+    /// turn.
     fn is_dealt(&self) -> bool {
         false
     }
@@ -159,7 +163,8 @@ pub trait Engine: Sync {
         1
     }
 
-    /// The bits of statistical security: a lie passes with probability at most 2 to the minus so many. Nothing where none is looked for.
+    /// The bits of statistical security: a lie passes with probability at most 2 to the minus so many.
+    /// Nothing where none is looked for.
     fn statistical_bits(&self, settings: &Settings) -> Option<u32>;
 
     /// That it can compute so.
@@ -225,7 +230,8 @@ impl fmt::Debug for dyn Engine {
 /// A phase that a benchmark tells, and the phases of the session's meter that belong to it.
 pub type Clock = (&'static str, &'static [&'static str]);
 
-/// How many parties there are with these settings: as many as are asked for, else three, or as near to three as the engine allows.
+/// How many parties there are with these settings: as many as are asked for, else three, or as near to three
+/// as the engine allows.
 #[must_use]
 pub fn parties(engine: &dyn Engine, settings: &Settings) -> usize {
     settings.parties.unwrap_or_else(|| 3.clamp(*engine.parties().start(), *engine.parties().end()))
@@ -276,7 +282,8 @@ pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
 pub struct Course {
     /// How many instances go in at once.
     pub batch: usize,
-    /// How many repetitions come before those that count, of how many instances each, for a `--warmup` of one or more.
+    /// How many repetitions come before those that count, of how many instances each, for a `--warmup` of one
+    /// or more.
     pub warmup: (usize, usize),
     /// Whether all repetitions are requests to one session, whose set-up is made once and counted in each.
     pub one_session: bool,
@@ -290,8 +297,8 @@ pub trait Prepared: Sync {
     /// What the parties compare at the start of a session for so many instances \[M0.4\].
     fn parameters(&self, count: usize) -> Parameters;
 
-    /// What parties that were started apart compare before: in words that follow "party 2 runs", with a digest each. None: the
-    /// session's own comparison is enough.
+    /// What parties that were started apart compare before: in words that follow "party 2 runs", with a
+    /// digest each. None: the session's own comparison is enough.
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
         Vec::new()
     }
@@ -314,7 +321,8 @@ pub trait Prepared: Sync {
     /// If they do not fit each other.
     fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ>;
 
-    /// One party of it, with what it brings to the set-up: everything until the first input, for repetitions of so many instances.
+    /// One party of it, with what it brings to the set-up: everything until the first input, for repetitions
+    /// of so many instances.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -337,7 +345,8 @@ pub trait Party {
     /// What the session counted.
     fn meter(&mut self) -> Counts;
 
-    /// What the last repetition of a benchmark cost, the session's set-up included; from here on the next one is counted.
+    /// What the last repetition of a benchmark cost, the session's set-up included; from here on the next one
+    /// is counted.
     fn counts(&mut self) -> Counts {
         self.meter()
     }

@@ -52,7 +52,8 @@ impl Rows {
         &self.bytes
     }
 
-    /// A column for each of so many bytes of some rows, a lane a row; a row that is too short is filled up with zeros.
+    /// A column for each of so many bytes of some rows, a lane a row; a row that is too short is filled up
+    /// with zeros.
     #[must_use]
     pub fn columns(&self, rows: std::ops::Range<usize>, width: usize) -> Vec<u8> {
         let lanes = rows.len();

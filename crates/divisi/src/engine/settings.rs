@@ -18,7 +18,8 @@ pub struct Settings {
     pub statistical: Option<u32>,
     /// How many threads of a party run at once.
     pub threads: usize,
-    /// What belongs to one engine, by its name on the command line ([`super::Engine::options`]); empty for what is on or off.
+    /// What belongs to one engine, by its name on the command line ([`super::Engine::options`]); empty for
+    /// what is on or off.
     pub own: BTreeMap<String, String>,
 }
 

@@ -22,7 +22,8 @@ impl From<Abort> for Ended {
     }
 }
 
-/// Run all parties, with one batch of these rows: the outputs, one row behind the other, and what the first party's session counted.
+/// Run all parties, with one batch of these rows: the outputs, one row behind the other, and what the first
+/// party's session counted.
 ///
 /// # Errors
 /// The end of a party's session; outputs that do not fit each other.

@@ -1,7 +1,9 @@
-//! Monte Carlo tests of SHA-3 (ACVP SHA3, 6.2): digests of digests, a thousand at a time, each thousand beginning where the one before
-//! ended. All ends stand in the file, so that the thousands run side by side, a lane each; nothing in between is opened.
+//! Monte Carlo tests of SHA-3 (ACVP SHA3, 6.2): digests of digests, a thousand at a time, each thousand
+//! beginning where the one before ended. All ends stand in the file, so that the thousands run side by side,
+//! a lane each; nothing in between is opened.
 //!
-//! Those of SHA-2, with its some thousand rounds for each digest, and of SHAKE, whose lengths depend on what came before, are not run.
+//! Those of SHA-2, with its some thousand rounds for each digest, and of SHAKE, whose lengths depend on what
+//! came before, are not run.
 
 use super::{Algorithm, Asked};
 use crate::engine::{Job, Rows, job};

@@ -29,7 +29,8 @@ pub struct MessageVector {
     pub expected: Expected,
 }
 
-/// Vectors that an engine runs in one call: one function with all that is public about it, keys of one length.
+/// Vectors that an engine runs in one call: one function with all that is public about it, keys of one
+/// length.
 #[derive(Clone, Debug)]
 pub struct MessageGroup {
     /// What computes, and how.
@@ -62,7 +63,8 @@ impl MessageGroup {
 }
 
 impl MessageVector {
-    /// Whether an engine's row is right: the output, if it was to be made, then whether the tag is right, if that was to be compared.
+    /// Whether an engine's row is right: the output, if it was to be made, then whether the tag is right, if
+    /// that was to be compared.
     pub(super) fn is_right(&self, row: &[u8]) -> bool {
         let (made, same) = row.split_at(if self.makes { self.output.len().min(row.len()) } else { 0 });
         let made = !self.makes || made == self.output;

@@ -1,11 +1,13 @@
-//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, through an engine: of ACVP internalProjection.json,
-//! which has questions and answers, or prompt.json and expectedResults.json, which are put together.
+//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, through an engine: of
+//! ACVP internalProjection.json, which has questions and answers, or prompt.json and expectedResults.json,
+//! which are put together.
 //!
-//! A test group of a file becomes one call of the engine. A vector passes if every direction that the file tells gives the
-//! right answer, and an invalid one if it is refused. What the engine cannot do is counted, with the reason.
+//! A test group of a file becomes one call of the engine. A vector passes if every direction that the file
+//! tells gives the right answer, and an invalid one if it is refused. What the engine cannot do is counted,
+//! with the reason.
 //!
-//! Trust: the parties of an engine are threads of this process, over links in memory. That protects nothing and is not meant
-//! to: the vectors are public, and so are the keys in them.
+//! Trust: the parties of an engine are threads of this process, over links in memory. That protects nothing
+//! and is not meant to: the vectors are public, and so are the keys in them.
 
 pub mod chains;
 mod content;
@@ -86,8 +88,8 @@ impl Asked {
         Asked { algorithm: self.algorithm, job: self.job.without(gone), inputs, of }
     }
 
-    /// One call of the engine: the outputs, and the vectors that they belong to. What the engine cannot do is counted, vector by
-    /// vector where it is about some of them.
+    /// One call of the engine: the outputs, and the vectors that they belong to. What the engine cannot do is
+    /// counted, vector by vector where it is about some of them.
     fn run(mut self, account: &mut Account, options: &Options) -> Result<(Rows, Vec<usize>), Failure> {
         while !self.of.is_empty() {
             let lacks = match options.engine.prepare(&self.job, &options.settings) {

@@ -93,7 +93,8 @@ fn nothing_of_an_invalid_vector_is_opened() {
         // One masked block a vector tells that its tag is wrong; no byte of a text.
         assert_eq!(report.openings, 16 * vectors);
     }
-    // The same vectors, declared valid, do open their texts: the meter would have seen it. They are wrong then.
+    // The same vectors, declared valid, do open their texts: the meter would have seen it. They are wrong
+    // then.
     let before: u64 = vectors;
     content.groups.iter_mut().flat_map(|g| &mut g.vectors).for_each(|v| v.expected = Expected::Valid);
     let report =

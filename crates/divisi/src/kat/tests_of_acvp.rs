@@ -1,7 +1,8 @@
-//! Files of ACVP as its server writes them: questions and answers in two files, bit lengths, verification, tests that feed one another.
+//! Files of ACVP as its server writes them: questions and answers in two files, bit lengths, verification,
+//! tests that feed one another.
 //!
-//! Vectors: usnistgov/ACVP-Server, gen-val/json-files (a work of the United States government, in the public domain), where nothing
-//! else is said; of each file a few.
+//! Vectors: usnistgov/ACVP-Server, gen-val/json-files (a work of the United States government, in the public
+//! domain), where nothing else is said; of each file a few.
 
 use super::read::{UNANSWERED, join};
 use super::tests::on;
@@ -148,7 +149,8 @@ fn blocks_in_two_files() {
     }
 }
 
-/// HMAC-SHA2-256-2.0, SHA2-256-1.0 and KMAC-128-1.0, internalProjection.json: keys of odd lengths, short tags, lengths in bits.
+/// HMAC-SHA2-256-2.0, SHA2-256-1.0 and KMAC-128-1.0, internalProjection.json: keys of odd lengths, short
+/// tags, lengths in bits.
 #[test]
 fn questions_with_their_answers() {
     let hmac = json!([{ "tgId": 1, "testType": "AFT", "tests": [
@@ -213,8 +215,9 @@ fn messages_of_several_pieces() {
     let tests: Vec<Value> = [2047, 4096, 4097, 5000]
         .iter()
         .map(|length| {
-            json!({ "tcId": length, "testPassed": true, "key": hex::encode(key), "iv": hex::encode(iv), "aad": hex::encode(&text[..*length]),
-                "aadLen": 8 * length, "tag": hex::encode(sealed(*length)) })
+            let (key, iv, aad) = (hex::encode(key), hex::encode(iv), hex::encode(&text[..*length]));
+            let (bits, tag) = (8 * length, hex::encode(sealed(*length)));
+            json!({ "tcId": length, "testPassed": true, "key": key, "iv": iv, "aad": aad, "aadLen": bits, "tag": tag })
         })
         .collect();
     let gmac = file(
@@ -228,7 +231,8 @@ fn messages_of_several_pieces() {
     }
 }
 
-/// The last of the Monte Carlo test of SHA3-256-2.0, internalProjection.json: two thousand digests, one after the other.
+/// The last of the Monte Carlo test of SHA3-256-2.0, internalProjection.json: two thousand digests, one after
+/// the other.
 #[test]
 fn digests_of_digests() {
     let sha3 = |md: &[&str], version: &str, len: u64| {

@@ -112,8 +112,9 @@ fn nothing_of_an_invalid_vector_is_opened() {
     }
 }
 
-/// Files of ACVP, with examples of the standards: SHA-2 (FIPS 180-4), SHA-3 (FIPS 202), cSHAKE and KMAC (SP 800-185), HMAC (RFC 4231,
-/// test case 2), CMAC (SP 800-38B, D.1), GMAC (test case 1 of the GCM specification).
+/// Files of ACVP, with examples of the standards: SHA-2 (FIPS 180-4), SHA-3 (FIPS 202), cSHAKE and KMAC (SP
+/// 800-185), HMAC (RFC 4231, test case 2), CMAC (SP 800-38B, D.1), GMAC (test case 1 of the GCM
+/// specification).
 pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
     let group = |group: Value, tests: Value| {
         let mut group = group;

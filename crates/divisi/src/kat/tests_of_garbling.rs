@@ -61,7 +61,9 @@ fn changed_answers_fail() {
 #[test]
 fn a_message_that_is_too_long_is_counted() {
     let long = "00".repeat((1 << 10) + 1);
-    let test = |id: u64, msg: &str| serde_json::json!({ "tcId": id, "msg": msg, "len": 4 * msg.len(), "md": "00".repeat(32) });
+    let wrong = "00".repeat(32);
+    let test =
+        |id: u64, msg: &str| serde_json::json!({ "tcId": id, "msg": msg, "len": 4 * msg.len(), "md": wrong });
     let groups = serde_json::json!([{ "testType": "AFT", "tests": [test(1, &long)] }]);
     let content = parse(&serde_json::json!({ "algorithm": "SHA2-256", "testGroups": groups })).unwrap();
     let report = run_contents(&[("long".into(), content)], &options(2, Form::Improved)).unwrap();

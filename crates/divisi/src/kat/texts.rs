@@ -89,7 +89,8 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
         .collect()
 }
 
-/// What a client asks to decrypt: nothing if it is no whole number of blocks, for then there is nothing to ask.
+/// What a client asks to decrypt: nothing if it is no whole number of blocks, for then there is nothing to
+/// ask.
 fn whole(algorithm: Algorithm, ciphertext: &[u8]) -> Vec<u8> {
     let refused = algorithm == Algorithm::CbcPadded && !ciphertext.len().is_multiple_of(16);
     if refused { Vec::new() } else { ciphertext.to_vec() }

@@ -1,9 +1,9 @@
-//! The processes of parties on this machine: started from this same program, reached through their standard input and output,
-//! and gone with whoever started them.
+//! The processes of parties on this machine: started from this same program, reached through their standard
+//! input and output, and gone with whoever started them.
 //!
-//! A party ends when its standard input ends, so it does not outlive the process that started it, whatever happened to that
-//! one, and it takes the directory with it that the command had made. What it wrote to standard error goes into the message
-//! of its failure.
+//! A party ends when its standard input ends, so it does not outlive the process that started it, whatever
+//! happened to that one, and it takes the directory with it that the command had made. What it wrote to
+//! standard error goes into the message of its failure.
 
 mod frame;
 mod pipes;

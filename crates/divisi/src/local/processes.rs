@@ -142,8 +142,8 @@ impl Processes {
         PartyId::all(self.count()).try_for_each(|party| self.bytes(party, &body))
     }
 
-    /// The next frame of each party, in the order of the parties. The parties work in step with each other, so when one has
-    /// answered the others do so within `within`, or have failed.
+    /// The next frame of each party, in the order of the parties. The parties work in step with each other,
+    /// so when one has answered the others do so within `within`, or have failed.
     ///
     /// # Errors
     /// The failure of the first party that ends or stalls; `step` says at what.
@@ -151,7 +151,8 @@ impl Processes {
         self.gather(step, within, |_| None)
     }
 
-    /// The next report of each party. A report of failure, which any of them may send, is the failure of the command.
+    /// The next report of each party. A report of failure, which any of them may send, is the failure of the
+    /// command.
     ///
     /// # Errors
     /// The failure that a party reports, or that it does not report any more.
@@ -242,9 +243,9 @@ impl Processes {
         self.blame(wrong, step)
     }
 
-    /// The one failure to tell: a process that ended without a word; else the one that is there and says nothing, for who
-    /// runs and is well says soon that a session ended; else the report that names who has not reported one; else the report
-    /// of who is named.
+    /// The one failure to tell: a process that ended without a word; else the one that is there and says
+    /// nothing, for who runs and is well says soon that a session ended; else the report that names who has
+    /// not reported one; else the report of who is named.
     fn blame(&mut self, wrong: Wrong, step: &str) -> Failure {
         let reported = |party: PartyId| wrong.said.iter().any(|(by, _)| *by == party);
         let named = |failure: &Failure| failure.peer.and_then(PartyId::new);

@@ -77,8 +77,8 @@ impl Seat {
     /// Join the others: the mesh, and the listener that it came through, which must stay.
     ///
     /// # Errors
-    /// If they cannot be reached in time; all run when they learn of each other, so that there is nothing to wait for but the
-    /// machine.
+    /// If they cannot be reached in time; all run when they learn of each other, so that there is nothing to
+    /// wait for but the machine.
     pub fn join(
         &self,
         pipes: &Pipes,

@@ -1,4 +1,5 @@
-//! What parties that were started apart are about to run, compared before anything secret exists: a difference is told with both digests.
+//! What parties that were started apart are about to run, compared before anything secret exists: a
+//! difference is told with both digests.
 
 use crate::failure::Failure;
 use divisi_core::{Parameters, Session, Step, step};

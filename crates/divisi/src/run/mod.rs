@@ -1,7 +1,9 @@
-//! Any circuit among parties: all of them processes on this machine, or one of them here and the others elsewhere.
+//! Any circuit among parties: all of them processes on this machine, or one of them here and the others
+//! elsewhere.
 //!
-//! Trust: with all parties on one machine that machine knows everything, and shows how it goes; with one party here the others learn
-//! nothing of its inputs but what the outputs tell, as far as the engine goes ([`crate::engine`]).
+//! Trust: with all parties on one machine that machine knows everything, and shows how it goes; with one
+//! party here the others learn nothing of its inputs but what the outputs tell, as far as the engine goes
+//! ([`crate::engine`]).
 
 mod agree;
 mod local;
@@ -53,8 +55,8 @@ pub struct Options {
     pub adder: Adder,
     /// One for each input value, in the circuit's order.
     pub inputs: Vec<Input>,
-    /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion; of some published ones it is
-    /// known.
+    /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion; of
+    /// some published ones it is known.
     pub first_bit_first: bool,
     /// Who learns the outputs.
     pub receivers: Vec<PartyId>,
@@ -94,8 +96,8 @@ pub struct Report {
     pub facts: Map<String, Value>,
 }
 
-/// The inputs of a circuit from `P=HEX`, one for each value. Those of `known` have digits (all of them if nobody is named), the others'
-/// have none.
+/// The inputs of a circuit from `P=HEX`, one for each value. Those of `known` have digits (all of them if
+/// nobody is named), the others' have none.
 ///
 /// # Errors
 /// The first that is not as it must be.
@@ -215,8 +217,8 @@ struct Outcome {
     counts: Counts,
 }
 
-/// One evaluation, by one party: `own` has its input wires. Parties that were started apart compare what they run in a session of its
-/// own, where the engine has something to compare.
+/// One evaluation, by one party: `own` has its input wires. Parties that were started apart compare what they
+/// run in a session of its own, where the engine has something to compare.
 fn compute(mesh: &Arc<Mesh>, prepared: &dyn Prepared, own: &Own, learns: bool) -> Result<Outcome, Failure> {
     let agreement = prepared.agreement();
     let mut number = 1;

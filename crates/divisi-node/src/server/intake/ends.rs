@@ -9,8 +9,8 @@ use divisi_store::KeyName;
 use std::time::{Duration, Instant};
 
 impl Intake {
-    /// A key is no more, or no longer its clients': what is under way with it ends, but for the request that had
-    /// it destroyed.
+    /// A key is no more, or no longer its clients': what is under way with it ends, but for the request that
+    /// had it destroyed.
     pub fn key_is_gone(&mut self, name: &KeyName, what: &str, now: Instant) {
         let uses = |line: &Queue| {
             let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;

@@ -44,7 +44,8 @@ impl<B: Lanes + Clone> Hash<B> {
     /// The next bytes of the ciphertext.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or associated data are missing.
+    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or associated data are
+    /// missing.
     pub fn text<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,

@@ -102,7 +102,8 @@ impl TagLength {
     /// Those that only some applications may use (SP 800-38D, appendix C).
     pub const SHORT: [TagLength; 2] = [TagLength::Bits32, TagLength::Bits64];
 
-    /// The tag of that many bits, the short ones among them: for whoever knows what a short tag is worth, as a test of known answers.
+    /// The tag of that many bits, the short ones among them: for whoever knows what a short tag is worth, as
+    /// a test of known answers.
     ///
     /// # Errors
     /// [`UnsupportedTag`] if there is none.
@@ -139,8 +140,9 @@ impl TagLength {
         }
     }
 
-    /// The coefficients that belong to the tag. Those of a difference must vanish in the comparison; MSB_t keeps the
-    /// first `t` bits of the string (SP 800-38D, algorithm 4, step 6), which are the lowest coefficients.
+    /// The coefficients that belong to the tag. Those of a difference must vanish in the comparison; MSB_t
+    /// keeps the first `t` bits of the string (SP 800-38D, algorithm 4, step 6), which are the lowest
+    /// coefficients.
     #[must_use]
     pub const fn mask(self) -> u128 {
         u128::MAX >> (128 - self.bits())

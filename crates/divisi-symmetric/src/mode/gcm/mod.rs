@@ -1,13 +1,14 @@
 //! GCM (SP 800-38D) with an IV of 96 bits, on a shared key.
 //!
-//! Encryption is counter mode from `inc_32(J_0)` on. The tag is `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a
-//! sum of what [`ghash`](super::ghash) makes of public data, and of one block of key stream. Who computes decides
-//! what is opened, and when: decryption must compare the tag before any plaintext leaves. [`Key`] does so for a text in
-//! memory; nothing else here opens anything.
+//! Encryption is counter mode from `inc_32(J_0)` on. The tag is
+//! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a sum of what [`ghash`](super::ghash) makes of public
+//! data, and of one block of key stream. Who computes decides what is opened, and when: decryption must
+//! compare the tag before any plaintext leaves. [`Key`] does so for a text in memory; nothing else here opens
+//! anything.
 //!
-//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are added inside, and give nothing (SP
-//! 800-38D, 5.2.1.1 recommends 96 bits): they are there for what others have encrypted. Likewise the tags of 32 and 64
-//! bits of its appendix C.
+//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are added inside,
+//! and give nothing (SP 800-38D, 5.2.1.1 recommends 96 bits): they are there for what others have encrypted.
+//! Likewise the tags of 32 and 64 bits of its appendix C.
 
 mod hash;
 mod limits;
@@ -26,7 +27,8 @@ pub const IV_BYTES: usize = 12;
 
 /// The pre-counter block `J_0` (SP 800-38D, algorithm 4, step 2): the IV, and the counter 1.
 ///
-/// Its key stream, position 0 of [`ctr::columns`](super::ctr::columns), masks the tag; the text starts at position 1.
+/// Its key stream, position 0 of [`ctr::columns`](super::ctr::columns), masks the tag; the text starts at
+/// position 1.
 #[must_use]
 pub fn j0(iv: &[u8; IV_BYTES]) -> [u8; 16] {
     let mut block = [0; 16];

@@ -53,11 +53,13 @@ impl<E: Engine> Key<E> {
         Ok(Key { round_keys, h, steps })
     }
 
-    /// Encrypt a text, whose column `i` has a lane for each block with a byte at place `i` ([`lanes_at`]): the ciphertext and the
-    /// whole tag (SP 800-38D, algorithm 4), which all parties learn, the ciphertext before the tag is made.
+    /// Encrypt a text, whose column `i` has a lane for each block with a byte at place `i` ([`lanes_at`]):
+    /// the ciphertext and the whole tag (SP 800-38D, algorithm 4), which all parties learn, the ciphertext
+    /// before the tag is made.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than GCM allows.
+    /// Whatever ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than GCM
+    /// allows.
     pub fn seal(
         &self,
         e: &mut E,
@@ -98,11 +100,13 @@ impl<E: Engine> Key<E> {
         Ok((ciphertext, tag))
     }
 
-    /// Decrypt a ciphertext (algorithm 5): the columns of the plaintext, verified, if the tag is right; else nothing is made of
-    /// it. Whether it is right is all that is told: the difference of the tags is not opened \[A23\].
+    /// Decrypt a ciphertext (algorithm 5): the columns of the plaintext, verified, if the tag is right; else
+    /// nothing is made of it. Whether it is right is all that is told: the difference of the tags is not
+    /// opened \[A23\].
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for a text that is longer than GCM allows, or a tag that is no tag.
+    /// Whatever ends the session; [`Abort::Misuse`] for a text that is longer than GCM allows, or a tag that
+    /// is no tag.
     pub fn open(
         &self,
         e: &mut E,

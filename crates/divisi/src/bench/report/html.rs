@@ -1,4 +1,5 @@
-//! The page: one file with its style and its plots, nothing from elsewhere, for a phone as for a intake, by day and by night.
+//! The page: one file with its style and its plots, nothing from elsewhere, for a phone as for a intake, by
+//! day and by night.
 
 use super::escape::escape;
 use super::matrix::RunGroup;
@@ -56,6 +57,7 @@ fn introduction(outcome: &Outcome) -> String {
     let (host, before, after) = (&outcome.host, &outcome.before, &outcome.after);
     let memory =
         host.memory_bytes.map_or(String::new(), |bytes| format!(", {:.0} GiB", bytes as f64 / 2f64.powi(30)));
+    let hurry = if outcome.plan.quick { ", in a hurry" } else { "" };
     let cores = if host.cores == 1 { "one core" } else { &format!("{} cores", host.cores) };
     paragraph(
         "Three servers encrypt and decrypt with an AES key that none of them has. They are three processes on one machine, \
@@ -82,7 +84,7 @@ fn introduction(outcome: &Outcome) -> String {
             ),
             (
                 "Measured in",
-                format!("{} runs, {:.0} s{}", outcome.measured.len(), outcome.seconds, if outcome.plan.quick { ", in a hurry" } else { "" }),
+                format!("{} runs, {:.0} s{hurry}", outcome.measured.len(), outcome.seconds),
             ),
         ]
         .map(|(name, value)| format!("<tr><th>{name}</th><td style=\"text-align:left;white-space:normal\">{}</td></tr>", escape(&value)))

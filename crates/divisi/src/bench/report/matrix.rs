@@ -196,7 +196,8 @@ fn every(run: impl Fn((Protocol, Security)) -> Run) -> Vec<Run> {
 
 /// Rounds of a session's setup, and of a repetition with all its phases: only to guess how long a run waits.
 const ROUNDS: f64 = 64.0;
-/// Verification's share in the effort of a block, in the unit of bits sent; and that of starting three processes.
+/// Verification's share in the effort of a block, in the unit of bits sent; and that of starting three
+/// processes.
 const VERIFYING: f64 = 10_000.0;
 const STARTING: f64 = 1.5e9;
 

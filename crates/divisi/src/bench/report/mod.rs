@@ -1,7 +1,9 @@
-//! The whole matrix of benchmarks in one page: tables, plots, the papers' figures beside them, and the same as JSON.
+//! The whole matrix of benchmarks in one page: tables, plots, the papers' figures beside them, and the same
+//! as JSON.
 //!
-//! Every run goes through [`super::run`], so that a figure here means what it means there ([`mod@super`]). [`matrix`] says what is
-//! run; [`Outcome::to_json`] names the fields. The page is one file: style and plots stand in it, nothing is fetched.
+//! Every run goes through [`super::run`], so that a figure here means what it means there ([`mod@super`]).
+//! [`matrix`] says what is run; [`Outcome::to_json`] names the fields. The page is one file: style and plots
+//! stand in it, nothing is fetched.
 
 mod escape;
 mod html;
@@ -37,11 +39,12 @@ pub struct Written {
     pub json: PathBuf,
 }
 
-/// Measure all that the plan says and write `report.html` and `report.json` into `out`, which is made if it is not there. `tell` learns
-/// how far it is before each run.
+/// Measure all that the plan says and write `report.html` and `report.json` into `out`, which is made if it
+/// is not there. `tell` learns how far it is before each run.
 ///
 /// # Errors
-/// If the plan makes no sense, the files cannot be written, a run fails, or an output is wrong; then nothing is left.
+/// If the plan makes no sense, the files cannot be written, a run fails, or an output is wrong; then nothing
+/// is left.
 pub fn write(
     plan: &MatrixPlan,
     out: &Path,
@@ -69,7 +72,8 @@ fn no_files(out: &Path, e: &io::Error) -> Failure {
     ))
 }
 
-/// See that files can be written there, before hours of measuring. A directory that was not there goes if nothing comes of it.
+/// See that files can be written there, before hours of measuring. A directory that was not there goes if
+/// nothing comes of it.
 fn directory(out: &Path, cleanup: &Cleanup) -> Result<Option<Entry>, Failure> {
     let failed = |e| no_files(out, &e);
     let made = match std::fs::create_dir(out) {

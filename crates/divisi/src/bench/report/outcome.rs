@@ -1,4 +1,5 @@
-//! What a report has measured: where and when, the runs, the latencies beside their bound, and the JSON of it all.
+//! What a report has measured: where and when, the runs, the latencies beside their bound, and the JSON of it
+//! all.
 
 use super::matrix::{MatrixPlan, RunGroup};
 use super::papers;
@@ -180,10 +181,11 @@ impl Outcome {
         self.measured.first().map_or("", |measured| &measured.report.measured.kernel)
     }
 
-    /// The report as one object. Fields: `schema`, `engine`, `version`, `date`, `seconds`, `machine` {`processor`, `cores`,
-    /// `memory_bytes`, `system`}, `kernel`, `calibration` and `calibration_after` as `bench calibrate` has them, `quick`, `figure`,
-    /// `count`; `runs`, each as `bench aes` prints it with `group`, `latency_seconds` and `cpu_us_per_block_and_party` added; `latency`,
-    /// the points of that figure; `papers`, the figures that they print, with their machines.
+    /// The report as one object. Fields: `schema`, `engine`, `version`, `date`, `seconds`, `machine`
+    /// {`processor`, `cores`, `memory_bytes`, `system`}, `kernel`, `calibration` and `calibration_after` as
+    /// `bench calibrate` has them, `quick`, `figure`, `count`; `runs`, each as `bench aes` prints it with
+    /// `group`, `latency_seconds` and `cpu_us_per_block_and_party` added; `latency`, the points of that
+    /// figure; `papers`, the figures that they print, with their machines.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -211,7 +213,8 @@ impl Outcome {
     }
 }
 
-/// The time of day in UTC: the civil date by counting days in years that begin with March, so that a leap day is a year's last.
+/// The time of day in UTC: the civil date by counting days in years that begin with March, so that a leap day
+/// is a year's last.
 fn date(unix_time: Duration) -> String {
     let (days, rest) = (unix_time.as_secs() / 86_400, unix_time.as_secs() % 86_400);
     let since = days + 719_468; // days from 0000-03-01 to 1970-01-01

@@ -1,4 +1,5 @@
-//! What the papers print, to stand beside what was measured here: the only figures in this report that nobody measured just now.
+//! What the papers print, to stand beside what was measured here: the only figures in this report that nobody
+//! measured just now.
 
 use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};

@@ -23,7 +23,8 @@ pub struct Progress {
     pub left: Option<Duration>,
 }
 
-/// How fast this machine has been: the time that was not spent waiting for emulated links, for so much effort.
+/// How fast this machine has been: the time that was not spent waiting for emulated links, for so much
+/// effort.
 #[derive(Clone, Copy, Default)]
 struct Pace {
     effort: f64,

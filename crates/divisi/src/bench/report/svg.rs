@@ -1,4 +1,5 @@
-//! Plots as SVG, to stand within a page: bars, and lines over an axis. Colours and fonts are the page's classes.
+//! Plots as SVG, to stand within a page: bars, and lines over an axis. Colours and fonts are the page's
+//! classes.
 
 use super::escape::escape;
 use std::fmt::Write;
@@ -72,7 +73,8 @@ fn mark(x: f64) -> String {
     format!("{}{letter}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The distance between marks of an axis that reaches to `most`: 1, 2 or 5 of a decimal place, four to eight of them.
+/// The distance between marks of an axis that reaches to `most`: 1, 2 or 5 of a decimal place, four to eight
+/// of them.
 fn step(most: f64) -> f64 {
     if !most.is_finite() || most <= 0.0 {
         return 1.0;

@@ -1,9 +1,11 @@
-//! Evaluations of a circuit by authenticated garbling: all instances ahead, in waves where they are many, or streamed.
+//! Evaluations of a circuit by authenticated garbling: all instances ahead, in waves where they are many, or
+//! streamed.
 //!
-//! Adversary: that of [`divisi_garble`]: all parties but one, malicious, security with abort. Parties that were started apart compare what
-//! they are about to run before anything secret exists, in a session of its own ([`Prepared::agreement`]), so that a difference is told
-//! with both digests; the session that computes has the same digests among its parameters \[M0.4\], so that whoever lied in the first one
-//! is found out by the second.
+//! Adversary: that of [`divisi_garble`]: all parties but one, malicious, security with abort. Parties that
+//! were started apart compare what they are about to run before anything secret exists, in a session of its
+//! own ([`Prepared::agreement`]), so that a difference is told with both digests; the session that computes
+//! has the same digests among its parameters \[M0.4\], so that whoever lied in the first one is found out by
+//! the second.
 
 use super::super::job::{Between, Circuit, Own};
 use super::super::settings::STREAMED;
@@ -62,8 +64,8 @@ impl Prepared for Evaluations<'_> {
         self.garbling.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
-    /// Whether it is streamed, what is computed, and how. Streamed or not comes first: a circuit that stays in its file has another digest
-    /// than the same one in memory.
+    /// Whether it is streamed, what is computed, and how. Streamed or not comes first: a circuit that stays
+    /// in its file has another digest than the same one in memory.
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
         let streamed =
             Parameters::new("run.garble.streamed").with("streamed", &[u8::from(self.garbling.streamed)]);
@@ -121,8 +123,8 @@ struct Garbler<'p> {
 }
 
 impl Party for Garbler<'_> {
-    /// The phases after the set-up. `own` has this party's input wires, one to a byte, instance after instance; so have the outputs those
-    /// that it learns.
+    /// The phases after the set-up. `own` has this party's input wires, one to a byte, instance after
+    /// instance; so have the outputs those that it learns.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let Garbler { of, session, garble, .. } = self;
         let (plan, streamed) = (&of.plan, of.garbling.streamed);

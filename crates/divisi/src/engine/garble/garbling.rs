@@ -1,6 +1,7 @@
 //! How circuits are garbled: how many parties, which tables, what the set-up is made with.
 //!
-//! Everything here is public, the same at all parties, and refused before a secret is touched if it makes no sense.
+//! Everything here is public, the same at all parties, and refused before a secret is touched if it makes no
+//! sense.
 
 use super::super::settings::STREAMED;
 use super::super::{Settings, Unsupported, parties};
@@ -27,8 +28,8 @@ pub(super) struct Garbling {
     pub any_k: bool,
 }
 
-/// From how many ANDs on, all instances together, SoftSpokenOT's k is 5 and not 4: it sends a fifth less, and its larger trees have to be
-/// paid for first.
+/// From how many ANDs on, all instances together, SoftSpokenOT's k is 5 and not 4: it sends a fifth less, and
+/// its larger trees have to be paid for first.
 const MANY_ANDS: usize = 1 << 18;
 
 /// The options that belong to this engine.

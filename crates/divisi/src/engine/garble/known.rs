@@ -1,5 +1,5 @@
-//! Known answers through authenticated garbling: texts or messages of equal lengths are instances of one circuit ([`super::super::drawn`])
-//! and are garbled together, all in one session.
+//! Known answers through authenticated garbling: texts or messages of equal lengths are instances of one
+//! circuit ([`super::super::drawn`]) and are garbled together, all in one session.
 
 use super::super::drawn::{Drawn, KNOWN, from_bits};
 use super::super::job::{Job, Own};
@@ -68,7 +68,8 @@ struct Learner<'p> {
 }
 
 impl Learner<'_> {
-    /// All instances of one circuit, as many together as are not too many; what is left of our own values after them.
+    /// All instances of one circuit, as many together as are not too many; what is left of our own values
+    /// after them.
     fn instances<'o>(&mut self, number: usize, own: &'o [u8]) -> Result<(Vec<Vec<u8>>, &'o [u8]), Abort> {
         let Learner { of, session, garble, .. } = self;
         let misfit = || Abort::Misuse { step: KNOWN, what: "values that no circuit takes" };

@@ -1,4 +1,5 @@
-//! Authenticated garbling among any number of parties, all but one of whom may be corrupt ([`divisi_garble`]).
+//! Authenticated garbling among any number of parties, all but one of whom may be corrupt
+//! ([`divisi_garble`]).
 
 mod evaluations;
 mod garbling;

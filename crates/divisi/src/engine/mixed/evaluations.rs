@@ -118,8 +118,8 @@ struct Member<'p> {
     gmw: Gmw,
 }
 
-/// Evaluations of a program side by side. `own` has this party's input wires, one to a byte, instance after instance; so have the outputs at
-/// a receiver.
+/// Evaluations of a program side by side. `own` has this party's input wires, one to a byte, instance after
+/// instance; so have the outputs at a receiver.
 pub(super) fn evaluate(
     gmw: &mut Gmw,
     program: &Program,

@@ -1,4 +1,5 @@
-//! Known answers by GMW: texts or messages of equal lengths are instances of one circuit ([`super::super::drawn`]), side by side.
+//! Known answers by GMW: texts or messages of equal lengths are instances of one circuit
+//! ([`super::super::drawn`]), side by side.
 
 use super::super::drawn::{Drawn, from_bits};
 use super::super::job::{Job, Own};

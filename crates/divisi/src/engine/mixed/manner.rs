@@ -55,7 +55,8 @@ impl Form {
         }
     }
 
-    /// What is measured to be best among so many (docs/mixed.md, 11): transfers are quadratic in all, products along a tree are not.
+    /// What is measured to be best among so many (docs/mixed.md, 11): transfers are quadratic in all,
+    /// products along a tree are not.
     #[must_use]
     pub fn usual(parties: usize) -> Form {
         if parties <= 20 { Form::ALL[0] } else { Form::ALL[1] }

@@ -1,4 +1,5 @@
-//! Numbers and bits among many parties ([`divisi_mixed`]): circuits by GMW. **Semi-honest**: all parties but one may be curious together.
+//! Numbers and bits among many parties ([`divisi_mixed`]): circuits by GMW. **Semi-honest**: all parties but
+//! one may be curious together.
 
 mod evaluations;
 mod known;

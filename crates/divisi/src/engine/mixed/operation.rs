@@ -1,4 +1,5 @@
-//! An operation on numbers and bits for benchmarks: what it is, the rings that it needs, and what must come out.
+//! An operation on numbers and bits for benchmarks: what it is, the rings that it needs, and what must come
+//! out.
 
 use super::super::Unsupported;
 use super::super::job::{Op, Operation, Own};

@@ -1,6 +1,8 @@
-//! What a client deals: blocks of AES, messages of a hash or MAC, evaluations of a circuit, in as many strands as threads run at once.
+//! What a client deals: blocks of AES, messages of a hash or MAC, evaluations of a circuit, in as many
+//! strands as threads run at once.
 //!
-//! Adversary: that of [`divisi_rep3`]. The client who deals is trusted with its own inputs and outputs, and with nothing else.
+//! Adversary: that of [`divisi_rep3`]. The client who deals is trusted with its own inputs and outputs, and
+//! with nothing else.
 
 use super::super::job::{Between, Job, Own};
 use super::super::{Course, Differ, Mark, Party, Prepared, Rows, Settings, Unsupported, Watch, timed};
@@ -68,7 +70,8 @@ impl<'j> Dealt<'j> {
         Ok(Dealt { job, task, settings: settings.clone() })
     }
 
-    /// How many strands a party runs: one a thread. More would hide waiting, but take the cache from each other, which costs more.
+    /// How many strands a party runs: one a thread. More would hide waiting, but take the cache from each
+    /// other, which costs more.
     fn strands(&self, count: usize) -> usize {
         self.task.threads.min(count.div_ceil(self.task.chunk)).max(1)
     }
@@ -136,8 +139,8 @@ impl Prepared for Dealt<'_> {
             .with("strands", &(self.strands(count) as u64).to_le_bytes())
     }
 
-    /// Repetitions of at most one chunk are requests to one session, so that many of them do not pay for as many key schedules; what
-    /// comes before them is so many chunks.
+    /// Repetitions of at most one chunk are requests to one session, so that many of them do not pay for as
+    /// many key schedules; what comes before them is so many chunks.
     fn course(&self, warmup: usize) -> Course {
         let count = self.job.count();
         let before = warmup.saturating_mul(self.task.chunk).min(count.max(1));
@@ -148,14 +151,16 @@ impl Prepared for Dealt<'_> {
         split(key)
     }
 
-    /// The three components of all inputs, two to each party: a column for each byte of an input, chunk by chunk.
+    /// The three components of all inputs, two to each party: a column for each byte of an input, chunk by
+    /// chunk.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let columns = |lanes| inputs.columns(lanes, self.task.input_bytes);
         let all: Own = Own::new(self.chunks(inputs.count()).flat_map(columns).collect());
         split(&all)
     }
 
-    /// Each chunk's outputs from two components of one party and the third of another, whose digest the other holder gives.
+    /// Each chunk's outputs from two components of one party and the third of another, whose digest the other
+    /// holder gives.
     fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
         let wrong = || Differ { party: None, what: "a party gave outputs of a wrong form" };
         let width = self.job.output_bytes(0);
@@ -250,7 +255,8 @@ impl Party for Holder<'_> {
     }
 }
 
-/// What is made once for a key, inside the computation, verified: a key schedule, states of pads, powers of a hash key.
+/// What is made once for a key, inside the computation, verified: a key schedule, states of pads, powers of a
+/// hash key.
 fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Abort> {
     let public = blake3::hash(b"a key of a benchmark");
     let agreed = rep.trio().agree_input(Check::A24, public.as_bytes(), Some(key))?; // [A24]
@@ -308,7 +314,8 @@ fn same(rep: &mut Rep3, agreement: Agreement) -> Result<(), Abort> {
     }
 }
 
-/// What was counted before the first input: all of it is *setup*, also what the key schedule made ahead, as its time is.
+/// What was counted before the first input: all of it is *setup*, also what the key schedule made ahead, as
+/// its time is.
 fn as_setup(counts: Counts) -> Counts {
     let mut setup = PhaseCounts::default();
     for phase in counts.phases.values() {

@@ -18,7 +18,8 @@ use divisi_symphony::tags;
 
 const KNOWN: Step = step!("known");
 
-/// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for as many blocks.
+/// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for
+/// as many blocks.
 const BABY: usize = 16;
 
 /// Texts, messages or chains.
@@ -54,7 +55,8 @@ impl<'j> Known<'j> {
         Ok(Known { job, protocol: settings.choice.protocol(), security: settings.security })
     }
 
-    /// All that is dealt, one piece behind the other: the same pieces, in the same order, that [`Pieces`] takes.
+    /// All that is dealt, one piece behind the other: the same pieces, in the same order, that [`Pieces`]
+    /// takes.
     fn pieces(&self, rows: &Rows) -> Vec<Vec<u8>> {
         match self.job {
             Job::Texts(job) if job.mode == Mode::Gcm => {

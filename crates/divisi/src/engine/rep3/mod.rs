@@ -25,7 +25,8 @@ pub struct Replicated;
 /// The parties of the engine.
 const PARTIES: usize = 3;
 
-/// The bits that a verification reaches at least when nothing else is asked for: what one pass gives for any batch.
+/// The bits that a verification reaches at least when nothing else is asked for: what one pass gives for any
+/// batch.
 pub const STATISTICAL: u32 = 57;
 
 /// How many evaluations of a circuit a benchmark has if nothing is said.
@@ -53,7 +54,8 @@ const PHASES: &[Clock] = &[
     (VERIFICATION, &[VERIFICATION]),
 ];
 
-/// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside its work.
+/// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside
+/// its work.
 const MESSAGES: usize = 16_384;
 /// The bytes of messages that go through the engine at once, at most.
 const CHUNK_BYTES: usize = 1 << 24;
@@ -71,7 +73,8 @@ pub fn chunk(job: &Job, protocol: Protocol) -> usize {
     }
 }
 
-/// How many messages of so many bytes, or evaluations of circuits with so many bytes of inputs, go through the engine at once.
+/// How many messages of so many bytes, or evaluations of circuits with so many bytes of inputs, go through
+/// the engine at once.
 #[must_use]
 pub fn messages_at_once(bytes: usize) -> usize {
     match (CHUNK_BYTES / (bytes + 64)).clamp(1, MESSAGES) {

@@ -67,7 +67,8 @@ struct Owner<'p> {
 }
 
 impl Party for Owner<'_> {
-    /// `own` has this party's input wires, value after value, one to a byte; so have the outputs, at a receiver.
+    /// `own` has this party's input wires, value after value, one to a byte; so have the outputs, at a
+    /// receiver.
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let rep = &mut self.rep;
         let outputs = timed(watch, ONLINE, || {

@@ -1,8 +1,10 @@
-//! A batch's chunks through the engine with the clock running: what is made ahead, the cipher, its verification.
+//! A batch's chunks through the engine with the clock running: what is made ahead, the cipher, its
+//! verification.
 //!
-//! Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what is owed stays
-//! bounded, and what a chunk needs made ahead is made just before it. All strands make theirs ahead at once, then wait
-//! for one another and for the other parties: so that the phases have clean marks. The verification of one chunk overlaps the work on others.
+//! Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what
+//! is owed stays bounded, and what a chunk needs made ahead is made just before it. All strands make theirs
+//! ahead at once, then wait for one another and for the other parties: so that the phases have clean marks.
+//! The verification of one chunk overlaps the work on others.
 
 use super::super::job::nonce;
 use super::super::{Mark, Watch};
@@ -85,8 +87,9 @@ const PIECE: usize = 4096;
 /// The chunks' outputs, in order.
 pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
 
-/// All chunks of a batch; the clock runs from `start`. Whoever looks on waits until all parties have made ahead: the seconds of that run to
-/// the last party's end, and what one party was slower at is no other phase's time.
+/// All chunks of a batch; the clock runs from `start`. Whoever looks on waits until all parties have made
+/// ahead: the seconds of that run to the last party's end, and what one party was slower at is no other
+/// phase's time.
 pub(super) fn segment(
     engines: &mut [Rep3],
     task: &Task,
@@ -231,9 +234,9 @@ fn one_strand(
     Ok(outputs)
 }
 
-/// Every k-th chunk in a strand of its own: *online* runs until the last chunk has its output shares, and *verification* is
-/// what is then left to wait for. Where something is made ahead, the strands take one chunk each, and meet after making and
-/// after verifying; else they meet at the end of the segment alone.
+/// Every k-th chunk in a strand of its own: *online* runs until the last chunk has its output shares, and
+/// *verification* is what is then left to wait for. Where something is made ahead, the strands take one chunk
+/// each, and meet after making and after verifying; else they meet at the end of the segment alone.
 fn strands_at_once(
     engines: &mut [Rep3],
     task: &Task,

@@ -1,4 +1,5 @@
-//! Either cipher on the engine: how its keys and texts come in, what is made ahead for it, and how it runs over masks first.
+//! Either cipher on the engine: how its keys and texts come in, what is made ahead for it, and how it runs
+//! over masks first.
 
 use super::how::Named;
 use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};
@@ -60,7 +61,8 @@ pub(super) trait OnSpdz<F: Mac + Holds<Gf8>>: Doubles<Spdz<F>> {
     /// The engine underneath, in the end.
     fn back(t: Self::Tiny) -> Spdz<F>;
 
-    /// A key on the tiny engine, over masks and over values, from its bytes and what its schedule made of them.
+    /// A key on the tiny engine, over masks and over values, from its bytes and what its schedule made of
+    /// them.
     fn enter_key(t: &mut Self::Tiny, key: &[Self::Byte], cipher: &Self) -> Result<[Self::Masked; 2], Abort>;
 
     /// A text likewise.

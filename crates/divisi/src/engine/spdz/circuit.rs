@@ -1,11 +1,12 @@
 //! A circuit among any number: inputs of any party, outputs to chosen ones.
 //!
-//! Adversary: that of [`divisi_spdz`]; all parties but one may deviate, as owners, as computing parties and as receivers.
+//! Adversary: that of [`divisi_spdz`]; all parties but one may deviate, as owners, as computing parties and
+//! as receivers.
 //!
 //! 1. The owner of a value broadcasts it masked by bits that it alone knows.
 //! 2. The circuit runs as a Boolean program over products of bits, and all that was opened is checked.
-//! 3. Outputs that all learn are opened to all and checked; for others the sum with bits that the receiver alone
-//!    knows is opened, and checked by the receiver, too \[K24\].
+//! 3. Outputs that all learn are opened to all and checked; for others the sum with bits that the receiver
+//!    alone knows is opened, and checked by the receiver, too \[K24\].
 
 use super::super::job::{self, Own};
 use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch};
@@ -107,7 +108,8 @@ struct Owner<'p, F: Mac + Holds<Gf8>> {
 }
 
 impl<F: Mac + Holds<Gf8>> Party for Owner<'_, F> {
-    /// `own` has this party's input wires, evaluation after evaluation, one to a byte; so have the outputs, at a receiver.
+    /// `own` has this party's input wires, evaluation after evaluation, one to a byte; so have the outputs,
+    /// at a receiver.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (of, e) = (self.of, &mut self.engine);
         let wires = phase(e, watch, SETUP, |e| inputs(e, of, count, own))?;

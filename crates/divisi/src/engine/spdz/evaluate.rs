@@ -41,9 +41,9 @@ impl<F: Mac + Holds<Gf8>> Seat<F> {
 
 const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine went with a run that failed" };
 
-/// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. The tables of a tiny protocol are
-/// those of its run over masks, which belongs to the load with the opening of its indices and masked inputs. With them comes how many
-/// values were opened online.
+/// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. The tables
+/// of a tiny protocol are those of its run over masks, which belongs to the load with the opening of its
+/// indices and masked inputs. With them comes how many values were opened online.
 ///
 /// # Errors
 /// Whatever ends the session.

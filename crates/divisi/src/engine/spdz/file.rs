@@ -1,4 +1,5 @@
-//! A file through the parties and back: CBC under a key that all drew together, by the modes of divisi-symmetric.
+//! A file through the parties and back: CBC under a key that all drew together, by the modes of
+//! divisi-symmetric.
 
 use super::super::{Settings, Unsupported};
 use super::begin::{OUTPUTS, engine};
@@ -87,8 +88,9 @@ impl Through {
         })
     }
 
-    /// 1. Everybody gives a key and an IV, and their sums are it: nobody has the key, and the IV, which is opened, is a coin. 2. The
-    ///    text is encrypted and opened to all. 3. What was opened is decrypted, to the first party alone. 4. So is the key told.
+    /// 1. Everybody gives a key and an IV, and their sums are it: nobody has the key, and the IV, which is
+    ///    opened, is a coin. 2. The text is encrypted and opened to all. 3. What was opened is decrypted, to
+    ///    the first party alone. 4. So is the key told.
     fn with<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
         &self,
         session: Session,

@@ -68,8 +68,8 @@ impl Field {
     }
 }
 
-/// How many items the buckets have of so many tables or products that are made at once; none where there are no buckets, and of a
-/// stock, which was made at once.
+/// How many items the buckets have of so many tables or products that are made at once; none where there are
+/// no buckets, and of a stock, which was made at once.
 pub(super) fn bucket(how: &How, made: usize) -> Option<usize> {
     let buckets = how.prep == Preparation::Bucketed && how.stock.is_none() && made > 0;
     buckets.then(|| divisi_ot::bucket::size_behind_firsts(made, how.config.rho))

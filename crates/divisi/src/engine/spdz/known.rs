@@ -1,5 +1,5 @@
-//! Known answers: texts of ECB, CBC and CTR, and tags, of either cipher. Party 1 gives the keys, party 2 the texts, and all learn the
-//! outputs; of a tag that is compared nothing but whether it is right.
+//! Known answers: texts of ECB, CBC and CTR, and tags, of either cipher. Party 1 gives the keys, party 2 the
+//! texts, and all learn the outputs; of a tag that is compared nothing but whether it is right.
 
 use super::super::groups::{Apart, Chained, Group, Walk, groups};
 use super::super::job::{Cipher, Job, Message, Messages, Mode, Own, Text, Texts};
@@ -218,8 +218,8 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Holder<'_, F, C> {
         Ok(group.results(&C::open(e, out)?))
     }
 
-    /// Tags of an engine that runs over masks first: once for the subkeys, which are doubled where bits are at hand, and once for the
-    /// chain of all blocks.
+    /// Tags of an engine that runs over masks first: once for the subkeys, which are doubled where bits are
+    /// at hand, and once for the chain of all blocks.
     fn tiny_tags(
         &mut self,
         group: &Group<'_>,

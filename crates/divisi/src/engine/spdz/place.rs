@@ -1,4 +1,5 @@
-//! Where a stock lies: a directory for each party whose part is here, `party-1` and so on, and by default the key file `seal.key`.
+//! Where a stock lies: a directory for each party whose part is here, `party-1` and so on, and by default the
+//! key file `seal.key`.
 
 use super::super::Unsupported;
 use divisi_core::PartyId;
@@ -42,8 +43,8 @@ pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
     PartyId::all(super::MOST_PARTIES).filter(|party| of_party(dir, *party).is_dir()).collect()
 }
 
-/// The stock that the options name, if they name one. All parts that are here are looked at, so that one that is damaged is refused
-/// before a process is started.
+/// The stock that the options name, if they name one. All parts that are here are looked at, so that one that
+/// is damaged is refused before a process is started.
 ///
 /// # Errors
 /// What is wrong with it.

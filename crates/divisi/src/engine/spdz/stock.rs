@@ -38,8 +38,8 @@ pub(super) fn open<F: Mac + Holds<Gf8>>(
     Stocked::start(session, reserve)
 }
 
-/// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and may give and learn texts,
-/// party 2 gives texts, and all draw keys and IVs together.
+/// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and
+/// may give and learn texts, party 2 gives texts, and all draw keys and IVs together.
 fn plan(named: Named, blocks: u64, parties: usize) -> Plan {
     let keys = blocks.div_ceil(BLOCKS_A_KEY);
     let times = |each: u64| blocks.saturating_mul(each);

@@ -1,8 +1,9 @@
-//! Files of the Automated Cryptographic Validation Protocol: `internalProjection.json` has questions with their answers, `prompt.json` the
-//! questions, and `expectedResults.json` the answers by the numbers of group and test.
+//! Files of the Automated Cryptographic Validation Protocol: `internalProjection.json` has questions with
+//! their answers, `prompt.json` the questions, and `expectedResults.json` the answers by the numbers of group
+//! and test.
 //!
-//! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers into one another and say
-//! nothing about an engine that the others do not: they are counted as unsupported.
+//! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers
+//! into one another and say nothing about an engine that the others do not: they are counted as unsupported.
 
 use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
@@ -32,8 +33,8 @@ pub(super) fn body(json: &Value) -> Result<&Value, String> {
     }
 }
 
-/// Take files apart into their sets of vectors, and put the answers of those that have nothing else into those that have their
-/// questions: of the same vector set and algorithm.
+/// Take files apart into their sets of vectors, and put the answers of those that have nothing else into
+/// those that have their questions: of the same vector set and algorithm.
 ///
 /// # Errors
 /// If there is no such file or more than one, or it lacks questions of some answers.
@@ -94,7 +95,8 @@ fn has_answers_alone(body: &Value) -> bool {
         && groups_of(body).all(|group| group.get("testType").is_none() && !tests(group).any(asks))
 }
 
-/// Give each test what the answer of its number has and it has not: how many answers were given away, and how many there are.
+/// Give each test what the answer of its number has and it has not: how many answers were given away, and how
+/// many there are.
 fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
     let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
     let mut by_number = std::collections::BTreeMap::new();

@@ -297,7 +297,8 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
             | Family::Cshake(_)
             | Family::Kmac(_)
     );
-    // files have the last bits of a message at the high end of its last byte, where SHA-3 has them at the low end
+    // files have the last bits of a message at the high end of its last byte, where SHA-3 has them at the low
+    // end
     if let Some(last) = message.last_mut().filter(|_| is_sponge) {
         *last >>= spare_bits;
     }

@@ -19,10 +19,12 @@ use std::path::{Path, PathBuf};
 /// No file of test vectors is longer.
 const LONGEST: u64 = 1 << 30;
 
-/// Read files of test vectors, each with its name: answers that stand in a file of their own go to their questions.
+/// Read files of test vectors, each with its name: answers that stand in a file of their own go to their
+/// questions.
 ///
 /// # Errors
-/// If one cannot be read, is no JSON, has an algorithm that this version does not know, or answers questions that are in none.
+/// If one cannot be read, is no JSON, has an algorithm that this version does not know, or answers questions
+/// that are in none.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), json(path)?)));
     let mut files = files.collect::<Result<Vec<(String, Value)>, Failure>>()?;
