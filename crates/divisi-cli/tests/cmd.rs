@@ -151,8 +151,8 @@ macro_rules! files {
             let mut named = vec![$($file.to_owned()),*];
             named.sort();
             let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd");
-            let mut there: Vec<String> =
-                std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string();
+            let mut there: Vec<String> = std::fs::read_dir(dir).unwrap().map(|e| name(e).unwrap()).collect();
             there.sort();
             assert_eq!(named, there);
         }

@@ -78,7 +78,10 @@ fn info(held: &Held) -> Result<Done, Failure> {
         "{} ANDs, and {} inside A2B; {} products; {} B2A of {} bits; {} A2B; {} lookups; {} rounds",
         cost.ands, cost.a2b_ands, cost.products, cost.b2a, cost.b2a_bits, cost.a2b, cost.lookups, cost.rounds
     );
-    let value = |name: &str, value: &divisi_program::Value| json!({ "name": name, "kind": value.kind().to_string(), "shape": value.shape().sides() });
+    let value = |name: &str, value: &divisi_program::Value| {
+        let (kind, shape) = (value.kind().to_string(), value.shape().sides());
+        json!({ "name": name, "kind": kind, "shape": shape })
+    };
     let with = |mut object: Value, name: &str, member: Value| {
         object[name] = member;
         object

@@ -4,6 +4,9 @@ use crate::plain::{Plain, PlainBit, PlainByte};
 use crate::{Abort, Blocks, Bytes, Convert, Lanes, Lookups};
 use divisi_field::{Field, Gf128};
 
+/// What a run is given: secret bytes.
+type Given<E> = Vec<<E as Bytes>::Byte>;
+
 /// What a run hands out, to be opened.
 pub struct Outputs<E: Bytes + Blocks + ?Sized> {
     /// Bytes to open.
@@ -48,8 +51,7 @@ pub trait Lab {
     fn run(
         &self,
         inputs: &[Vec<u8>],
-        f: impl Fn(&mut Self::Engine, Vec<<Self::Engine as Bytes>::Byte>) -> Result<Outputs<Self::Engine>, Abort>
-        + Sync,
+        f: impl Fn(&mut Self::Engine, Given<Self::Engine>) -> Result<Outputs<Self::Engine>, Abort> + Sync,
     ) -> Result<Opened, Abort>;
 }
 
