@@ -36,6 +36,7 @@
 
 pub mod bristol;
 pub mod build;
+mod fold;
 pub mod gates;
 mod level;
 pub mod optimise;

@@ -1,8 +1,6 @@
 //! What an engine runs: levels of products with sums between them, on slots that are used again.
 
-use crate::build::Build;
 use crate::gates::Gates;
-use std::borrow::Cow;
 
 /// A place that holds one wire at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -166,7 +164,7 @@ impl Program {
     }
 
     /// Whether it has gates whose result everybody knows.
-    fn has_public_gates(&self) -> bool {
+    pub(crate) fn has_public_gates(&self) -> bool {
         let linear = |gate: &Linear| match *gate {
             Linear::Constant { .. } => true,
             Linear::Xor { x, y, .. } => x == y,
@@ -175,24 +173,6 @@ impl Program {
         self.levels.iter().any(|level| {
             level.linear.iter().any(linear) || level.dots().any(|(_, dot)| dot.iter().any(|(x, y)| x == y))
         })
-    }
-
-    /// The same circuit without constants inside: only an output may still be one.
-    #[must_use]
-    pub fn folded(&self) -> Cow<'_, Program> {
-        if !self.has_public_gates() {
-            return Cow::Borrowed(self);
-        }
-        let mut g = Build::new();
-        let inputs: Vec<_> = self.inputs.iter().flat_map(|&width| g.input(width)).collect();
-        let Some(results) = self.replay(&mut g, &inputs) else { return Cow::Borrowed(self) };
-        let mut rest = &results[..];
-        for &width in &self.outputs {
-            let (value, later) = rest.split_at(width);
-            g.output(value);
-            rest = later;
-        }
-        Cow::Owned(g.finish())
     }
 
     /// The same gates once more on any instance of [`Gates`]: in the clear, or recorded by another builder.

@@ -1,7 +1,7 @@
 //! The reader and the writer of Bristol Fashion, and the reader of the format before it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::bristol::{Counts, Format, Unfit, read, write, write_as};
+use divisi_circuit::bristol::{Counts, Format, Unwritable, read, write, write_as};
 use divisi_circuit::{Build, Gates, Program, plain};
 
 /// `adder_32bit.txt`: the 32-bit adder of Tillich and Smart ("Circuits of basic functions suitable for MPC
@@ -215,5 +215,5 @@ fn a_program_is_written_in_the_older_format() {
     }
     let two = read(b"0 3\n1 3\n2 1 2\n").unwrap().program;
     let unfit = write_as(&two, Format::Older, &mut Vec::new()).unwrap_err();
-    assert!(matches!(unfit, Unfit::Values { inputs: 1, outputs: 2 }), "{unfit}");
+    assert!(matches!(unfit, Unwritable::Values { inputs: 1, outputs: 2 }), "{unfit}");
 }

@@ -82,6 +82,11 @@ fn run(case: &Case) {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let filled = |args: &[String]| args.iter().map(|arg| fill(dir, port, arg)).collect::<Vec<_>>();
+    // a file that a command of the set-up reads is there before
+    let early = |name: &String| case.setup.iter().flatten().any(|argument| argument == name);
+    for (name, text) in case.files.iter().filter(|(name, _)| early(name)) {
+        std::fs::write(dir.join(name), fill(dir, port, text)).unwrap();
+    }
     for setup in &case.setup {
         let output = divisi(dir, &filled(setup), &BTreeMap::new(), "");
         assert!(output.status.success(), "{}: setup {setup:?}: {output:?}", case.name);
@@ -168,6 +173,7 @@ files!(
     bench = "bench.toml",
     circuits = "circuit.toml",
     circuits_run = "run.toml",
+    programs = "program.toml",
     mixed = "mixed.toml",
     spdz = "spdz.toml"
 );

@@ -10,7 +10,7 @@
 //! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
 
 use crate::bit::{Bit, Dense, last};
-use crate::triples::{BATCH, BitTriples, Stocked, bit_triples};
+use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
 use divisi_circuit::program::{Linear, Program};
 use divisi_core::{Abort, Boolean, Check, Job, Lanes, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Config, Setup};
@@ -32,7 +32,7 @@ const WINDOW_PRODUCTS: usize = 1 << 23;
 pub struct Gmw {
     session: Session,
     setup: Setup,
-    stock: Stocked,
+    stock: TripleStock,
     own: Prg,
     /// The streams that we share with each other party: for what the party with the lower number owns, and
     /// for what the other does.
@@ -60,7 +60,7 @@ impl Gmw {
             (peer != me).then(|| both.map(|purpose| session.prg(peer, purpose)))
         };
         let streams = parties.into_iter().map(&mut stream).collect();
-        Ok(Gmw { session, setup, stock: Stocked::default(), own, streams })
+        Ok(Gmw { session, setup, stock: TripleStock::default(), own, streams })
     }
 
     /// The session.

@@ -71,12 +71,12 @@ pub fn bit_triples(
 
 /// Triples made ahead, in the order in which they were made, which is the same at all parties.
 #[derive(Default)]
-pub struct Stocked {
+pub struct TripleStock {
     batches: std::collections::VecDeque<(usize, [Kept<u64>; 3])>,
     words: usize,
 }
 
-impl Stocked {
+impl TripleStock {
     /// How many are there: whole words of 64.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -125,7 +125,7 @@ pub struct Code {
 
 /// What a run takes, as the paper's Table 6 counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct RunCost {
     /// ANDs of circuits; those inside A2B apart.
     pub ands: usize,
     /// ANDs inside A2B.
@@ -146,7 +146,7 @@ pub struct Cost {
     pub rounds: usize,
 }
 
-impl Cost {
+impl RunCost {
     /// Random bits shared in both worlds, those of masks of A2B among them: some 43 a number.
     #[must_use]
     pub fn random_bits(&self) -> usize {
@@ -204,8 +204,8 @@ impl Code {
 
     /// What a run takes.
     #[must_use]
-    pub fn cost(&self) -> Cost {
-        let mut cost = Cost::default();
+    pub fn cost(&self) -> RunCost {
+        let mut cost = RunCost::default();
         for layer in &self.layers {
             if !layer.to_bits.is_empty() {
                 let lanes = self.lanes(&layer.to_bits);

@@ -39,7 +39,7 @@ mod statements;
 pub mod text;
 mod words;
 
-pub use code::{Code, Cost};
+pub use code::{Code, RunCost};
 pub use lower::lower;
-pub use program::{Arg, Kind, Program, Value};
+pub use program::{Arg, Script, Value, ValueKind};
 pub use shape::Shape;

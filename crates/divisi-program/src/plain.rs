@@ -2,7 +2,7 @@
 //!
 //! Nothing here is secret, and nothing is shared with [`crate::lower`]: numbers are integers, bits are lists.
 
-use crate::program::{Constant, Kind, LARGEST, Op, Program, Statement};
+use crate::program::{Action, Constant, LARGEST, Script, Statement, ValueKind};
 use crate::shape::Shape;
 use divisi_circuit::{Program as Circuit, plain};
 use divisi_field::zp::P32;
@@ -101,7 +101,7 @@ fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
 ///
 /// # Errors
 /// An input that does not fit, by its name; a division by what is not above 0.
-pub fn evaluate(program: &Program, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
+pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
     if inputs.len() != program.inputs.len() {
         return Err(format!(
             "{} inputs are given, and the program takes {}",
@@ -115,7 +115,7 @@ pub fn evaluate(program: &Program, inputs: &[Entries]) -> Result<Vec<Entries>, S
         values[input.value.id] = entries.clone();
     }
     for statement in &program.statements {
-        if matches!(statement.op, Op::Input) {
+        if matches!(statement.op, Action::Input) {
             continue;
         }
         let results = step(program, statement, &values)?;
@@ -130,20 +130,20 @@ pub fn evaluate(program: &Program, inputs: &[Entries]) -> Result<Vec<Entries>, S
 ///
 /// # Errors
 /// What is wrong, with the input's name.
-pub fn fits(name: &str, kind: Kind, shape: &Shape, entries: &Entries) -> Result<(), String> {
+pub fn fits(name: &str, kind: ValueKind, shape: &Shape, entries: &Entries) -> Result<(), String> {
     if entries.len() != shape.entries() {
         let (given, wanted) = (entries.len(), shape.entries());
         return Err(format!("the input {name} takes {wanted} values, and {given} are given"));
     }
     let right = match (kind, entries) {
-        (Kind::Num, Entries::Num(numbers)) => numbers.iter().all(|x| x.unsigned_abs() <= LARGEST as u64),
-        (Kind::Bits(width), Entries::Bits(bits)) => bits.iter().all(|bits| bits.len() == width),
+        (ValueKind::Num, Entries::Num(numbers)) => numbers.iter().all(|x| x.unsigned_abs() <= LARGEST as u64),
+        (ValueKind::Bits(width), Entries::Bits(bits)) => bits.iter().all(|bits| bits.len() == width),
         _ => false,
     };
     if right { Ok(()) } else { Err(format!("the input {name} takes {kind}, and something else is given")) }
 }
 
-fn step(program: &Program, statement: &Statement, values: &[Entries]) -> Result<Vec<Entries>, String> {
+fn step(program: &Script, statement: &Statement, values: &[Entries]) -> Result<Vec<Entries>, String> {
     let arg = |i: usize| &values[statement.args[i]];
     let shape_of = |i: usize| program.value(statement.args[i]).shape();
     let out = program.value(statement.results[0]);
@@ -158,7 +158,7 @@ fn step(program: &Program, statement: &Statement, values: &[Entries]) -> Result<
         let (x, y) = (wide(0), wide(1));
         Entries::Bits(x.bits().iter().zip(y.bits()).map(|(x, y)| f(x, y)).collect())
     };
-    let is_num = matches!(program.value(*statement.args.first().unwrap_or(&0)).kind(), Kind::Num);
+    let is_num = matches!(program.value(*statement.args.first().unwrap_or(&0)).kind(), ValueKind::Num);
     let compared = |f: &dyn Fn(std::cmp::Ordering) -> bool| {
         let (x, y) = (wide(0), wide(1));
         let numbers = x.num().iter().zip(y.num()).map(|(x, y)| vec![f(x.cmp(y))]);
@@ -166,25 +166,27 @@ fn step(program: &Program, statement: &Statement, values: &[Entries]) -> Result<
         Entries::Bits(numbers.chain(words).collect())
     };
     let one = match &statement.op {
-        Op::Input => return Ok(Vec::new()),
-        Op::Constant(Constant::Num(numbers)) => Entries::Num(numbers.clone()),
-        Op::Constant(Constant::Bits(bits)) => Entries::Bits(vec![bits.clone()]),
-        Op::Add if is_num => numbers(&|x, y| reduced(i128::from(x) + i128::from(y))),
-        Op::Sub if is_num => numbers(&|x, y| reduced(i128::from(x) - i128::from(y))),
-        Op::Add => words(&|x, y| added(x, y, false)),
-        Op::Sub => words(&|x, y| added(x, &not(y), true)),
-        Op::Mul => numbers(&|x, y| reduced(i128::from(x) * i128::from(y))),
-        Op::Neg if is_num => Entries::Num(arg(0).num().iter().map(|x| -x).collect()),
-        Op::Neg => {
+        Action::Input => return Ok(Vec::new()),
+        Action::Constant(Constant::Num(numbers)) => Entries::Num(numbers.clone()),
+        Action::Constant(Constant::Bits(bits)) => Entries::Bits(vec![bits.clone()]),
+        Action::Add if is_num => numbers(&|x, y| reduced(i128::from(x) + i128::from(y))),
+        Action::Sub if is_num => numbers(&|x, y| reduced(i128::from(x) - i128::from(y))),
+        Action::Add => words(&|x, y| added(x, y, false)),
+        Action::Sub => words(&|x, y| added(x, &not(y), true)),
+        Action::Mul => numbers(&|x, y| reduced(i128::from(x) * i128::from(y))),
+        Action::Neg if is_num => Entries::Num(arg(0).num().iter().map(|x| -x).collect()),
+        Action::Neg => {
             let negative = |x: &Vec<bool>| added(&not(x), &vec![false; x.len()], true);
             Entries::Bits(arg(0).bits().iter().map(negative).collect())
         }
-        Op::Sum => {
+        Action::Sum => {
             let rows = arg(0).num().chunks_exact(shape_of(0).last());
             Entries::Num(rows.map(|row| reduced(row.iter().map(|x| i128::from(*x)).sum())).collect())
         }
-        Op::Min | Op::Max => return Ok(extreme(arg(0), shape_of(0).last(), matches!(statement.op, Op::Max))),
-        Op::MatMul => {
+        Action::Min | Action::Max => {
+            return Ok(extreme(arg(0), shape_of(0).last(), matches!(statement.op, Action::Max)));
+        }
+        Action::MatMul => {
             let (inner, columns) = (shape_of(0).last(), shape_of(1).last());
             let (x, y) = (arg(0).num(), arg(1).num());
             let entry = |at: usize| {
@@ -195,41 +197,41 @@ fn step(program: &Program, statement: &Statement, values: &[Entries]) -> Result<
             };
             Entries::Num((0..shape.entries()).map(entry).collect())
         }
-        Op::Reshape => arg(0).clone(),
-        Op::Gather(places) => arg(0).gather(places),
-        Op::Lt => compared(&|order| order.is_lt()),
-        Op::Le => compared(&|order| order.is_le()),
-        Op::Eq => compared(&|order| order.is_eq()),
-        Op::Select => {
+        Action::Reshape => arg(0).clone(),
+        Action::Gather(places) => arg(0).gather(places),
+        Action::Lt => compared(&|order| order.is_lt()),
+        Action::Le => compared(&|order| order.is_le()),
+        Action::Eq => compared(&|order| order.is_eq()),
+        Action::Select => {
             let (c, x, y) = (wide(0), wide(1), wide(2));
             let chosen = c.bits().iter().enumerate().map(|(i, c)| if c[0] { (&x, i) } else { (&y, i) });
             match out.kind() {
-                Kind::Num => Entries::Num(chosen.map(|(from, i)| from.num()[i]).collect()),
-                Kind::Bits(_) => Entries::Bits(chosen.map(|(from, i)| from.bits()[i].clone()).collect()),
+                ValueKind::Num => Entries::Num(chosen.map(|(from, i)| from.num()[i]).collect()),
+                ValueKind::Bits(_) => Entries::Bits(chosen.map(|(from, i)| from.bits()[i].clone()).collect()),
             }
         }
-        Op::Xor => words(&|x, y| x.iter().zip(y).map(|(x, y)| x ^ y).collect()),
-        Op::And => words(&|x, y| x.iter().zip(y).map(|(x, y)| x & y).collect()),
-        Op::Or => words(&|x, y| x.iter().zip(y).map(|(x, y)| x | y).collect()),
-        Op::Not => Entries::Bits(arg(0).bits().iter().map(|x| not(x)).collect()),
-        Op::Bits => {
-            let Kind::Bits(width) = out.kind() else { return Ok(Vec::new()) };
+        Action::Xor => words(&|x, y| x.iter().zip(y).map(|(x, y)| x ^ y).collect()),
+        Action::And => words(&|x, y| x.iter().zip(y).map(|(x, y)| x & y).collect()),
+        Action::Or => words(&|x, y| x.iter().zip(y).map(|(x, y)| x | y).collect()),
+        Action::Not => Entries::Bits(arg(0).bits().iter().map(|x| not(x)).collect()),
+        Action::Bits => {
+            let ValueKind::Bits(width) = out.kind() else { return Ok(Vec::new()) };
             let bits = |x: &i64| (0..width).map(|i| x >> i & 1 == 1).collect();
             Entries::Bits(arg(0).num().iter().map(bits).collect())
         }
-        Op::Num => {
+        Action::Num => {
             let number = |x: &Vec<bool>| reduced(x.iter().rev().fold(0, |n, bit| n << 1 | i128::from(*bit)));
             Entries::Num(arg(0).bits().iter().map(number).collect())
         }
-        Op::Shift(by) => shifted(arg(0), *by),
-        Op::Div => {
+        Action::Shift(by) => shifted(arg(0), *by),
+        Action::Div => {
             if wide(1).num().iter().any(|y| *y <= 0) {
                 return Err("a division by what is not above 0".into());
             }
             numbers(&|x, y| x.div_euclid(y))
         }
-        Op::Lookup => look_up(arg(0).num(), arg(1), shape_of(0).last()),
-        Op::Circuit(circuit) => {
+        Action::Lookup => look_up(arg(0).num(), arg(1), shape_of(0).last()),
+        Action::Circuit(circuit) => {
             let args: Vec<Entries> = (0..statement.args.len()).map(wide).collect();
             return run(circuit, &args, shape.entries());
         }

@@ -19,18 +19,18 @@ pub const BOUND: i64 = 1 << 30;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Numbers of Z_p, read as -(p-1)/2 to (p-1)/2.
     Num,
     /// Unsigned numbers of so many bits, the lowest first.
     Bits(usize),
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ValueKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Kind::Num => f.write_str("num"),
-            Kind::Bits(width) => write!(f, "bits {width}"),
+            ValueKind::Num => f.write_str("num"),
+            ValueKind::Bits(width) => write!(f, "bits {width}"),
         }
     }
 }
@@ -39,14 +39,14 @@ impl std::fmt::Display for Kind {
 #[derive(Clone, Debug)]
 pub struct Value {
     pub(crate) id: usize,
-    kind: Kind,
+    kind: ValueKind,
     shape: Shape,
 }
 
 impl Value {
     /// What it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ValueKind {
         self.kind
     }
 
@@ -96,7 +96,7 @@ pub enum Constant {
 /// What a statement does with its arguments.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // each is the statement of the same name (docs/programs.md)
-pub enum Op {
+pub enum Action {
     Input,
     Constant(Constant),
     Add,
@@ -129,7 +129,7 @@ pub enum Op {
 #[derive(Clone, Debug)]
 pub struct Statement {
     /// What it does.
-    pub op: Op,
+    pub op: Action,
     /// With what.
     pub args: Vec<usize>,
     /// What comes of it.
@@ -163,11 +163,11 @@ pub type Error = String;
 /// A program on numbers and bits, of which every statement fits.
 ///
 /// ```
-/// use divisi_program::{Kind, Program, Shape};
+/// use divisi_program::{ValueKind, Script, Shape};
 ///
-/// let mut program = Program::new();
-/// let query = program.input("query", 1, Kind::Num, Shape::new(&[1, 4]).unwrap())?;
-/// let base = program.input("base", 2, Kind::Num, Shape::new(&[256, 4]).unwrap())?;
+/// let mut program = Script::new();
+/// let query = program.input("query", 1, ValueKind::Num, Shape::new(&[1, 4]).unwrap())?;
+/// let base = program.input("base", 2, ValueKind::Num, Shape::new(&[256, 4]).unwrap())?;
 /// let diff = program.sub(&base, &query)?;
 /// let square = program.mul(&diff, &diff)?;
 /// let dist = program.sum(&square)?;
@@ -179,7 +179,7 @@ pub type Error = String;
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct Script {
     pub(crate) values: Vec<Value>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) inputs: Vec<Input>,
@@ -188,11 +188,11 @@ pub struct Program {
     pub(crate) size: usize,
 }
 
-impl Program {
+impl Script {
     /// Without statements.
     #[must_use]
-    pub fn new() -> Program {
-        Program::default()
+    pub fn new() -> Script {
+        Script::default()
     }
 
     /// What parties bring, in order.
@@ -238,10 +238,10 @@ impl Program {
         &self.values[id]
     }
 
-    pub(crate) fn fresh(&mut self, kind: Kind, shape: Shape) -> Value {
+    pub(crate) fn fresh(&mut self, kind: ValueKind, shape: Shape) -> Value {
         let width = match kind {
-            Kind::Num => 1,
-            Kind::Bits(width) => width,
+            ValueKind::Num => 1,
+            ValueKind::Bits(width) => width,
         };
         self.size = self.size.saturating_add(shape.entries().saturating_mul(width));
         let value = Value { id: self.values.len(), kind, shape };
@@ -250,7 +250,7 @@ impl Program {
     }
 
     /// Add a statement with one result.
-    pub(crate) fn push(&mut self, op: Op, args: &[&Value], kind: Kind, shape: Shape) -> Value {
+    pub(crate) fn push(&mut self, op: Action, args: &[&Value], kind: ValueKind, shape: Shape) -> Value {
         let value = self.fresh(kind, shape);
         let args = args.iter().map(|arg| arg.id).collect();
         self.statements.push(Statement { op, args, results: vec![value.id] });
@@ -261,7 +261,7 @@ impl Program {
     ///
     /// # Errors
     /// A name that is taken, no such party, a kind that no value has.
-    pub fn input(&mut self, name: &str, owner: u8, kind: Kind, shape: Shape) -> Result<Value, Error> {
+    pub fn input(&mut self, name: &str, owner: u8, kind: ValueKind, shape: Shape) -> Result<Value, Error> {
         if owner == 0 {
             return Err("there is no party 0: parties are counted from 1".into());
         }
@@ -269,7 +269,7 @@ impl Program {
             return Err(format!("there is an input {name} already"));
         }
         right_width(kind)?;
-        let value = self.push(Op::Input, &[], kind, shape);
+        let value = self.push(Action::Input, &[], kind, shape);
         self.inputs.push(Input { name: name.to_owned(), owner, value: value.clone() });
         Ok(value)
     }
@@ -307,22 +307,22 @@ impl Program {
         if let Some(number) = numbers.iter().find(|number| number.unsigned_abs() > LARGEST as u64) {
             return Err(format!("{number} is beyond p/2: numbers are from -{LARGEST} to {LARGEST}"));
         }
-        Ok(self.push(Op::Constant(Constant::Num(numbers.to_vec())), &[], Kind::Num, shape))
+        Ok(self.push(Action::Constant(Constant::Num(numbers.to_vec())), &[], ValueKind::Num, shape))
     }
 
     /// An integer as what it is used with.
-    pub(crate) fn made(&mut self, arg: &Arg, with: Kind) -> Result<Value, Error> {
+    pub(crate) fn made(&mut self, arg: &Arg, with: ValueKind) -> Result<Value, Error> {
         match (arg, with) {
             (Arg::Value(value), _) => Ok(value.clone()),
-            (Arg::Integer(number), Kind::Num) => self.constant(Shape::one(), &[*number]),
-            (Arg::Integer(number), Kind::Bits(width)) => {
+            (Arg::Integer(number), ValueKind::Num) => self.constant(Shape::one(), &[*number]),
+            (Arg::Integer(number), ValueKind::Bits(width)) => {
                 let fits = *number >= 0 && (width >= 63 || *number < 1 << width);
                 if !fits {
                     return Err(format!("{number} is no number of {width} bits"));
                 }
                 let bits = (0..width).map(|i| i < 63 && number >> i & 1 == 1).collect();
-                let op = Op::Constant(Constant::Bits(bits));
-                Ok(self.push(op, &[], Kind::Bits(width), Shape::one()))
+                let op = Action::Constant(Constant::Bits(bits));
+                Ok(self.push(op, &[], ValueKind::Bits(width), Shape::one()))
             }
         }
     }
@@ -333,13 +333,15 @@ impl Program {
             Arg::Value(value) => Some(value.kind),
             Arg::Integer(_) => None,
         };
-        let with = kind(x).or(kind(y)).unwrap_or(Kind::Num);
+        let with = kind(x).or(kind(y)).unwrap_or(ValueKind::Num);
         let (x, y) = (self.made(x, with)?, self.made(y, with)?);
         if x.kind == y.kind {
             return Ok([x, y]);
         }
         Err(match (x.kind, y.kind) {
-            (Kind::Bits(x), Kind::Bits(y)) => format!("{x} bits and {y} bits do not fit: both need the same"),
+            (ValueKind::Bits(x), ValueKind::Bits(y)) => {
+                format!("{x} bits and {y} bits do not fit: both need the same")
+            }
             _ => "numbers and bits do not fit: `num` makes a number of bits, `bits` bits of a number".into(),
         })
     }
@@ -352,9 +354,9 @@ impl Program {
     }
 }
 
-pub(crate) fn right_width(kind: Kind) -> Result<(), Error> {
+pub(crate) fn right_width(kind: ValueKind) -> Result<(), Error> {
     match kind {
-        Kind::Bits(width) if !(1..=WIDEST).contains(&width) => {
+        ValueKind::Bits(width) if !(1..=WIDEST).contains(&width) => {
             Err(format!("a value of {width} bits: it has 1 to {WIDEST}"))
         }
         _ => Ok(()),

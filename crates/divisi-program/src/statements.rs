@@ -1,6 +1,6 @@
 //! The statements of a program as methods; each checks kinds and shapes.
 
-use crate::program::{Arg, Error, Kind, Op, Program, Statement, Value, right_width};
+use crate::program::{Action, Arg, Error, Script, Statement, Value, ValueKind, right_width};
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ const NUMBER_BITS: usize = 32;
 
 fn number(value: &Value, what: &str) -> Result<(), Error> {
     match value.kind() {
-        Kind::Num => Ok(()),
-        Kind::Bits(_) => {
+        ValueKind::Num => Ok(()),
+        ValueKind::Bits(_) => {
             Err(format!("{what} takes numbers, and this is {}: `num` makes one", value.describe()))
         }
     }
@@ -19,15 +19,17 @@ fn number(value: &Value, what: &str) -> Result<(), Error> {
 
 fn bits(value: &Value, what: &str) -> Result<usize, Error> {
     match value.kind() {
-        Kind::Bits(width) => Ok(width),
-        Kind::Num => Err(format!("{what} takes bits, and this is {}: `bits` makes some", value.describe())),
+        ValueKind::Bits(width) => Ok(width),
+        ValueKind::Num => {
+            Err(format!("{what} takes bits, and this is {}: `bits` makes some", value.describe()))
+        }
     }
 }
 
-impl Program {
-    fn entrywise(&mut self, op: Op, x: &Arg, y: &Arg) -> Result<Value, Error> {
+impl Script {
+    fn entrywise(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, Error> {
         let [x, y] = self.both(x, y)?;
-        let shape = Program::joined(&x, &y)?;
+        let shape = Script::joined(&x, &y)?;
         Ok(self.push(op, &[&x, &y], x.kind(), shape))
     }
 
@@ -36,15 +38,15 @@ impl Program {
     /// # Errors
     /// Kinds or shapes that do not fit, as of every statement.
     pub fn add(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.entrywise(Op::Add, &x.into(), &y.into())
+        self.entrywise(Action::Add, &x.into(), &y.into())
     }
 
     /// x - y, likewise.
     ///
     /// # Errors
-    /// As [`Program::add`].
+    /// As [`Script::add`].
     pub fn sub(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.entrywise(Op::Sub, &x.into(), &y.into())
+        self.entrywise(Action::Sub, &x.into(), &y.into())
     }
 
     /// -x.
@@ -52,19 +54,19 @@ impl Program {
     /// # Errors
     /// None for a value.
     pub fn neg(&mut self, x: impl Into<Arg>) -> Result<Value, Error> {
-        let x = self.made(&x.into(), Kind::Num)?;
-        Ok(self.push(Op::Neg, &[&x], x.kind(), x.shape().clone()))
+        let x = self.made(&x.into(), ValueKind::Num)?;
+        Ok(self.push(Action::Neg, &[&x], x.kind(), x.shape().clone()))
     }
 
     /// x y, of numbers, entry by entry.
     ///
     /// # Errors
-    /// As [`Program::add`]; bits.
+    /// As [`Script::add`]; bits.
     pub fn mul(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
         let [x, y] = self.both(&x.into(), &y.into())?;
         number(&x, "mul")?;
-        let shape = Program::joined(&x, &y)?;
-        Ok(self.push(Op::Mul, &[&x, &y], Kind::Num, shape))
+        let shape = Script::joined(&x, &y)?;
+        Ok(self.push(Action::Mul, &[&x, &y], ValueKind::Num, shape))
     }
 
     /// The sum over the last side, of numbers.
@@ -73,12 +75,12 @@ impl Program {
     /// Bits.
     pub fn sum(&mut self, x: &Value) -> Result<Value, Error> {
         number(x, "sum")?;
-        Ok(self.push(Op::Sum, &[x], Kind::Num, x.shape().without_last()))
+        Ok(self.push(Action::Sum, &[x], ValueKind::Num, x.shape().without_last()))
     }
 
-    fn extreme(&mut self, op: Op, x: &Value) -> [Value; 2] {
+    fn extreme(&mut self, op: Action, x: &Value) -> [Value; 2] {
         let shape = x.shape().without_last();
-        let (best, place) = (self.fresh(x.kind(), shape.clone()), self.fresh(Kind::Num, shape));
+        let (best, place) = (self.fresh(x.kind(), shape.clone()), self.fresh(ValueKind::Num, shape));
         self.statements.push(Statement { op, args: vec![x.id], results: vec![best.id, place.id] });
         [best, place]
     }
@@ -88,7 +90,7 @@ impl Program {
     /// # Errors
     /// None today.
     pub fn min(&mut self, x: &Value) -> Result<[Value; 2], Error> {
-        Ok(self.extreme(Op::Min, x))
+        Ok(self.extreme(Action::Min, x))
     }
 
     /// The largest over the last side, and the first place that has it, from 0.
@@ -96,7 +98,7 @@ impl Program {
     /// # Errors
     /// None today.
     pub fn max(&mut self, x: &Value) -> Result<[Value; 2], Error> {
-        Ok(self.extreme(Op::Max, x))
+        Ok(self.extreme(Action::Max, x))
     }
 
     /// The product of two matrices of numbers.
@@ -122,7 +124,7 @@ impl Program {
         }
         let shape = Shape::new(&[rows, columns]).unwrap_or_else(Shape::one);
         self.size = self.size.saturating_add(3 * rows * columns * inner);
-        Ok(self.push(Op::MatMul, &[x, y], Kind::Num, shape))
+        Ok(self.push(Action::MatMul, &[x, y], ValueKind::Num, shape))
     }
 
     /// The same entries in another shape.
@@ -134,7 +136,7 @@ impl Program {
             let (has, wants) = (x.shape().entries(), shape.entries());
             return Err(format!("{has} entries do not go into the shape {shape}, which has {wants}"));
         }
-        Ok(self.push(Op::Reshape, &[x], x.kind(), shape))
+        Ok(self.push(Action::Reshape, &[x], x.kind(), shape))
     }
 
     /// These entries, by their places in row order from 0, as one side.
@@ -147,88 +149,88 @@ impl Program {
             return Err(format!("there is no place {place}: the places are 0 to {}", entries - 1));
         }
         let shape = Shape::new(&[places.len()]).ok_or("gather takes a place at least, and not too many")?;
-        Ok(self.push(Op::Gather(places.to_vec()), &[x], x.kind(), shape))
+        Ok(self.push(Action::Gather(places.to_vec()), &[x], x.kind(), shape))
     }
 
-    fn compared(&mut self, op: Op, x: &Arg, y: &Arg) -> Result<Value, Error> {
+    fn compared(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, Error> {
         let [x, y] = self.both(x, y)?;
-        let shape = Program::joined(&x, &y)?;
-        Ok(self.push(op, &[&x, &y], Kind::Bits(1), shape))
+        let shape = Script::joined(&x, &y)?;
+        Ok(self.push(op, &[&x, &y], ValueKind::Bits(1), shape))
     }
 
     /// The bit x < y.
     ///
     /// # Errors
-    /// As [`Program::add`].
+    /// As [`Script::add`].
     pub fn lt(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.compared(Op::Lt, &x.into(), &y.into())
+        self.compared(Action::Lt, &x.into(), &y.into())
     }
 
     /// The bit x <= y.
     ///
     /// # Errors
-    /// As [`Program::add`].
+    /// As [`Script::add`].
     pub fn le(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.compared(Op::Le, &x.into(), &y.into())
+        self.compared(Action::Le, &x.into(), &y.into())
     }
 
     /// The bit x = y.
     ///
     /// # Errors
-    /// As [`Program::add`].
+    /// As [`Script::add`].
     pub fn eq(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.compared(Op::Eq, &x.into(), &y.into())
+        self.compared(Action::Eq, &x.into(), &y.into())
     }
 
     /// x where the bit c is 1, y where it is 0.
     ///
     /// # Errors
-    /// As [`Program::add`]; a c that is no single bit.
+    /// As [`Script::add`]; a c that is no single bit.
     pub fn select(&mut self, c: &Value, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        if c.kind() != Kind::Bits(1) {
+        if c.kind() != ValueKind::Bits(1) {
             return Err(format!("select chooses by bits of width 1, and this is {}", c.describe()));
         }
         let [x, y] = self.both(&x.into(), &y.into())?;
-        let inner = Program::joined(&x, &y)?;
+        let inner = Script::joined(&x, &y)?;
         let fits = c.shape().join(&inner);
         let shape = fits.ok_or_else(|| {
             format!("the shapes {} and {inner} do not fit: a side of 1 serves all", c.shape())
         })?;
-        Ok(self.push(Op::Select, &[c, &x, &y], x.kind(), shape))
+        Ok(self.push(Action::Select, &[c, &x, &y], x.kind(), shape))
     }
 
-    fn logic(&mut self, op: Op, what: &str, x: &Arg, y: &Arg) -> Result<Value, Error> {
+    fn logic(&mut self, op: Action, what: &str, x: &Arg, y: &Arg) -> Result<Value, Error> {
         if let (Arg::Integer(_), Arg::Integer(_)) = (x, y) {
             return Err(format!("{what} of two integers: how many bits they have is not said"));
         }
         let [x, y] = self.both(x, y)?;
         bits(&x, what)?;
-        let shape = Program::joined(&x, &y)?;
+        let shape = Script::joined(&x, &y)?;
         Ok(self.push(op, &[&x, &y], x.kind(), shape))
     }
 
     /// x + y modulo 2, bit by bit.
     ///
     /// # Errors
-    /// As [`Program::add`]; numbers.
+    /// As [`Script::add`]; numbers.
     pub fn xor(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.logic(Op::Xor, "xor", &x.into(), &y.into())
+        self.logic(Action::Xor, "xor", &x.into(), &y.into())
     }
 
     /// x and y, bit by bit.
     ///
     /// # Errors
-    /// As [`Program::xor`].
+    /// As [`Script::xor`].
     pub fn and(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.logic(Op::And, "and", &x.into(), &y.into())
+        self.logic(Action::And, "and", &x.into(), &y.into())
     }
 
     /// x or y, bit by bit.
     ///
     /// # Errors
-    /// As [`Program::xor`].
+    /// As [`Script::xor`].
     pub fn or(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
-        self.logic(Op::Or, "or", &x.into(), &y.into())
+        self.logic(Action::Or, "or", &x.into(), &y.into())
     }
 
     /// The other bits.
@@ -237,7 +239,7 @@ impl Program {
     /// Numbers.
     pub fn not(&mut self, x: &Value) -> Result<Value, Error> {
         bits(x, "not")?;
-        Ok(self.push(Op::Not, &[x], x.kind(), x.shape().clone()))
+        Ok(self.push(Action::Not, &[x], x.kind(), x.shape().clone()))
     }
 
     /// The lowest bits of numbers that are not negative: A2B.
@@ -249,7 +251,7 @@ impl Program {
         if !(1..=NUMBER_BITS).contains(&width) {
             return Err(format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for"));
         }
-        Ok(self.push(Op::Bits, &[x], Kind::Bits(width), x.shape().clone()))
+        Ok(self.push(Action::Bits, &[x], ValueKind::Bits(width), x.shape().clone()))
     }
 
     /// The number that bits are: B2A.
@@ -261,7 +263,7 @@ impl Program {
         if width > NUMBER_BITS {
             return Err(format!("{width} bits are no number: it has at most {NUMBER_BITS}"));
         }
-        Ok(self.push(Op::Num, &[x], Kind::Num, x.shape().clone()))
+        Ok(self.push(Action::Num, &[x], ValueKind::Num, x.shape().clone()))
     }
 
     /// x 2^by, rounded down; of bits modulo 2^W.
@@ -270,12 +272,12 @@ impl Program {
     /// More than 30 places.
     pub fn shift(&mut self, x: &Value, by: i64) -> Result<Value, Error> {
         let most = match x.kind() {
-            Kind::Num => 30,
-            Kind::Bits(width) => width as i64,
+            ValueKind::Num => 30,
+            ValueKind::Bits(width) => width as i64,
         };
         match i32::try_from(by) {
             Ok(places) if by.abs() <= most => {
-                Ok(self.push(Op::Shift(places), &[x], x.kind(), x.shape().clone()))
+                Ok(self.push(Action::Shift(places), &[x], x.kind(), x.shape().clone()))
             }
             _ => Err(format!("a shift by {by}: at most {most} places either way")),
         }
@@ -284,7 +286,7 @@ impl Program {
     /// x / y rounded down, of numbers, y > 0.
     ///
     /// # Errors
-    /// As [`Program::add`]; bits; an integer that is not above 0.
+    /// As [`Script::add`]; bits; an integer that is not above 0.
     pub fn div(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
         let y = y.into();
         if let Arg::Integer(by) = y
@@ -294,8 +296,8 @@ impl Program {
         }
         let [x, y] = self.both(&x.into(), &y)?;
         number(&x, "div")?;
-        let shape = Program::joined(&x, &y)?;
-        Ok(self.push(Op::Div, &[&x, &y], Kind::Num, shape))
+        let shape = Script::joined(&x, &y)?;
+        Ok(self.push(Action::Div, &[&x, &y], ValueKind::Num, shape))
     }
 
     /// Entries of tables of 2 to 256 numbers, along the last side, at places from 0. One table serves all
@@ -310,7 +312,7 @@ impl Program {
         if !(2..=256).contains(&entries) {
             return Err(format!("a table of {entries} entries: it has 2 to 256, along its last side"));
         }
-        if let Kind::Bits(width) = index.kind() {
+        if let ValueKind::Bits(width) = index.kind() {
             let places = entries.next_power_of_two().ilog2() as usize;
             if width > places {
                 return Err(format!(
@@ -331,7 +333,7 @@ impl Program {
             return Err("lookups this many at once: cut them in parts".into());
         }
         self.size = self.size.saturating_add(places);
-        Ok(self.push(Op::Lookup, &[table, index], Kind::Num, index.shape().clone()))
+        Ok(self.push(Action::Lookup, &[table, index], ValueKind::Num, index.shape().clone()))
     }
 
     /// A circuit on bits, entry by entry; as many values come out as the circuit has.
@@ -344,13 +346,13 @@ impl Program {
             return Err(format!("the circuit takes {} values, and {} are given", widths.len(), args.len()));
         }
         for width in widths.iter().chain(circuit.outputs()) {
-            right_width(Kind::Bits(*width))?;
+            right_width(ValueKind::Bits(*width))?;
         }
         let mut values = Vec::with_capacity(args.len());
         let mut shape = Shape::one();
         for (i, (arg, width)) in args.iter().zip(widths).enumerate() {
-            let value = self.made(arg, Kind::Bits(*width))?;
-            if value.kind() != Kind::Bits(*width) {
+            let value = self.made(arg, ValueKind::Bits(*width))?;
+            if value.kind() != ValueKind::Bits(*width) {
                 let what = value.describe();
                 return Err(format!("value {} of the circuit has {width} bits, and this is {what}", i + 1));
             }
@@ -360,9 +362,12 @@ impl Program {
             })?;
             values.push(value.id);
         }
-        let results: Vec<Value> =
-            circuit.outputs().iter().map(|width| self.fresh(Kind::Bits(*width), shape.clone())).collect();
-        let op = Op::Circuit(Arc::clone(circuit));
+        let results: Vec<Value> = circuit
+            .outputs()
+            .iter()
+            .map(|width| self.fresh(ValueKind::Bits(*width), shape.clone()))
+            .collect();
+        let op = Action::Circuit(Arc::clone(circuit));
         self.statements.push(Statement { op, args: values, results: results.iter().map(|v| v.id).collect() });
         Ok(results)
     }

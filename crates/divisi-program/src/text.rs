@@ -11,7 +11,7 @@
 //! output place 1,3
 //! ```
 
-use crate::program::{Arg, Error, Kind, Program, Value};
+use crate::program::{Arg, Error, Script, Value, ValueKind};
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use std::collections::HashMap;
@@ -29,8 +29,8 @@ pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, Error>;
 ///
 /// # Errors
 /// The first statement that does not stand, with its line.
-pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Program, Error> {
-    let mut reader = Reader { program: Program::new(), names: HashMap::new(), circuits };
+pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, Error> {
+    let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits };
     let mut begun = false;
     let mut last = 0;
     for (number, line) in (1..).zip(text.lines()) {
@@ -62,7 +62,7 @@ pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Program, Error> {
 }
 
 struct Reader<'c> {
-    program: Program,
+    program: Script,
     names: HashMap<String, Value>,
     circuits: Circuits<'c>,
 }
@@ -151,10 +151,10 @@ impl Reader<'_> {
             || Error::from("an input is `input NAME PARTY num SHAPE` or `input NAME PARTY bits W SHAPE`");
         let [word, owner, kind @ ..] = words else { return Err(form()) };
         let (kind, shape) = match kind {
-            ["num", shape @ ..] => (Kind::Num, shape),
+            ["num", shape @ ..] => (ValueKind::Num, shape),
             ["bits", width, shape @ ..] => {
                 let width = width.parse().map_err(|_| format!("{} is no width", short(width)))?;
-                (Kind::Bits(width), shape)
+                (ValueKind::Bits(width), shape)
             }
             _ => return Err(form()),
         };

@@ -3,7 +3,7 @@
 
 use divisi_circuit::{Build, Gates};
 use divisi_program::plain::{Entries, evaluate};
-use divisi_program::{Kind, lower, text};
+use divisi_program::{ValueKind, lower, text};
 use std::sync::Arc;
 
 const PROGRAMS: [&str; 3] = [
@@ -41,9 +41,9 @@ fn random_programs() {
         }
         let code = lower(&program).ok_or("what is taken does not become nodes")?;
         let _ = code.cost();
-        let entries = |kind: Kind, entries: usize| match kind {
-            Kind::Num => Entries::Num(vec![3; entries]),
-            Kind::Bits(width) => Entries::Bits(vec![vec![true; width]; entries]),
+        let entries = |kind: ValueKind, entries: usize| match kind {
+            ValueKind::Num => Entries::Num(vec![3; entries]),
+            ValueKind::Bits(width) => Entries::Bits(vec![vec![true; width]; entries]),
         };
         let inputs: Vec<Entries> = program
             .inputs()

@@ -5,7 +5,7 @@ mod parties;
 
 use divisi_circuit::{Build, Gates, Program as Circuit};
 use divisi_program::plain::{self, Entries};
-use divisi_program::{Kind, Program, Shape, Value};
+use divisi_program::{Script, Shape, Value, ValueKind};
 use parties::compare;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -33,19 +33,22 @@ fn half_adder() -> Arc<Circuit> {
 }
 
 /// A program with its inputs. Numbers are cut down to 12 bits after what makes them grow.
-fn program(choices: &[u32], parties: u8) -> (Program, Vec<Entries>) {
+fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
     let mut next = Choices(choices.iter());
-    let mut program = Program::new();
+    let mut program = Script::new();
     let shapes = ["1", "3", "2x3", "1x3", "2x1"].map(|text| text.parse::<Shape>().unwrap());
     let (mut values, mut inputs) = (Vec::<Value>::new(), Vec::new());
-    for (i, kind) in [Kind::Num, Kind::Num, Kind::Bits(6), Kind::Bits(1), Kind::Num].into_iter().enumerate() {
+    for (i, kind) in [ValueKind::Num, ValueKind::Num, ValueKind::Bits(6), ValueKind::Bits(1), ValueKind::Num]
+        .into_iter()
+        .enumerate()
+    {
         let shape = shapes[next.below(shapes.len())].clone();
         let entries = shape.entries();
         inputs.push(match kind {
-            Kind::Num => {
+            ValueKind::Num => {
                 Entries::Num((0..entries).map(|_| next.below(2 * SMALL as usize) as i64 - SMALL).collect())
             }
-            Kind::Bits(width) => Entries::Bits(
+            ValueKind::Bits(width) => Entries::Bits(
                 (0..entries).map(|_| (0..width).map(|_| next.below(2) == 1).collect()).collect(),
             ),
         });
@@ -56,16 +59,16 @@ fn program(choices: &[u32], parties: u8) -> (Program, Vec<Entries>) {
     let circuit = half_adder();
     let mut made = 0;
     while made < 30 {
-        let mut some = |kind: &dyn Fn(Kind) -> bool| {
+        let mut some = |kind: &dyn Fn(ValueKind) -> bool| {
             let fit: Vec<&Value> = values.iter().filter(|value| kind(value.kind())).collect();
             fit[next.below(fit.len())].clone()
         };
-        let is_num = |kind| kind == Kind::Num;
-        let is_bits = |kind| kind != Kind::Num;
-        let is_bit = |kind| kind == Kind::Bits(1);
+        let is_num = |kind| kind == ValueKind::Num;
+        let is_bits = |kind| kind != ValueKind::Num;
+        let is_bit = |kind| kind == ValueKind::Bits(1);
         let (x, y, w, v, c) = (some(&is_num), some(&is_num), some(&is_bits), some(&is_bits), some(&is_bit));
         let d = some(&is_bit);
-        let small = |program: &mut Program, x: Value| {
+        let small = |program: &mut Script, x: Value| {
             let low = program.bits(&x, 12)?;
             program.num(&low)
         };

@@ -5,7 +5,7 @@ mod parties;
 
 use divisi_circuit::{Build, Gates, Program as Circuit};
 use divisi_program::plain::Entries;
-use divisi_program::{Program, lower, text};
+use divisi_program::{Script, lower, text};
 use parties::compare;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn circuits(name: &str) -> Result<Arc<Circuit>, String> {
     Ok(Arc::new(g2.finish()))
 }
 
-fn read(body: &str) -> Program {
+fn read(body: &str) -> Script {
     text::read(&format!("divisi program 1\n{body}"), &circuits).unwrap()
 }
 

@@ -5,9 +5,9 @@ use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Session, Settles};
 use divisi_field::Gf48;
 use divisi_ot::Config;
-use divisi_spdz::stock::{Kind, Plan, Stocked, make};
+use divisi_spdz::stock::{FromStock, Lots, StockPlan, make};
 use divisi_spdz::{Preparation, Protocol, Spdz};
-use divisi_store::stock::{Entropy, Reserve, SealKey, State, StockError, StockInfo, look};
+use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zeroize::Zeroizing;
@@ -50,11 +50,11 @@ impl House {
 
     fn make(&self, session: Session) -> Result<(), Abort> {
         let owner = party(1);
-        let plan = Plan::new(&[
-            (Kind::Units { log: 8 }, SBOXES),
-            (Kind::Known { owner }, 8 * SBOXES),
-            (Kind::Bits, 50),
-            (Kind::ByteTriples, 7),
+        let plan = StockPlan::new(&[
+            (Lots::Units { log: 8 }, SBOXES),
+            (Lots::Known { owner }, 8 * SBOXES),
+            (Lots::Bits, 50),
+            (Lots::ByteTriples, 7),
         ]);
         let (me, n) = (session.me().number(), session.parties() as u8);
         // small buckets: these tests are not about their bits
@@ -96,7 +96,7 @@ impl House {
         copy(&self.copy(number), &self.dir(number));
     }
 
-    fn state(&self, number: u8) -> Result<State, StockError> {
+    fn state(&self, number: u8) -> Result<StockState, StockError> {
         look(&self.dir(number), &key()).map(|(_, state)| state)
     }
 
@@ -108,7 +108,7 @@ impl House {
         let number = session.me().number();
         let reserve = Reserve::open(&self.dir(number), key(), entropy(), number);
         let reserve = reserve.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
-        let (party, source) = Stocked::<Gf48>::start(session, reserve)?;
+        let (party, source) = FromStock::<Gf48>::start(session, reserve)?;
         Spdz::new(party, Box::new(source), Protocol::Lookup)
     }
 

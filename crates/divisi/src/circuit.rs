@@ -12,7 +12,7 @@ pub use info::{About, info};
 pub use rewrite::{optimised, turned, write_as};
 
 use crate::failure::Failure;
-use divisi_circuit::bristol::{self, Counts, Format, Order};
+use divisi_circuit::bristol::{self, BitOrder, Counts, Format};
 use divisi_circuit::{Program, plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::circuits::{self, LONGEST_MESSAGE};
@@ -33,7 +33,7 @@ pub struct Circuit {
     pub program: Program,
     /// How its file is written, what the file has, and in which order the wires of its values stand, if it is
     /// a published file that is known; nothing for a circuit of this program's own.
-    pub file: Option<(Format, Counts, Option<Order>)>,
+    pub file: Option<(Format, Counts, Option<BitOrder>)>,
 }
 
 /// The circuit of that name; else the one in the file of that name.
@@ -120,7 +120,7 @@ impl Circuit {
     /// Whether wire 0 is the first bit of a value: known of some published files.
     #[must_use]
     pub fn is_first_bit_first(&self) -> bool {
-        matches!(self.file, Some((_, _, Some(Order::FirstBitFirst))))
+        matches!(self.file, Some((_, _, Some(BitOrder::FirstBitFirst))))
     }
 
     /// A digest of all that it is, for parties to compare.

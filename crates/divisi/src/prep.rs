@@ -10,7 +10,7 @@ use crate::local::seat;
 use crate::run::Membership;
 use divisi_core::{Abort, PartyId, Session, local};
 use divisi_net::{Config, Identity, Listener, Machine, Options as Net, World};
-use divisi_store::stock::{SealKey, State, StockError, StockInfo, forget, look};
+use divisi_store::stock::{SealKey, StockError, StockInfo, StockState, forget, look};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct Part {
     /// What it is.
     pub info: StockInfo,
     /// How far it is used.
-    pub state: State,
+    pub state: StockState,
     /// For how many blocks it is enough.
     pub blocks_left: u64,
     /// How many bytes it has on disk.

@@ -4,7 +4,7 @@ use crate::circuit;
 use crate::failure::Failure;
 use divisi_program::plain::{Entries, evaluate, fits};
 use divisi_program::program::{Input, LARGEST};
-use divisi_program::{Code, Cost, Kind, Program, lower, text};
+use divisi_program::{Code, RunCost, Script, ValueKind, lower, text};
 use divisi_symmetric::gates::Adder;
 use std::cell::RefCell;
 use std::fs::File;
@@ -18,14 +18,14 @@ const LONGEST: u64 = 16 << 20;
 /// A program from its file, ready to run.
 pub struct Held {
     name: String,
-    program: Program,
+    program: Script,
     code: Code,
     digest: [u8; 32],
 }
 
 /// What a program has.
 #[derive(Clone, Copy, Debug)]
-pub struct About {
+pub struct ProgramFacts {
     /// Statements that compute.
     pub statements: usize,
     /// Inputs.
@@ -35,7 +35,7 @@ pub struct About {
     /// The last party that it names.
     pub parties: u8,
     /// What a run takes.
-    pub cost: Cost,
+    pub cost: RunCost,
 }
 
 impl Held {
@@ -88,7 +88,7 @@ impl Held {
 
     /// Its statements.
     #[must_use]
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &Script {
         &self.program
     }
 
@@ -106,8 +106,8 @@ impl Held {
 
     /// What it has.
     #[must_use]
-    pub fn about(&self) -> About {
-        About {
+    pub fn about(&self) -> ProgramFacts {
+        ProgramFacts {
             statements: self.program.statements().len() - self.program.inputs().len(),
             inputs: self.program.inputs().len(),
             outputs: self.program.outputs().len(),
@@ -180,14 +180,14 @@ fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
         Failure::usage(format!("value {} of the input {} {what}", i + 1, input.name))
     };
     let entries = match input.value.kind() {
-        Kind::Num => {
+        ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
                 let number = word.parse::<i64>().ok().filter(|x| x.unsigned_abs() <= LARGEST as u64);
                 number.ok_or_else(|| wrong(i, format!("is no integer from -{LARGEST} to {LARGEST}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
         }
-        Kind::Bits(width) => {
+        ValueKind::Bits(width) => {
             let word = |(i, word): (usize, &str)| {
                 bits(word, width).ok_or_else(|| {
                     wrong(i, format!("is no number of {width} bits: give digits, or 0x and hexadecimal ones"))

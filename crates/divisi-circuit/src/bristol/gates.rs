@@ -1,10 +1,11 @@
 //! The syntax of both formats: the header, then gates one at a time, each with its line. What a file needs in
 //! memory is a line of it.
 
-use super::known::{self, Order};
+use super::error::Error;
+use super::known::{self, BitOrder};
 use super::lines::{Line, Lines};
 use super::looks;
-use std::fmt;
+use super::syntax::{Format, Gate, Header, Negations};
 use std::io::BufRead;
 
 /// Wires that a file may declare beyond what its length bears out. An input wire that no gate reads stands
@@ -19,101 +20,6 @@ const LINE: usize = 1 << 16;
 
 /// Bytes of a line for each wire of the file: a `MAND` may write every wire, and reads two for each.
 const LINE_FOR_A_WIRE: usize = 36;
-
-/// What is wrong with a file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    line: usize,
-    reason: String,
-    unreadable: bool,
-}
-
-impl Error {
-    pub(crate) fn new(line: usize, reason: impl Into<String>) -> Error {
-        Error { line, reason: reason.into(), unreadable: false }
-    }
-
-    pub(super) fn unreadable(line: usize, reason: String) -> Error {
-        Error { line, reason, unreadable: true }
-    }
-
-    /// The line, counted from 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// What is wrong with it.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        &self.reason
-    }
-
-    /// Whether it is the system that did not give the line.
-    #[must_use]
-    pub fn is_unreadable(&self) -> bool {
-        self.unreadable
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
-    }
-}
-
-impl std::error::Error for Error {}
-
-/// The two formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The newer one.
-    Fashion,
-    /// The older one: two inputs, one output.
-    Older,
-}
-
-/// What a file declares before its gates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// How the file is written.
-    pub format: Format,
-    /// Lines of gates.
-    pub gates: usize,
-    /// Wires: those of the inputs first, those of the outputs last.
-    pub wires: usize,
-    /// The width of each input value.
-    pub inputs: Vec<usize>,
-    /// The width of each output value.
-    pub outputs: Vec<usize>,
-}
-
-/// A gate of a file. Wires are numbers as the file has them: not looked at yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // operands and results
-pub enum Gate<'r> {
-    /// `out = x + y`, or with a 1 added.
-    Xor { x: usize, y: usize, out: usize, negated: bool },
-    /// `out = x y`, with negations.
-    And { x: usize, y: usize, out: usize, signs: Signs },
-    /// `out[i] = x[i] y[i]`: lists of one length.
-    Mand { x: &'r [usize], y: &'r [usize], out: &'r [usize] },
-    /// `out = x + 1`.
-    Inv { x: usize, out: usize },
-    /// `out = value`.
-    Eq { value: bool, out: usize },
-    /// `out = x`.
-    Eqw { x: usize, out: usize },
-}
-
-/// Where a 1 is added in a product of two.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signs {
-    /// To both operands.
-    pub operands: bool,
-    /// To the result.
-    pub result: bool,
-}
 
 /// A file in either format, read gate by gate.
 ///
@@ -221,7 +127,7 @@ impl<R: BufRead> Reader<R> {
     /// In which order the wires of a value stand, if the gates that were read are those of a published file
     /// that is known.
     #[must_use]
-    pub fn known_order(&self) -> Option<Order> {
+    pub fn known_order(&self) -> Option<BitOrder> {
         self.known.order()
     }
 }
@@ -252,7 +158,7 @@ fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Ga
     for at in 2..2 + wires {
         named.push(line.number(at)?);
     }
-    let and = |x, y, out, operands, result| Gate::And { x, y, out, signs: Signs { operands, result } };
+    let and = |x, y, out, operands, result| Gate::And { x, y, out, signs: Negations { operands, result } };
     Ok(match (name, &named[..]) {
         ("XOR", &[x, y, out]) => Gate::Xor { x, y, out, negated: false },
         ("XNOR", &[x, y, out]) => Gate::Xor { x, y, out, negated: true },

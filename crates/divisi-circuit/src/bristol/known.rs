@@ -5,11 +5,11 @@
 //! given a header of Bristol Fashion without being turned. The gates are compared and not the bytes, so that
 //! a header, blank lines, comments and line ends make no difference.
 
-use super::gates::{Gate, Header};
+use super::syntax::{Gate, Header};
 
 /// In which order the wires of a value stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum BitOrder {
     /// Wire 0 is the last bit of a value as the standard prints it: that of Bristol Fashion.
     LastBitFirst,
     /// Wire 0 is the first bit.
@@ -21,19 +21,19 @@ pub enum Order {
 ///
 /// Files of emp-toolkit/emp-tool (commit 00f7552, `emp-tool/circuits/files`); those of the same gates are
 /// with others, too: the first one in SCALE-MAMBA (`Circuits/Bristol`) under a header of Bristol Fashion.
-const KNOWN: [(u128, Order); 6] = [
+const KNOWN: [(u128, BitOrder); 6] = [
     // AES-non-expanded.txt
-    (0x2291_f636_f5be_af7a_1025_f677_c0fb_b376, Order::FirstBitFirst),
+    (0x2291_f636_f5be_af7a_1025_f677_c0fb_b376, BitOrder::FirstBitFirst),
     // sha-256.txt
-    (0xbdff_ea3b_64a7_1274_8f20_c1f4_f3db_0176, Order::FirstBitFirst),
+    (0xbdff_ea3b_64a7_1274_8f20_c1f4_f3db_0176, BitOrder::FirstBitFirst),
     // adder_32bit.txt
-    (0x3d14_e83d_848d_bce0_cade_31e9_0242_bee4, Order::LastBitFirst),
+    (0x3d14_e83d_848d_bce0_cade_31e9_0242_bee4, BitOrder::LastBitFirst),
     // aes_128.txt
-    (0x8cb1_7b15_9fb1_ce32_639f_4df3_4767_9f6a, Order::LastBitFirst),
+    (0x8cb1_7b15_9fb1_ce32_639f_4df3_4767_9f6a, BitOrder::LastBitFirst),
     // aes_256.txt
-    (0xd1f7_0b23_0541_bf16_9fda_7dd8_c5f7_7061, Order::LastBitFirst),
+    (0xd1f7_0b23_0541_bf16_9fda_7dd8_c5f7_7061, BitOrder::LastBitFirst),
     // sha256.txt
-    (0x44cd_17fa_c022_793d_fc6b_58f0_cfdf_8302, Order::LastBitFirst),
+    (0x44cd_17fa_c022_793d_fc6b_58f0_cfdf_8302, BitOrder::LastBitFirst),
 ];
 
 /// A digest of widths and gates as they are read.
@@ -79,7 +79,7 @@ impl Fingerprint {
         digest
     }
 
-    pub fn order(&self) -> Option<Order> {
+    pub fn order(&self) -> Option<BitOrder> {
         let digest = u128::from_be_bytes(self.digest());
         KNOWN.into_iter().find(|(known, _)| *known == digest).map(|(_, order)| order)
     }
@@ -115,7 +115,7 @@ mod tests {
         let text = include_bytes!("../../tests/vectors/adder_32bit.txt");
         let mut reader = Reader::new(BufReader::new(&text[..]), text.len()).unwrap();
         while reader.gate().unwrap().is_some() {}
-        assert_eq!(reader.known_order(), Some(super::Order::LastBitFirst));
+        assert_eq!(reader.known_order(), Some(super::BitOrder::LastBitFirst));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The lines of a file and their words: blank lines and comments stand anywhere, and lines end as on any
 //! system.
 
-use super::gates::Error;
+use super::error::Error;
 use super::looks;
 use std::io::{self, BufRead};
 use std::ops::Range;

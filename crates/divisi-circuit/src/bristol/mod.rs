@@ -15,18 +15,22 @@
 //! same of it and keeps nothing but what is known of each wire; [`crate::stream`] runs a file from where it
 //! lies. All three take gates from one [`Reader`].
 
+mod error;
 mod gates;
 mod known;
 mod lines;
 mod looks;
 mod read;
 mod survey;
+mod syntax;
 mod wires;
 mod write;
 
-pub use gates::{Error, Format, Gate, Header, Reader, Signs};
-pub use known::Order;
+pub use error::Error;
+pub use gates::Reader;
+pub use known::BitOrder;
 pub use read::{Source, read};
 pub(crate) use survey::MANY;
 pub use survey::{Counts, Survey, survey};
-pub use write::{Unfit, write, write_as};
+pub use syntax::{Format, Gate, Header, Negations};
+pub use write::{Unwritable, write, write_as};

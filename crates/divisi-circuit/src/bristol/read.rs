@@ -1,8 +1,10 @@
 //! A file as a program.
 
-use super::gates::{Error, Format, Gate, LONGEST, Reader};
-use super::known::Order;
+use super::error::Error;
+use super::gates::{LONGEST, Reader};
+use super::known::BitOrder;
 use super::survey::Counts;
+use super::syntax::{Format, Gate};
 use super::wires::Wires;
 use crate::build::{Bit, Build};
 use crate::gates::Gates;
@@ -18,7 +20,7 @@ pub struct Source {
     /// How it is written.
     pub format: Format,
     /// In which order the wires of its values stand, if it is a published file that is known.
-    pub order: Option<Order>,
+    pub order: Option<BitOrder>,
 }
 
 /// Reads a circuit in either format. Memory and time are proportional to the length of the file, whatever it

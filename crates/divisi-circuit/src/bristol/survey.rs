@@ -1,7 +1,9 @@
 //! A file looked through once, in five bytes a wire.
 
-use super::gates::{Error, Gate, Header, Reader};
-use super::known::Order;
+use super::error::Error;
+use super::gates::Reader;
+use super::known::BitOrder;
+use super::syntax::{Gate, Header};
 use super::wires::Wires;
 use std::io::BufRead;
 use std::num::NonZeroU32;
@@ -47,7 +49,7 @@ pub struct Survey {
     /// The longest chain of its products: that of the program that [`read`](super::read) gives.
     pub and_depth: usize,
     /// In which order the wires of its values stand, if it is a published file that is known.
-    pub order: Option<Order>,
+    pub order: Option<BitOrder>,
     /// How often each wire is read; [`MANY`] if it is an output, or read as often as that.
     pub(crate) readers: Vec<u8>,
 }

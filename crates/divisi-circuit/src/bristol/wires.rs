@@ -1,6 +1,7 @@
 //! The wires of a file as its gates come: each is written once, and before it is read.
 
-use super::gates::{Error, Header};
+use super::error::Error;
+use super::syntax::Header;
 
 /// What is known of each wire that is written.
 pub(super) struct Wires<T> {

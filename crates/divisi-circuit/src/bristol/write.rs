@@ -27,7 +27,7 @@ pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<C
 /// Why a program cannot be written in a format.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Unfit {
+pub enum Unwritable {
     /// The format before Bristol Fashion has at most two inputs and one output.
     Values {
         /// Input values of the program.
@@ -41,40 +41,44 @@ pub enum Unfit {
     Unwritten(io::Error),
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for Unwritable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unfit::Values { inputs, outputs } => write!(
+            Unwritable::Values { inputs, outputs } => write!(
                 f,
                 "the format before Bristol Fashion has one or two input values and one output value, and this \
                  circuit has {inputs} and {outputs}"
             ),
-            Unfit::NoInput => f.write_str(
+            Unwritable::NoInput => f.write_str(
                 "the format before Bristol Fashion makes constants of an input, and there is none",
             ),
-            Unfit::Unwritten(error) => error.fmt(f),
+            Unwritable::Unwritten(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for Unwritable {}
 
 /// Writes a program in either format. That before Bristol Fashion has `XOR`, `AND` and `INV` alone: a
 /// constant becomes the sum of an input wire with itself, a copy two negations.
 ///
 /// # Errors
-/// [`Unfit`] if the format has no room for it, or `out` fails.
-pub fn write_as(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> Result<Counts, Unfit> {
+/// [`Unwritable`] if the format has no room for it, or `out` fails.
+pub fn write_as(
+    program: &Program,
+    format: Format,
+    out: &mut (impl Write + ?Sized),
+) -> Result<Counts, Unwritable> {
     if format == Format::Older {
         let (inputs, outputs) = (program.inputs().len(), program.outputs().len());
         if !(1..=2).contains(&inputs) || outputs != 1 {
-            return Err(Unfit::Values { inputs, outputs });
+            return Err(Unwritable::Values { inputs, outputs });
         }
         if program.input_bits() == 0 {
-            return Err(Unfit::NoInput);
+            return Err(Unwritable::NoInput);
         }
     }
-    put(program, format, out).map_err(Unfit::Unwritten)
+    put(program, format, out).map_err(Unwritable::Unwritten)
 }
 
 /// The gates of a list that the format before Bristol Fashion has not, as others that it has; and where the

@@ -20,7 +20,7 @@ mod walk;
 
 pub use origin::{Fault, LONGEST, Origin};
 
-use crate::bristol::{Counts, Format, Header, Order, Survey, survey};
+use crate::bristol::{BitOrder, Counts, Format, Header, Survey, survey};
 use crate::program::Slot;
 use origin::{Pieces, Reading};
 use std::fmt;
@@ -194,7 +194,7 @@ impl Stream {
 
     /// In which order the wires of its values stand, if it is a published file that is known.
     #[must_use]
-    pub fn order(&self) -> Option<Order> {
+    pub fn order(&self) -> Option<BitOrder> {
         self.survey.order
     }
 

@@ -4,7 +4,7 @@
 //! is not there or a slot too many, ends the walk with [`Fault::Changed`] all the same.
 
 use super::{End, Fault, Step};
-use crate::bristol::{Gate, MANY, Reader, Signs, Survey};
+use crate::bristol::{Gate, MANY, Negations, Reader, Survey};
 use crate::program::Slot;
 use std::io::BufRead;
 
@@ -142,7 +142,7 @@ impl<'s> Walk<'s> {
                 Gate::And { x, y, out, signs } => self.and([x, y], out, signs, step)?,
                 Gate::Mand { x, y, out } => {
                     for ((&x, &y), &out) in x.iter().zip(y).zip(out) {
-                        self.and([x, y], out, Signs::default(), step)?;
+                        self.and([x, y], out, Negations::default(), step)?;
                     }
                 }
                 Gate::Inv { x, out } => {
@@ -192,7 +192,7 @@ impl<'s> Walk<'s> {
         &mut self,
         [x, y]: [usize; 2],
         out: usize,
-        signs: Signs,
+        signs: Negations,
         step: &mut impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
         let [a, b] = [self.read(x)?, self.read(y)?].map(|value| value.negated_if(signs.operands));

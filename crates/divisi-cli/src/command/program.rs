@@ -56,7 +56,8 @@ pub fn run(command: &Commands) -> Result<Done, Failure> {
 fn info(held: &Held) -> Result<Done, Failure> {
     let (about, program) = (held.about(), held.program());
     let cost = about.cost;
-    let described = |kind: divisi_program::Kind, shape: &divisi_program::Shape| format!("{kind} {shape}");
+    let described =
+        |kind: divisi_program::ValueKind, shape: &divisi_program::Shape| format!("{kind} {shape}");
     let mut text = format!(
         "{}: {} statements, {} inputs, {} outputs, parties 1 to {}\n",
         held.name(),

@@ -2,7 +2,7 @@
 
 use super::{Lower, OFFSET};
 use crate::code::{Id, Node};
-use crate::program::{BOUND, Op, Statement};
+use crate::program::{Action, BOUND, Statement};
 use crate::shape::Shape;
 use crate::words::Word;
 use std::sync::Arc;
@@ -93,15 +93,15 @@ impl Lower<'_> {
 
     pub(super) fn compare(&mut self, statement: &Statement, x: Id, y: Id, is_num: bool) -> Id {
         match (&statement.op, is_num) {
-            (Op::Lt, true) => self.less(statement, x, y),
-            (Op::Le, true) => {
+            (Action::Lt, true) => self.less(statement, x, y),
+            (Action::Le, true) => {
                 let other =
                     Statement { args: vec![statement.args[1], statement.args[0]], ..statement.clone() };
                 let greater = self.less(&other, y, x);
                 self.not(greater)
             }
-            (Op::Lt, false) => self.run(Word::Less, self.width(x), vec![x, y]),
-            (Op::Le, false) => {
+            (Action::Lt, false) => self.run(Word::Less, self.width(x), vec![x, y]),
+            (Action::Le, false) => {
                 let greater = self.run(Word::Less, self.width(x), vec![y, x]);
                 self.not(greater)
             }

@@ -7,7 +7,7 @@
 mod bits;
 
 use crate::code::{Code, Id, NOWHERE, Node, Sized};
-use crate::program::{Constant, Kind, Op, Program, Statement};
+use crate::program::{Action, Constant, Script, Statement, ValueKind};
 use crate::shape::Shape;
 use crate::words::{self, Word};
 use divisi_circuit::Program as Circuit;
@@ -20,7 +20,7 @@ const OFFSET: usize = 31;
 
 /// Nodes as they are made.
 struct Lower<'p> {
-    program: &'p Program,
+    program: &'p Script,
     p: Modulus,
     nodes: Vec<Sized>,
     /// The node of each value.
@@ -35,17 +35,17 @@ struct Lower<'p> {
 }
 
 /// Whether a statement works on the bits of numbers.
-fn wants_bits(op: &Op) -> bool {
+fn wants_bits(op: &Action) -> bool {
     match op {
-        Op::Lt | Op::Le | Op::Eq | Op::Min | Op::Max | Op::Bits | Op::Div => true,
-        Op::Shift(by) => *by < 0,
+        Action::Lt | Action::Le | Action::Eq | Action::Min | Action::Max | Action::Bits | Action::Div => true,
+        Action::Shift(by) => *by < 0,
         _ => false,
     }
 }
 
 /// The code of a program; `None` for a field in which its numbers do not lie (nobody can cause it).
 #[must_use]
-pub fn lower(program: &Program) -> Option<Code> {
+pub fn lower(program: &Script) -> Option<Code> {
     let mut wanted = vec![0; program.values.len()];
     for statement in program.statements.iter().filter(|statement| wants_bits(&statement.op)) {
         statement.args.iter().for_each(|arg| wanted[*arg] += 1);
@@ -63,8 +63,8 @@ pub fn lower(program: &Program) -> Option<Code> {
     for (place, input) in program.inputs.iter().enumerate() {
         let lanes = input.value.shape().entries();
         let id = match input.value.kind() {
-            Kind::Num => lower.number(Node::Input(place), lanes),
-            Kind::Bits(width) => lower.word(Node::InputBits(place), lanes, width),
+            ValueKind::Num => lower.number(Node::Input(place), lanes),
+            ValueKind::Bits(width) => lower.word(Node::InputBits(place), lanes, width),
         };
         lower.values[input.value.id] = Some(id);
     }
@@ -178,29 +178,29 @@ impl Lower<'_> {
         let out = program.value(*first);
         let shape = out.shape().clone();
         let lanes = shape.entries();
-        let is_num = statement.args.first().is_some_and(|arg| program.value(*arg).kind() == Kind::Num);
+        let is_num = statement.args.first().is_some_and(|arg| program.value(*arg).kind() == ValueKind::Num);
         let width = match out.kind() {
-            Kind::Num => 0,
-            Kind::Bits(width) => width,
+            ValueKind::Num => 0,
+            ValueKind::Bits(width) => width,
         };
         let id = match &statement.op {
-            Op::Input => return Some(()),
-            Op::Constant(Constant::Num(numbers)) => self.constant(numbers),
-            Op::Constant(Constant::Bits(bits)) => self.same(bits.clone(), 1),
-            Op::Add | Op::Sub | Op::Mul | Op::Xor | Op::And | Op::Or => {
+            Action::Input => return Some(()),
+            Action::Constant(Constant::Num(numbers)) => self.constant(numbers),
+            Action::Constant(Constant::Bits(bits)) => self.same(bits.clone(), 1),
+            Action::Add | Action::Sub | Action::Mul | Action::Xor | Action::And | Action::Or => {
                 let (x, y) = (self.wide(statement, 0, &shape)?, self.wide(statement, 1, &shape)?);
                 match (&statement.op, is_num) {
-                    (Op::Add, true) => self.number(Node::Add(x, y), lanes),
-                    (Op::Sub, true) => self.sub(x, y),
-                    (Op::Mul, _) => self.product(x, y),
-                    (Op::Add, false) => self.run(Word::Add, width, vec![x, y]),
-                    (Op::Sub, false) => self.run(Word::Sub, width, vec![x, y]),
-                    (Op::And, _) => self.run(Word::And, width, vec![x, y]),
-                    (Op::Or, _) => self.run(Word::Or, width, vec![x, y]),
+                    (Action::Add, true) => self.number(Node::Add(x, y), lanes),
+                    (Action::Sub, true) => self.sub(x, y),
+                    (Action::Mul, _) => self.product(x, y),
+                    (Action::Add, false) => self.run(Word::Add, width, vec![x, y]),
+                    (Action::Sub, false) => self.run(Word::Sub, width, vec![x, y]),
+                    (Action::And, _) => self.run(Word::And, width, vec![x, y]),
+                    (Action::Or, _) => self.run(Word::Or, width, vec![x, y]),
                     _ => self.word(Node::Xor(x, y), lanes, width),
                 }
             }
-            Op::Neg => {
+            Action::Neg => {
                 let x = self.wide(statement, 0, &shape)?;
                 if is_num {
                     self.number(Node::Neg(x), lanes)
@@ -209,18 +209,18 @@ impl Lower<'_> {
                     self.run(Word::Sub, width, vec![zero, x])
                 }
             }
-            Op::Sum => {
+            Action::Sum => {
                 let x = self.values[statement.args[0]]?;
                 self.number(Node::SumRows(x, self.lanes(x) / lanes), lanes)
             }
-            Op::MatMul => self.matrices(statement)?,
-            Op::Min | Op::Max => return self.extreme(statement, matches!(statement.op, Op::Max)),
-            Op::Reshape => self.values[statement.args[0]]?,
-            Op::Gather(places) => {
+            Action::MatMul => self.matrices(statement)?,
+            Action::Min | Action::Max => return self.extreme(statement, matches!(statement.op, Action::Max)),
+            Action::Reshape => self.values[statement.args[0]]?,
+            Action::Gather(places) => {
                 let x = self.values[statement.args[0]]?;
                 self.gather(x, places.clone())
             }
-            Op::Lt | Op::Le | Op::Eq => {
+            Action::Lt | Action::Le | Action::Eq => {
                 let inner = program
                     .value(statement.args[0])
                     .shape()
@@ -228,12 +228,12 @@ impl Lower<'_> {
                 let (x, y) = (self.wide(statement, 0, &inner)?, self.wide(statement, 1, &inner)?);
                 self.compare(statement, x, y, is_num)
             }
-            Op::Select => self.select(statement, &shape)?,
-            Op::Not => {
+            Action::Select => self.select(statement, &shape)?,
+            Action::Not => {
                 let x = self.values[statement.args[0]]?;
                 self.not(x)
             }
-            Op::Bits => {
+            Action::Bits => {
                 let x = self.values[statement.args[0]]?;
                 if width < OFFSET {
                     let word = self.offset(x);
@@ -243,16 +243,16 @@ impl Lower<'_> {
                     self.slice(bits, 0..width)
                 }
             }
-            Op::Num => {
+            Action::Num => {
                 let word = self.values[statement.args[0]]?;
                 let id = self.number(Node::ToNumber(word), lanes);
                 self.remember(id, word);
                 id
             }
-            Op::Shift(by) => self.shift(statement, *by)?,
-            Op::Div => self.divide(statement, &shape)?,
-            Op::Lookup => self.look_up(statement)?,
-            Op::Circuit(circuit) => return self.any(statement, circuit, &shape),
+            Action::Shift(by) => self.shift(statement, *by)?,
+            Action::Div => self.divide(statement, &shape)?,
+            Action::Lookup => self.look_up(statement)?,
+            Action::Circuit(circuit) => return self.any(statement, circuit, &shape),
         };
         self.values[*first] = Some(id);
         Some(())

@@ -3,7 +3,7 @@
 use super::{Held, NODE, Run, unfit};
 use crate::code::Id;
 use crate::plain::Entries;
-use crate::program::Kind;
+use crate::program::ValueKind;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
@@ -39,7 +39,7 @@ impl Run<'_> {
 
     pub(super) fn input_bits(&mut self, place: usize, own: &[Option<Entries>]) -> Result<Held, Abort> {
         let input = self.program.inputs().get(place).ok_or_else(unfit)?;
-        let (lanes, Kind::Bits(width)) = (input.value.shape().entries(), input.value.kind()) else {
+        let (lanes, ValueKind::Bits(width)) = (input.value.shape().entries(), input.value.kind()) else {
             return Err(unfit());
         };
         let session = self.mixed.session();
@@ -68,7 +68,7 @@ impl Run<'_> {
         let mut out: Vec<Option<Entries>> = vec![None; outputs.len()];
         let mut groups: BTreeMap<(&[u8], bool), Vec<usize>> = BTreeMap::new();
         for (place, output) in outputs.iter().enumerate() {
-            let number = output.value.kind() == Kind::Num;
+            let number = output.value.kind() == ValueKind::Num;
             groups.entry((&output.receivers, number)).or_default().push(place);
         }
         for ((receivers, number), places) in groups {

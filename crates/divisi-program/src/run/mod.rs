@@ -8,7 +8,7 @@ mod ends;
 
 use crate::code::{Code, Id, NOWHERE, Node};
 use crate::plain::Entries;
-use crate::program::Program;
+use crate::program::Script;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Convert, Job, Lanes, Step, step};
 use divisi_field::zp::Modulus;
@@ -69,7 +69,7 @@ pub fn prepare(code: &Code, mixed: &mut Mixed) -> Result<Ahead, Abort> {
 /// # Errors
 /// [`Abort::Misuse`] for inputs that are missing or do not fit; whatever a broken peer causes.
 pub fn run(
-    program: &Program,
+    program: &Script,
     code: &Code,
     mixed: &mut Mixed,
     own: &[Option<Entries>],
@@ -94,7 +94,7 @@ pub fn run(
 }
 
 struct Run<'r> {
-    program: &'r Program,
+    program: &'r Script,
     code: &'r Code,
     mixed: &'r mut Mixed,
     plain: Modulus,

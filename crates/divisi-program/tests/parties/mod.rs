@@ -7,11 +7,11 @@ use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
 use divisi_ot::Config;
 use divisi_program::plain::{self, Entries};
-use divisi_program::{Code, Program, lower, run};
+use divisi_program::{Code, Script, lower, run};
 use std::sync::Arc;
 
 /// What each party learned, and what it counted. The lattice is one for tests.
-pub fn run(n: usize, program: &Program, inputs: &[Entries]) -> Vec<(Vec<Option<Entries>>, Counts)> {
+pub fn run(n: usize, program: &Script, inputs: &[Entries]) -> Vec<(Vec<Option<Entries>>, Counts)> {
     let code = lower(program).unwrap();
     let ring = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
     let ring = Arc::new(Ring::new(ring).unwrap());
@@ -23,7 +23,7 @@ pub fn run(n: usize, program: &Program, inputs: &[Entries]) -> Vec<(Vec<Option<E
 
 fn one(
     mut session: divisi_core::Session,
-    program: &Program,
+    program: &Script,
     code: &Code,
     ring: Option<&Arc<Ring>>,
     inputs: &[Entries],
@@ -53,7 +53,7 @@ fn one(
 }
 
 /// Run it, and compare what each party learns with the clear.
-pub fn compare(n: usize, program: &Program, inputs: &[Entries]) -> Vec<Counts> {
+pub fn compare(n: usize, program: &Script, inputs: &[Entries]) -> Vec<Counts> {
     let expected = plain::evaluate(program, inputs).unwrap();
     let ends = run(n, program, inputs);
     let mut counts = Vec::new();

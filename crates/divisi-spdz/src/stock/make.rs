@@ -1,7 +1,7 @@
 //! Making a stock: preprocessing goes to disk lot by lot, each checked before it is written.
 
 use super::pack::body;
-use super::{Kind, Plan, at_abort};
+use super::{Lots, StockPlan, at_abort};
 use crate::part::Mac;
 use crate::party::{Party, unfit};
 use crate::prep::{Bucketed, Mascot, Preparation};
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 const MADE: Step = step!("stock.made");
 
 /// Who is told how much was made, of how much, in values of the kind of which there is most.
-pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+pub type Advance<'p> = &'p mut dyn FnMut(u64, u64);
 
 /// Make a stock in a session of its own: its id is the session's, its alpha that of this session, which no
 /// other has but those that take from it. `create` makes the place, of the id and our share of alpha.
@@ -34,9 +34,9 @@ pub fn make<F: Mac + Holds<Gf8>>(
     session: Session,
     preparation: Preparation,
     config: Config,
-    plan: &Plan,
+    plan: &StockPlan,
     create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
-    progress: Progress<'_>,
+    progress: Advance<'_>,
 ) -> Result<(), Abort> {
     let (mut party, mut source): (Party<F>, Box<dyn Source<F>>) = match preparation {
         Preparation::Bucketed => {
@@ -65,14 +65,14 @@ pub fn make<F: Mac + Holds<Gf8>>(
 fn fill<F: Mac + Holds<Gf8>>(
     party: &mut Party<F>,
     source: &mut dyn Source<F>,
-    plan: &Plan,
+    plan: &StockPlan,
     reserve: &Reserve,
-    progress: Progress<'_>,
+    progress: Advance<'_>,
 ) -> Result<(), Abort> {
-    let lots = |(kind, count): &(Kind, u64)| count.div_ceil(kind.lot() as u64);
+    let lots = |(kind, count): &(Lots, u64)| count.div_ceil(kind.lot() as u64);
     let turns = plan.kinds().iter().map(lots).max().unwrap_or(0);
     for (kind, count) in plan.kinds() {
-        if let Kind::Units { log } = kind {
+        if let Lots::Units { log } = kind {
             source.foresee(*log, usize::try_from(*count).unwrap_or(usize::MAX));
         }
     }
@@ -101,20 +101,20 @@ fn fill<F: Mac + Holds<Gf8>>(
 fn lot<F: Mac + Holds<Gf8>>(
     party: &mut Party<F>,
     source: &mut dyn Source<F>,
-    kind: Kind,
+    kind: Lots,
     count: usize,
 ) -> Result<Zeroizing<Vec<u8>>, Abort> {
     let lot = match kind {
-        Kind::Units { log } => {
+        Lots::Units { log } => {
             let units = source.units(party, log, count)?;
             let mut all = Auth::with_room(units.s.len() + units.vector.len());
             all.append(&units.s);
             all.append(&units.vector);
             body(count, &all)
         }
-        Kind::Bits => body(count, &source.bits(party, count)?),
-        Kind::Known { owner } => body(count, &source.known(party, owner, count)?.shares),
-        Kind::ByteTriples => {
+        Lots::Bits => body(count, &source.bits(party, count)?),
+        Lots::Known { owner } => body(count, &source.known(party, owner, count)?.shares),
+        Lots::ByteTriples => {
             let triples = source.byte_triples(party, count)?;
             let mut all = Auth::with_room(3 * count);
             [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));

@@ -1,4 +1,4 @@
-//! Preprocessing from disk: made in one session ([`make`]), used in others, each value once ([`Stocked`]).
+//! Preprocessing from disk: made in one session ([`make`]), used in others, each value once ([`FromStock`]).
 //!
 //! All sessions on a stock have its alpha, one after the other: a party's process has its part alone
 //! ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2) needs
@@ -11,8 +11,8 @@ mod make;
 mod pack;
 mod plan;
 
-pub use make::{Progress, make};
-pub use plan::{Kind, Plan};
+pub use make::{Advance, make};
+pub use plan::{Lots, StockPlan};
 
 use crate::engine::LOAD_PHASE;
 use crate::part::{Mac, Part};
@@ -68,7 +68,7 @@ fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool
 }
 
 /// A source that takes from a stock on disk.
-pub struct Stocked<F: Mac> {
+pub struct FromStock<F: Mac> {
     reserve: Arc<Reserve>,
     /// Whether the session ended by an abort.
     aborted: Arc<AtomicBool>,
@@ -76,7 +76,7 @@ pub struct Stocked<F: Mac> {
     field: PhantomData<fn() -> F>,
 }
 
-impl<F: Mac> Stocked<F> {
+impl<F: Mac> FromStock<F> {
     /// The party of a session, whose share of alpha is that of the stock, and what the stock has.
     ///
     /// 1. All tell each other which stock they have, and how much of each series they made and took. 2. It
@@ -156,18 +156,18 @@ impl<F: Mac> Stocked<F> {
         let (end, aborted) = at_abort(&session, &reserve);
         let mut party = Party::new(session, Alpha::new(*alpha))?;
         party.reserve = Some(Arc::clone(&reserve));
-        Ok((party, Stocked { reserve, aborted, _end: end, field: PhantomData }))
+        Ok((party, FromStock { reserve, aborted, _end: end, field: PhantomData }))
     }
 
     /// The next values of a kind, plane by plane; they are taken before they are read.
-    fn next<V: Part>(&mut self, party: &mut Party<F>, kind: Kind, count: usize) -> Result<Auth<V, F>, Abort> {
+    fn next<V: Part>(&mut self, party: &mut Party<F>, kind: Lots, count: usize) -> Result<Auth<V, F>, Abort> {
         let phase = party.session.detour(LOAD_PHASE);
         let values = self.values(kind, count);
         party.session.back(phase);
         values.map_err(|e| unfit(TAKE, &e))
     }
 
-    fn values<V: Part>(&self, kind: Kind, count: usize) -> Result<Auth<V, F>, StockError> {
+    fn values<V: Part>(&self, kind: Lots, count: usize) -> Result<Auth<V, F>, StockError> {
         let (reserve, planes) = (&self.reserve, kind.planes());
         let mut out = Auth::<V, F>::zeros(planes * count);
         if count == 0 {
@@ -238,19 +238,19 @@ fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result
     alpha.ok_or_else(|| refused("the stock holds no share of alpha: drop it with `divisi prep drop`"))
 }
 
-impl<F: Mac> Source<F> for Stocked<F> {
+impl<F: Mac> Source<F> for FromStock<F> {
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
-        self.next(party, Kind::Bits, count)
+        self.next(party, Lots::Bits, count)
     }
 
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
-        let shares: Auth<Gf2, F> = self.next(party, Kind::Known { owner }, count)?;
+        let shares: Auth<Gf2, F> = self.next(party, Lots::Known { owner }, count)?;
         let ours = party.me() == owner;
         Ok(Known { values: ours.then(|| Zeroizing::new(shares.x.clone())), shares })
     }
 
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
-        let all: Auth<Gf2, F> = self.next(party, Kind::Units { log }, lanes)?;
+        let all: Auth<Gf2, F> = self.next(party, Lots::Units { log }, lanes)?;
         let s = log * lanes;
         Ok(Units { s: all.part(0..s), vector: all.part(s..all.len()), lanes })
     }
@@ -259,7 +259,7 @@ impl<F: Mac> Source<F> for Stocked<F> {
     where
         F: Holds<Gf8>,
     {
-        let all: Auth<Gf8, F> = self.next(party, Kind::ByteTriples, count)?;
+        let all: Auth<Gf8, F> = self.next(party, Lots::ByteTriples, count)?;
         let part = |i: usize| all.part(i * count..(i + 1) * count);
         Ok(Triples { a: part(0), b: part(1), c: part(2) })
     }
@@ -269,7 +269,7 @@ impl<F: Mac> Source<F> for Stocked<F> {
     }
 }
 
-impl<F: Mac> Drop for Stocked<F> {
+impl<F: Mac> Drop for FromStock<F> {
     fn drop(&mut self) {
         if !self.aborted.load(Ordering::SeqCst) {
             // a state that stays open says that it may differ from the others', and no more

@@ -9,7 +9,7 @@ use divisi_store::stock::Series;
 /// A kind of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum Lots {
     /// Unit vectors of 2^log entries with their places.
     Units {
         /// Bits of a place.
@@ -26,24 +26,24 @@ pub enum Kind {
     ByteTriples,
 }
 
-impl Kind {
+impl Lots {
     /// Its name, in files and messages.
     #[must_use]
     pub fn name(self) -> String {
         match self {
-            Kind::Units { log } => format!("tables-{log}"),
-            Kind::Bits => "bits".into(),
-            Kind::Known { owner } => format!("bits-of-{}", owner.number()),
-            Kind::ByteTriples => "products".into(),
+            Lots::Units { log } => format!("tables-{log}"),
+            Lots::Bits => "bits".into(),
+            Lots::Known { owner } => format!("bits-of-{}", owner.number()),
+            Lots::ByteTriples => "products".into(),
         }
     }
 
     /// How many planes a value has.
     pub(super) fn planes(self) -> usize {
         match self {
-            Kind::Units { log } => log + (1 << log),
-            Kind::Bits | Kind::Known { .. } => 1,
-            Kind::ByteTriples => 3,
+            Lots::Units { log } => log + (1 << log),
+            Lots::Bits | Lots::Known { .. } => 1,
+            Lots::ByteTriples => 3,
         }
     }
 
@@ -51,44 +51,44 @@ impl Kind {
     /// it asked for.
     pub(super) fn lot(self) -> usize {
         match self {
-            Kind::Units { log } => (1 << 20) >> log,
-            Kind::Bits | Kind::Known { .. } => 1 << 16,
-            Kind::ByteTriples => 1 << 15,
+            Lots::Units { log } => (1 << 20) >> log,
+            Lots::Bits | Lots::Known { .. } => 1 << 16,
+            Lots::ByteTriples => 1 << 15,
         }
     }
 }
 
 /// How many values of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan(Vec<(Kind, u64)>);
+pub struct StockPlan(Vec<(Lots, u64)>);
 
-impl Plan {
+impl StockPlan {
     /// So many of each; of a kind that is named twice the sum, of one with none nothing.
     #[must_use]
-    pub fn new(wanted: &[(Kind, u64)]) -> Self {
-        let mut all: Vec<(Kind, u64)> = Vec::new();
+    pub fn new(wanted: &[(Lots, u64)]) -> Self {
+        let mut all: Vec<(Lots, u64)> = Vec::new();
         for (kind, count) in wanted.iter().filter(|(_, count)| *count > 0) {
             match all.iter_mut().find(|(of, _)| of == kind) {
                 Some((_, sum)) => *sum = sum.saturating_add(*count),
                 None => all.push((*kind, *count)),
             }
         }
-        Plan(all)
+        StockPlan(all)
     }
 
     /// All kinds, and how many of each.
     #[must_use]
-    pub fn kinds(&self) -> &[(Kind, u64)] {
+    pub fn kinds(&self) -> &[(Lots, u64)] {
         &self.0
     }
 
     /// How they lie on disk.
     #[must_use]
     pub fn series<F: Mac>(&self) -> Vec<Series> {
-        let series = |(kind, count): &(Kind, u64)| {
+        let series = |(kind, count): &(Lots, u64)| {
             let (lot, planes) = (kind.lot(), kind.planes());
             let longest = match kind {
-                Kind::ByteTriples => length::<Gf8, F>(planes, lot),
+                Lots::ByteTriples => length::<Gf8, F>(planes, lot),
                 _ => length::<Gf2, F>(planes, lot),
             };
             Series { name: kind.name(), planned: *count, lot: lot as u64, longest: longest as u64 }

@@ -1,7 +1,7 @@
 //! The files of a stock, whoever has it: who may use them, what they hold, how they go.
 
 use super::info::Head;
-use super::{SealKey, State, StockError, StockInfo};
+use super::{SealKey, StockError, StockInfo, StockState};
 use crate::disk::{Disk, MachineDisk};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -39,7 +39,7 @@ pub(super) fn context<'c>(wrap: &'c [u8], party: &'c [u8], name: &'c str) -> [&'
 ///
 /// # Errors
 /// All that can be wrong with it.
-pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, State), StockError> {
+pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, StockState), StockError> {
     private(dir)?;
     let (head, state) = read(&MachineDisk, dir, key)?;
     Ok((head.info.clone(), state))
@@ -89,7 +89,7 @@ pub(super) fn is_over(dir: &Path, key: &SealKey) -> Result<bool, StockError> {
     Ok(state.counts.iter().all(|count| count.left() == 0))
 }
 
-pub(super) fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, State), StockError> {
+pub(super) fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, StockState), StockError> {
     let [path, of_state] = [HEAD, STATE].map(|name| dir.join(name));
     let Some(bytes) = load(disk, &path, LONGEST)? else {
         return Err(match load(disk, &dir.join(GONE), LONGEST)? {
@@ -107,7 +107,7 @@ pub(super) fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, 
     let bytes = bytes.ok_or_else(|| StockError::Damaged(of_state.clone(), "it is not there"))?;
     let body = key.open(&of_state, &context(&head.wrap, &[head.info.party], STATE), bytes)?;
     let no_state = || StockError::Damaged(of_state.clone(), "it is no state of this stock");
-    let (state, rest) = postcard::take_from_bytes::<State>(&body).map_err(|_| no_state())?;
+    let (state, rest) = postcard::take_from_bytes::<StockState>(&body).map_err(|_| no_state())?;
     let sound = state.counts.iter().all(|count| count.taken <= count.made);
     if !rest.is_empty() || state.counts.len() != head.info.series.len() || !sound {
         return Err(no_state());

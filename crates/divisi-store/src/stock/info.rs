@@ -62,7 +62,7 @@ impl Count {
 
 /// How far a stock is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct StockState {
     /// One for each series.
     pub counts: Vec<Count>,
     /// Whether a session has it, or died with it.

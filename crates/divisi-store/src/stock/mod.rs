@@ -25,7 +25,7 @@ mod tests;
 
 pub use error::StockError;
 pub use files::{forget, look};
-pub use info::{Count, Series, State, StockInfo};
+pub use info::{Count, Series, StockInfo, StockState};
 pub use seal::SealKey;
 
 use crate::disk::{Disk, MachineDisk};
@@ -53,7 +53,7 @@ pub struct Reserve {
     info: StockInfo,
     secret: Zeroizing<Vec<u8>>,
     wrap: Zeroizing<[u8; 32]>,
-    state: Mutex<State>,
+    state: Mutex<StockState>,
     /// Whether it was destroyed.
     gone: AtomicBool,
     _lock: Option<File>,
@@ -95,7 +95,7 @@ impl Reserve {
         secret: Zeroizing<Vec<u8>>,
     ) -> Result<Reserve, StockError> {
         let counts = vec![Count::default(); info.series.len()];
-        let state = State { counts, open: true, at_risk: false };
+        let state = StockState { counts, open: true, at_risk: false };
         let mut body = Zeroizing::new(vec![0; LONGEST]);
         let mut wrap = Zeroizing::new([0; 32]);
         entropy(wrap.as_mut_slice());
@@ -165,7 +165,7 @@ impl Reserve {
 
     /// How far it is used.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> StockState {
         self.guard().clone()
     }
 
@@ -176,7 +176,7 @@ impl Reserve {
     /// [`StockError::Io`].
     pub fn begin(&self, counts: &[Count]) -> Result<(), StockError> {
         let mut state = self.guard();
-        let next = State { counts: counts.to_vec(), open: true, at_risk: false };
+        let next = StockState { counts: counts.to_vec(), open: true, at_risk: false };
         self.store(&next)?;
         *state = next;
         Ok(())
@@ -218,7 +218,7 @@ impl Reserve {
             return Err(used_up(of.left()));
         }
         let range = of.taken..of.taken + count;
-        let mut next = State { open: true, ..state.clone() };
+        let mut next = StockState { open: true, ..state.clone() };
         if let Some(of) = next.counts.get_mut(series) {
             of.taken = range.end;
         }
@@ -259,7 +259,7 @@ impl Reserve {
     /// [`StockError::Io`].
     pub fn risk(&self, at_risk: bool) -> Result<(), StockError> {
         let mut state = self.guard();
-        let next = State { at_risk, ..state.clone() };
+        let next = StockState { at_risk, ..state.clone() };
         if at_risk {
             self.store(&next)?
         } else {
@@ -279,7 +279,7 @@ impl Reserve {
         if state.at_risk || self.gone.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let next = State { open: false, ..state.clone() };
+        let next = StockState { open: false, ..state.clone() };
         self.store(&next)?;
         *state = next;
         Ok(())
@@ -335,16 +335,16 @@ impl Reserve {
     }
 
     /// Put a state in the place of the one that is there, in one step, without waiting for the disk.
-    fn note(&self, state: &State) -> Result<(), StockError> {
+    fn note(&self, state: &StockState) -> Result<(), StockError> {
         self.replace(state, false)
     }
 
     /// The same, durably.
-    fn store(&self, state: &State) -> Result<(), StockError> {
+    fn store(&self, state: &StockState) -> Result<(), StockError> {
         self.replace(state, true)
     }
 
-    fn replace(&self, state: &State, durably: bool) -> Result<(), StockError> {
+    fn replace(&self, state: &StockState, durably: bool) -> Result<(), StockError> {
         if self.gone.load(Ordering::SeqCst) {
             return Err(StockError::Destroyed(self.dir.clone()));
         }
@@ -362,7 +362,7 @@ impl Reserve {
         replace().map_err(|e| StockError::Io(path.clone(), e))
     }
 
-    fn guard(&self) -> MutexGuard<'_, State> {
+    fn guard(&self) -> MutexGuard<'_, StockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

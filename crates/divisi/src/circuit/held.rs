@@ -2,7 +2,7 @@
 
 use super::{Circuit, in_columns, in_file, load, named, unread, words};
 use crate::failure::Failure;
-use divisi_circuit::bristol::Order;
+use divisi_circuit::bristol::BitOrder;
 use divisi_circuit::stream::Fault;
 use divisi_circuit::{Program, Stream, plain};
 use divisi_symmetric::gates::Adder;
@@ -76,7 +76,7 @@ impl Held {
     pub fn is_first_bit_first(&self) -> bool {
         match self {
             Held::Program(circuit) => circuit.is_first_bit_first(),
-            Held::File { stream, .. } => stream.order() == Some(Order::FirstBitFirst),
+            Held::File { stream, .. } => stream.order() == Some(BitOrder::FirstBitFirst),
         }
     }
 

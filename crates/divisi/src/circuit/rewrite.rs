@@ -2,7 +2,7 @@
 
 use super::{Circuit, words};
 use crate::failure::Failure;
-use divisi_circuit::bristol::{self, Counts, Format, Unfit};
+use divisi_circuit::bristol::{self, Counts, Format, Unwritable};
 use divisi_circuit::optimise::optimise;
 use divisi_circuit::{Build, Program, plain};
 use divisi_net::{Machine, World};
@@ -62,7 +62,7 @@ pub fn write_as(
 ) -> Result<io::Result<Counts>, Failure> {
     match bristol::write_as(program, format, out) {
         Ok(counts) => Ok(Ok(counts)),
-        Err(Unfit::Unwritten(error)) => Ok(Err(error)),
+        Err(Unwritable::Unwritten(error)) => Ok(Err(error)),
         Err(unfit) => Err(Failure::usage(unfit.to_string())),
     }
 }

@@ -31,12 +31,12 @@ pub enum Job {
     Operation(Operation),
     /// A program on numbers and bits, once. A row in has the entries of all inputs, a row out those of all
     /// outputs: eight bytes a number, the lowest first, and a byte a bit.
-    Program(Program),
+    Program(ProgramJob),
 }
 
 /// A program on numbers and bits.
 #[derive(Clone)]
-pub struct Program {
+pub struct ProgramJob {
     /// The program.
     pub program: Arc<crate::program::Held>,
 }
@@ -340,8 +340,8 @@ pub struct Chain {
 #[must_use]
 pub fn length(value: &divisi_program::Value) -> usize {
     let each = match value.kind() {
-        divisi_program::Kind::Num => 8,
-        divisi_program::Kind::Bits(width) => width,
+        divisi_program::ValueKind::Num => 8,
+        divisi_program::ValueKind::Bits(width) => width,
     };
     value.shape().entries() * each
 }

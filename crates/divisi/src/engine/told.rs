@@ -1,6 +1,6 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Operation, Program};
+use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Operation, ProgramJob};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -137,7 +137,7 @@ impl Told {
                 if program.digest() != digest {
                     return Err(Failure::usage(format!("{name} has changed meanwhile: leave it as it is")));
                 }
-                Job::Program(Program { program })
+                Job::Program(ProgramJob { program })
             }
             Told::Operation { op, bits, entries, private, count } => Job::Operation(Operation {
                 op: op.parse().map_err(|e: String| Failure::usage(e))?,

@@ -175,20 +175,27 @@ fn questions_with_their_answers() {
             { "tcId": 513, "msg": "00", "len": 8, "resultsArray": [{ "md": "98B66078E81E35ACAF3543CF2BF3D1F6EED843C592A6BAD2AE07204C2B2C5817", "outLen": 256 }] },
         ] },
     ]);
-    let kmac = json!([group(
-        json!({ "tgId": 8, "testType": "MVT", "xof": true, "msgLen": 0, "hexCustomization": true }),
-        json!([
-            { "tcId": 799, "testPassed": true, "key": "86EB4C00391AF47067546C3CB8F43129B28B5F886B092D53E06FE73736B5B6D65CE8A25FA9C2E280", "keyLen": 313,
-              "msg": "A340", "msgLen": 10, "mac": "B7942D14C88DF66CF7016324D2A0A05F00AFB64D159C094D5DB7B070E0272C01975A7770DA1674F5D0", "macLen": 324,
-              "customization": "", "customizationHex": "" },
-            // of SP 800-185, sample 5
-            { "tcId": 801, "testPassed": true, "key": "404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f", "keyLen": 256, "msg": "00010203", "msgLen": 32,
-              "mac": "31a44527b4ed9f5c6101d11de6d26f0620aa5c341def41299657fe9df1a3b16c", "macLen": 256, "customization": "",
-              "customizationHex": hex::encode("My Tagged Application") },
-            { "tcId": 802, "testPassed": false, "key": "404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f", "keyLen": 256, "msg": "00010203", "msgLen": 32,
-              "mac": "31a44527b4ed9f5c6101d11de6d26f0620aa5c341def41299657fe9df1a3b16c", "macLen": 256, "customization": "", "customizationHex": "00" },
-        ])
-    )]);
+    let kmac = json!([
+        group(
+            json!({ "tgId": 8, "testType": "MVT", "xof": false, "msgLen": 0, "hexCustomization": true }),
+            json!([
+                { "tcId": 799, "testPassed": true, "key": "86EB4C00391AF47067546C3CB8F43129B28B5F886B092D53E06FE73736B5B6D65CE8A25FA9C2E280", "keyLen": 313,
+                  "msg": "A340", "msgLen": 10, "mac": "B7942D14C88DF66CF7016324D2A0A05F00AFB64D159C094D5DB7B070E0272C01975A7770DA1674F5D0", "macLen": 324,
+                  "customization": "", "customizationHex": "" }
+            ])
+        ),
+        group(
+            json!({ "tgId": 9, "testType": "MVT", "xof": true, "msgLen": 0, "hexCustomization": true }),
+            json!([
+                // of SP 800-185, sample 5
+                { "tcId": 801, "testPassed": true, "key": "404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f", "keyLen": 256, "msg": "00010203", "msgLen": 32,
+                  "mac": "31a44527b4ed9f5c6101d11de6d26f0620aa5c341def41299657fe9df1a3b16c", "macLen": 256, "customization": "",
+                  "customizationHex": hex::encode("My Tagged Application") },
+                { "tcId": 802, "testPassed": false, "key": "404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f", "keyLen": 256, "msg": "00010203", "msgLen": 32,
+                  "mac": "31a44527b4ed9f5c6101d11de6d26f0620aa5c341def41299657fe9df1a3b16c", "macLen": 256, "customization": "", "customizationHex": "00" },
+            ])
+        )
+    ]);
     let [hmac, sha, kmac] =
         [("HMAC-SHA2-256", "2.0", hmac), ("SHA2-256", "1.0", sha), ("KMAC-128", "1.0", kmac)]
             .map(|(algorithm, revision, groups)| file(algorithm, revision, groups));

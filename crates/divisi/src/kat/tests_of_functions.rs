@@ -321,7 +321,7 @@ fn files_of_acvp() {
 #[test]
 fn what_is_no_hash_or_mac_here_is_named() {
     for algorithm in
-        ["SHA-1", "SHA2-512/224", "HMAC-SHA-1", "HMACSHA1", "KMAC-512", "TupleHash-128", "VMAC-AES"]
+        ["SHA-1", "SHA2-512/225", "HMAC-SHA-1", "HMACSHA1", "KMAC-512", "TupleHash-128", "VMAC-AES"]
     {
         let told = parse(&json!({ "algorithm": algorithm, "testGroups": [] })).unwrap_err();
         assert!(told.contains(algorithm) && told.contains("not in this version"), "{told}");

@@ -3,7 +3,7 @@
 //! Adversary: that of [`divisi_program::run`]: all parties but one, semi-honest.
 
 use super::super::Differ;
-use super::super::job::{Own, Program, length};
+use super::super::job::{Own, ProgramJob, length};
 use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::manner::{Form, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
@@ -14,7 +14,7 @@ use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
 use divisi_program::plain::Entries;
 use divisi_program::program::Input;
-use divisi_program::{Kind, Value, run};
+use divisi_program::{Value, ValueKind, run};
 use divisi_rep3::Security;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const INPUT: Step = step!("program.inputs");
 
 /// A program, how, and the rings that it needs.
 pub(super) struct Programs<'j> {
-    job: &'j Program,
+    job: &'j ProgramJob,
     manner: Manner,
     form: Form,
     plain: Modulus,
@@ -34,7 +34,7 @@ pub(super) struct Programs<'j> {
 impl<'j> Programs<'j> {
     /// # Errors
     /// More parties in the program than there are; parameters that do not exist.
-    pub fn new(job: &'j Program, manner: Manner) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j ProgramJob, manner: Manner) -> Result<Self, Unsupported> {
         let about = job.program.about();
         if usize::from(about.parties) > manner.parties {
             return Err(Unsupported::new(format!(
@@ -78,11 +78,11 @@ pub(crate) fn encode(entries: &Entries, out: &mut Own) {
 pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
     let (own, rest) = bytes.split_at_checked(length(value))?;
     let entries = match value.kind() {
-        Kind::Num => {
+        ValueKind::Num => {
             let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_le_bytes);
             Entries::Num(own.chunks_exact(8).map(number).collect::<Option<_>>()?)
         }
-        Kind::Bits(width) => Entries::Bits(
+        ValueKind::Bits(width) => Entries::Bits(
             own.chunks_exact(width).map(|word| word.iter().map(|bit| *bit == 1).collect()).collect(),
         ),
     };

@@ -6,9 +6,9 @@ use super::how::{How, Named};
 use super::place::{Taken, entropy, of_party};
 use divisi_core::{Abort, Parameters, PartyId, Session, Step, step};
 use divisi_field::{Gf8, Holds};
-use divisi_spdz::stock::{self, Kind, Plan, Progress, Stocked};
+use divisi_spdz::stock::{self, Advance, FromStock, Lots, StockPlan};
 use divisi_spdz::{Mac, Party, Protocol};
-use divisi_store::stock::{Reserve, SealKey, State, StockInfo};
+use divisi_store::stock::{Reserve, SealKey, StockInfo, StockState};
 use divisi_symmetric::des;
 use std::path::Path;
 
@@ -30,17 +30,17 @@ const ROUND_KEYS: u64 = 15 * 128;
 pub(super) fn open<F: Mac + Holds<Gf8>>(
     session: Session,
     from: &Taken,
-) -> Result<(Party<F>, Stocked<F>), Abort> {
+) -> Result<(Party<F>, FromStock<F>), Abort> {
     let me = session.me();
     let opened = SealKey::load(&from.key)
         .and_then(|key| Reserve::open(&of_party(&from.dir, me), key, entropy(), me.number()));
     let reserve = opened.map_err(|e| Abort::Unfit { step: OPEN, why: e.to_string() })?;
-    Stocked::start(session, reserve)
+    FromStock::start(session, reserve)
 }
 
 /// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and
 /// may give and learn texts, party 2 gives texts, and all draw keys and IVs together.
-fn plan(named: Named, blocks: u64, parties: usize) -> Plan {
+fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     let keys = blocks.div_ceil(BLOCKS_A_KEY);
     let times = |each: u64| blocks.saturating_mul(each);
     let (key_bits, text_bits) = if named.aes { (256, 128) } else { (192, 64) };
@@ -50,37 +50,37 @@ fn plan(named: Named, blocks: u64, parties: usize) -> Plan {
             1 => times(text_bits),
             _ => 0,
         };
-        (Kind::Known { owner }, bits.saturating_add(DRAWN))
+        (Lots::Known { owner }, bits.saturating_add(DRAWN))
     };
-    let mut wanted: Vec<(Kind, u64)> = PartyId::all(parties).map(known).collect();
+    let mut wanted: Vec<(Lots, u64)> = PartyId::all(parties).map(known).collect();
     if named.aes {
         let lookups = times(160).saturating_add(keys.saturating_mul(SCHEDULE));
         wanted.extend(match named.protocol {
-            Protocol::Lookup => vec![(Kind::Units { log: 8 }, lookups)],
+            Protocol::Lookup => vec![(Lots::Units { log: 8 }, lookups)],
             Protocol::RivainProuff => {
-                vec![(Kind::Bits, lookups.saturating_mul(32)), (Kind::ByteTriples, lookups.saturating_mul(4))]
+                vec![(Lots::Bits, lookups.saturating_mul(32)), (Lots::ByteTriples, lookups.saturating_mul(4))]
             }
             Protocol::BitDecomposition => {
-                vec![(Kind::Bits, lookups.saturating_mul(16)), (Kind::ByteTriples, lookups.saturating_mul(6))]
+                vec![(Lots::Bits, lookups.saturating_mul(16)), (Lots::ByteTriples, lookups.saturating_mul(6))]
             }
         });
         if named.tiny {
             let masks = times(8 * 160 + 128).saturating_add(keys.saturating_mul(ROUND_KEYS));
-            wanted.push((Kind::Bits, masks));
+            wanted.push((Lots::Bits, masks));
         }
     } else {
         let lookups = times(des::LOOKUPS as u64);
         wanted.extend(match named.protocol {
-            Protocol::Lookup => vec![(Kind::Units { log: 6 }, lookups)],
+            Protocol::Lookup => vec![(Lots::Units { log: 6 }, lookups)],
             Protocol::RivainProuff | Protocol::BitDecomposition => {
-                vec![(Kind::Bits, lookups.saturating_mul(24)), (Kind::ByteTriples, lookups.saturating_mul(3))]
+                vec![(Lots::Bits, lookups.saturating_mul(24)), (Lots::ByteTriples, lookups.saturating_mul(3))]
             }
         });
         if named.tiny {
-            wanted.push((Kind::Bits, times(4 * des::LOOKUPS as u64 + 64 + 192)));
+            wanted.push((Lots::Bits, times(4 * des::LOOKUPS as u64 + 64 + 192)));
         }
     }
-    Plan::new(&wanted)
+    StockPlan::new(&wanted)
 }
 
 /// A stock that is to be made.
@@ -138,7 +138,7 @@ pub fn make(
     wanted: &Wanted,
     dir: &Path,
     key: SealKey,
-    progress: Progress<'_>,
+    progress: Advance<'_>,
 ) -> Result<(), Abort> {
     let Wanted { how, named, blocks, peers } = wanted;
     let (me, parties) = (session.me(), how.parties);
@@ -166,7 +166,7 @@ pub fn make(
 
 /// For how many blocks a stock is enough, by what is left of its tables or products: the least of them.
 #[must_use]
-pub fn left(info: &StockInfo, state: &State) -> u64 {
+pub fn left(info: &StockInfo, state: &StockState) -> u64 {
     let all = info.series.iter().zip(&state.counts);
     let blocks = all.map(|(series, count)| {
         let blocks = u128::from(count.left()) * u128::from(info.blocks) / u128::from(series.planned.max(1));

@@ -77,7 +77,8 @@ fn a_split_verdict_ends_the_session() {
         });
         for end in &ends[1..] {
             let failed = end.as_ref().err().expect("out of step");
-            assert!(failed.hearsay || failed.peer == 1, "{to}: {failed:?}");
+            // the liar, or nobody
+            assert!(failed.hearsay || failed.peer <= 1, "{to}: {failed:?}");
         }
     }
 }

@@ -1,0 +1,47 @@
+//! What is wrong with a file of a circuit.
+
+use std::fmt;
+
+/// What is wrong with a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    line: usize,
+    reason: String,
+    unreadable: bool,
+}
+
+impl Error {
+    pub(crate) fn new(line: usize, reason: impl Into<String>) -> Error {
+        Error { line, reason: reason.into(), unreadable: false }
+    }
+
+    pub(super) fn unreadable(line: usize, reason: String) -> Error {
+        Error { line, reason, unreadable: true }
+    }
+
+    /// The line, counted from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// What is wrong with it.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Whether it is the system that did not give the line.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        self.unreadable
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for Error {}
