@@ -88,7 +88,8 @@ fn a_server_that_stops_ends_what_is_under_way() {
             });
         },
     };
-    let length = 12 * CHUNK as u64;
+    // a server has ten seconds for the rest, on a busy machine too
+    let length = 6 * CHUNK as u64;
     alice.encrypt(&key, b"", &mut trap, length, &mut io::sink(), &mut |_| {}).unwrap();
     let late = late.unwrap();
     assert!(late.retry && late.message.contains("party 2 stops: try again"), "{late}");
