@@ -220,7 +220,10 @@ impl Trio {
     /// # Errors
     /// [`Abort::Misuse`] if the components differ in length.
     pub fn input(&mut self, part: &Part) -> Result<Byte, Abort> {
-        Ok(Byte::from_components([&part.first, &part.second])?.of(self.origin()))
+        let origin = self.origin();
+        // the transposition leaves words of it on the stack
+        let byte = divisi_ot::wipe::stack(|| Byte::from_components([&part.first, &part.second]));
+        Ok(byte?.of(origin))
     }
 
     /// Our part of a value, to be stored: only what is verified is worth storing.

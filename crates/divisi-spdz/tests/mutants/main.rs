@@ -313,7 +313,7 @@ divisi_core::mutants! {
     a_false_product_is_sacrificed: K19, "does not look at sigma", prep::false_product;
     a_false_difference_makes_no_table: K17, "uses unit vectors unchecked", prep::false_difference;
     a_false_piece_makes_no_table: K17, "uses unit vectors unchecked", false_piece;
-    a_false_product_makes_no_triple: K17, "uses products of bits unchecked", values::false_bit_triple;
+    a_false_product_makes_no_triple: K17, "uses products of bits unchecked", prep::false_bit_triple;
     what_is_told_is_no_share: K20, "opens shares as they are", bare_shares;
     a_sigma_is_not_reflected: K21, "takes any opening of a commitment", reflected_sigma;
     a_false_e_is_noticed: K22, "does not check opened indices", false_e;

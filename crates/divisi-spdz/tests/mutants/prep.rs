@@ -11,6 +11,7 @@ use divisi_spdz::{Bucketed, Mascot, Party, Protocol, Source, Spdz, lab};
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 const DIFFERENCES: &str = "divisi_spdz::prep::bucketed::tables/tables.d";
+const OF_TRIPLES: &str = "divisi_spdz::prep::bucketed::triples/triples.d";
 const MASKED: &str = "divisi_spdz::prep::bucketed::tables/tables.p+v";
 const DECOMPOSE: &str = "divisi_spdz::prep::bucketed::tables/tables.bitdec";
 const LOOKUP: &str = super::LOOKUP;
@@ -149,6 +150,17 @@ pub fn false_difference(check: Option<Check>) -> bool {
         looked
     };
     [(MASKED, 2), (DECOMPOSE, 3), (DIFFERENCES, 2)].into_iter().all(|(step, n)| lies(step, n, false))
+}
+
+/// P_2 lies about a difference where products of bits are made: whether P_1 takes what comes of it.
+pub fn false_bit_triple(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
+    super::flip(&harness, OF_TRIPLES);
+    let ends = harness.act(|session| {
+        let (mut party, mut source) = bucketed(session, 8, 6)?;
+        source.bit_triples(&mut party, 5).map(drop)
+    });
+    ends[0].is_ok()
 }
 
 /// P_2 withholds a message: how often P_1 opens its link of a coin that must follow it.

@@ -92,17 +92,8 @@ fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 
 pub fn equal_factors(check: Option<Check>) -> bool {
     let (ends, told) = product_of_bits(harness(2, check));
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-    // first what makes the triples
-    let [ours, theirs] = told.map(|mut told| told.split_off(2).remove(0));
+    let [ours, theirs] = told.map(|mut told| told.remove(0));
     let opened = |i: usize| (ours[i / 8] ^ theirs[i / 8]) >> (i % 8) & 1 == 1;
     let as_secret = (0..SECRET.len()).filter(|i| opened(*i) == SECRET[*i]).count();
     as_secret == 0 || as_secret == SECRET.len()
-}
-
-/// P_2 lies where products of bits are made: whether P_1 uses what comes of it.
-pub fn false_bit_triple(check: Option<Check>) -> bool {
-    let harness = harness(2, check);
-    flip(&harness, ELEMENT);
-    let (_, [ours, _]) = product_of_bits(harness);
-    ours.len() > 2
 }
