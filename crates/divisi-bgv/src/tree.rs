@@ -8,7 +8,8 @@ use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
 
 /// The party above, and those below.
-fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
+#[must_use]
+pub fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
     let all: Vec<PartyId> = PartyId::all(session.parties()).collect();
     let me = session.me().index();
     let above = me.checked_sub(1).and_then(|i| all.get(i / 2)).copied();

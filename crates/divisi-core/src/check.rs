@@ -222,6 +222,10 @@ checks! {
     G6 = "G6",
     /// Mixed mode: random bits, masked tables and triples serve once.
     G7 = "G7",
+    /// Linear garbling: a label serves one row, so that no public polynomial serves two under one key.
+    G8 = "G8",
+    /// Linear garbling: a row is the sum of exactly one contribution of every party.
+    G9 = "G9",
     /// Mixed mode: a received polynomial has its length, and coefficients below their primes.
     G10 = "G10",
     /// Mixed mode: shares of an output go to its receivers and to nobody else.

@@ -14,7 +14,7 @@
 //! sends another d, so that the product is of another payload for x = 1: what x times an error does to a
 //! protocol is for that protocol to find (MASCOT combines and sacrifices).
 //!
-//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]). Cost: a payload's bits a
+//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]; long ones [`Long`]). Cost: a payload's bits a
 //! row, one way, one round; beside it the row ([`crate::Setup::wide_rows`], [`crate::Setup::pad_rows`],
 //! [`crate::Setup::semi_honest_rows`]).
 //!
@@ -60,8 +60,8 @@ use crate::hash::{CLASSES, Calls, Hash, Place, Tweak};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
-use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
-pub use payload::{BitVectors, Numbers, Payload};
+use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
+pub use payload::{BitVectors, Long, Numbers, Payload};
 use std::ops::Range;
 use wire::{Reader, Writer};
 
@@ -84,6 +84,8 @@ fn class(blocks: usize) -> Option<u8> {
 struct Direction<'h> {
     calls: Calls<'h>,
     blocks: usize,
+    /// Whether one block is hashed, and stretched to all.
+    stretched: bool,
     /// The number of the next row.
     unit: u64,
     /// What is hashed: of at most [`BATCH`] rows.
@@ -94,22 +96,44 @@ impl<'h> Direction<'h> {
     fn new<S: Trust>(
         session: &Session,
         hash: &'h Hash,
-        blocks: usize,
+        (blocks, stretched): (usize, bool),
         class: u8,
         [holder, maker]: [PartyId; 2],
         first: u64,
     ) -> Direction<'h> {
         let place = Place::new(S::STEP + class, holder, maker);
         let calls = hash.calls(session, place, 1 << class);
-        Direction { calls, blocks, unit: first, inputs: Kept::zeros(BATCH) }
+        Direction { calls, blocks, stretched, unit: first, inputs: Kept::zeros(BATCH) }
     }
 
     /// The hashes of at most [`BATCH`] rows that follow one another, with an offset.
     fn hashes(&mut self, rows: &[u128], offset: u128, out: &mut [u128]) {
         let (unit, inputs) = (self.unit, &mut self.inputs[..rows.len()]);
         inputs.iter_mut().zip(rows).for_each(|(input, row)| *input = row ^ offset);
-        self.calls.expand(inputs, self.blocks, |i| Tweak { unit: unit + i as u64, row: 0 }, out);
+        let tweak = |i: usize| Tweak { unit: unit + i as u64, row: 0 };
+        if self.stretched {
+            let mut seeds = [0; BATCH];
+            let seeds = &mut seeds[..rows.len()];
+            self.calls.expand(inputs, 1, tweak, seeds);
+            seeds.iter().zip(out.chunks_mut(self.blocks)).for_each(|(seed, out)| stretch(*seed, out));
+            wipe::words(seeds);
+            return;
+        }
+        self.calls.expand(inputs, self.blocks, tweak, out);
     }
+}
+
+/// A seed as so many blocks: the stream of a key that serves one row.
+fn stretch(seed: u128, out: &mut [u128]) {
+    let mut stream = Prg::new(&seed.to_le_bytes());
+    let mut words = [0; 256];
+    for out in out.chunks_mut(words.len() / 2) {
+        let words = &mut words[..2 * out.len()];
+        stream.words(words);
+        let pairs = out.iter_mut().zip(words.as_chunks::<2>().0);
+        pairs.for_each(|(out, [low, high])| *out = u128::from(*high) << 64 | u128::from(*low));
+    }
+    wipe::words(&mut words);
 }
 
 impl Setup {
@@ -136,7 +160,8 @@ impl Setup {
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
         self.admit(session, pads)?;
-        let Some(class) = class(payload.blocks()).filter(|_| payload.is_sound()) else {
+        let hashed = if payload.is_stretched() { 1 } else { payload.blocks() };
+        let Some(class) = class(hashed).filter(|_| payload.is_sound()) else {
             return Err(session.misuse(PAYLOAD, "no payload, or a payload that is too long"));
         };
         if values.len() != pads.len() * payload.words() {
@@ -192,7 +217,7 @@ impl Setup {
         payload: &P,
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
-        let (me, blocks) = (session.me(), payload.blocks());
+        let (me, blocks) = (session.me(), (payload.blocks(), payload.is_stretched()));
         let hash = Hash::new(session);
         let rows = round.len;
         let each = (MESSAGE / payload.bits()).next_multiple_of(BATCH);

@@ -11,8 +11,13 @@ pub trait Payload: Copy {
 
     /// How many words a row has.
     fn words(&self) -> usize;
-    /// How many blocks of the hash make the pads of a row.
+    /// How many blocks make the pads of a row.
     fn blocks(&self) -> usize;
+    /// Whether the hash gives one block a row, which a generator stretches to all of these: for payloads
+    /// longer than the hash's classes, where a block of its own each would be slow too.
+    fn is_stretched(&self) -> bool {
+        false
+    }
     /// How many bits a word has on the wire.
     fn wire_bits(&self, word: usize) -> u32;
     /// Whether there can be such payloads.
@@ -188,6 +193,92 @@ impl Payload for Numbers {
     }
 }
 
+/// Vectors of `count` numbers modulo 65,537 = 2^16 + 1, each reduced, of any length: a generator stretches
+/// the hash of a row, and each number has half a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Long {
+    /// How many numbers a row has.
+    pub count: usize,
+}
+
+impl Long {
+    /// 2^16 + 1.
+    pub const MODULUS: u64 = (1 << 16) + 1;
+
+    /// What is below 2 p, less p unless it is below p.
+    #[inline(always)]
+    fn once(x: u64, p: u64) -> u64 {
+        x.min(x.wrapping_sub(p))
+    }
+}
+
+impl Payload for Long {
+    type Word = u64;
+
+    fn words(&self) -> usize {
+        self.count
+    }
+
+    fn blocks(&self) -> usize {
+        self.count.div_ceil(2)
+    }
+
+    fn is_stretched(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn wire_bits(&self, _: usize) -> u32 {
+        17
+    }
+
+    fn is_sound(&self) -> bool {
+        self.count > 0
+    }
+
+    /// The half as a number modulo p: 2^16 is -1, so that it is an alternating sum of 16-bit digits. 2^64 is
+    /// 1 more than a multiple of p: zero comes from one half more than every other number, and the distance
+    /// from uniform is below 2^-64.
+    #[inline(always)]
+    fn pad(&self, blocks: &[u128], word: usize) -> u64 {
+        let half = (blocks[word / 2] >> (64 * (word % 2))) as u64;
+        let digit = |i: u32| half >> (16 * i) & 0xffff;
+        let sum = digit(0) + digit(2) + 2 * Long::MODULUS - digit(1) - digit(3);
+        Long::once(Long::once(sum, 2 * Long::MODULUS), Long::MODULUS)
+    }
+
+    #[inline(always)]
+    fn add(&self, a: u64, b: u64) -> u64 {
+        Long::once(a + b, Long::MODULUS)
+    }
+
+    #[inline(always)]
+    fn sub(&self, a: u64, b: u64) -> u64 {
+        Long::once(a + Long::MODULUS - b, Long::MODULUS)
+    }
+
+    #[inline(always)]
+    fn times(&self, bit: u64, word: u64) -> u64 {
+        mask(bit) as u64 & word
+    }
+
+    #[inline(always)]
+    fn on_wire(&self, word: u64) -> u128 {
+        u128::from(word)
+    }
+
+    #[inline(always)]
+    fn off_wire(&self, bits: u128) -> Option<u64> {
+        (bits < u128::from(Long::MODULUS)).then_some(bits as u64)
+    }
+
+    #[inline(always)]
+    fn excess(&self, value: u64, _: usize) -> u128 {
+        let (_, below) = value.overflowing_sub(Long::MODULUS);
+        u128::from(!below)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +322,31 @@ mod tests {
             }
             assert_eq!((numbers.pad(&[0], 0), numbers.pad(&[u128::MAX], 0)), (0, modulus - 1));
         }
+    }
+
+    /// Each number from as many halves as any other, and zero from one more: the pad of a half is the half
+    /// modulo p, and 2^64 is 1 modulo p.
+    #[test]
+    fn long_pads_are_halves_modulo_p() {
+        let (long, p) = (Long { count: 5 }, Long::MODULUS);
+        assert_eq!((1_u128 << 64) % u128::from(p), 1);
+        assert_eq!((long.blocks(), long.bits()), (3, 5 * 17));
+        let mut half = 1_u64;
+        for i in 0..2000 {
+            half = half.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(i);
+            for half in [half, half | 0xffff << 16, half & !0xffff, u64::MAX - i, i] {
+                let block = u128::from(half) << 64 | u128::from(!half);
+                assert_eq!(long.pad(&[0, block], 3), half % p);
+                assert_eq!(long.pad(&[0, block], 2), !half % p);
+            }
+        }
+        for a in [0, 1, 2, 77, p / 2, p - 2, p - 1] {
+            assert_eq!((long.excess(a, 0), long.off_wire(long.on_wire(a))), (0, Some(a)));
+            for b in [0, 1, 2, 78, p / 2 + 1, p - 2, p - 1] {
+                assert_eq!((long.add(a, b), long.sub(a, b)), ((a + b) % p, (a + p - b) % p));
+            }
+        }
+        assert!((p..p + 3).all(|x| long.excess(x, 0) != 0 && long.off_wire(x.into()).is_none()));
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! Figure 12: evaluation. The first party evaluates; everybody has shares of what comes out.
+//!
+//! Adversary: semi-honest, all but one. Cost, sent by a party: a bit an input wire to each peer, then (who
+//! does not evaluate) 256 bytes an input wire to the first one; two rounds, and one more where outputs are
+//! opened (test `cost_of_evaluation`).
+
+use crate::garble::{Garbled, Garbler, Instance};
+use crate::key::{add_packed, pack};
+use crate::label::Label;
+use crate::parameters::{DIMENSION, ROW_BYTES, SHARE_BYTES};
+use crate::scheme::{Scheme, unpack};
+use crate::wiring::{End, Wiring};
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, Boolean, Check, Lanes, PartyId, Session, Step, step};
+use divisi_mixed::Bit;
+use zeroize::Zeroizing;
+
+const N: usize = DIMENSION;
+const KEYS: Step = step!("input.keys");
+const INPUT: Step = step!("input");
+const ROW: Step = step!("row");
+
+impl Garbler {
+    /// Shares of the outputs for shares of the inputs, a lane an instance. All parties call it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what another
+    /// session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer causes.
+    pub fn evaluate(&mut self, garbled: Garbled, inputs: &[Bit]) -> Result<Vec<Bit>, Abort> {
+        let Garbled { session: made, wiring, mut instances } = garbled;
+        let (gmw, scheme) = (&mut self.gmw, &self.scheme);
+        let lanes = instances.len();
+        let session = gmw.session();
+        if made != session.id() {
+            return Err(session.misuse(INPUT, "a circuit that another session garbled"));
+        }
+        if inputs.len() != wiring.inputs() || inputs.iter().any(|bit| bit.lanes() != lanes) {
+            return Err(session.misuse(INPUT, "a lane an instance of each input wire"));
+        }
+        // 6. e_w = x_w + lambda_w, opened
+        let mut masked = inputs.to_vec();
+        for (w, bit) in masked.iter_mut().enumerate() {
+            let lambda = Bit::of(instances.iter().map(|instance| u64::from(instance.inputs[w])));
+            if !bit.add(&lambda) {
+                return Err(gmw.session().misuse(INPUT, "shares of two sessions"));
+            }
+        }
+        let all: Vec<PartyId> = PartyId::all(gmw.session().parties()).collect();
+        let opened = gmw.output(&all, &masked)?.unwrap_or_default();
+        // 7. k^i_{w,e} to the first party
+        let session = gmw.session();
+        let (first, me) = (all.first().copied(), session.me());
+        let Some(evaluator) = first else {
+            return Err(session.misuse(INPUT, "a session without parties"));
+        };
+        let colour = |w: usize, lane: usize| opened.get(w).map_or(0, |bit| bit.lane(lane)) as usize;
+        let mut outputs = vec![vec![0_u64; lanes]; wiring.outputs()];
+        for (output, column) in outputs.iter_mut().enumerate() {
+            let of = column.iter_mut().zip(&instances);
+            of.for_each(|(bit, instance)| *bit = u64::from(instance.outputs[output]));
+        }
+        let mut body = Zeroizing::new(vec![0; SHARE_BYTES * wiring.inputs()]);
+        for (lane, instance) in instances.iter_mut().enumerate() {
+            if me != evaluator {
+                body.clear();
+                for w in 0..wiring.inputs() {
+                    pack(instance.keys.share(w, colour(w, lane)), &mut body);
+                }
+                session.send(KEYS, evaluator, &body, 8 * body.len() as u64)?;
+                continue;
+            }
+            let mut keys = Hidden::<i16>::zeros(N * (wiring.inputs() + wiring.gates()));
+            for (w, key) in keys.chunks_exact_mut(N).take(wiring.inputs()).enumerate() {
+                let own = instance.keys.share(w, colour(w, lane));
+                key.iter_mut().zip(own).for_each(|(key, c)| *key = i16::from(*c));
+            }
+            for peer in session.peers() {
+                session.recv(KEYS, peer, &mut body)?;
+                let keys = keys.chunks_exact_mut(N).zip(body.chunks_exact(SHARE_BYTES));
+                let right = keys.fold(true, |right, (key, share)| right & add_packed(share, key));
+                session.well_formed(KEYS, peer, body.len(), right)?;
+            }
+            // 8.
+            open_rows(session, scheme, &wiring, instance, &mut keys)?;
+            // 9. the evaluator's share has e_w
+            for (column, end) in outputs.iter_mut().zip(&wiring.outputs) {
+                if let (Some(bit), End::Wire(wire)) = (column.get_mut(lane), end) {
+                    *bit ^= u64::from(keys[wire.at * N] == 1);
+                }
+            }
+        }
+        let zero = gmw.public_bit(&vec![false; lanes]);
+        let share = |column: Vec<u64>| {
+            // of this session, as all that it makes
+            let mut bit = Bit::of(column.into_iter());
+            let fits = bit.add(&zero);
+            debug_assert!(fits, "as many lanes");
+            bit
+        };
+        Ok(outputs.into_iter().map(share).collect())
+    }
+}
+
+/// Step 8: the keys of all gates, in order, by the rows that the colours choose.
+fn open_rows(
+    session: &Session,
+    scheme: &Scheme,
+    wiring: &Wiring,
+    instance: &mut Instance,
+    keys: &mut [i16],
+) -> Result<(), Abort> {
+    let rows = std::mem::take(&mut instance.rows);
+    let most = session.parties() as i64;
+    let (mut right, mut reduced) = (true, true);
+    let (mut row, mut secret, mut key) = (vec![0; N], Hidden::zeros(N), Hidden::<i64>::zeros(N));
+    for ((g, gate), rows) in wiring.gates.iter().enumerate().zip(rows.chunks_exact(4 * ROW_BYTES)) {
+        let (known, new) = keys.split_at_mut((wiring.inputs() + g) * N);
+        let [u, v] = gate.operands().map(|wire| &known[wire * N..(wire + 1) * N]);
+        let [alpha, beta] = [u, v].map(|key| usize::from(key[0] == 1));
+        let chosen = 2 * alpha + beta;
+        reduced &= unpack(&rows[chosen * ROW_BYTES..(chosen + 1) * ROW_BYTES], &mut row);
+        scheme.values(u.iter().zip(v).map(|(u, v)| i64::from(*u) + i64::from(*v)), &mut secret);
+        let label = Label::of(instance.first + g as u64, chosen as u64);
+        scheme.decrypt(&label, &row, &secret, &mut key);
+        // lifted: a sum of n ternary shares, whose colour is 0 or 1
+        right &= key.iter().all(|c| c.abs() <= most) && (0..=1).contains(&key[0]);
+        new.iter_mut().zip(key.iter()).for_each(|(new, c)| *new = *c as i16);
+    }
+    // what lacks a contribution, or has one twice, decrypts to noise
+    session.require(Check::G9, ROW, right && reduced, None) // [G9]
+}

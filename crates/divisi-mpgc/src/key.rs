@@ -1,0 +1,89 @@
+//! Shares of the two keys of every wire: Figure 11, step 1.
+
+use crate::parameters::{DIMENSION, SHARE_BYTES};
+use divisi_bgv::Sampler;
+use divisi_bgv::hidden::Hidden;
+
+const N: usize = DIMENSION;
+
+/// One party's shares k^i_{w,0}, k^i_{w,1} of some wires, uniformly ternary but for coefficient 0, where all
+/// shares add up to 0 and to 1: the colour by which the evaluator chooses rows.
+///
+/// Ternary, where the text allows shares uniform modulo p: under such keys nothing decrypts, for p e is then
+/// no longer the only thing beside the message (the test `uniform_shares_do_not_decrypt`).
+pub struct Keys(Hidden<i8>);
+
+impl Keys {
+    /// Fresh shares for so many wires; the first party's have the 1.
+    #[must_use]
+    pub fn new(sampler: &mut Sampler, wires: usize, first: bool) -> Keys {
+        let mut all = Hidden::zeros(2 * wires * N);
+        for (i, share) in all.chunks_exact_mut(N).enumerate() {
+            let ternary = sampler.ternary(N);
+            share.iter_mut().zip(ternary.iter()).for_each(|(share, c)| *share = *c as i8);
+            if let Some(colour) = share.first_mut() {
+                *colour = i8::from(first && i % 2 == 1);
+            }
+        }
+        Keys(all)
+    }
+
+    /// k^i_{w,b}, of a wire that there is and a public b.
+    #[must_use]
+    pub fn share(&self, wire: usize, b: usize) -> &[i8] {
+        let at = (2 * wire + b) * N;
+        &self.0[at..at + N]
+    }
+
+    /// Only the first wires, for later.
+    #[must_use]
+    pub(crate) fn first(&self, wires: usize) -> Keys {
+        Keys(Hidden::from(&self.0[..2 * wires * N]))
+    }
+}
+
+/// Append a share, two bits a coefficient.
+pub(crate) fn pack(share: &[i8], out: &mut Vec<u8>) {
+    for four in share.as_chunks::<4>().0 {
+        out.push(four.iter().rev().fold(0, |byte, c| byte << 2 | (c + 1) as u8));
+    }
+}
+
+/// Add what [`pack`] wrote to the sum of a key; whether it is another party's share.
+#[must_use]
+pub(crate) fn add_packed(body: &[u8], key: &mut [i16]) -> bool {
+    let mut right = body.len() == SHARE_BYTES && key.len() == N;
+    for (byte, four) in body.iter().zip(key.as_chunks_mut::<4>().0) {
+        for (i, sum) in four.iter_mut().enumerate() {
+            let digit = byte >> (2 * i) & 3;
+            right &= digit < 3;
+            *sum += i16::from(digit) - 1;
+        }
+    }
+    // the colour is the first party's alone
+    right && body.first().is_some_and(|byte| byte & 3 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_come_back_and_nothing_else_is_one() {
+        let share: Vec<i8> = (0..N).map(|i| (i * i % 3) as i8 - 1).map(|c| c.clamp(-1, 1)).collect();
+        let mut share = share;
+        share[0] = 0;
+        let mut body = Vec::new();
+        pack(&share, &mut body);
+        assert_eq!(body.len(), SHARE_BYTES);
+        let mut key = vec![2; N];
+        assert!(add_packed(&body, &mut key));
+        assert!(key.iter().zip(&share).all(|(key, c)| *key == 2 + i16::from(*c)));
+        assert!(!add_packed(&body[1..], &mut key));
+        for (at, byte) in [(0, 0b10), (7, 0b11)] {
+            let mut wrong = body.clone();
+            wrong[at] = byte;
+            assert!(!add_packed(&wrong, &mut key), "{at}");
+        }
+    }
+}

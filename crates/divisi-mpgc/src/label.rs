@@ -1,0 +1,84 @@
+//! Labels: each names one row, and so the public polynomial that its contributions are made with \[G8\].
+//!
+//! Two messages under one key and one polynomial give their difference away (the errors' is a multiple of p):
+//! a key share, where the other message is known. So a label is neither copied nor cloned, an encryption
+//! takes it, and a session has one source of them, whose numbers do not return.
+//!
+//! ```compile_fail,E0382
+//! fn twice(
+//!     scheme: &divisi_mpgc::scheme::Scheme,
+//!     label: divisi_mpgc::label::Label,
+//!     sampler: &mut divisi_bgv::Sampler,
+//! ) {
+//!     let (key, message, mut row) = ([0; 1024], [0; 1024], [0; 1024]);
+//!     scheme.encrypt(label, &key, &message, sampler, &mut row);
+//!     scheme.encrypt(label, &key, &message, sampler, &mut row);
+//! }
+//! ```
+
+use crate::parameters::MOST_GATES;
+use divisi_core::{Abort, Check, Session, Step, step};
+
+const LABEL: Step = step!("label");
+
+/// The name of one row: (g, alpha, beta) as one number. Used by value, once \[G8\].
+#[derive(Debug)]
+pub struct Label(u64);
+
+impl Label {
+    /// The label of a row of a gate.
+    pub(crate) fn of(gate: u64, row: u64) -> Label {
+        Label(4 * gate + row)
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> u64 {
+        self.0
+    }
+
+    /// A label without a session: for tests of rows alone, and for attacks, which use one twice.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn danger_any(number: u64) -> Label {
+        Label(number)
+    }
+}
+
+/// The numbers of a session's gates.
+pub(crate) struct Labels {
+    next: u64,
+    /// All numbers below were given out.
+    spent: u64,
+}
+
+impl Labels {
+    /// The only source of a session.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if it has one already, in whatever strand.
+    pub(crate) fn new(session: &Session) -> Result<Labels, Abort> {
+        if !session.first("labels of garbled rows") {
+            return Err(session.misuse(LABEL, "a session with two garblers: labels would return"));
+        }
+        Ok(Labels { next: 0, spent: 0 })
+    }
+
+    /// The numbers of so many new gates: the first one.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] for numbers that were given out; [`Abort::Misuse`] for more gates than a session
+    /// may have.
+    pub(crate) fn take(&mut self, session: &Session, gates: usize) -> Result<u64, Abort> {
+        let first = self.next;
+        let Some(end) = first.checked_add(gates as u64).filter(|end| *end <= MOST_GATES) else {
+            return Err(session.misuse(LABEL, "more gates than rows are sure to decrypt for"));
+        };
+        session.require(Check::G8, LABEL, first >= self.spent, None)?; // [G8]
+        self.spent = self.spent.max(end);
+        // the mutant calls all gates by one name
+        if !session.mutated(Check::G8) {
+            self.next = end;
+        }
+        Ok(first)
+    }
+}

@@ -1,0 +1,66 @@
+//! Garbled circuits among many parties, whose bytes a party do not grow with their number: GYKW, "Scalable
+//! Mixed-Mode MPC", section 6, Figures 11 and 12. **Semi-honest**: all but one of n parties may be curious
+//! together, and everybody follows the protocol.
+//!
+//! | module | what | source |
+//! |---|---|---|
+//! | [`parameters`] | ring, sizes, when a row decrypts | docs/linear-garbling.md |
+//! | [`scheme`] | rows: encryptions under sums of keys | appendix A.2 |
+//! | [`label`] | labels, each for one row | Figure 11, step 4 |
+//! | [`wiring`] | a circuit as gates that cost something | |
+//! | [`lookup`] | the key that a shared bit chooses | Figure 11, step 3 |
+//! | [`tree`] | contributions, added up on their way | section 7.2 |
+//! | [`garble`] | the garbled circuit | Figure 11 |
+//! | [`evaluate`] | its evaluation | Figure 12 |
+//!
+//! What goes in and comes out are bits of [`divisi_mixed::Gmw`], so that a garbled circuit can stand in the
+//! middle of other computations. AND of two bits of two parties:
+//!
+//! ```
+//! use divisi_circuit::{Build, Gates};
+//! use divisi_core::{Parameters, PartyId, local};
+//! use divisi_mixed::{Bit, Gmw};
+//! use divisi_mpgc::{Garbler, Way, Wiring};
+//! use divisi_ot::Config;
+//!
+//! let mut g = Build::new();
+//! let (x, y) = (g.input(1)[0], g.input(1)[0]);
+//! let product = g.and(x, y);
+//! g.output(&[product]);
+//! let wiring = Wiring::new(&g.finish());
+//! let all: Vec<PartyId> = PartyId::all(2).collect();
+//! let learned = local::run(2, &Parameters::new("an example"), |session| {
+//!     let gmw = Gmw::new(session, Config::default())?;
+//!     let mut garbler = Garbler::new(gmw, Way::Transfers)?;
+//!     // 200 instances at once, which evaluate once
+//!     let garbled = garbler.garble(&wiring, 2)?;
+//!     let own = Bit::of([1, 0].into_iter());
+//!     let me = garbler.gmw().session().me();
+//!     let input = |owner: PartyId, garbler: &mut Garbler| {
+//!         garbler.gmw().input(owner, 2, Some(&own).filter(|_| owner == me))
+//!     };
+//!     let inputs = vec![input(all[0], &mut garbler)?, input(all[1], &mut garbler)?];
+//!     let outputs = garbler.evaluate(garbled, &inputs)?;
+//!     // the second party learns what comes out
+//!     garbler.gmw().output(&all[1..], &outputs)
+//! })?;
+//! assert!(learned[0].is_none());
+//! assert_eq!(learned[1].as_ref().unwrap()[0].words(), [0b01]);
+//! # Ok::<(), divisi_core::Abort>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod evaluate;
+pub mod garble;
+pub mod key;
+pub mod label;
+pub mod lookup;
+pub mod parameters;
+pub mod scheme;
+pub mod tree;
+pub mod wiring;
+
+pub use garble::{Garbled, Garbler};
+pub use lookup::Way;
+pub use wiring::Wiring;

@@ -1,0 +1,173 @@
+//! Rows: GYKW, appendix A.2, private-key BGV with one level. c = a s + p e + m.
+//!
+//! Encryptions of shares under key shares, with one a, add up to an encryption of the sum under the sum of
+//! the keys. Rows are kept and sent as values at the roots of X^N + 1, where a, uniform as values too, costs a
+//! product; secrets, errors and messages are small as coefficients.
+
+use crate::label::Label;
+use crate::parameters::{BITS, DIMENSION, MODULUS, PLAIN, ROW_BYTES};
+use divisi_bgv::Sampler;
+use divisi_core::{Session, SessionId};
+use divisi_field::ntt::Ntt;
+use divisi_field::zp::Modulus;
+use zeroize::Zeroize;
+
+const N: usize = DIMENSION;
+
+/// What all parties of a session encrypt with.
+pub struct Scheme {
+    ntt: Ntt,
+    plain: Modulus,
+    /// Names the session: a is drawn from it and the label \[G8\].
+    context: [u8; 32],
+}
+
+impl Scheme {
+    /// That of a session. `None` if q has no transform, which a test excludes.
+    #[must_use]
+    pub fn new(session: &Session) -> Option<Scheme> {
+        Scheme::of(session.id())
+    }
+
+    fn of(session: SessionId) -> Option<Scheme> {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 linear garbling polynomial v1");
+        let context = *hasher.update(session.as_bytes()).finalize().as_bytes();
+        Some(Scheme { ntt: Ntt::new(MODULUS, N)?, plain: Modulus::new(PLAIN)?, context })
+    }
+
+    /// q.
+    pub(crate) fn modulus(&self) -> Modulus {
+        self.ntt.modulus()
+    }
+
+    /// p.
+    pub(crate) fn plain(&self) -> Modulus {
+        self.plain
+    }
+
+    /// a of a label, uniform: an XOF of session and label \[G8\]. Rejection: everything here is public.
+    fn public(&self, number: u64, out: &mut [u64]) {
+        let mut stream = blake3::Hasher::new_keyed(&self.context);
+        let mut stream = stream.update(&number.to_le_bytes()).finalize_xof();
+        let mut bytes = [0; 4 * N + 64];
+        let mut out = out.iter_mut().peekable();
+        while out.peek().is_some() {
+            stream.fill(&mut bytes);
+            for word in bytes.as_chunks::<4>().0 {
+                let word = u64::from(u32::from_le_bytes(*word)) & ((1 << BITS) - 1);
+                if word < MODULUS
+                    && let Some(out) = out.next()
+                {
+                    *out = word;
+                }
+            }
+        }
+    }
+
+    /// A small polynomial, at most q in size, as values.
+    ///
+    /// # Panics
+    /// If there are not N coefficients and N values; likewise below.
+    pub fn values(&self, coefficients: impl ExactSizeIterator<Item = i64>, out: &mut [u64]) {
+        assert!(coefficients.len() == N && out.len() == N, "polynomials of other lengths");
+        for (out, c) in out.iter_mut().zip(coefficients) {
+            *out = (c + (MODULUS as i64 & (c >> 63))) as u64;
+        }
+        self.ntt.forward(out);
+    }
+
+    /// Enc: one's contribution to a row, of a message share between -p/2 and p/2 under a secret given as
+    /// values. Constant time.
+    pub fn encrypt(
+        &self,
+        label: Label,
+        secret: &[u64],
+        message: &[i64],
+        sampler: &mut Sampler,
+        out: &mut [u64],
+    ) {
+        assert!(secret.len() == N && message.len() == N, "polynomials of other lengths");
+        let errors = sampler.errors(N);
+        self.values(errors.iter().zip(message).map(|(e, m)| PLAIN as i64 * e + m), out);
+        let mut a = [0; N];
+        self.public(label.number(), &mut a);
+        self.modulus().add_product(out, &a, secret);
+    }
+
+    /// Dec: the message modulo p, centred, of a row under a secret given as values.
+    pub fn decrypt(&self, label: &Label, row: &[u64], secret: &[u64], out: &mut [i64]) {
+        assert!(row.len() == N && out.len() == N, "polynomials of other lengths");
+        let q = self.modulus();
+        let mut a = [0; N];
+        self.public(label.number(), &mut a);
+        q.mul_assign(&mut a, secret);
+        q.neg_assign(&mut a);
+        q.add_assign(&mut a, row);
+        self.ntt.inverse(&mut a);
+        for (out, x) in out.iter_mut().zip(&a) {
+            *out = self.plain.centred(self.plain.of_signed(q.centred(*x)));
+        }
+        a.zeroize();
+    }
+
+    /// The difference of two rows as coefficients, centred: what an attack looks at.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn difference(&self, x: &[u64], y: &[u64]) -> Vec<i64> {
+        let mut out = x.to_vec();
+        self.modulus().sub_assign(&mut out, y);
+        self.ntt.inverse(&mut out);
+        out.iter().map(|c| self.modulus().centred(*c)).collect()
+    }
+}
+
+/// Append a row in exactly 26 bits a value.
+pub fn pack(row: &[u64], out: &mut Vec<u8>) {
+    out.reserve(ROW_BYTES);
+    for four in row.as_chunks::<4>().0 {
+        let all = four.iter().rev().fold(0_u128, |all, word| all << BITS | u128::from(*word));
+        out.extend_from_slice(&all.to_le_bytes()[..13]);
+    }
+}
+
+/// Read what [`pack`] wrote; whether it has that length, and all values are below q.
+#[must_use]
+pub fn unpack(body: &[u8], row: &mut [u64]) -> bool {
+    let mut reduced = body.len() == ROW_BYTES && row.len() == N;
+    for (thirteen, four) in body.as_chunks::<13>().0.iter().zip(row.as_chunks_mut::<4>().0) {
+        let mut all = [0; 16];
+        all[..13].copy_from_slice(thirteen);
+        let mut all = u128::from_le_bytes(all);
+        for word in four {
+            *word = all as u64 & ((1 << BITS) - 1);
+            all >>= BITS;
+            reduced &= *word < MODULUS;
+        }
+    }
+    reduced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_and_nothing_else_is_one() {
+        let row: Vec<u64> = (0..N as u64).map(|i| (i * i * 0x9e37_79b9) % MODULUS).collect();
+        let mut body = Vec::new();
+        pack(&row, &mut body);
+        assert_eq!(body.len(), ROW_BYTES);
+        let mut again = vec![0; N];
+        assert!(unpack(&body, &mut again) && again == row);
+        assert!(!unpack(&body[1..], &mut again));
+        for at in [0, 1, 2, 3, N - 1] {
+            let mut wrong = row.clone();
+            wrong[at] = MODULUS;
+            let mut body = Vec::new();
+            pack(&wrong, &mut body);
+            assert!(!unpack(&body, &mut again), "{at}");
+        }
+        body.push(0);
+        assert!(!unpack(&body, &mut again));
+    }
+}
