@@ -213,7 +213,8 @@ impl Garbler {
                     found = self.look_up(wiring, masks, &keys, g, and)?;
                     ahead = 0;
                 }
-                self.rows(first + g as u64, *gate, wiring.inputs + g, &keys, &found, and, rows);
+                let number = Labels::of_gate(self.gmw.session(), first, g); // [G8]
+                self.rows(number, *gate, wiring.inputs + g, &keys, &found, and, rows);
                 and += usize::from(gate.is_and());
             }
             // 4(b)

@@ -74,11 +74,14 @@ impl Labels {
             return Err(session.misuse(LABEL, "more gates than rows are sure to decrypt for"));
         };
         session.require(Check::G8, LABEL, first >= self.spent, None)?; // [G8]
-        self.spent = self.spent.max(end);
-        // the mutant calls all gates by one name
-        if !session.mutated(Check::G8) {
-            self.next = end;
-        }
+        self.spent = end;
+        self.next = end;
         Ok(first)
+    }
+
+    /// The number of a gate, by that of the first one that was taken with it.
+    pub(crate) fn of_gate(session: &Session, first: u64, gate: usize) -> u64 {
+        // the mutant calls all gates by one number
+        if session.mutated(Check::G8) { first } else { first + gate as u64 }
     }
 }

@@ -1,1 +1,272 @@
-#![allow(missing_docs)]
+//! Garbled circuits against the clear, and what they cost.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
+use divisi_circuit::{Build, Gates, Program, plain};
+use divisi_core::testing::run;
+use divisi_core::{Abort, Check, Counts, Lanes, Parameters, PartyId};
+use divisi_field::zp::P16;
+use divisi_mixed::{Bit, Gmw};
+use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
+use divisi_mpgc::{Garbler, Way, Wiring};
+use divisi_ot::Config;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn words(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    move || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state ^ state >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd)
+    }
+}
+
+fn hops(n: usize) -> Way {
+    let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, n, P16).unwrap();
+    Way::Hops(Arc::new(Ring::new(lattice).unwrap()))
+}
+
+/// All parties with a garbler.
+fn parties<R: Send>(
+    n: usize,
+    way: &Way,
+    act: impl Fn(&mut Garbler) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let agreed = Parameters::new("garbled tests");
+    let agreed = match way {
+        Way::Transfers => agreed,
+        Way::Hops(ring) => ring.parameters().describe(agreed),
+    };
+    run(n, &agreed, |mut session| {
+        session.phase("setup");
+        act(&mut Garbler::new(Gmw::new(session, Config::default())?, way.clone())?)
+    })
+}
+
+/// A program in so many lanes: inputs belong to the parties in turn, the last learns the outputs.
+fn evaluate(n: usize, way: &Way, program: &Program, lanes: usize, inputs: &[Bit]) -> (Vec<Bit>, Vec<Counts>) {
+    let wiring = Wiring::new(program);
+    let ends = parties(n, way, |garbler| {
+        let (all, me): (Vec<PartyId>, _) =
+            (PartyId::all(n).collect(), garbler.gmw().session().me());
+        garbler.gmw().session().phase("preprocessing");
+        let garbled = garbler.garble(&wiring, lanes)?;
+        assert_eq!(garbled.instances(), lanes);
+        garbler.gmw().session().phase("online");
+        let mut own = Vec::new();
+        for (i, value) in inputs.iter().enumerate() {
+            let owner = all[i % n];
+            own.push(garbler.gmw().input(owner, lanes, Some(value).filter(|_| owner == me))?);
+        }
+        let outputs = garbler.evaluate(garbled, &own)?;
+        let opened = garbler.gmw().output(&all[n - 1..], &outputs)?;
+        assert_eq!(opened.is_some(), me == all[n - 1]);
+        Ok((opened, garbler.gmw().session().meter().read()))
+    });
+    let (mut opened, counts): (Vec<_>, Vec<_>) = ends.into_iter().map(Result::unwrap).unzip();
+    (opened.pop().unwrap().unwrap(), counts)
+}
+
+fn agrees(n: usize, way: &Way, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
+    let mut next = words(seed);
+    let mut bit = || Bit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
+    let inputs: Vec<Bit> = (0..program.input_bits()).map(|_| bit()).collect();
+    let expected =
+        plain::run(program, &inputs.iter().map(|bit| bit.words().to_vec()).collect::<Vec<_>>()).unwrap();
+    let (outputs, counts) = evaluate(n, way, program, lanes, &inputs);
+    assert_eq!(outputs.len(), expected.len());
+    for (output, expected) in outputs.iter().zip(&expected) {
+        assert_eq!(output.words(), Bit::new(lanes, expected).words(), "{n} parties, {lanes} lanes");
+    }
+    counts
+}
+
+/// Gates by a recipe: each takes earlier wires.
+fn circuit(inputs: usize, recipe: &[(u8, u16, u16)]) -> Program {
+    let mut g = Build::new();
+    let mut wires = g.input(inputs);
+    for (kind, x, y) in recipe {
+        let at = |i: &u16| wires[usize::from(*i) % wires.len()];
+        let (x, y) = (at(x), at(y));
+        let wire = match kind % 5 {
+            0 => g.xor(x, y),
+            1 | 2 => g.and(x, y),
+            3 => g.not(x),
+            _ => {
+                let not = g.not(y);
+                g.dot(&[(x, y), (not, wires[0])])
+            }
+        };
+        wires.push(wire);
+    }
+    let one = g.constant(true);
+    let outputs: Vec<_> = wires.iter().rev().take(7).copied().chain([one]).collect();
+    g.output(&outputs);
+    g.finish()
+}
+
+/// The sum of two numbers of so many bits.
+fn adder(bits: usize) -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(bits), g.input(bits));
+    let mut carry = g.constant(false);
+    let mut sum = Vec::new();
+    for (x, y) in x.into_iter().zip(y) {
+        let xy = g.xor(x, y);
+        sum.push(g.xor(xy, carry));
+        carry = g.majority(x, y, carry);
+    }
+    g.output(&sum);
+    g.finish()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_circuits_agree_with_the_clear(
+        recipe in prop::collection::vec(any::<(u8, u16, u16)>(), 1..60),
+        inputs in 1_usize..6,
+        lanes in 1_usize..4,
+        n in 2_usize..6,
+        seed in any::<u64>(),
+    ) {
+        agrees(n, &Way::Transfers, &circuit(inputs, &recipe), lanes, seed);
+    }
+}
+
+/// More ANDs than are looked up together, and more gates than go up the tree together.
+#[test]
+fn an_adder_among_any_number() {
+    let program = adder(64);
+    for n in [2, 3, 5, 10] {
+        agrees(n, &Way::Transfers, &program, 1 + n % 2, n as u64);
+    }
+    agrees(3, &Way::Transfers, &adder(200), 1, 7);
+}
+
+#[test]
+fn keys_by_hops() {
+    for n in [2, 3, 5] {
+        agrees(n, &hops(n), &adder(5), 2, n as u64);
+    }
+}
+
+#[test]
+fn circuits_without_gates() {
+    let mut g = Build::new();
+    let x = g.input(2);
+    let (not, one) = (g.not(x[1]), g.constant(true));
+    g.output(&[x[1], x[0], not, one]);
+    agrees(3, &Way::Transfers, &g.finish(), 70, 1);
+}
+
+/// What a party sends, in bits, as a formula in n: rows do not grow with it.
+#[test]
+fn cost_of_garbling() {
+    let program = adder(140);
+    let wiring = Wiring::new(&program);
+    let (gates, ands, inputs) = (wiring.gates() as u64, wiring.ands() as u64, wiring.inputs() as u64);
+    assert!(ands > 128);
+    for n in [2, 3, 5] {
+        let counts = agrees(n, &Way::Transfers, &program, 1, 3);
+        let peers = n as u64 - 1;
+        // k = 4: 32 bits of rows a position, tiles of 128
+        let rows = |positions: u64| positions.next_multiple_of(128) * 32;
+        let triples = ands.next_multiple_of(64);
+        let products = rows(triples) + triples + 2 * ands;
+        let look_ups: u64 =
+            [128, ands - 128].into_iter().map(|ands| rows(4 * ands) + 4 * ands * 17 * 1024).sum();
+        for (i, counts) in counts.iter().enumerate() {
+            let sent = if i == 0 { 0 } else { 8 * 4 * gates * ROW_BYTES as u64 };
+            let made = counts.phases["preprocessing"];
+            assert_eq!(made.bits, peers * (products + look_ups) + sent, "party {i} of {n}");
+            // frames and headers
+            assert!(made.bytes < made.bits / 8 * 101 / 100 + 20_000);
+            let most = n as u32 + n.next_power_of_two().ilog2() + 6;
+            assert!(made.rounds <= most, "{} rounds among {n}", made.rounds);
+            let told = if i == n - 1 { 0 } else { 140 };
+            let keys = if i == 0 { 0 } else { 8 * SHARE_BYTES as u64 * inputs };
+            let online = counts.phases["online"];
+            assert_eq!((online.bits, online.rounds <= 3), (peers * inputs + keys + told, true));
+        }
+        // every batch of rows by every parent, what the root has, and what decrypts
+        let batches = gates.div_ceil(64);
+        let children = |i: u64| (2 * i + 1..2 * i + 3).filter(|child| *child < n as u64).count() as u64;
+        for (i, counts) in (0..).zip(&counts) {
+            let of = |check| counts.checks.get(&check).copied().unwrap_or(0);
+            let root = if i == 0 { batches + 1 } else { 0 };
+            assert_eq!(of(Check::G9), batches * children(i) + root);
+            assert_eq!((of(Check::G10), of(Check::G8)), (batches * children(i), 1));
+        }
+    }
+}
+
+/// What the evaluator learns of inputs, e = x + lambda, is uniform whatever they are; e of one instance says
+/// nothing about another's, or about another wire's.
+#[test]
+fn masked_inputs_are_uniform() {
+    let mut g = Build::new();
+    let x = g.input(4);
+    g.output(&x);
+    let program = g.finish();
+    let lanes = 4096;
+    let harness = divisi_core::testing::Harness::new(2, &Parameters::new("uniform"));
+    let seen = harness.recordings();
+    harness
+        .act(|session| {
+            let mut garbler = Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
+            let garbled = garbler.garble(&Wiring::new(&program), lanes)?;
+            garbler.evaluate(garbled, &[(); 4].map(|()| Bit::zero(lanes)))
+        })
+        .into_iter()
+        .for_each(|end| assert_eq!(end.unwrap().len(), 4));
+    let bodies = |i: usize| {
+        let told = seen[i].of(divisi_core::testing::Way::Out, "divisi_mixed::gmw/output");
+        told[0].frame.body.clone()
+    };
+    let e: Vec<u8> = bodies(0).iter().zip(bodies(1)).map(|(x, y)| x ^ y).collect();
+    assert_eq!(e.len(), 4 * lanes / 8);
+    let bit = |w: usize, lane: usize| e[w * lanes / 8 + lane / 8] >> (lane % 8) & 1;
+    let mut bins = [0_i64; 16];
+    for lane in 0..lanes {
+        bins[(0..4).map(|w| usize::from(bit(w, lane)) << w).sum::<usize>()] += 1;
+    }
+    // fifteen degrees of freedom: 2^-20 at 57
+    let mean = lanes as i64 / 16;
+    let square: i64 = bins.iter().map(|bin| (bin - mean).pow(2)).sum::<i64>() / mean;
+    assert!(square < 57, "{bins:?}");
+    let alike = (1..lanes).filter(|lane| bit(0, *lane) == bit(0, lane - 1)).count();
+    assert!((lanes / 2 - 240..lanes / 2 + 240).contains(&alike));
+}
+
+/// What does not fit is refused before anything is sent.
+#[test]
+fn what_does_not_fit_is_refused() {
+    let wiring = Wiring::new(&adder(2));
+    let refused = |ends: Vec<Result<(), Abort>>| {
+        for end in ends {
+            assert!(matches!(end, Err(Abort::Misuse { .. })), "{end:?}");
+        }
+    };
+    let twice = run(2, &Parameters::new("two garblers"), |mut session| {
+        let strand = session.strand()?;
+        Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
+        Garbler::new(Gmw::new(strand, Config::default())?, Way::Transfers).map(drop)
+    });
+    refused(twice);
+    for (count, lanes) in [(3, 2), (4, 1), (4, 3)] {
+        refused(parties(2, &Way::Transfers, |garbler| {
+            let garbled = garbler.garble(&wiring, 2)?;
+            let inputs = vec![Bit::zero(lanes); count];
+            garbler.evaluate(garbled, &inputs).map(drop)
+        }));
+    }
+    let other = Way::Hops(Arc::new(
+        Ring::new(Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap())
+            .unwrap(),
+    ));
+    refused(parties(2, &other, |_| Ok(())));
+    assert_eq!(Bit::zero(3).lanes(), 3);
+}

@@ -1,1 +1,165 @@
-#![allow(missing_docs)]
+//! What a curious party makes of a run without a check, and what becomes of contributions that are missing,
+//! doubled or somebody else's.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::{Harness, Way as Sent, failed_check, party};
+use divisi_core::{Abort, Check, Parameters, PartyId, Session, mutants};
+use divisi_mixed::{Bit, Gmw};
+use divisi_mpgc::parameters::{DIMENSION, PLAIN, ROW_BYTES};
+use divisi_mpgc::scheme::{Scheme, unpack};
+use divisi_mpgc::{Garbler, Way, Wiring};
+use divisi_ot::Config;
+
+const ROWS: &str = "divisi_mpgc::tree/rows";
+const HEADER: usize = 40;
+
+/// Two layers of gates on 24 wires: enough for two batches of rows.
+fn program() -> Program {
+    let mut g = Build::new();
+    let x = g.input(24);
+    let mut outputs = Vec::new();
+    for i in 0..24 {
+        let xor = g.xor(x[i], x[(i + 1) % 24]);
+        let and = g.and(x[i], x[(i + 1) % 24]);
+        let mixed = g.and(xor, x[(i + 5) % 24]);
+        outputs.push(g.xor(and, mixed));
+    }
+    g.output(&outputs);
+    g.finish()
+}
+
+/// All outputs, learned by everybody, of zeros.
+fn whole(session: Session) -> Result<Vec<u64>, Abort> {
+    let wiring = Wiring::new(&program());
+    let mut garbler = Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
+    let garbled = garbler.garble(&wiring, 1)?;
+    let all: Vec<PartyId> = PartyId::all(garbler.gmw().session().parties()).collect();
+    let outputs = garbler.evaluate(garbled, &vec![Bit::zero(1); 24])?;
+    let opened = garbler.gmw().output(&all, &outputs)?.unwrap_or_default();
+    Ok(opened.iter().map(|bit| bit.lane(0)).collect())
+}
+
+fn harness(without: Option<Check>) -> Harness {
+    Harness::without(3, &Parameters::new("garbled attacks"), without).patient()
+}
+
+/// One label for all gates: two gates that share their operands have one key and one polynomial, so that who
+/// sees contributions reads the difference of what they encrypt: it is small modulo q, and known modulo p.
+fn labels_that_return(without: Option<Check>) -> bool {
+    let mut g = Build::new();
+    let x = g.input(2);
+    let (xor, and) = (g.xor(x[0], x[1]), g.and(x[0], x[1]));
+    g.output(&[xor, and]);
+    let wiring = Wiring::new(&g.finish());
+    let harness = Harness::without(2, &Parameters::new("labels"), without).patient();
+    let seen = harness.recording(party(2));
+    let ends = harness.act(|session| {
+        let scheme = Scheme::new(&session).unwrap();
+        let mut garbler = Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
+        garbler.garble(&wiring, 1)?;
+        Ok(scheme)
+    });
+    let scheme = ends.into_iter().next().unwrap().unwrap();
+    let told = seen.bodies(Sent::Out, party(1), ROWS).pop().unwrap();
+    let row = |i: usize| {
+        let mut row = vec![0; DIMENSION];
+        assert!(unpack(&told[HEADER + i * ROW_BYTES..HEADER + (i + 1) * ROW_BYTES], &mut row));
+        row
+    };
+    let small = |d: &i64| d.unsigned_abs() < 60 * PLAIN;
+    scheme.difference(&row(0), &row(4)).iter().all(small)
+}
+
+/// Contributions of nobody in the place of a party's: what comes out decrypts to no key. Without the check
+/// the garbage is taken for an output.
+fn missing_contributions(without: Option<Check>) -> bool {
+    let harness = harness(without);
+    harness.change(party(3), party(1), ROWS, 0, |body| body[HEADER..].fill(0));
+    let ends = harness.act(whole);
+    if without.is_none() {
+        assert_eq!(failed_check(&ends[0]), Some(Check::G9));
+    }
+    // 24 bits of garbage are right once in 2^24
+    ends.iter().any(|end| end.as_ref().is_ok_and(|outputs| outputs.iter().any(|bit| *bit == 1)))
+}
+
+mutants! {
+    labels_of_gates_do_not_return: G8, "calls every gate by the number of the first", labels_that_return;
+    rows_have_all_contributions: G9, "takes any sum for that of all", missing_contributions;
+}
+
+/// Every check that is this crate's own has a mutant.
+#[test]
+fn every_check_has_a_mutant() {
+    let killed: Vec<Check> = MUTANTS.iter().map(|(check, ..)| *check).collect();
+    assert_eq!(killed, [Check::G8, Check::G9]);
+}
+
+/// A batch that never comes, comes twice, or says that it is somebody else's or of other labels: a named
+/// abort of whoever adds it up.
+#[test]
+fn contributions_are_those_of_the_tree() {
+    assert!(harness(None).act(whole).into_iter().all(|end| end.unwrap() == [0; 24]));
+    let named = |change: &dyn Fn(&Harness)| {
+        let harness = harness(None);
+        change(&harness);
+        let ends = harness.act(whole);
+        match &ends[0] {
+            Err(Abort::CheckFailed { check: Check::G9, culprit, .. }) => *culprit,
+            end => panic!("{end:?}"),
+        }
+    };
+    let rows = divisi_core::Step::new(ROWS).id;
+    for peer in [2, 3] {
+        let culprit = Some(party(peer));
+        // dropped: the next one has other labels
+        let drop_first = |harness: &Harness| {
+            let mut dropped = false;
+            harness.hand(party(peer), party(1), move |frame| {
+                let now = frame.step == rows && !std::mem::replace(&mut dropped, true);
+                if frame.step == rows && now { vec![] } else { vec![frame] }
+            });
+        };
+        assert_dropped(&named, &drop_first, culprit);
+        // whose it says it is: nobody's, everybody's, another one's
+        for senders in [0_u8, 0b111, 0b110 ^ (1 << (peer - 1)), 1 << (peer - 1) | 1 << 5] {
+            let change = |harness: &Harness| {
+                harness.change(party(peer), party(1), ROWS, 0, move |body| body[0] = senders);
+            };
+            assert_eq!(named(&change), culprit, "{senders:b} from {peer}");
+        }
+        let relabel = |harness: &Harness| {
+            harness.change(party(peer), party(1), ROWS, 1, |body| body[32] ^= 4);
+        };
+        assert_eq!(named(&relabel), culprit);
+    }
+}
+
+/// A dropped batch: the next one does not have its length, or not its labels.
+fn assert_dropped(
+    named: &dyn Fn(&dyn Fn(&Harness)) -> Option<PartyId>,
+    change: &dyn Fn(&Harness),
+    culprit: Option<PartyId>,
+) {
+    let wiring = Wiring::new(&program());
+    // both batches are full, so that lengths are equal
+    assert!(wiring.gates() >= 96);
+    if wiring.gates() >= 128 {
+        assert_eq!(named(change), culprit);
+    } else {
+        let harness = harness(None);
+        change(&harness);
+        let ends = harness.act(whole);
+        assert!(ends[0].as_ref().is_err_and(|abort| abort.peer() == culprit), "{:?}", ends[0]);
+    }
+}
+
+/// A value that is not below q is nobody's.
+#[test]
+fn rows_are_reduced() {
+    let harness = harness(None);
+    harness.change(party(2), party(1), ROWS, 0, |body| body[HEADER..HEADER + 4].fill(0xff));
+    let ends = harness.act(whole);
+    assert_eq!(failed_check(&ends[0]), Some(Check::G10));
+}

@@ -96,14 +96,14 @@ impl<'h> Direction<'h> {
     fn new<S: Trust>(
         session: &Session,
         hash: &'h Hash,
-        (blocks, stretched): (usize, bool),
+        blocks: usize,
         class: u8,
         [holder, maker]: [PartyId; 2],
         first: u64,
     ) -> Direction<'h> {
         let place = Place::new(S::STEP + class, holder, maker);
         let calls = hash.calls(session, place, 1 << class);
-        Direction { calls, blocks, stretched, unit: first, inputs: Kept::zeros(BATCH) }
+        Direction { calls, blocks, stretched: false, unit: first, inputs: Kept::zeros(BATCH) }
     }
 
     /// The hashes of at most [`BATCH`] rows that follow one another, with an offset.
@@ -217,7 +217,7 @@ impl Setup {
         payload: &P,
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
-        let (me, blocks) = (session.me(), (payload.blocks(), payload.is_stretched()));
+        let (me, blocks, stretched) = (session.me(), payload.blocks(), payload.is_stretched());
         let hash = Hash::new(session);
         let rows = round.len;
         let each = (MESSAGE / payload.bits()).next_multiple_of(BATCH);
@@ -225,7 +225,10 @@ impl Setup {
             (0..rows).step_by(each).map(|first| first..rows.min(first + each)).collect();
         let mut out = Kept::<P::Word>::zeros(values.len());
         let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| {
-            Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
+            Direction {
+                stretched,
+                ..Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
+            }
         };
         let mut told: Vec<_> =
             round.others.iter().map(|(peer, part)| direction(session, part, [me, *peer])).collect();

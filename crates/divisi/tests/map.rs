@@ -16,6 +16,10 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-symmetric", &["divisi-circuit", "divisi-core", "divisi-field"]),
     ("divisi-bgv", &["divisi-core", "divisi-field"]),
     ("divisi-mixed", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-ot"]),
+    (
+        "divisi-mpgc",
+        &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed", "divisi-ot"],
+    ),
     ("divisi-program", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
@@ -63,6 +67,7 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-field",
             "divisi-garble",
             "divisi-mixed",
+            "divisi-mpgc",
             "divisi-net",
             "divisi-node",
             "divisi-ot",
