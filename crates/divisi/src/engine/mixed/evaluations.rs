@@ -1,11 +1,13 @@
-//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level.
+//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level; or garbled
+//! ([`super::garbled`]).
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
 use super::super::Differ;
 use super::super::job::{Between, Circuit, Own};
 use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
-use super::manner::Manner;
+use super::garbled::{self, Garbling};
+use super::manner::{Circuits, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, Counts, Job, Parameters, PartyId, Session, Step, step};
@@ -30,6 +32,8 @@ pub(super) struct Evaluations<'j> {
     /// The owner of each input wire.
     owners: Vec<PartyId>,
     manner: Manner,
+    /// How it is garbled, if it is.
+    garbling: Option<Garbling>,
 }
 
 impl<'j> Evaluations<'j> {
@@ -51,7 +55,8 @@ impl<'j> Evaluations<'j> {
         }
         let owner = |(owner, width): (&PartyId, &usize)| std::iter::repeat_n(*owner, *width);
         let owners = owners.iter().zip(program.inputs()).flat_map(owner).collect();
-        Ok(Evaluations { job, program, receivers, owners, manner })
+        let garbling = manner.is_garbled().then(|| Garbling::new(program, job.count, &manner)).transpose()?;
+        Ok(Evaluations { job, program, receivers, owners, manner, garbling })
     }
 
     /// What is computed, for whom: nothing of how.
@@ -62,6 +67,15 @@ impl<'j> Evaluations<'j> {
             .with("owners", &numbers(&self.owners))
             .with("receivers", &numbers(self.receivers))
     }
+
+    /// How.
+    fn how(&self, parameters: Parameters) -> Parameters {
+        let parameters = self.manner.describe(parameters);
+        match &self.garbling {
+            Some(garbling) => garbling.describe(parameters),
+            None => parameters,
+        }
+    }
 }
 
 impl Prepared for Evaluations<'_> {
@@ -70,18 +84,22 @@ impl Prepared for Evaluations<'_> {
     }
 
     fn parameters(&self, count: usize) -> Parameters {
-        self.manner.describe(self.what().with("count", &(count as u64).to_le_bytes()))
+        self.how(self.what().with("count", &(count as u64).to_le_bytes()))
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        let how = self.manner.describe(Parameters::new("run.mixed.how"));
+        let how = self.how(Parameters::new("run.mixed.how"));
         vec![
             ("another circuit, or the same with other owners or receivers", self.what().digest()),
-            ("the circuit in another way (--k)", how.digest()),
+            ("the circuit in another way (--k, --protocol, --form)", how.digest()),
         ]
     }
 
     fn course(&self, warmup: usize) -> Course {
+        if let Some(garbling) = &self.garbling {
+            let batch = garbling.batch().min(self.job.count.max(1));
+            return Course { batch, warmup: (warmup, self.job.count), one_session: false };
+        }
         // whole words of lanes
         let batch = TRIPLES / self.program.and_count().max(1) / 64 * 64;
         let batch = batch.max(64).min(self.job.count.max(1));
@@ -99,12 +117,18 @@ impl Prepared for Evaluations<'_> {
     fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
         session.phase(SETUP);
         let gmw = Gmw::new(session, self.manner.config)?;
+        if let Some(garbling) = &self.garbling {
+            let (owners, receivers) = (self.owners.as_slice(), self.receivers);
+            return Ok(Box::new(garbled::Member::new(garbling, owners, receivers, gmw)?));
+        }
         Ok(Box::new(Member { of: self, gmw }))
     }
 
     fn facts(&self) -> Map<String, Value> {
         members(json!({
-            "protocol": "gmw",
+            "protocol": self.manner.circuits.unwrap_or(Circuits::Gmw).name(),
+            "op": self.garbling.is_some().then_some("mpgc"),
+            "form": self.garbling.as_ref().map(Garbling::form),
             "security": Security::SemiHonest.name(),
             "k": self.manner.config.k,
             "and_gates": self.program.and_count(),
@@ -118,16 +142,8 @@ struct Member<'p> {
     gmw: Gmw,
 }
 
-/// Evaluations of a program side by side. `own` has this party's input wires, one to a byte, instance after
-/// instance; so have the outputs at a receiver.
-pub(super) fn evaluate(
-    gmw: &mut Gmw,
-    program: &Program,
-    owners: &[PartyId],
-    receivers: &[PartyId],
-    count: usize,
-    own: &[u8],
-) -> Result<Own, Abort> {
+/// Shares of all inputs: `own` has this party's wires, one to a byte, instance after instance.
+pub(super) fn share(gmw: &mut Gmw, owners: &[PartyId], count: usize, own: &[u8]) -> Result<Vec<Bit>, Abort> {
     let me = gmw.session().me();
     let width = owners.iter().filter(|owner| **owner == me).count();
     if own.len() != width * count {
@@ -144,13 +160,31 @@ pub(super) fn evaluate(
         }
         inputs.push(gmw.input(*owner, count, values.as_ref())?);
     }
-    let mut jobs = [Job::new(program, inputs)];
-    gmw.run(&mut jobs)?;
-    let [job] = jobs;
-    let outputs = gmw.output(receivers, &job.wires)?.unwrap_or_default();
+    Ok(inputs)
+}
+
+/// Outputs to their receivers: at one of them all wires, one to a byte, instance after instance.
+pub(super) fn learn(gmw: &mut Gmw, receivers: &[PartyId], count: usize, bits: &[Bit]) -> Result<Own, Abort> {
+    let outputs = gmw.output(receivers, bits)?.unwrap_or_default();
     let rows = (0..if outputs.is_empty() { 0 } else { count })
         .flat_map(|lane| outputs.iter().map(move |bit| bit.lane(lane) as u8));
     Ok(Zeroizing::new(rows.collect()))
+}
+
+/// Evaluations of a program side by side, from [`share`] to [`learn`].
+pub(super) fn evaluate(
+    gmw: &mut Gmw,
+    program: &Program,
+    owners: &[PartyId],
+    receivers: &[PartyId],
+    count: usize,
+    own: &[u8],
+) -> Result<Own, Abort> {
+    let inputs = share(gmw, owners, count, own)?;
+    let mut jobs = [Job::new(program, inputs)];
+    gmw.run(&mut jobs)?;
+    let [job] = jobs;
+    learn(gmw, receivers, count, &job.wires)
 }
 
 impl Party for Member<'_> {

@@ -1,0 +1,131 @@
+//! Evaluations of a circuit that is garbled ahead ([`divisi_mpgc`]: GYKW, Figures 11 and 12).
+//!
+//! Adversary: all parties but one, semi-honest. Preprocessing is everything that needs no input.
+
+use super::super::job::Own;
+use super::super::{Party, Unsupported, Watch, timed};
+use super::evaluations::{learn, share};
+use super::manner::{Form, Manner};
+use super::{ONLINE, PREPROCESSING};
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Operation, Parameters as Lattice};
+use divisi_circuit::Program;
+use divisi_core::{Abort, Counts, Parameters, PartyId};
+use divisi_field::zp::P16;
+use divisi_mixed::Gmw;
+use divisi_mpgc::parameters::{MOST_GATES, ROW_BYTES, fits};
+use divisi_mpgc::{Garbler, Way, Wiring};
+use std::sync::Arc;
+
+/// The most bytes of rows that are there at once, unless an instance takes more.
+const ROWS: usize = 512 << 20;
+
+/// How a circuit is garbled. Public, the same at all parties.
+pub(super) struct Garbling {
+    wiring: Wiring,
+    way: Way,
+    form: Form,
+}
+
+impl Garbling {
+    /// # Errors
+    /// What cannot be garbled so.
+    pub fn new(program: &Program, count: usize, manner: &Manner) -> Result<Self, Unsupported> {
+        let most = (2..256).take_while(|n| fits(*n)).last().unwrap_or(0);
+        if !fits(manner.parties) {
+            return Err(Unsupported::new(format!(
+                "--protocol mpgc has at most {most} parties, not {}: give another --parties, or --protocol gmw",
+                manner.parties
+            )));
+        }
+        let wiring = Wiring::new(program);
+        if wiring.gates().saturating_mul(count) as u64 > MOST_GATES {
+            return Err(Unsupported::new(format!(
+                "--protocol mpgc garbles at most {MOST_GATES} gates: give less, or --protocol gmw"
+            )));
+        }
+        let form = manner.form.unwrap_or(Form::Cot);
+        let way = match (form, form.hops()) {
+            (Form::Cot, _) if manner.insecure => {
+                return Err(Unsupported::new(
+                    "--danger-insecure-parameters is about ciphertexts: leave it out",
+                ));
+            }
+            (Form::Cot, _) => Way::Transfers,
+            (_, Some(form)) => {
+                let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
+                let lattice = derive(Operation::PrivateTables, form, manner.parties, P16);
+                let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
+                let ring = Ring::new(lattice);
+                Way::Hops(Arc::new(ring.ok_or_else(|| Unsupported::new("a prime without a transform"))?))
+            }
+            (_, None) => {
+                return Err(Unsupported::new(
+                    "--form lean-tree makes no private tables: give cot, lean-ring or paper",
+                ));
+            }
+        };
+        Ok(Garbling { wiring, way, form })
+    }
+
+    /// How keys are looked up.
+    pub fn form(&self) -> &'static str {
+        self.form.name()
+    }
+
+    /// How many instances are there at once.
+    pub fn batch(&self) -> usize {
+        (ROWS / (4 * ROW_BYTES * self.wiring.gates()).max(1)).max(1)
+    }
+
+    /// All of it among the parameters that the parties compare.
+    pub fn describe(&self, parameters: Parameters) -> Parameters {
+        let parameters = parameters.with("garbled", self.way.name().as_bytes());
+        match &self.way {
+            Way::Hops(ring) => ring.parameters().describe(parameters),
+            Way::Transfers => parameters,
+        }
+    }
+}
+
+/// One party, with its set-up.
+pub(super) struct Member<'p> {
+    of: &'p Garbling,
+    owners: &'p [PartyId],
+    receivers: &'p [PartyId],
+    garbler: Garbler,
+}
+
+impl<'p> Member<'p> {
+    /// # Errors
+    /// As [`Garbler::new`].
+    pub fn new(
+        of: &'p Garbling,
+        owners: &'p [PartyId],
+        receivers: &'p [PartyId],
+        gmw: Gmw,
+    ) -> Result<Self, Abort> {
+        let garbler = Garbler::new(gmw, of.way.clone())?;
+        Ok(Member { of, owners, receivers, garbler })
+    }
+}
+
+impl Party for Member<'_> {
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let Member { of, owners, receivers, garbler } = self;
+        let garbled = timed(watch, PREPROCESSING, || {
+            garbler.gmw().session().phase(PREPROCESSING);
+            garbler.garble(&of.wiring, count)
+        })?;
+        timed(watch, ONLINE, || {
+            garbler.gmw().session().phase(ONLINE);
+            let inputs = share(garbler.gmw(), owners, count, own)?;
+            let outputs = garbler.evaluate(garbled, &inputs)?;
+            learn(garbler.gmw(), receivers, count, &outputs)
+        })
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.garbler.gmw().session().meter().read()
+    }
+}
