@@ -9,6 +9,7 @@ use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, t
 use super::garbled::{self, Garbling};
 use super::manner::{Circuits, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
+use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, Counts, Job, Parameters, PartyId, Session, Step, step};
 use divisi_mixed::gmw::triples_for;
@@ -125,10 +126,15 @@ impl Prepared for Evaluations<'_> {
     }
 
     fn facts(&self) -> Map<String, Value> {
+        let ring = self.garbling.as_ref().and_then(Garbling::lattice);
         members(json!({
             "protocol": self.manner.circuits.unwrap_or(Circuits::Gmw).name(),
             "op": self.garbling.is_some().then_some("mpgc"),
             "form": self.garbling.as_ref().map(Garbling::form),
+            "insecure": self.garbling.is_some().then_some(self.manner.insecure),
+            "ring_dimension": ring.map(Lattice::dimension),
+            "log2_q": ring.map(Lattice::log2_q),
+            "log2_whole": ring.map(Lattice::log2_whole),
             "security": Security::SemiHonest.name(),
             "k": self.manner.config.k,
             "and_gates": self.program.and_count(),

@@ -73,6 +73,14 @@ impl Garbling {
         self.form.name()
     }
 
+    /// Of which ciphertexts, if keys come by some.
+    pub fn lattice(&self) -> Option<&Lattice> {
+        match &self.way {
+            Way::Hops(ring) => Some(ring.parameters()),
+            Way::Transfers => None,
+        }
+    }
+
     /// How many instances are there at once.
     pub fn batch(&self) -> usize {
         (ROWS / (4 * ROW_BYTES * self.wiring.gates()).max(1)).max(1)
