@@ -48,8 +48,7 @@ fn parties<R: Send>(
 fn evaluate(n: usize, way: &Way, program: &Program, lanes: usize, inputs: &[Bit]) -> (Vec<Bit>, Vec<Counts>) {
     let wiring = Wiring::new(program);
     let ends = parties(n, way, |garbler| {
-        let (all, me): (Vec<PartyId>, _) =
-            (PartyId::all(n).collect(), garbler.gmw().session().me());
+        let (all, me): (Vec<PartyId>, _) = (PartyId::all(n).collect(), garbler.gmw().session().me());
         garbler.gmw().session().phase("preprocessing");
         let garbled = garbler.garble(&wiring, lanes)?;
         assert_eq!(garbled.instances(), lanes);
@@ -264,8 +263,10 @@ fn what_does_not_fit_is_refused() {
         }));
     }
     let other = Way::Hops(Arc::new(
-        Ring::new(Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap())
-            .unwrap(),
+        Ring::new(
+            Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap(),
+        )
+        .unwrap(),
     ));
     refused(parties(2, &other, |_| Ok(())));
     assert_eq!(Bit::zero(3).lanes(), 3);

@@ -43,10 +43,13 @@ fn whole(session: Session, way: &Way) -> Result<(), Abort> {
 
 fn harness(way: &Way) -> Harness {
     let agreed = Parameters::new("garbled faults");
-    Harness::new(PARTIES, &match way {
-        Way::Transfers => agreed,
-        Way::Hops(ring) => ring.parameters().describe(agreed),
-    })
+    Harness::new(
+        PARTIES,
+        &match way {
+            Way::Transfers => agreed,
+            Way::Hops(ring) => ring.parameters().describe(agreed),
+        },
+    )
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -36,13 +36,7 @@ fn residue(x: i64) -> i64 {
 }
 
 /// One contribution.
-fn encrypt(
-    scheme: &Scheme,
-    sampler: &mut Sampler,
-    label: u64,
-    secret: &[i64],
-    message: &[i64],
-) -> Vec<u64> {
+fn encrypt(scheme: &Scheme, sampler: &mut Sampler, label: u64, secret: &[i64], message: &[i64]) -> Vec<u64> {
     let (mut values, mut row) = (vec![0; N], vec![0; N]);
     scheme.values(secret.iter().copied(), &mut values);
     scheme.encrypt(Label::danger_any(label), &values, message, sampler, &mut row);
@@ -86,7 +80,8 @@ fn garble(
     parties: &[Keys],
     e: [usize; 4],
 ) -> Vec<Vec<u64>> {
-    let share = |keys: &Keys, wire, b| -> Vec<i64> { keys.share(wire, b).iter().map(|c| i64::from(*c)).collect() };
+    let share =
+        |keys: &Keys, wire, b| -> Vec<i64> { keys.share(wire, b).iter().map(|c| i64::from(*c)).collect() };
     (0..4)
         .map(|row| {
             let messages = shares(prg, parties.len(), &key(parties, 2, e[row]));
@@ -166,11 +161,10 @@ fn uniform_shares_do_not_decrypt() {
                 let message: Vec<i64> = (0..N as i64).map(|c| c % 7 - 3).collect();
                 let shares = shares(prg, n, &message);
                 let rows = secrets.iter().zip(&shares);
-                let row = sum(
-                    rows.map(|(secret, m)| encrypt(scheme, sampler, run, secret, m))
-                        .collect::<Vec<_>>()
-                        .into_iter(),
-                );
+                let row = sum(rows
+                    .map(|(secret, m)| encrypt(scheme, sampler, run, secret, m))
+                    .collect::<Vec<_>>()
+                    .into_iter());
                 let lifted: Vec<i64> =
                     (0..N).map(|c| residue(secrets.iter().map(|secret| secret[c]).sum())).collect();
                 *right += usize::from(decrypt(scheme, run, &row, &lifted) == message);
@@ -209,8 +203,7 @@ fn noise_is_as_wide_as_its_bound_says() {
         let n = 100;
         let zero = vec![0; N];
         let messages = shares(prg, n, &zero);
-        let rows: Vec<Vec<u64>> =
-            messages.iter().map(|m| encrypt(scheme, sampler, 5, &zero, m)).collect();
+        let rows: Vec<Vec<u64>> = messages.iter().map(|m| encrypt(scheme, sampler, 5, &zero, m)).collect();
         let noise = scheme.difference(&sum(rows.into_iter()), &zero.iter().map(|_| 0).collect::<Vec<u64>>());
         assert!(noise.iter().all(|x| x % PLAIN as i64 == 0));
         let largest = noise.iter().map(|x| x.abs()).max().unwrap() / PLAIN as i64;

@@ -224,11 +224,9 @@ impl Setup {
         let messages: Vec<Range<usize>> =
             (0..rows).step_by(each).map(|first| first..rows.min(first + each)).collect();
         let mut out = Kept::<P::Word>::zeros(values.len());
-        let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| {
-            Direction {
-                stretched,
-                ..Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
-            }
+        let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| Direction {
+            stretched,
+            ..Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
         };
         let mut told: Vec<_> =
             round.others.iter().map(|(peer, part)| direction(session, part, [me, *peer])).collect();

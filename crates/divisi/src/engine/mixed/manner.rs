@@ -138,7 +138,9 @@ impl Manner {
         let insecure = settings.own.contains_key(INSECURE);
         let circuits = |name: &String| {
             let known = Circuits::ALL.into_iter().find(|way| way.name() == name);
-            known.ok_or_else(|| Unsupported::new(format!("--protocol is {name}: the engine mixed has gmw and mpgc")))
+            known.ok_or_else(|| {
+                Unsupported::new(format!("--protocol is {name}: the engine mixed has gmw and mpgc"))
+            })
         };
         let circuits = settings.own.get(PROTOCOL).map(circuits).transpose()?;
         Ok(Manner { parties: parties(&super::Mixed, settings), config, form, insecure, circuits })

@@ -142,7 +142,11 @@ impl Engine for Mixed {
         let circuit = measured.about.get("circuit").and_then(Value::as_str);
         let what = match circuit {
             Some(circuit) if text("protocol") == "mpgc" => {
-                format!("{circuit} ({} ANDs, garbled, keys by {})", measured.number("and_gates"), text("form"))
+                format!(
+                    "{circuit} ({} ANDs, garbled, keys by {})",
+                    measured.number("and_gates"),
+                    text("form")
+                )
             }
             Some(circuit) => format!("{circuit} ({} ANDs, GMW)", measured.number("and_gates")),
             None if text("form").is_empty() => text("op").to_owned(),
