@@ -24,8 +24,9 @@ impl Garbler {
     /// Shares of the outputs for shares of the inputs, a lane an instance. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what another
-    /// session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what
+    /// another session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer
+    /// causes.
     pub fn evaluate(&mut self, garbled: Garbled, inputs: &[Bit]) -> Result<Vec<Bit>, Abort> {
         let Garbled { session: made, wiring, mut instances } = garbled;
         let (gmw, scheme) = (&mut self.gmw, &self.scheme);

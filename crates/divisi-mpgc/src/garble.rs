@@ -2,9 +2,9 @@
 //!
 //! Adversary: semi-honest, all but one. Deviations from the text: keys are ternary, where it allows shares
 //! uniform modulo p (ERRATA; [`crate::key`]); the mask of an XOR's output is the XOR of its operands' masks
-//! (D1), so that the key to encrypt is public in alpha and beta and XORs need neither product nor lookup: what
-//! the evaluator sees of such a wire is the XOR of what it sees of the operands, which it can compute anyway;
-//! negations and public wires have no rows.
+//! (D1), so that the key to encrypt is public in alpha and beta and XORs need neither product nor lookup:
+//! what the evaluator sees of such a wire is the XOR of what it sees of the operands, which it can compute
+//! anyway; negations and public wires have no rows.
 //!
 //! Cost of an instance, by transfers, sent by a party: 4 x 3,328 bytes a gate (the root of the tree none);
 //! of an AND four lookups of (n - 1) (2,176 + 4) bytes at k = 4, one triple and its opening. Rounds: two for

@@ -66,8 +66,8 @@ impl Labels {
     /// The numbers of so many new gates: the first one.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] for numbers that were given out; [`Abort::Misuse`] for more gates than a session
-    /// may have.
+    /// [`Abort::CheckFailed`] for numbers that were given out; [`Abort::Misuse`] for more gates than a
+    /// session may have.
     pub(crate) fn take(&mut self, session: &Session, gates: usize) -> Result<u64, Abort> {
         let first = self.next;
         let Some(end) = first.checked_add(gates as u64).filter(|end| *end <= MOST_GATES) else {

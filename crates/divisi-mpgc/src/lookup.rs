@@ -2,9 +2,9 @@
 //!
 //! Two ways. *Transfers*: 1 - 2 e is the product of the signs 1 - 2 e_j of all parties' shares, so that V = D
 //! becomes V <- (1 - 2 e_j) V along the parties, V shared by all: e_j V is one correlated transfer from each
-//! other party, whose payload is its share of V, and k_{w,0} + (D - V) / 2 is what was looked up. In each pair
-//! and direction 17 bits a coefficient, 2,176 bytes. *Hops*: a private table of two entries a coefficient
-//! ([`divisi_mixed::private`], Figures 7 and 8), whose bytes hardly grow with n.
+//! other party, whose payload is its share of V, and k_{w,0} + (D - V) / 2 is what was looked up. In each
+//! pair and direction 17 bits a coefficient, 2,176 bytes. *Hops*: a private table of two entries a
+//! coefficient ([`divisi_mixed::private`], Figures 7 and 8), whose bytes hardly grow with n.
 //!
 //! Adversary: semi-honest, all but one. Pads of transfers are within 2^-64 of uniform \[G14\], so that what
 //! anybody sees is uniform; what is opened by hops is masked by a bit that serves once \[G7\].

@@ -28,8 +28,8 @@ pub const FAILURE_BITS: f64 = 64.0;
 /// Minus the binary logarithm of a bound on the probability that one of so many rows, each a sum of so many
 /// contributions, does not decrypt.
 ///
-/// A row holds p E + M, M the sum of n message shares of at most p/2 in size and E of n errors; it decrypts if
-/// that is at most (q - 1)/2 in size. Errors are sums of 42 signed half bits, and n - 1 of the shares are
+/// A row holds p E + M, M the sum of n message shares of at most p/2 in size and E of n errors; it decrypts
+/// if that is at most (q - 1)/2 in size. Errors are sums of 42 signed half bits, and n - 1 of the shares are
 /// independent and uniform, if they are not ternary: both are sub-Gaussian with their variance, so that
 /// Hoeffding's bound is exact in the exponent. The last share is p/2 at most.
 #[must_use]

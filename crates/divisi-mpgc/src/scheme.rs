@@ -1,8 +1,8 @@
 //! Rows: GYKW, appendix A.2, private-key BGV with one level. c = a s + p e + m.
 //!
 //! Encryptions of shares under key shares, with one a, add up to an encryption of the sum under the sum of
-//! the keys. Rows are kept and sent as values at the roots of X^N + 1, where a, uniform as values too, costs a
-//! product; secrets, errors and messages are small as coefficients.
+//! the keys. Rows are kept and sent as values at the roots of X^N + 1, where a, uniform as values too,
+//! costs a product; secrets, errors and messages are small as coefficients.
 
 use crate::label::Label;
 use crate::parameters::{BITS, DIMENSION, MODULUS, PLAIN, ROW_BYTES};

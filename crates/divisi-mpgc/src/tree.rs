@@ -1,8 +1,8 @@
 //! Contributions to rows, added up along a binary tree whose root evaluates: section 7.2. Everybody sends
 //! each row once and receives it at most twice, however many there are.
 //!
-//! \[G9\] The sum decrypts under the sum of all keys only if every party is in it, once. Each batch says whose
-//! contributions it has and to which labels; whoever adds compares that with what the tree says.
+//! \[G9\] The sum decrypts under the sum of all keys only if every party is in it, once. Each batch says
+//! whose contributions it has and to which labels; whoever adds compares that with what the tree says.
 
 use crate::parameters::{DIMENSION, ROW_BYTES};
 use crate::scheme::{Scheme, pack, unpack};

@@ -14,9 +14,9 @@
 //! sends another d, so that the product is of another payload for x = 1: what x times an error does to a
 //! protocol is for that protocol to find (MASCOT combines and sacrifices).
 //!
-//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]; long ones [`Long`]). Cost: a payload's bits a
-//! row, one way, one round; beside it the row ([`crate::Setup::wide_rows`], [`crate::Setup::pad_rows`],
-//! [`crate::Setup::semi_honest_rows`]).
+//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]; long ones [`Long`]).
+//! Cost: a payload's bits a row, one way, one round; beside it the row ([`crate::Setup::wide_rows`],
+//! [`crate::Setup::pad_rows`], [`crate::Setup::semi_honest_rows`]).
 //!
 //! A triple of MASCOT over GF(2^f) at k = 1, to each peer: tau f rows of pads, of 128 bits each, for the f
 //! bits of tau elements a; tau f payloads b of f bits; and five authenticated elements of f narrow rows of f

@@ -22,8 +22,8 @@ pub struct Mixed {
     /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool or mpgc
     #[arg(long, value_name = "OP", value_parser = what)]
     op: What,
-    /// Of mpgc: what is garbled: a file in Bristol Fashion or the format before it, or the name of a circuit of
-    /// this program
+    /// Of mpgc: what is garbled: a file in Bristol Fashion or the format before it, or the name of a
+    /// circuit of this program
     #[arg(long, value_name = "FILE|NAME", required_if_eq("op", "mpgc"))]
     circuit: Option<String>,
     /// How many parties [default: 3]

@@ -1,5 +1,5 @@
-//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level; or garbled
-//! ([`super::garbled`]).
+//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level; or
+//! garbled ([`super::garbled`]).
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
