@@ -55,7 +55,7 @@ impl Garbler {
             return Err(session.misuse(INPUT, "a session without parties"));
         };
         let colour = |w: usize, lane: usize| opened.get(w).map_or(0, |bit| bit.lane(lane)) as usize;
-        let mut outputs = vec![vec![0_u64; lanes]; wiring.outputs()];
+        let mut outputs = vec![Hidden::<u64>::zeros(lanes); wiring.outputs()];
         for (output, column) in outputs.iter_mut().enumerate() {
             let of = column.iter_mut().zip(&instances);
             of.for_each(|(bit, instance)| *bit = u64::from(instance.outputs[output]));
@@ -91,9 +91,9 @@ impl Garbler {
             }
         }
         let zero = gmw.public_bit(&vec![false; lanes]);
-        let share = |column: Vec<u64>| {
+        let share = |column: Hidden<u64>| {
             // of this session, as all that it makes
-            let mut bit = Bit::of(column.into_iter());
+            let mut bit = Bit::of(column.iter().copied());
             let fits = bit.add(&zero);
             debug_assert!(fits, "as many lanes");
             bit

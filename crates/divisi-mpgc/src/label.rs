@@ -85,3 +85,47 @@ impl Labels {
         if session.mutated(Check::G8) { first } else { first + gate as u64 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::{Parameters, local};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Both parties of a session of its own.
+    fn each(act: impl Fn(&Session) + Sync) {
+        let done = AtomicUsize::new(0);
+        // who is refused ends the session for the other one too
+        let _ = local::run(2, &Parameters::new("labels"), |session| {
+            act(&session);
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        assert!(done.into_inner() > 0);
+    }
+
+    #[test]
+    fn numbers_do_not_return() {
+        each(|session| {
+            let mut labels = Labels::new(session).unwrap();
+            assert_eq!([3, 0, 5, 1].map(|n| labels.take(session, n).unwrap()), [0, 3, 3, 8]);
+            // were they to, it would be refused
+            labels.next = 2;
+            let refused = labels.take(session, 1);
+            assert!(matches!(refused, Err(Abort::CheckFailed { check: Check::G8, .. })));
+        });
+    }
+
+    #[test]
+    fn a_session_has_one_source_and_so_many_gates() {
+        each(|session| {
+            let _first = Labels::new(session).unwrap();
+            assert!(matches!(Labels::new(session), Err(Abort::Misuse { .. })));
+        });
+        each(|session| {
+            let mut labels = Labels::new(session).unwrap();
+            assert!(labels.take(session, MOST_GATES as usize).is_ok());
+            assert!(matches!(labels.take(session, 1), Err(Abort::Misuse { .. })));
+        });
+    }
+}

@@ -240,6 +240,34 @@ fn masked_inputs_are_uniform() {
     assert!((lanes / 2 - 240..lanes / 2 + 240).contains(&alike));
 }
 
+/// What lookups by ciphertexts open, u = e + r, is uniform, though one e chooses all coefficients of a key.
+#[test]
+fn opened_indices_are_uniform() {
+    let Way::Hops(ring) = hops(2) else { unreachable!("ciphertexts") };
+    let agreed = ring.parameters().describe(Parameters::new("uniform"));
+    let harness = divisi_core::testing::Harness::new(2, &agreed).patient();
+    let seen = harness.recordings();
+    let wiring = Wiring::new(&adder(3));
+    harness
+        .act(|session| {
+            let gmw = Gmw::new(session, Config::default())?;
+            Garbler::new(gmw, Way::Hops(ring.clone()))?.garble(&wiring, 1)
+        })
+        .into_iter()
+        .for_each(|end| assert_eq!(end.unwrap().instances(), 1));
+    let told = |seen: &divisi_core::testing::Recording| {
+        seen.of(divisi_core::testing::Way::Out, "divisi_mixed::convert/open.tell")
+    };
+    let all: Vec<u8> = seen.iter().flat_map(told).flat_map(|seen| seen.frame.body).collect();
+    // four lookups an AND, a bit a coefficient
+    assert_eq!(all.len(), wiring.ands() * 4 * 1024 / 8);
+    let mut bins = [0_i64; 16];
+    all.iter().for_each(|byte| [byte & 15, byte >> 4].into_iter().for_each(|x| bins[usize::from(x)] += 1));
+    let mean = all.len() as i64 * 2 / 16;
+    let square: i64 = bins.iter().map(|bin| (bin - mean).pow(2)).sum::<i64>() / mean;
+    assert!(square < 57, "{bins:?}");
+}
+
 /// What does not fit is refused before anything is sent.
 #[test]
 fn what_does_not_fit_is_refused() {
@@ -249,12 +277,6 @@ fn what_does_not_fit_is_refused() {
             assert!(matches!(end, Err(Abort::Misuse { .. })), "{end:?}");
         }
     };
-    let twice = run(2, &Parameters::new("two garblers"), |mut session| {
-        let strand = session.strand()?;
-        Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
-        Garbler::new(Gmw::new(strand, Config::default())?, Way::Transfers).map(drop)
-    });
-    refused(twice);
     for (count, lanes) in [(3, 2), (4, 1), (4, 3)] {
         refused(parties(2, &Way::Transfers, |garbler| {
             let garbled = garbler.garble(&wiring, 2)?;
