@@ -46,21 +46,28 @@ impl Scheme {
     }
 
     /// a of a label, uniform: an XOF of session and label \[G8\]. Rejection: everything here is public.
-    fn public(&self, number: u64, out: &mut [u64]) {
+    fn public(&self, number: u64, out: &mut [u64; N]) {
         let mut stream = blake3::Hasher::new_keyed(&self.context);
         let mut stream = stream.update(&number.to_le_bytes()).finalize_xof();
-        let mut bytes = [0; 4 * N + 64];
-        let mut out = out.iter_mut().peekable();
-        while out.peek().is_some() {
+        let mut bytes = [0; 4 * N];
+        let word = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes)) & ((1 << BITS) - 1);
+        stream.fill(&mut bytes);
+        let words = bytes.as_chunks::<4>().0;
+        out.iter_mut().zip(words).for_each(|(out, bytes)| *out = word(bytes));
+        // one of 16,000 words is not below q
+        if out.iter().all(|x| *x < MODULUS) {
+            return;
+        }
+        let mut kept = 0;
+        for at in 0..N {
+            out[kept] = out[at];
+            kept += usize::from(out[at] < MODULUS);
+        }
+        while kept < N {
+            let mut bytes = [0; 4];
             stream.fill(&mut bytes);
-            for word in bytes.as_chunks::<4>().0 {
-                let word = u64::from(u32::from_le_bytes(*word)) & ((1 << BITS) - 1);
-                if word < MODULUS
-                    && let Some(out) = out.next()
-                {
-                    *out = word;
-                }
-            }
+            out[kept] = word(&bytes);
+            kept += usize::from(out[kept] < MODULUS);
         }
     }
 
@@ -150,6 +157,29 @@ pub fn unpack(body: &[u8], row: &mut [u64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever words of a stream are not below q, the others come in their order.
+    #[test]
+    fn public_polynomials_are_the_reduced_words_of_a_stream() {
+        let scheme = Scheme {
+            ntt: Ntt::new(MODULUS, N).unwrap(),
+            plain: Modulus::new(PLAIN).unwrap(),
+            context: [7; 32],
+        };
+        let (mut rejected, mut all) = (0, [0; N]);
+        for number in 0..200_u64 {
+            let mut bytes = [0; 4 * N + 64];
+            blake3::Hasher::new_keyed(&[7; 32]).update(&number.to_le_bytes()).finalize_xof().fill(&mut bytes);
+            let words = bytes.as_chunks::<4>().0.iter();
+            let words: Vec<u64> =
+                words.map(|word| u64::from(u32::from_le_bytes(*word)) & ((1 << 26) - 1)).collect();
+            rejected += words[..N].iter().filter(|word| **word >= MODULUS).count();
+            let expected: Vec<u64> = words.into_iter().filter(|word| *word < MODULUS).take(N).collect();
+            scheme.public(number, &mut all);
+            assert_eq!(all.as_slice(), expected, "{number}");
+        }
+        assert!(rejected > 2);
+    }
 
     #[test]
     fn rows_come_back_and_nothing_else_is_one() {
