@@ -32,7 +32,7 @@
 //! let learned = local::run(2, &Parameters::new("an example"), |session| {
 //!     let gmw = Gmw::new(session, Config::default())?;
 //!     let mut garbler = Garbler::new(gmw, Way::Transfers)?;
-//!     // 200 instances at once, which evaluate once
+//!     // two instances, which evaluate once
 //!     let garbled = garbler.garble(&wiring, 2)?;
 //!     let own = Bit::of([1, 0].into_iter());
 //!     let me = garbler.gmw().session().me();
