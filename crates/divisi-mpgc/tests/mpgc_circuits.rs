@@ -5,7 +5,7 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, Lanes, Parameters, PartyId};
+use divisi_core::{Abort, Check, Counts, Parameters, PartyId};
 use divisi_field::zp::P16;
 use divisi_mixed::{Bit, Gmw};
 use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
@@ -272,10 +272,10 @@ fn opened_indices_are_uniform() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let wiring = Wiring::new(&adder(2));
+    // whoever is first ends the session for the other one too
     let refused = |ends: Vec<Result<(), Abort>>| {
-        for end in ends {
-            assert!(matches!(end, Err(Abort::Misuse { .. })), "{end:?}");
-        }
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
     for (count, lanes) in [(3, 2), (4, 1), (4, 3)] {
         refused(parties(2, &Way::Transfers, |garbler| {
@@ -291,5 +291,4 @@ fn what_does_not_fit_is_refused() {
         .unwrap(),
     ));
     refused(parties(2, &other, |_| Ok(())));
-    assert_eq!(Bit::zero(3).lanes(), 3);
 }
