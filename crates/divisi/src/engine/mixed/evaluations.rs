@@ -8,22 +8,20 @@ use super::super::job::{Between, Circuit, Own};
 use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbled::{self, Garbling};
 use super::manner::{Circuits, Manner};
+use super::values::evaluate;
 use super::{ONLINE, PREPROCESSING, SETUP};
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Counts, Job, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_mixed::Gmw;
 use divisi_mixed::gmw::triples_for;
-use divisi_mixed::{Bit, Gmw};
 use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
-use zeroize::Zeroizing;
 
 /// The most instances of a run.
 const MOST: usize = 1 << 24;
 /// How many triples are there at once, unless an instance takes more: three bits each.
 const TRIPLES: usize = 1 << 28;
-
-const INPUT: Step = step!("input");
 
 /// A circuit with its owners and receivers.
 pub(super) struct Evaluations<'j> {
@@ -146,51 +144,6 @@ impl Prepared for Evaluations<'_> {
 struct Member<'p> {
     of: &'p Evaluations<'p>,
     gmw: Gmw,
-}
-
-/// Shares of all inputs: `own` has this party's wires, one to a byte, instance after instance.
-pub(super) fn share(gmw: &mut Gmw, owners: &[PartyId], count: usize, own: &[u8]) -> Result<Vec<Bit>, Abort> {
-    let me = gmw.session().me();
-    let width = owners.iter().filter(|owner| **owner == me).count();
-    if own.len() != width * count {
-        return Err(gmw.session().misuse(INPUT, "inputs of another length than was said"));
-    }
-    let mut wire = 0;
-    let mut inputs = Vec::with_capacity(owners.len());
-    for owner in owners {
-        let mut values = None;
-        if *owner == me {
-            let lane = |i: usize| u64::from(own.get(i * width + wire).copied().unwrap_or(0));
-            values = Some(Bit::of((0..count).map(lane)));
-            wire += 1;
-        }
-        inputs.push(gmw.input(*owner, count, values.as_ref())?);
-    }
-    Ok(inputs)
-}
-
-/// Outputs to their receivers: at one of them all wires, one to a byte, instance after instance.
-pub(super) fn learn(gmw: &mut Gmw, receivers: &[PartyId], count: usize, bits: &[Bit]) -> Result<Own, Abort> {
-    let outputs = gmw.output(receivers, bits)?.unwrap_or_default();
-    let rows = (0..if outputs.is_empty() { 0 } else { count })
-        .flat_map(|lane| outputs.iter().map(move |bit| bit.lane(lane) as u8));
-    Ok(Zeroizing::new(rows.collect()))
-}
-
-/// Evaluations of a program side by side, from [`share`] to [`learn`].
-pub(super) fn evaluate(
-    gmw: &mut Gmw,
-    program: &Program,
-    owners: &[PartyId],
-    receivers: &[PartyId],
-    count: usize,
-    own: &[u8],
-) -> Result<Own, Abort> {
-    let inputs = share(gmw, owners, count, own)?;
-    let mut jobs = [Job::new(program, inputs)];
-    gmw.run(&mut jobs)?;
-    let [job] = jobs;
-    learn(gmw, receivers, count, &job.wires)
 }
 
 impl Party for Member<'_> {

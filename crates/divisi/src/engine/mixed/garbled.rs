@@ -4,8 +4,8 @@
 
 use super::super::job::Own;
 use super::super::{Party, Unsupported, Watch, timed};
-use super::evaluations::{learn, share};
 use super::manner::{Form, Manner};
+use super::values::{learn, share};
 use super::{ONLINE, PREPROCESSING};
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Operation, Parameters as Lattice};

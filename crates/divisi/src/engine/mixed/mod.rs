@@ -8,6 +8,7 @@ pub mod manner;
 mod operation;
 mod operations;
 pub(crate) mod programs;
+mod values;
 mod work;
 
 use super::job::Job;
