@@ -9,8 +9,8 @@
 //!
 //! | form | way | rounds | what leaves each hop |
 //! |---|---|---|---|
-//! | paper | a ring | n + 1 | a flood on both components |
-//! | lean-ring | a ring | n + 1 | a fresh encryption of zero on both |
+//! | paper | a ring | n + 1, two more a refresh | a flood on both components |
+//! | lean-ring | a ring | the same | a fresh encryption of zero on both |
 //! | lean-tree | products along a tree, first by plaintexts | at most ceil(log2 n) + 2 | the same, first |
 //!
 //! Cost a batch of N bits, by all parties together, in polynomials: rings 2 (n - 1), of falling levels, and
@@ -18,12 +18,12 @@
 //! rotate from batch to batch.
 
 use crate::bit::Bit;
+use crate::circle::{self, Order, Product};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, Session, Step, step};
 
-const PASS: Step = step!("pass");
 const JOIN: Step = step!("join");
 const FORM: Step = step!("form");
 
@@ -162,7 +162,11 @@ pub(crate) fn chosen_bits(
     // 2. and 3. [1 - 2 r], at the last of the ring or the root of the tree
     let order = Order::new(session, batch);
     let (holder, product, factor) = match ring.parameters().form() {
-        Form::Paper | Form::LeanRing => around(session, keys, sampler, &order, &signs)?,
+        Form::Paper | Form::LeanRing => {
+            // (a) c_1 := [m], in which the first has put its own bits already
+            let first = (order.me == 0).then(|| begin(ring, keys, sampler, &signs));
+            circle::around(session, keys, sampler, &order, first, &signs)?
+        }
         Form::LeanTree => along_tree(session, keys, sampler, &order, &signs)?,
         _ => return Err(session.misuse(FORM, "a form without ciphertexts")),
     };
@@ -177,67 +181,11 @@ pub(crate) fn chosen_bits(
     Ok(RandomBits::of(session, Bit::of(bits.iter().copied()), numbers))
 }
 
-/// Who stands where in a batch: the parties in their order, from another one each time.
-pub(crate) struct Order {
-    pub(crate) parties: Vec<PartyId>,
-    pub(crate) me: usize,
-}
-
-impl Order {
-    pub(crate) fn new(session: &Session, batch: u64) -> Order {
-        let mut parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
-        let by = (batch % parties.len().max(1) as u64) as usize;
-        parties.rotate_left(by);
-        let me = parties.iter().position(|party| *party == session.me()).unwrap_or(0);
-        Order { parties, me }
-    }
-
-    pub(crate) fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
-        let none = || session.misuse(FORM, "a position without a party");
-        self.parties.get(position).copied().ok_or_else(none)
-    }
-}
-
 /// A fresh encryption of one's own signs, at the top.
 fn begin(ring: &Ring, keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Ciphertext {
     let top = ring.parameters().top();
     let plain = encode::encode(ring, signs, ring.parameters().limbs(top));
     keys.encrypt(sampler, top, Some(&plain))
-}
-
-/// Who holds the product, it, and its factor.
-type Product = (PartyId, Option<Ciphertext>, u64);
-
-/// Figure 6, step 3: around the ring, from the first to the last.
-fn around(
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    order: &Order,
-    signs: &[u64],
-) -> Result<Product, Abort> {
-    let (ring, me, last) = (keys.ring(), order.me, order.parties.len() - 1);
-    let top = ring.parameters().top();
-    let x = if me == 0 {
-        // (a) c_1 := [m], in which the first has put its own bits already
-        begin(ring, keys, sampler, signs)
-    } else {
-        // (a) get c_{i-1}; (b) to (d) multiply, and make it circuit-private
-        let level = top + 1 - me;
-        let factor = Ciphertext::factor_after(ring, 1, top, level);
-        let before = order.at(session, me - 1)?;
-        let x = Ciphertext::receive(session, ring, PASS, before, level, factor)?; // [G10]
-        keys.hop(session, sampler, x, signs)? // [G1]
-    };
-    let factor = Ciphertext::factor_after(ring, 1, top, 0);
-    let holder = order.at(session, last)?;
-    if me == last {
-        return Ok((holder, Some(x), factor));
-    }
-    // (e) send c_i on
-    let next = order.at(session, me + 1)?;
-    wire::send(session, ring, PASS, next, &x.components())?;
-    Ok((holder, None, factor))
 }
 
 /// Products along a binary tree. At height h each position that 2^(h+1) divides joins what 2^h positions

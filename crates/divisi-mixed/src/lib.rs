@@ -46,6 +46,7 @@ pub mod adders;
 pub mod arithmetic;
 pub mod bit;
 pub mod bits;
+mod circle;
 pub mod convert;
 pub mod cot;
 pub mod gmw;

@@ -9,21 +9,21 @@
 //!
 //! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5 and 6: a private table is one A2E and
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
-//! levels around the ring, c_1 and an answer for each other party; n + 2 rounds (test
+//! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
+//! polynomial more; n + 2 rounds, and two a refresh (test
 //! `private_tables_by_hops`).
 
 use crate::bit::Bit;
-use crate::bits::Order;
+use crate::circle::{self, Order};
 use crate::convert::open_bits;
 use crate::num::Num;
 use crate::table::{MOST, walsh};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
+use divisi_bgv::{Keys, Sampler, encode};
 use divisi_core::{Abort, Check, Lanes, Session, Step, step};
 
 const MASK: Step = step!("mask");
-const PASS: Step = step!("pass");
 const INDEX: Step = step!("index");
 
 /// Shares of tables T' and of their masks r. Used by value, once \[G7\]: it is neither copied nor cloned.
@@ -160,28 +160,11 @@ fn around(
     share: &[u64],
     signs: &[u64],
 ) -> Result<Hidden<u64>, Abort> {
-    let (ring, top) = (keys.ring(), keys.ring().parameters().top());
     let batch = session.count("private tables");
     let order = Order::new(session, batch);
-    let (me, last) = (order.me, order.parties.len().saturating_sub(1));
     // [That] at the first
     let first = order.at(session, 0)?;
-    let mut x = keys.from_shares(session, sampler, first, share)?; // [G13]
-    if me > 0 {
-        let level = top.saturating_sub(me);
-        let factor = Ciphertext::factor_after(ring, 1, top, level);
-        let before = order.at(session, me - 1)?;
-        x = Some(Ciphertext::receive(session, ring, PASS, before, level, factor)?); // [G10]
-    }
-    let Some(x) = x else {
-        return Err(session.misuse(PASS, "the first party has the ciphertext of shares"));
-    };
-    let x = keys.hop(session, sampler, x, signs)?; // [G1]
-    let holder = order.at(session, last)?;
-    if me < last {
-        let next = order.at(session, me + 1)?;
-        wire::send(session, ring, PASS, next, &x.components())?;
-    }
-    let held = Some(&x).filter(|_| me == last);
-    keys.to_shares(session, sampler, holder, held, Ciphertext::factor_after(ring, 1, top, 0))
+    let x = keys.from_shares(session, sampler, first, share)?; // [G13]
+    let (holder, product, factor) = circle::around(session, keys, sampler, &order, x, signs)?;
+    keys.to_shares(session, sampler, holder, product.as_ref(), factor)
 }
