@@ -168,8 +168,8 @@ impl Keys {
         sampler: &mut Sampler,
         c1: Poly,
     ) -> Result<Poly, Abort> {
-        let mask = sampler.elements(self.ring().plain(), self.ring().dimension());
-        self.partial(session, sampler, c1, &mask)
+        let share = sampler.elements(self.ring().plain(), self.ring().dimension());
+        self.partial(session, sampler, c1, &share)
     }
 
     /// Appendix A.3, A2E: N shared slots become a ciphertext at the receiver, at the top level.

@@ -73,6 +73,62 @@ fn bits_are_the_same_in_both_worlds() {
     }
 }
 
+/// Where the chain has fewer levels than there are hops: refreshed on the way, at every length of a chain, the
+/// bytes and rounds are those of the parameters, and after n batches everybody has refreshed equally often.
+#[test]
+fn bits_are_the_same_where_ciphertexts_are_refreshed() {
+    for form in [Form::LeanRing, Form::Paper] {
+        for n in [3, 4, 5] {
+            for length in 1..n - 1 {
+                let p = Parameters::danger_insecure_in_runs(Operation::Bits, form, n, P32, length).unwrap();
+                let refreshes = (n - 1).div_ceil(length) - 1;
+                assert!(p.bootstraps() == refreshes && p.report().bootstraps as usize == refreshes);
+                let ring = Arc::new(Ring::new(p).unwrap());
+                let ends = batches(&ring, n);
+                judge(&ring, &ends, n);
+                let sent: Vec<u64> =
+                    ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
+                assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?} {n}: {sent:?}");
+                let hops = if form == Form::Paper { n - 1 } else { 0 };
+                for (_, counts, spent) in &ends {
+                    assert_eq!(*spent as usize, (n - 1) * (1 + refreshes) + hops);
+                    assert_eq!(counts.checks[&Check::G3] as usize, (n - 1) * refreshes);
+                    assert_eq!(counts.checks[&Check::G13] as usize, n * refreshes);
+                }
+            }
+        }
+    }
+}
+
+/// The parameters of real sessions, with a hundred parties.
+fn a_hundred(form: Form) {
+    let ring = Arc::new(Ring::new(Parameters::derive(Operation::Bits, form, 100, P32).unwrap()).unwrap());
+    assert_eq!(ring.dimension(), 32768);
+    assert_eq!(ring.parameters().bootstraps() > 0, form != Form::LeanTree);
+    judge(&ring, &batches(&ring, 1), 1);
+}
+
+#[test]
+#[ignore = "a hundred parties: a minute in a release build"]
+fn a_hundred_parties_by_tree() {
+    a_hundred(Form::LeanTree);
+}
+
+#[test]
+#[ignore = "a hundred parties: two minutes in a release build"]
+fn a_hundred_parties_by_ring_with_refreshes() {
+    a_hundred(Form::LeanRing);
+}
+
+#[test]
+#[ignore = "32 parties in a ring of 32768: a minute in a release build"]
+fn the_papers_form_among_32_parties() {
+    let p = Parameters::derive(Operation::Bits, Form::Paper, 32, P32).unwrap();
+    assert!(p.bootstraps() > 0);
+    let ring = Arc::new(Ring::new(p).unwrap());
+    judge(&ring, &batches(&ring, 1), 1);
+}
+
 #[test]
 fn the_other_prime_serves_too() {
     for form in [Form::LeanTree, Form::LeanRing] {

@@ -17,7 +17,14 @@ fn parties<R: Send>(
     form: Form,
     act: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let small = Parameters::danger_insecure(operation, form, n, P32).unwrap();
+    parties_over(Parameters::danger_insecure(operation, form, n, P32).unwrap(), act)
+}
+
+fn parties_over<R: Send>(
+    small: Parameters,
+    act: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let n = small.parties();
     let ring = Arc::new(Ring::new(small).unwrap());
     run(n, &ring.parameters().describe(Agreed::new("mixed tests")), |mut session| {
         let keys = Keys::generate(&mut session, &ring)?;
@@ -34,19 +41,31 @@ fn share(n: usize, me: usize, i: usize, x: u64, modulus: u64) -> u64 {
 
 #[test]
 fn private_tables_by_hops() {
-    for (n, form, width, count) in [
-        (2, Form::LeanRing, 1, 40),
-        (3, Form::LeanRing, 3, 8),
+    // how many hops stand in one chain
+    let all = usize::MAX;
+    for (n, form, width, count, length) in [
+        (2, Form::LeanRing, 1, 40, all),
+        (3, Form::LeanRing, 3, 8, all),
         // two ciphertexts
-        (2, Form::LeanRing, 8, 5),
-        (4, Form::LeanRing, 2, 4),
-        (3, Form::Paper, 2, 4),
+        (2, Form::LeanRing, 8, 5, all),
+        (4, Form::LeanRing, 2, 4, all),
+        (3, Form::Paper, 2, 4, all),
+        (2, Form::LeanRing, 2, 4, 1),
+        (2, Form::Paper, 2, 4, 1),
+        (3, Form::LeanRing, 2, 4, 2),
+        (4, Form::Paper, 2, 4, 3),
+        (5, Form::LeanRing, 2, 4, 2),
+        // two ciphertexts
+        (5, Form::Paper, 8, 5, 2),
     ] {
+        let p = Parameters::danger_insecure_in_runs(Operation::PrivateTables, form, n, P32, length).unwrap();
+        let refreshes = n.div_ceil(length) - 1;
+        assert_eq!(p.bootstraps(), refreshes);
         let entries = 1 << width;
         // 0, 1 and p - 1 among them
         let entry = |i: usize| [0, 1, P32 - 1].get(i).copied().unwrap_or(i as u64 * 0x9e37_79b9 % P32);
         let index = |table: usize| (table * 7 + 3) % entries;
-        let ends = parties(n, Operation::PrivateTables, form, |session, keys, sampler| {
+        let ends = parties_over(p, |session, keys, sampler| {
             let (me, plain) = (session.me().index(), keys.ring().plain());
             let shares: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
             session.phase("preprocessing");
@@ -68,8 +87,8 @@ fn private_tables_by_hops() {
         let rounds =
             |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
         assert_eq!(rounds("online"), 2);
-        // A2E, a hop each but the first, E2A; a second ciphertext need not wait for all of the first
-        let (made, most) = (rounds("preprocessing"), (n + 2) * ciphertexts);
+        // A2E, a hop each but the first, E2A, and two for a refresh; a second ciphertext need not wait for all of the first
+        let (made, most) = (rounds("preprocessing"), (n + 2 + 2 * refreshes) * ciphertexts);
         assert!(made == most || ciphertexts > 1 && made < most, "{n} {}: {made} of {most}", form.name());
     }
 }
