@@ -1,6 +1,6 @@
 //! Interactive bootstrapping: a ciphertext at the bottom of the chain becomes one at a higher level.
 //!
-//! GYKW, section 7.1 (after MTBH21): E2A and A2E at once. Why it is private: docs/bgv.md, 7.
+//! GYKW, section 7.1 (after MTBH21): E2A and A2E at once. Why it is private: docs/bgv.md, 9.
 
 use crate::cipher::Ciphertext;
 use crate::common::Seed;

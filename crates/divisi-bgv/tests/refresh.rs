@@ -244,7 +244,9 @@ fn what_does_not_fit_is_refused() {
     });
     refused(&|session, keys, sampler| {
         let mut x = keys.encrypt(sampler, top, None).switch(&ring, 0);
-        x.add(&ring, session, PASS, &x.clone())?;
+        for _ in 0..12 {
+            x.add(&ring, session, PASS, &x.clone())?;
+        }
         refresh(session, keys, sampler, &x, top)
     });
     refused(&|session, keys, sampler| {

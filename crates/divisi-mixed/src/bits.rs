@@ -3,7 +3,7 @@
 //! GYKW, Figure 6, with T = (0, 1) and signs in place of rotations: the difference of a table of size 2 is
 //! multiplied by 1 - 2 r_i at each party, so that 1 - 2 r is the product of all signs, and r is half of what
 //! it lacks to 1.
-//! Adversary: semi-honest, all but one. Why it is private: docs/bgv.md, 5 and 6.
+//! Adversary: semi-honest, all but one. Why it is private: docs/bgv.md, 5, 6 and 9.
 //!
 //! The fourth form, `cot`, has no ciphertexts: [`crate::cot`].
 //!

@@ -7,7 +7,7 @@
 //! alone, so that this takes no random bits in both worlds and no triples; beside
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
-//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5 and 6: a private table is one A2E and
+//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
 //! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
 //! polynomial more; n + 2 rounds, and two a refresh (test
