@@ -30,7 +30,8 @@ fn refreshed_ciphertexts_are_what_they_were() {
         (4, Form::LeanTree, P32),
     ] {
         let ring = Arc::new(
-            Ring::new(Parameters::danger_insecure(Operation::PrivateTables, form, n, plain).unwrap()).unwrap(),
+            Ring::new(Parameters::danger_insecure(Operation::PrivateTables, form, n, plain).unwrap())
+                .unwrap(),
         );
         let top = ring.parameters().top();
         let factor = Ciphertext::factor_after(&ring, 1, top, 0);
@@ -61,7 +62,10 @@ fn refreshed_ciphertexts_are_what_they_were() {
             assert!(x.noise() - noise(&ring, &key, x) < 6.0);
             // a mask for each but its own, a seed for each
             let of = |check| counts.checks[&check] as usize;
-            assert_eq!((of(Check::G3), of(Check::G4), of(Check::G12), of(Check::G13)), (n - 1, n - 1, n - 1, n));
+            assert_eq!(
+                (of(Check::G3), of(Check::G4), of(Check::G12), of(Check::G13)),
+                (n - 1, n - 1, n - 1, n)
+            );
         }
         println!("{n} {}: bound {:.1}, largest {most:.1}", form.name(), ends[0].1[0].noise());
     }
@@ -249,9 +253,7 @@ fn what_does_not_fit_is_refused() {
         }
         refresh(session, keys, sampler, &x, top)
     });
-    refused(&|session, keys, sampler| {
-        keys.refresh(session, sampler, party(0), None, 1, top).map(drop)
-    });
+    refused(&|session, keys, sampler| keys.refresh(session, sampler, party(0), None, 1, top).map(drop));
     // keys of another session
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     let old = run(3, &agreed, |mut session| Keys::generate(&mut session, &ring));

@@ -18,13 +18,13 @@
 //! rotate from batch to batch.
 
 use crate::bit::Bit;
-use crate::circle::{self, Order, Product};
+use crate::circle::{self, Order};
+use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
+use divisi_bgv::{Keys, Sampler, encode};
 use divisi_core::{Abort, Lanes, Session, Step, step};
 
-const JOIN: Step = step!("join");
 const FORM: Step = step!("form");
 
 /// One party's shares of N random bits. Used by value, once \[G7\]: it is neither copied nor cloned.
@@ -164,10 +164,10 @@ pub(crate) fn chosen_bits(
     let (holder, product, factor) = match ring.parameters().form() {
         Form::Paper | Form::LeanRing => {
             // (a) c_1 := [m], in which the first has put its own bits already
-            let first = (order.me == 0).then(|| begin(ring, keys, sampler, &signs));
+            let first = (order.me == 0).then(|| tree::begin(keys, sampler, &signs));
             circle::around(session, keys, sampler, &order, first, &signs)?
         }
-        Form::LeanTree => along_tree(session, keys, sampler, &order, &signs)?,
+        Form::LeanTree => tree::along(session, keys, sampler, &order, &signs)?,
         _ => return Err(session.misuse(FORM, "a form without ciphertexts")),
     };
     // 4. E2A; 5. r = (1 - (1 - 2 r)) / 2
@@ -179,81 +179,4 @@ pub(crate) fn chosen_bits(
         numbers.iter_mut().for_each(|x| *x = plain.add(*x, half));
     }
     Ok(RandomBits::of(session, Bit::of(bits.iter().copied()), numbers))
-}
-
-/// A fresh encryption of one's own signs, at the top.
-fn begin(ring: &Ring, keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Ciphertext {
-    let top = ring.parameters().top();
-    let plain = encode::encode(ring, signs, ring.parameters().limbs(top));
-    keys.encrypt(sampler, top, Some(&plain))
-}
-
-/// Products along a binary tree. At height h each position that 2^(h+1) divides joins what 2^h positions
-/// further on has; the first join is by the receiver's own signs and a fresh encryption of zero, the others
-/// are public. Where nobody stands a ciphertext only goes down a level.
-fn along_tree(
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    order: &Order,
-    signs: &[u64],
-) -> Result<Product, Abort> {
-    let (ring, me, parties) = (keys.ring(), order.me, order.parties.len());
-    let top = ring.parameters().top();
-    let factors = factors(ring, parties);
-    let factor_at = |height: usize, position: usize| {
-        factors.get(height).and_then(|f| f.get(position >> height)).copied().unwrap_or(1)
-    };
-    let mut own = None;
-    for height in 0..top {
-        let (distance, level) = (1 << height, top - height);
-        if me & (2 * distance - 1) == distance {
-            // the end of our way: to whom we belong
-            let x = match own.take() {
-                Some(x) => x,
-                None => begin(ring, keys, sampler, signs),
-            };
-            let to = order.at(session, me - distance)?;
-            wire::send(session, ring, JOIN, to, &x.components())?;
-            return Ok((order.at(session, 0)?, None, factor_at(top, 0)));
-        }
-        let partner = me + distance;
-        let joined = if partner < parties {
-            let from = order.at(session, partner)?;
-            let factor = factor_at(height, partner);
-            let theirs = Ciphertext::receive(session, ring, JOIN, from, level, factor)?; // [G10]
-            match own.take() {
-                None => keys.hop(session, sampler, theirs, signs)?, // [G1]
-                Some(ours) => ours.times(keys, session, JOIN, &theirs)?.switch(ring, level - 1),
-            }
-        } else {
-            let alone = match own.take() {
-                Some(x) => x,
-                None => begin(ring, keys, sampler, signs),
-            };
-            alone.switch(ring, level - 1)
-        };
-        own = Some(joined);
-    }
-    Ok((order.at(session, 0)?, own, factor_at(top, 0)))
-}
-
-/// The factors of the ciphertexts of each height, which follow from who joins whom.
-fn factors(ring: &Ring, parties: usize) -> Vec<Vec<u64>> {
-    let top = ring.parameters().top();
-    let mut all = vec![vec![1; parties]];
-    for height in 0..top {
-        let below = all.last().cloned().unwrap_or_default();
-        let join = |pair: &[u64]| {
-            let product = match pair {
-                // the first join is with a plaintext
-                [x, _] if height == 0 => *x,
-                [x, y] => ring.plain().mul(*x, *y),
-                _ => pair.first().copied().unwrap_or(1),
-            };
-            Ciphertext::factor_after(ring, product, top - height, top - height - 1)
-        };
-        all.push(below.chunks(2).map(join).collect());
-    }
-    all
 }

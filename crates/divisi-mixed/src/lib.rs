@@ -55,6 +55,7 @@ pub mod num;
 mod origin;
 pub mod private;
 pub mod table;
+mod tree;
 pub mod triples;
 
 pub use bit::Bit;

@@ -3,18 +3,21 @@
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::testing::run;
+use divisi_core::testing::{Harness, run};
 use divisi_core::{Abort, Check, Counts, Parameters as Agreed};
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::bits::random_bits;
 use std::sync::Arc;
+use std::time::Duration;
 
 type Shares = Vec<(Vec<u64>, Vec<u64>)>;
 
 /// Batches at every party, and what the meter counted for them.
 fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
     let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
-    let ends = run(ring.parameters().parties(), &agreed, |mut session| {
+    // a hundred parties on one processor compute long
+    let harness = Harness::new(ring.parameters().parties(), &agreed).waiting(Duration::from_secs(1200));
+    let ends = harness.act(|mut session| {
         session.phase("setup");
         let keys = Keys::generate(&mut session, ring)?;
         let mut sampler = Sampler::new(&session);

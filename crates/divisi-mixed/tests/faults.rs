@@ -36,7 +36,8 @@ fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
 /// Set-up, everything made ahead, a circuit, conversions, lookups, products, outputs.
 fn whole(session: Session, how: How) -> Result<(), Abort> {
     let plain = Modulus::new(P32).unwrap();
-    let rings = (how.map(|how| small(Operation::Bits, how)), small(Operation::Triples, (Form::LeanTree, WHOLE)));
+    let rings =
+        (how.map(|how| small(Operation::Bits, how)), small(Operation::Triples, (Form::LeanTree, WHOLE)));
     let gmw = Gmw::new(session, Config::default())?;
     let mut mixed = Mixed::new(gmw, plain, rings.0.as_ref(), Some(&rings.1))?;
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());

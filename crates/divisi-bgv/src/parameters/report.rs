@@ -146,7 +146,8 @@ impl Parameters {
         let private = usize::from(self.operation == Operation::PrivateTables);
         match (self.operation, self.form) {
             (Operation::Triples, _) => 3,
-            (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2 + private,
+            // shares of a private table come to the first while signs come along the tree
+            (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2,
             _ => self.parties + 1 + private + 2 * self.bootstraps(),
         }
     }
