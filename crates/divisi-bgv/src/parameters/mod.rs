@@ -84,8 +84,7 @@ impl Parameters {
                 other => return other,
             }
         }
-        let refreshing = derive::refreshing(operation, form, parties, plain, false);
-        refreshing.map_err(|error| if error == ParameterError::TooLarge { last } else { error })
+        derive::refreshing(operation, form, parties, plain, false).map_err(|_| last)
     }
 
     /// The same in a ring of 1024, which protects nothing: for tests, and for whoever asks for danger by its
