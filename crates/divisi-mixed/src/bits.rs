@@ -19,6 +19,7 @@
 
 use crate::bit::Bit;
 use crate::circle::{self, Order};
+use crate::pipeline;
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
@@ -26,6 +27,8 @@ use divisi_bgv::{Keys, Sampler, encode};
 use divisi_core::{Abort, Lanes, Session, Step, step};
 
 const FORM: Step = step!("form");
+/// What batches are counted under: with the number the roles go round.
+const BATCHES: &str = "random bits";
 
 /// One party's shares of N random bits. Used by value, once \[G7\]: it is neither copied nor cloned.
 ///
@@ -134,10 +137,33 @@ impl RandomBits {
 /// # Errors
 /// [`Abort::Misuse`] for keys of another operation; as [`Keys::to_shares`] and [`wire::receive`].
 pub fn random_bits(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<RandomBits, Abort> {
+    let batch = session.count(BATCHES);
+    random_batch(session, keys, sampler, batch)
+}
+
+/// So many batches, several at once.
+///
+/// # Errors
+/// As [`random_bits`].
+pub(crate) fn batches(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    count: usize,
+) -> Result<Vec<RandomBits>, Abort> {
+    pipeline::batches(session, keys, sampler, (count, BATCHES), random_batch)
+}
+
+fn random_batch(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    batch: u64,
+) -> Result<RandomBits, Abort> {
     // 1. <r>: each party's own bits
     let mut bits = Hidden::zeros(keys.ring().dimension());
     sampler.bits(&mut bits);
-    chosen_bits(session, keys, sampler, bits)
+    share(session, keys, sampler, bits, batch)
 }
 
 /// The same of bits that every party chooses: shares of them modulo 2, made to be shares modulo p too.
@@ -150,6 +176,18 @@ pub(crate) fn chosen_bits(
     sampler: &mut Sampler,
     bits: Hidden<u64>,
 ) -> Result<RandomBits, Abort> {
+    let batch = session.count(BATCHES);
+    share(session, keys, sampler, bits, batch)
+}
+
+/// Steps 2 to 5, of one batch.
+fn share(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    bits: Hidden<u64>,
+    batch: u64,
+) -> Result<RandomBits, Abort> {
     let ring = keys.ring();
     if bits.len() != ring.dimension() {
         return Err(session.misuse(FORM, "a bit for each slot"));
@@ -157,7 +195,6 @@ pub(crate) fn chosen_bits(
     if ring.parameters().operation() != Operation::Bits {
         return Err(session.misuse(FORM, "keys for another operation"));
     }
-    let batch = session.count("random bits");
     let signs = encode::signs(ring, &bits);
     // 2. and 3. [1 - 2 r], at the last of the ring or the root of the tree
     let order = Order::new(session, batch);

@@ -53,6 +53,7 @@ pub mod gmw;
 pub mod mixed;
 pub mod num;
 mod origin;
+mod pipeline;
 pub mod private;
 pub mod table;
 mod tree;

@@ -75,6 +75,12 @@ impl Masked {
         for (r, bits) in r.iter_mut().zip(bits.chunks_exact(width)) {
             *r = bits.iter().fold(0, |r, bit| r << 1 | bit);
         }
+        session.observe(Check::G7); // [G7]
+        if session.mutated(Check::G7) {
+            // the mutant masks all tables alike
+            let first = r.first().copied().unwrap_or(0);
+            r.fill(first);
+        }
         let mut hat = Hidden::from(tables.shares());
         hat.chunks_exact_mut(entries).for_each(|table| walsh(plain, table));
         // 2. to 4. the signs of all k but 0, as many together as fill a ciphertext

@@ -7,6 +7,8 @@ use divisi_core::testing::{Harness, run};
 use divisi_core::{Abort, Check, Counts, Parameters as Agreed};
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::bits::random_bits;
+use divisi_mixed::{Gmw, Mixed};
+use divisi_ot::Config;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,6 +102,34 @@ fn bits_are_the_same_where_ciphertexts_are_refreshed() {
                 }
             }
         }
+    }
+}
+
+/// Several batches at once, each on a strand, are what they are one after the other: right, as long a way, as
+/// many bytes, and roles that go round.
+#[test]
+fn batches_at_once_are_right() {
+    let (n, batches) = (3, 6);
+    for (form, length) in [(Form::LeanTree, usize::MAX), (Form::LeanRing, 1), (Form::Paper, 1)] {
+        let p = Parameters::danger_insecure_in_runs(Operation::Bits, form, n, P32, length).unwrap();
+        let ring = Arc::new(Ring::new(p).unwrap());
+        let agreed = Config::default().describe(ring.parameters().describe(Agreed::new("mixed tests")));
+        let ends = run(n, &agreed, |session| {
+            let gmw = Gmw::new(session, Config::default())?;
+            let mut mixed = Mixed::new(gmw, ring.plain(), Some(&ring), None)?;
+            mixed.session().phase("preprocessing");
+            // a batch more than is left over from five
+            mixed.prepare_bits(batches * 1024 - 5)?;
+            let counts = mixed.session().meter().read();
+            let (bits, numbers) = mixed.take_bits(batches * 1024)?.open();
+            let shares = bits.chunks(1024).zip(numbers.chunks(1024));
+            let shares = shares.map(|(bits, numbers)| (bits.to_vec(), numbers.to_vec())).collect();
+            Ok((shares, counts, mixed.decryptions()))
+        });
+        let ends: Vec<(Shares, Counts, u64)> = ends.into_iter().map(Result::unwrap).collect();
+        judge(&ring, &ends, batches);
+        let sent: Vec<u64> = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
+        assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?}: {sent:?}");
     }
 }
 

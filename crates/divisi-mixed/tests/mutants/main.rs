@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod fresh;
+mod tables;
 
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
@@ -147,6 +148,7 @@ divisi_core::mutants! {
     masks_are_uniform: G6, "keeps rejected masks", chi_square_of_u;
     random_bits_serve_once: G7, "leaves in the stock what it hands out", difference_of_conversions;
     triples_serve_once: G7, "leaves in the stock what it hands out", difference_of_products;
+    masked_tables_serve_once: G7, "masks all tables alike", tables::difference_of_indices;
     outputs_go_to_their_receivers: G11, "tells everybody", output_of_another;
     numbers_go_to_their_receivers: G11, "tells everybody", number_of_another;
 }
