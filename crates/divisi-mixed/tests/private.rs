@@ -84,7 +84,7 @@ fn private_tables_by_hops() {
         });
         let ciphertexts = ((entries - 1) * count).div_ceil(1024);
         let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-        for (values, counts) in &ends {
+        for (values, _) in &ends {
             let expected: Vec<u64> = (0..count).map(|i| entry(i * entries + index(i))).collect();
             assert_eq!(*values, expected, "{n} {} {width}", form.name());
         }

@@ -136,7 +136,8 @@ pub fn difference_of_masks(without: Option<Check>) -> bool {
     let factor = Ciphertext::factor_after(&ring, 1, top, 0);
     let factor = (1..limbs).fold(factor, |f, limb| p.mul(f, ring.quotient(limb)));
     let first = ring.modulus(0);
-    let confirmed = lift(&ring, b).iter().zip(h.words()).filter(|(b, h)| {
+    let differences = lift(&ring, b);
+    let confirmed = differences.iter().zip(h.words()).filter(|(b, h)| {
         let answered = p.neg(p.of_signed(first.centred(**h)));
         b.unsigned_abs() < 1 << 50 && p.mul(p.of_wide(**b), factor) == answered
     });
