@@ -12,8 +12,14 @@ use crate::ring::{Poly, Ring};
 pub fn coefficients(ring: &Ring, slots: &[u64]) -> Hidden<i64> {
     let mut words = Hidden::from(slots);
     ring.slots().inverse(&mut words);
+    centred(ring, &words)
+}
+
+/// Coefficients modulo p as numbers of at most half of it in size; constant time.
+#[must_use]
+pub fn centred(ring: &Ring, words: &[u64]) -> Hidden<i64> {
     let mut out = Hidden::zeros(words.len());
-    out.iter_mut().zip(words.iter()).for_each(|(out, word)| *out = ring.plain().centred(*word));
+    out.iter_mut().zip(words).for_each(|(out, word)| *out = ring.plain().centred(*word));
     out
 }
 

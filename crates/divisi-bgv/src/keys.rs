@@ -259,17 +259,18 @@ fn relinearise(
     // round 2: s_i h_0 + (u_i - s_i) h_1 + p (e_2 + e_3); the sum is s^2 w_j - s h_1 up to noise
     let mut difference = u;
     ring.sub(&mut difference, share);
-    let mut second = Vec::with_capacity(limbs);
-    for pair in first.as_chunks::<2>().0 {
+    let (mut second, mut kept) = (Vec::with_capacity(limbs), Vec::with_capacity(limbs));
+    let mut sums = first.into_iter();
+    while let (Some(h0), Some(h1)) = (sums.next(), sums.next()) {
         let mut h = error(ring, sampler, limbs, true);
         ring.add(&mut h, &error(ring, sampler, limbs, true));
-        ring.add_product(&mut h, share, &pair[0]);
-        ring.add_product(&mut h, &difference, &pair[1]);
+        ring.add_product(&mut h, share, &h0);
+        ring.add_product(&mut h, &difference, &h1);
         second.push(h);
+        kept.push(h1);
     }
     tree::sum(session, ring, step!("relinearise.2.up"), step!("relinearise.2.down"), &mut second)?;
-    let h1 = first.into_iter().skip(1).step_by(2);
-    Ok(second.into_iter().zip(h1).map(|(b, a)| [b, a]).collect())
+    Ok(second.into_iter().zip(kept).map(|(b, a)| [b, a]).collect())
 }
 
 /// What only tests may have.

@@ -12,6 +12,7 @@
 //! | [`cipher`] | sums, products, modulus switching | A.1 |
 //! | [`hop`] | a party's signs on a ciphertext that passes it | Figure 6, A.1 CP |
 //! | [`shares`] | E2A, A2E | Figure 15, A.3 |
+//! | [`refresh`] | interactive bootstrapping | section 7.1 |
 //! | [`flood`], [`sample`] | noise, in constant time | docs/bgv.md |
 //! | [`wire`] | polynomials in exact bits, checked when read | |
 //!
@@ -67,6 +68,7 @@ pub mod hop;
 pub mod keys;
 pub mod parameters;
 mod product;
+pub mod refresh;
 pub mod ring;
 pub mod sample;
 pub mod shares;

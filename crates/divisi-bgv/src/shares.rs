@@ -39,68 +39,102 @@ impl Keys {
         let ring = self.ring();
         self.belong(session, ASK)?;
         let both = ring.parameters().form() == Form::Paper;
-        let shares = if session.me() == holder {
-            let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
-                return Err(session.misuse(ASK, "the holder has a ciphertext at the bottom"));
-            };
-            if !ring.parameters().hides(x.noise()) {
-                return Err(session.misuse(ASK, "a ciphertext has no more noise than floods hide"));
-            }
+        let mut shares = if session.me() == holder {
+            let x = self.at_bottom(session, ASK, x, factor)?;
             let [c0, c1] = x.components();
             let sent: &[&Poly] = if both { &[c0, c1] } else { &[c1] };
             for peer in session.peers() {
                 wire::send(session, ring, ASK, peer, sent)?;
             }
             // 2. <x>_1 = s_1 c_1 + c_0 + sum of h_i
-            let mut sum = c0.clone();
-            ring.add_product(&mut sum, self.share(), c1);
-            ring.to_coefficients(&mut sum);
-            let mut sum = to_first(ring, sum);
+            let mut sum = self.own_part(x);
             for peer in session.peers() {
                 let mut h = ring.zero(1, false);
                 wire::receive(session, ring, ANSWER, peer, &mut [&mut h])?; // [G10]
                 ring.add(&mut sum, &h);
             }
-            let (first, plain) = (ring.modulus(0), ring.plain());
-            let mut share = Hidden::zeros(ring.dimension());
-            let residues = share.iter_mut().zip(sum.words());
-            residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
-            share
+            self.share_of(&sum)
         } else {
             let mut c1 = ring.zero(ring.parameters().limbs(0), false);
             let mut c0 = ring.zero(if both { c1.limbs() } else { 0 }, false);
             let mut components: Vec<&mut Poly> = if both { vec![&mut c0, &mut c1] } else { vec![&mut c1] };
             wire::receive(session, ring, ASK, holder, &mut components)?; // [G10]
-            self.answer(session, sampler, holder, c1)?
+            // 1. h_i, with <x>_i uniform
+            let mask = sampler.elements(ring.plain(), ring.dimension());
+            let (h, share) = self.answer(session, sampler, c1, mask)?;
+            wire::send(session, ring, ANSWER, holder, &[&h])?;
+            share
         };
-        Ok(slots(ring, shares, factor))
+        encode::decode(ring, &mut shares);
+        let plain = ring.plain();
+        plain.scale(&mut shares, plain.invert(self.factor_of_answers(factor)));
+        Ok(shares)
     }
 
-    /// Step 1: h_i, sent; what is returned is <x>_i.
-    fn answer(
+    /// What the holder asks for: a ciphertext at the bottom, with this factor, whose noise floods hide.
+    pub(crate) fn at_bottom<'x>(
         &self,
-        session: &mut Session,
-        sampler: &mut Sampler,
-        holder: PartyId,
-        c1: Poly,
-    ) -> Result<Hidden<u64>, Abort> {
-        let (ring, plain) = (self.ring(), self.ring().plain());
-        let (h, mut share) = self.partial(session, sampler, c1)?;
-        wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h)])?;
-        // what the dropped primes divided
-        let factor = (1..ring.parameters().limbs(0)).fold(1, |f, limb| plain.mul(f, ring.quotient(limb)));
-        plain.scale(&mut share, factor);
-        Ok(share)
+        session: &Session,
+        step: Step,
+        x: Option<&'x Ciphertext>,
+        factor: u64,
+    ) -> Result<&'x Ciphertext, Abort> {
+        let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
+            return Err(session.misuse(step, "the holder has a ciphertext at the bottom"));
+        };
+        if !self.ring().parameters().hides(x.noise()) {
+            return Err(session.misuse(step, "a ciphertext has no more noise than floods hide"));
+        }
+        Ok(x)
     }
 
-    /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom, with e_i from the flood
-    /// \[G4\] and <x>_i uniform, which comes with it. Counted \[G12\].
-    fn partial(
+    /// c_0 + s_h c_1 of the holder, as coefficients modulo the first prime.
+    pub(crate) fn own_part(&self, x: &Ciphertext) -> Poly {
+        let (ring, [c0, c1]) = (self.ring(), x.components());
+        let mut sum = c0.clone();
+        ring.add_product(&mut sum, self.share(), c1);
+        ring.to_coefficients(&mut sum);
+        to_first(ring, sum)
+    }
+
+    /// The holder's share of the sum of all parts: its coefficients modulo p.
+    pub(crate) fn share_of(&self, sum: &Poly) -> Hidden<u64> {
+        let (ring, plain) = (self.ring(), self.ring().plain());
+        let first = ring.modulus(0);
+        let mut share = Hidden::zeros(ring.dimension());
+        let residues = share.iter_mut().zip(sum.words());
+        residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
+        share
+    }
+
+    /// h_i modulo the first prime, and what the mask <x>_i became on the way there: our share's coefficients.
+    pub(crate) fn answer(
         &self,
         session: &Session,
         sampler: &mut Sampler,
         c1: Poly,
+        mut mask: Hidden<u64>,
     ) -> Result<(Poly, Hidden<u64>), Abort> {
+        let h = self.partial(session, sampler, c1, &mask)?;
+        self.ring().plain().scale(&mut mask, self.factor_of_answers(1));
+        Ok((to_first(self.ring(), h), mask))
+    }
+
+    /// The factor of shares of a ciphertext with this one: what the primes that answers drop divide too.
+    pub(crate) fn factor_of_answers(&self, factor: u64) -> u64 {
+        let (ring, plain) = (self.ring(), self.ring().plain());
+        (1..ring.parameters().limbs(0)).fold(factor, |f, limb| plain.mul(f, ring.quotient(limb)))
+    }
+
+    /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom, with e_i from the flood
+    /// \[G4\] and <x>_i uniform. Counted \[G12\].
+    pub(crate) fn partial(
+        &self,
+        session: &Session,
+        sampler: &mut Sampler,
+        c1: Poly,
+        mask: &[u64],
+    ) -> Result<Poly, Abort> {
         let (ring, plain) = (self.ring(), self.ring().plain());
         let n = ring.dimension();
         self.spend(session, ANSWER)?; // [G12]
@@ -112,15 +146,14 @@ impl Keys {
         if !session.mutated(Check::G4) {
             width.sample(sampler.prg(), &mut flood);
         }
-        let share = sampler.elements(plain, n);
         // p e_i - <x>_i, below 2^126 as `Parameters::fits` asserts
         let p = i128::from(plain.get());
-        let terms = flood.iter_mut().zip(share.iter());
+        let terms = flood.iter_mut().zip(mask);
         terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
         let mut h = ring.wide(&flood, c1.limbs());
         ring.add_product(&mut h, self.share(), &c1);
         ring.to_coefficients(&mut h);
-        Ok((h, share))
+        Ok(h)
     }
 
     /// What an answer to this second component is before its lowest bits are dropped (D6): for tests, which
@@ -135,7 +168,8 @@ impl Keys {
         sampler: &mut Sampler,
         c1: Poly,
     ) -> Result<Poly, Abort> {
-        self.partial(session, sampler, c1).map(|(h, _)| h)
+        let share = sampler.elements(self.ring().plain(), self.ring().dimension());
+        self.partial(session, sampler, c1, &share)
     }
 
     /// Appendix A.3, A2E: N shared slots become a ciphertext at the receiver, at the top level.
@@ -188,13 +222,4 @@ fn to_first(ring: &Ring, mut x: Poly) -> Poly {
         x = ring.drop_last_of_coefficients(&x);
     }
     x
-}
-
-/// The slots of a share, without the factor of the ciphertext and of the primes below it.
-fn slots(ring: &Ring, mut share: Hidden<u64>, factor: u64) -> Hidden<u64> {
-    let plain = ring.plain();
-    let factor = (1..ring.parameters().limbs(0)).fold(factor, |f, limb| plain.mul(f, ring.quotient(limb)));
-    encode::decode(ring, &mut share);
-    plain.scale(&mut share, plain.invert(factor));
-    share
 }

@@ -30,9 +30,7 @@ pub fn sum(
 ) -> Result<(), Abort> {
     let (above, below) = neighbours(session);
     for child in &below {
-        let mut theirs: Vec<Poly> = polys.iter().map(|p| ring.zero(p.limbs(), p.is_extended())).collect();
-        wire::receive(session, ring, up, *child, &mut theirs.iter_mut().collect::<Vec<_>>())?;
-        polys.iter_mut().zip(&theirs).for_each(|(sum, theirs)| ring.add(sum, theirs));
+        wire::receive_sum(session, ring, up, *child, polys)?; // [G10]
     }
     if let Some(above) = above {
         wire::send(session, ring, up, above, &polys.iter().collect::<Vec<_>>())?;

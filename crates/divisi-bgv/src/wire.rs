@@ -99,6 +99,31 @@ pub fn receive(
     Ok(())
 }
 
+/// The same, added to what is there: one polynomial at a time stands beside the message.
+///
+/// # Errors
+/// As [`receive`].
+pub fn receive_sum(
+    session: &mut Session,
+    ring: &Ring,
+    step: Step,
+    from: PartyId,
+    sums: &mut [Poly],
+) -> Result<(), Abort> {
+    let mut body = vec![0; sums.iter().map(|sum| length(ring, sum)).sum()];
+    session.recv(step, from, &mut body)?;
+    let mut rest = body.as_slice();
+    for sum in sums {
+        let (own, others) = rest.split_at(length(ring, sum));
+        let mut theirs = ring.zero(sum.limbs(), sum.is_extended());
+        let reduced = read(ring, own, &mut theirs);
+        session.require(Check::G10, step, reduced, Some(from))?; // [G10]
+        ring.add(sum, &theirs);
+        rest = others;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

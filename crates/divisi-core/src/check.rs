@@ -214,6 +214,8 @@ checks! {
     G1 = "G1",
     /// Mixed mode: flooding is as wide as the bounds of what it hides demand.
     G2 = "G2",
+    /// Mixed mode: who refreshes a ciphertext gets answers that are masked, and an encryption of each mask.
+    G3 = "G3",
     /// Mixed mode: everybody floods its own partial decryption before it is sent.
     G4 = "G4",
     /// Mixed mode: noise fits the modulus at every level, and the whole modulus fits the ring.

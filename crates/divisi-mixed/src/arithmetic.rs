@@ -7,11 +7,14 @@
 //! `cost_of_arithmetic_triples`).
 
 use crate::num::Num;
+use crate::pipeline;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
 const MULTIPLY: Step = step!("triple");
+/// What batches are counted under: with the number the holder goes round.
+const BATCHES: &str = "arithmetic triples";
 
 /// One party's shares of a, b and a b modulo p. Used by value, once \[G7\]: it is neither copied nor cloned.
 ///
@@ -62,11 +65,34 @@ impl Triples {
 /// # Errors
 /// [`Abort::Misuse`] for keys of another operation; as [`Keys::from_shares`] and [`Keys::to_shares`].
 pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<Triples, Abort> {
+    let batch = session.count(BATCHES);
+    one_batch(session, keys, sampler, batch)
+}
+
+/// So many batches, several at once.
+///
+/// # Errors
+/// As [`triples`].
+pub(crate) fn batches(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    count: usize,
+) -> Result<Vec<Triples>, Abort> {
+    pipeline::batches(session, keys, sampler, (count, BATCHES), one_batch)
+}
+
+fn one_batch(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    batch: u64,
+) -> Result<Triples, Abort> {
     let ring = keys.ring();
     if ring.parameters().operation() != Operation::Triples {
         return Err(session.misuse(MULTIPLY, "keys for another operation"));
     }
-    let turn = session.count("arithmetic triples") as usize % session.parties().max(1);
+    let turn = (batch % session.parties().max(1) as u64) as usize;
     let Some(holder) = PartyId::all(session.parties()).nth(turn) else {
         return Err(session.misuse(MULTIPLY, "a session without parties"));
     };

@@ -3,14 +3,14 @@
 //! GYKW, Figure 6, with T = (0, 1) and signs in place of rotations: the difference of a table of size 2 is
 //! multiplied by 1 - 2 r_i at each party, so that 1 - 2 r is the product of all signs, and r is half of what
 //! it lacks to 1.
-//! Adversary: semi-honest, all but one. Why it is private: docs/bgv.md, 5 and 6.
+//! Adversary: semi-honest, all but one. Why it is private: docs/bgv.md, 5, 6 and 9.
 //!
 //! The fourth form, `cot`, has no ciphertexts: [`crate::cot`].
 //!
 //! | form | way | rounds | what leaves each hop |
 //! |---|---|---|---|
-//! | paper | a ring | n + 1 | a flood on both components |
-//! | lean-ring | a ring | n + 1 | a fresh encryption of zero on both |
+//! | paper | a ring | n + 1, two more a refresh | a flood on both components |
+//! | lean-ring | a ring | the same | a fresh encryption of zero on both |
 //! | lean-tree | products along a tree, first by plaintexts | at most ceil(log2 n) + 2 | the same, first |
 //!
 //! Cost a batch of N bits, by all parties together, in polynomials: rings 2 (n - 1), of falling levels, and
@@ -18,14 +18,17 @@
 //! rotate from batch to batch.
 
 use crate::bit::Bit;
+use crate::circle::{self, Order};
+use crate::pipeline;
+use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_bgv::{Keys, Sampler, encode};
+use divisi_core::{Abort, Lanes, Session, Step, step};
 
-const PASS: Step = step!("pass");
-const JOIN: Step = step!("join");
 const FORM: Step = step!("form");
+/// What batches are counted under: with the number the roles go round.
+const BATCHES: &str = "random bits";
 
 /// One party's shares of N random bits. Used by value, once \[G7\]: it is neither copied nor cloned.
 ///
@@ -134,10 +137,33 @@ impl RandomBits {
 /// # Errors
 /// [`Abort::Misuse`] for keys of another operation; as [`Keys::to_shares`] and [`wire::receive`].
 pub fn random_bits(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<RandomBits, Abort> {
+    let batch = session.count(BATCHES);
+    random_batch(session, keys, sampler, batch)
+}
+
+/// So many batches, several at once.
+///
+/// # Errors
+/// As [`random_bits`].
+pub(crate) fn batches(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    count: usize,
+) -> Result<Vec<RandomBits>, Abort> {
+    pipeline::batches(session, keys, sampler, (count, BATCHES), random_batch)
+}
+
+fn random_batch(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    batch: u64,
+) -> Result<RandomBits, Abort> {
     // 1. <r>: each party's own bits
     let mut bits = Hidden::zeros(keys.ring().dimension());
     sampler.bits(&mut bits);
-    chosen_bits(session, keys, sampler, bits)
+    share(session, keys, sampler, bits, batch)
 }
 
 /// The same of bits that every party chooses: shares of them modulo 2, made to be shares modulo p too.
@@ -150,6 +176,18 @@ pub(crate) fn chosen_bits(
     sampler: &mut Sampler,
     bits: Hidden<u64>,
 ) -> Result<RandomBits, Abort> {
+    let batch = session.count(BATCHES);
+    share(session, keys, sampler, bits, batch)
+}
+
+/// Steps 2 to 5, of one batch.
+fn share(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    bits: Hidden<u64>,
+    batch: u64,
+) -> Result<RandomBits, Abort> {
     let ring = keys.ring();
     if bits.len() != ring.dimension() {
         return Err(session.misuse(FORM, "a bit for each slot"));
@@ -157,13 +195,16 @@ pub(crate) fn chosen_bits(
     if ring.parameters().operation() != Operation::Bits {
         return Err(session.misuse(FORM, "keys for another operation"));
     }
-    let batch = session.count("random bits");
     let signs = encode::signs(ring, &bits);
     // 2. and 3. [1 - 2 r], at the last of the ring or the root of the tree
     let order = Order::new(session, batch);
     let (holder, product, factor) = match ring.parameters().form() {
-        Form::Paper | Form::LeanRing => around(session, keys, sampler, &order, &signs)?,
-        Form::LeanTree => along_tree(session, keys, sampler, &order, &signs)?,
+        Form::Paper | Form::LeanRing => {
+            // (a) c_1 := [m], in which the first has put its own bits already
+            let first = (order.me == 0).then(|| tree::begin(keys, sampler, &signs));
+            circle::around(session, keys, sampler, &order, first, &signs)?
+        }
+        Form::LeanTree => tree::along(session, keys, sampler, &order, &signs)?,
         _ => return Err(session.misuse(FORM, "a form without ciphertexts")),
     };
     // 4. E2A; 5. r = (1 - (1 - 2 r)) / 2
@@ -175,137 +216,4 @@ pub(crate) fn chosen_bits(
         numbers.iter_mut().for_each(|x| *x = plain.add(*x, half));
     }
     Ok(RandomBits::of(session, Bit::of(bits.iter().copied()), numbers))
-}
-
-/// Who stands where in a batch: the parties in their order, from another one each time.
-pub(crate) struct Order {
-    pub(crate) parties: Vec<PartyId>,
-    pub(crate) me: usize,
-}
-
-impl Order {
-    pub(crate) fn new(session: &Session, batch: u64) -> Order {
-        let mut parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
-        let by = (batch % parties.len().max(1) as u64) as usize;
-        parties.rotate_left(by);
-        let me = parties.iter().position(|party| *party == session.me()).unwrap_or(0);
-        Order { parties, me }
-    }
-
-    pub(crate) fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
-        let none = || session.misuse(FORM, "a position without a party");
-        self.parties.get(position).copied().ok_or_else(none)
-    }
-}
-
-/// A fresh encryption of one's own signs, at the top.
-fn begin(ring: &Ring, keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Ciphertext {
-    let top = ring.parameters().top();
-    let plain = encode::encode(ring, signs, ring.parameters().limbs(top));
-    keys.encrypt(sampler, top, Some(&plain))
-}
-
-/// Who holds the product, it, and its factor.
-type Product = (PartyId, Option<Ciphertext>, u64);
-
-/// Figure 6, step 3: around the ring, from the first to the last.
-fn around(
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    order: &Order,
-    signs: &[u64],
-) -> Result<Product, Abort> {
-    let (ring, me, last) = (keys.ring(), order.me, order.parties.len() - 1);
-    let top = ring.parameters().top();
-    let x = if me == 0 {
-        // (a) c_1 := [m], in which the first has put its own bits already
-        begin(ring, keys, sampler, signs)
-    } else {
-        // (a) get c_{i-1}; (b) to (d) multiply, and make it circuit-private
-        let level = top + 1 - me;
-        let factor = Ciphertext::factor_after(ring, 1, top, level);
-        let before = order.at(session, me - 1)?;
-        let x = Ciphertext::receive(session, ring, PASS, before, level, factor)?; // [G10]
-        keys.hop(session, sampler, x, signs)? // [G1]
-    };
-    let factor = Ciphertext::factor_after(ring, 1, top, 0);
-    let holder = order.at(session, last)?;
-    if me == last {
-        return Ok((holder, Some(x), factor));
-    }
-    // (e) send c_i on
-    let next = order.at(session, me + 1)?;
-    wire::send(session, ring, PASS, next, &x.components())?;
-    Ok((holder, None, factor))
-}
-
-/// Products along a binary tree. At height h each position that 2^(h+1) divides joins what 2^h positions
-/// further on has; the first join is by the receiver's own signs and a fresh encryption of zero, the others
-/// are public. Where nobody stands a ciphertext only goes down a level.
-fn along_tree(
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    order: &Order,
-    signs: &[u64],
-) -> Result<Product, Abort> {
-    let (ring, me, parties) = (keys.ring(), order.me, order.parties.len());
-    let top = ring.parameters().top();
-    let factors = factors(ring, parties);
-    let factor_at = |height: usize, position: usize| {
-        factors.get(height).and_then(|f| f.get(position >> height)).copied().unwrap_or(1)
-    };
-    let mut own = None;
-    for height in 0..top {
-        let (distance, level) = (1 << height, top - height);
-        if me & (2 * distance - 1) == distance {
-            // the end of our way: to whom we belong
-            let x = match own.take() {
-                Some(x) => x,
-                None => begin(ring, keys, sampler, signs),
-            };
-            let to = order.at(session, me - distance)?;
-            wire::send(session, ring, JOIN, to, &x.components())?;
-            return Ok((order.at(session, 0)?, None, factor_at(top, 0)));
-        }
-        let partner = me + distance;
-        let joined = if partner < parties {
-            let from = order.at(session, partner)?;
-            let factor = factor_at(height, partner);
-            let theirs = Ciphertext::receive(session, ring, JOIN, from, level, factor)?; // [G10]
-            match own.take() {
-                None => keys.hop(session, sampler, theirs, signs)?, // [G1]
-                Some(ours) => ours.times(keys, session, JOIN, &theirs)?.switch(ring, level - 1),
-            }
-        } else {
-            let alone = match own.take() {
-                Some(x) => x,
-                None => begin(ring, keys, sampler, signs),
-            };
-            alone.switch(ring, level - 1)
-        };
-        own = Some(joined);
-    }
-    Ok((order.at(session, 0)?, own, factor_at(top, 0)))
-}
-
-/// The factors of the ciphertexts of each height, which follow from who joins whom.
-fn factors(ring: &Ring, parties: usize) -> Vec<Vec<u64>> {
-    let top = ring.parameters().top();
-    let mut all = vec![vec![1; parties]];
-    for height in 0..top {
-        let below = all.last().cloned().unwrap_or_default();
-        let join = |pair: &[u64]| {
-            let product = match pair {
-                // the first join is with a plaintext
-                [x, _] if height == 0 => *x,
-                [x, y] => ring.plain().mul(*x, *y),
-                _ => pair.first().copied().unwrap_or(1),
-            };
-            Ciphertext::factor_after(ring, product, top - height, top - height - 1)
-        };
-        all.push(below.chunks(2).map(join).collect());
-    }
-    all
 }

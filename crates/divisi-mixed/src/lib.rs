@@ -46,14 +46,17 @@ pub mod adders;
 pub mod arithmetic;
 pub mod bit;
 pub mod bits;
+mod circle;
 pub mod convert;
 pub mod cot;
 pub mod gmw;
 pub mod mixed;
 pub mod num;
 mod origin;
+mod pipeline;
 pub mod private;
 pub mod table;
+mod tree;
 pub mod triples;
 
 pub use bit::Bit;

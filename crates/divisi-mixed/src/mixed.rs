@@ -141,12 +141,15 @@ impl Mixed {
             let made = match &mut self.source {
                 Source::Transfers => {
                     let batch = (count - there).next_multiple_of(128).min(most(session.parties()));
-                    cot::random_bits(session, setup, self.plain, batch)?
+                    vec![cot::random_bits(session, setup, self.plain, batch)?]
                 }
-                Source::Ciphertexts(keys, sampler) => bits::random_bits(session, keys, sampler)?,
+                Source::Ciphertexts(keys, sampler) => {
+                    let batches = (count - there).div_ceil(keys.ring().dimension());
+                    bits::batches(session, keys, sampler, batches)?
+                }
             };
-            there += made.len();
-            self.bits.push(made);
+            there += made.iter().map(RandomBits::len).sum::<usize>();
+            self.bits.extend(made);
         }
         Ok(())
     }
@@ -156,18 +159,17 @@ impl Mixed {
     /// # Errors
     /// [`Abort::Misuse`] without keys for them; whatever a broken peer causes.
     pub fn prepare_products(&mut self, count: usize) -> Result<(), Abort> {
-        let mut there: usize = self.products.iter().map(Triples::len).sum();
-        while there < count {
-            let session = self.gmw.session();
-            let phase = session.current_phase();
-            session.phase(phase);
-            let Some((keys, sampler)) = &mut self.multiplies else {
-                return Err(session.misuse(PRODUCTS, "products of numbers without keys for them"));
-            };
-            let made = arithmetic::triples(session, keys, sampler)?;
-            there += made.len();
-            self.products.push(made);
+        let there: usize = self.products.iter().map(Triples::len).sum();
+        let missing = count.saturating_sub(there);
+        if missing == 0 {
+            return Ok(());
         }
+        let session = self.gmw.session();
+        let Some((keys, sampler)) = &mut self.multiplies else {
+            return Err(session.misuse(PRODUCTS, "products of numbers without keys for them"));
+        };
+        let batches = missing.div_ceil(keys.ring().dimension());
+        self.products.extend(arithmetic::batches(session, keys, sampler, batches)?);
         Ok(())
     }
 

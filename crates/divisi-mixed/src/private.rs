@@ -1,29 +1,31 @@
-//! Private tables of 2 to 256 entries by hops: GYKW, Figures 7 and 8, case 2, in the Walsh basis
+//! Private tables of 2 to 256 entries by hops, or along a tree: GYKW, Figures 7 and 8, case 2, in the Walsh basis
 //! ([`crate::table`]).
 //!
 //! The entries That\[k\] of shared tables, k from 1 on, go into a ciphertext at one party (A2E). Each party
 //! in its turn multiplies by its own signs (-1)^<k,r_i> and leaves nothing that tells them, as in Figure 6,
-//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. r is shared modulo 2
+//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. In the form of a tree
+//! the product of all signs comes to the first, who multiplies it with the ciphertext of the entries. r is shared modulo 2
 //! alone, so that this takes no random bits in both worlds and no triples; beside
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
-//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5 and 6: a private table is one A2E and
+//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
-//! levels around the ring, c_1 and an answer for each other party; n + 2 rounds (test
-//! `private_tables_by_hops`).
+//! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
+//! polynomial more; n + 2 rounds, and two a refresh. Along a tree what a random bit costs and the n - 1
+//! polynomials, in no more rounds (test `private_tables_by_hops`).
 
 use crate::bit::Bit;
-use crate::bits::Order;
+use crate::circle::{self, Order, Product};
 use crate::convert::open_bits;
 use crate::num::Num;
 use crate::table::{MOST, walsh};
+use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
+use divisi_bgv::{Ciphertext, Keys, Sampler, encode};
 use divisi_core::{Abort, Check, Lanes, Session, Step, step};
 
 const MASK: Step = step!("mask");
-const PASS: Step = step!("pass");
 const INDEX: Step = step!("index");
 
 /// Shares of tables T' and of their masks r. Used by value, once \[G7\]: it is neither copied nor cloned.
@@ -59,8 +61,8 @@ impl Masked {
         tables.admit(session, MASK)?;
         let (ring, plain) = (keys.ring(), keys.ring().plain());
         let p = ring.parameters();
-        if p.operation() != Operation::PrivateTables || p.form() == Form::LeanTree {
-            return Err(session.misuse(MASK, "keys for private tables along a ring"));
+        if p.operation() != Operation::PrivateTables {
+            return Err(session.misuse(MASK, "keys for private tables"));
         }
         if !(1..=MOST).contains(&width) || tables.lanes() == 0 || !tables.lanes().is_multiple_of(1 << width) {
             return Err(session.misuse(MASK, "tables of 2^m entries, m of one to eight"));
@@ -72,6 +74,12 @@ impl Masked {
         sampler.bits(&mut bits);
         for (r, bits) in r.iter_mut().zip(bits.chunks_exact(width)) {
             *r = bits.iter().fold(0, |r, bit| r << 1 | bit);
+        }
+        session.observe(Check::G7); // [G7]
+        if session.mutated(Check::G7) {
+            // the mutant masks all tables alike
+            let first = r.first().copied().unwrap_or(0);
+            r.fill(first);
         }
         let mut hat = Hidden::from(tables.shares());
         hat.chunks_exact_mut(entries).for_each(|table| walsh(plain, table));
@@ -91,7 +99,7 @@ impl Masked {
                 *sign = u64::from((k as u64 & r[table]).count_ones() & 1);
             }
             let signs = encode::signs(ring, &signs);
-            let masked = around(session, keys, sampler, &share, &signs)?;
+            let masked = pass(session, keys, sampler, &share, &signs)?;
             for (i, masked) in masked.iter().take(here).enumerate() {
                 let (table, k) = place(i);
                 hat[table * entries + k] = *masked;
@@ -151,37 +159,47 @@ impl Masked {
     }
 }
 
-/// Shares times the signs of all parties: into a ciphertext, around the ring, and out of it. The circle
-/// begins with another party from batch to batch.
-fn around(
+/// Shares times the signs of all parties: into a ciphertext, around the ring or times what comes along a tree,
+/// and out of it. Both begin with another party from batch to batch.
+fn pass(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
     share: &[u64],
     signs: &[u64],
 ) -> Result<Hidden<u64>, Abort> {
-    let (ring, top) = (keys.ring(), keys.ring().parameters().top());
     let batch = session.count("private tables");
     let order = Order::new(session, batch);
-    let (me, last) = (order.me, order.parties.len().saturating_sub(1));
     // [That] at the first
     let first = order.at(session, 0)?;
-    let mut x = keys.from_shares(session, sampler, first, share)?; // [G13]
-    if me > 0 {
-        let level = top.saturating_sub(me);
-        let factor = Ciphertext::factor_after(ring, 1, top, level);
-        let before = order.at(session, me - 1)?;
-        x = Some(Ciphertext::receive(session, ring, PASS, before, level, factor)?); // [G10]
-    }
-    let Some(x) = x else {
-        return Err(session.misuse(PASS, "the first party has the ciphertext of shares"));
+    let x = keys.from_shares(session, sampler, first, share)?; // [G13]
+    let (holder, product, factor) = if keys.ring().parameters().form() == Form::LeanTree {
+        times_tree(session, keys, sampler, &order, x, signs)?
+    } else {
+        circle::around(session, keys, sampler, &order, x, signs)?
     };
-    let x = keys.hop(session, sampler, x, signs)?; // [G1]
-    let holder = order.at(session, last)?;
-    if me < last {
-        let next = order.at(session, me + 1)?;
-        wire::send(session, ring, PASS, next, &x.components())?;
-    }
-    let held = Some(&x).filter(|_| me == last);
-    keys.to_shares(session, sampler, holder, held, Ciphertext::factor_after(ring, 1, top, 0))
+    keys.to_shares(session, sampler, holder, product.as_ref(), factor)
+}
+
+/// The shares' ciphertext, at the first, times the product of all signs, which comes to it too.
+fn times_tree(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    order: &Order,
+    shared: Option<Ciphertext>,
+    signs: &[u64],
+) -> Result<Product, Abort> {
+    let ring = keys.ring();
+    let (holder, product, factor) = tree::along(session, keys, sampler, order, signs)?;
+    // the product of signs is one level above the bottom, and so the ciphertext of shares must be
+    let of_shares = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 1);
+    let factor = Ciphertext::factor_after(ring, ring.plain().mul(factor, of_shares), 1, 0);
+    let masked = match (product, shared) {
+        (Some(product), Some(shared)) => {
+            Some(product.times(keys, session, MASK, &shared.switch(ring, 1))?.switch(ring, 0))
+        }
+        _ => None,
+    };
+    Ok((holder, masked, factor))
 }

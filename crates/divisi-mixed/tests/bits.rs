@@ -3,18 +3,23 @@
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::testing::run;
+use divisi_core::testing::{Harness, run};
 use divisi_core::{Abort, Check, Counts, Parameters as Agreed};
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::bits::random_bits;
+use divisi_mixed::{Gmw, Mixed};
+use divisi_ot::Config;
 use std::sync::Arc;
+use std::time::Duration;
 
 type Shares = Vec<(Vec<u64>, Vec<u64>)>;
 
 /// Batches at every party, and what the meter counted for them.
 fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
     let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
-    let ends = run(ring.parameters().parties(), &agreed, |mut session| {
+    // a hundred parties on one processor compute long
+    let harness = Harness::new(ring.parameters().parties(), &agreed).waiting(Duration::from_secs(1200));
+    let ends = harness.act(|mut session| {
         session.phase("setup");
         let keys = Keys::generate(&mut session, ring)?;
         let mut sampler = Sampler::new(&session);
@@ -71,6 +76,90 @@ fn bits_are_the_same_in_both_worlds() {
             assert!(ends.iter().all(|(_, _, spent)| *spent == n as u64 - 1 + hops));
         }
     }
+}
+
+/// Where the chain has fewer levels than there are hops: refreshed on the way, at every length of a chain, the
+/// bytes and rounds are those of the parameters, and after n batches everybody has refreshed equally often.
+#[test]
+fn bits_are_the_same_where_ciphertexts_are_refreshed() {
+    for form in [Form::LeanRing, Form::Paper] {
+        for n in [3, 4, 5] {
+            for length in 1..n - 1 {
+                let p = Parameters::danger_insecure_in_runs(Operation::Bits, form, n, P32, length).unwrap();
+                let refreshes = (n - 1).div_ceil(length) - 1;
+                assert!(p.bootstraps() == refreshes && p.report().bootstraps as usize == refreshes);
+                let ring = Arc::new(Ring::new(p).unwrap());
+                let ends = batches(&ring, n);
+                judge(&ring, &ends, n);
+                let sent: Vec<u64> =
+                    ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
+                assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?} {n}: {sent:?}");
+                let hops = if form == Form::Paper { n - 1 } else { 0 };
+                for (_, counts, spent) in &ends {
+                    assert_eq!(*spent as usize, (n - 1) * (1 + refreshes) + hops);
+                    assert_eq!(counts.checks[&Check::G3] as usize, (n - 1) * refreshes);
+                    assert_eq!(counts.checks[&Check::G13] as usize, n * refreshes);
+                }
+            }
+        }
+    }
+}
+
+/// Several batches at once, each on a strand, are what they are one after the other: right, as long a way, as
+/// many bytes, and roles that go round.
+#[test]
+fn batches_at_once_are_right() {
+    let (n, batches) = (3, 6);
+    for (form, length) in [(Form::LeanTree, usize::MAX), (Form::LeanRing, 1), (Form::Paper, 1)] {
+        let p = Parameters::danger_insecure_in_runs(Operation::Bits, form, n, P32, length).unwrap();
+        let ring = Arc::new(Ring::new(p).unwrap());
+        let agreed = Config::default().describe(ring.parameters().describe(Agreed::new("mixed tests")));
+        let ends = run(n, &agreed, |session| {
+            let gmw = Gmw::new(session, Config::default())?;
+            let mut mixed = Mixed::new(gmw, ring.plain(), Some(&ring), None)?;
+            mixed.session().phase("preprocessing");
+            // a batch more than is left over from five
+            mixed.prepare_bits(batches * 1024 - 5)?;
+            let counts = mixed.session().meter().read();
+            let (bits, numbers) = mixed.take_bits(batches * 1024)?.open();
+            let shares = bits.chunks(1024).zip(numbers.chunks(1024));
+            let shares = shares.map(|(bits, numbers)| (bits.to_vec(), numbers.to_vec())).collect();
+            Ok((shares, counts, mixed.decryptions()))
+        });
+        let ends: Vec<(Shares, Counts, u64)> = ends.into_iter().map(Result::unwrap).collect();
+        judge(&ring, &ends, batches);
+        let sent: Vec<u64> = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
+        assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?}: {sent:?}");
+    }
+}
+
+/// The parameters of real sessions, with a hundred parties.
+fn a_hundred(form: Form) {
+    let ring = Arc::new(Ring::new(Parameters::derive(Operation::Bits, form, 100, P32).unwrap()).unwrap());
+    assert_eq!(ring.dimension(), 32768);
+    assert_eq!(ring.parameters().bootstraps() > 0, form != Form::LeanTree);
+    judge(&ring, &batches(&ring, 1), 1);
+}
+
+#[test]
+#[ignore = "a hundred parties: a minute in a release build"]
+fn a_hundred_parties_by_tree() {
+    a_hundred(Form::LeanTree);
+}
+
+#[test]
+#[ignore = "a hundred parties: two minutes in a release build"]
+fn a_hundred_parties_by_ring_with_refreshes() {
+    a_hundred(Form::LeanRing);
+}
+
+#[test]
+#[ignore = "32 parties in a ring of 32768: a minute in a release build"]
+fn the_papers_form_among_32_parties() {
+    let p = Parameters::derive(Operation::Bits, Form::Paper, 32, P32).unwrap();
+    assert!(p.bootstraps() > 0);
+    let ring = Arc::new(Ring::new(p).unwrap());
+    judge(&ring, &batches(&ring, 1), 1);
 }
 
 #[test]

@@ -15,19 +15,29 @@ use std::sync::Arc;
 
 const PARTIES: usize = 3;
 
-/// How random bits are made: by transfers, or in a form.
-type How = Option<Form>;
+/// How random bits are made: by transfers, or in a form, with so many hops before a refresh.
+type How = Option<(Form, usize)>;
 
-const ALL: [How; 4] = [None, Some(Form::LeanTree), Some(Form::LeanRing), Some(Form::Paper)];
+const WHOLE: usize = usize::MAX;
+const ALL: [How; 6] = [
+    None,
+    Some((Form::LeanTree, WHOLE)),
+    Some((Form::LeanRing, WHOLE)),
+    Some((Form::Paper, WHOLE)),
+    Some((Form::LeanRing, 1)),
+    Some((Form::Paper, 1)),
+];
 
-fn small(operation: Operation, form: Form) -> Arc<Ring> {
-    Arc::new(Ring::new(Parameters::danger_insecure(operation, form, PARTIES, P32).unwrap()).unwrap())
+fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
+    let p = Parameters::danger_insecure_in_runs(operation, form, PARTIES, P32, length).unwrap();
+    Arc::new(Ring::new(p).unwrap())
 }
 
 /// Set-up, everything made ahead, a circuit, conversions, lookups, products, outputs.
 fn whole(session: Session, how: How) -> Result<(), Abort> {
     let plain = Modulus::new(P32).unwrap();
-    let rings = (how.map(|form| small(Operation::Bits, form)), small(Operation::Triples, Form::LeanTree));
+    let rings =
+        (how.map(|how| small(Operation::Bits, how)), small(Operation::Triples, (Form::LeanTree, WHOLE)));
     let gmw = Gmw::new(session, Config::default())?;
     let mut mixed = Mixed::new(gmw, plain, rings.0.as_ref(), Some(&rings.1))?;
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
@@ -52,8 +62,8 @@ fn whole(session: Session, how: How) -> Result<(), Abort> {
 }
 
 fn harness() -> Harness {
-    let rings = ALL.into_iter().flatten().map(|form| small(Operation::Bits, form));
-    let rings = rings.chain([small(Operation::Triples, Form::LeanTree)]);
+    let rings = ALL.into_iter().flatten().map(|how| small(Operation::Bits, how));
+    let rings = rings.chain([small(Operation::Triples, (Form::LeanTree, WHOLE))]);
     Harness::new(
         PARTIES,
         &rings.fold(Agreed::new("mixed faults"), |all, ring| ring.parameters().describe(all)),

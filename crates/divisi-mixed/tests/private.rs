@@ -17,7 +17,14 @@ fn parties<R: Send>(
     form: Form,
     act: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let small = Parameters::danger_insecure(operation, form, n, P32).unwrap();
+    parties_over(Parameters::danger_insecure(operation, form, n, P32).unwrap(), act)
+}
+
+fn parties_over<R: Send>(
+    small: Parameters,
+    act: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let n = small.parties();
     let ring = Arc::new(Ring::new(small).unwrap());
     run(n, &ring.parameters().describe(Agreed::new("mixed tests")), |mut session| {
         let keys = Keys::generate(&mut session, &ring)?;
@@ -34,19 +41,36 @@ fn share(n: usize, me: usize, i: usize, x: u64, modulus: u64) -> u64 {
 
 #[test]
 fn private_tables_by_hops() {
-    for (n, form, width, count) in [
-        (2, Form::LeanRing, 1, 40),
-        (3, Form::LeanRing, 3, 8),
+    // how many hops stand in one chain
+    let all = usize::MAX;
+    for (n, form, width, count, length) in [
+        (2, Form::LeanRing, 1, 40, all),
+        (3, Form::LeanRing, 3, 8, all),
         // two ciphertexts
-        (2, Form::LeanRing, 8, 5),
-        (4, Form::LeanRing, 2, 4),
-        (3, Form::Paper, 2, 4),
+        (2, Form::LeanRing, 8, 5, all),
+        (4, Form::LeanRing, 2, 4, all),
+        (3, Form::Paper, 2, 4, all),
+        (2, Form::LeanTree, 1, 40, all),
+        (3, Form::LeanTree, 3, 8, all),
+        (5, Form::LeanTree, 2, 4, all),
+        (4, Form::LeanTree, 8, 5, all),
+        (2, Form::LeanRing, 2, 4, 1),
+        (2, Form::Paper, 2, 4, 1),
+        (3, Form::LeanRing, 2, 4, 2),
+        (4, Form::Paper, 2, 4, 3),
+        (5, Form::LeanRing, 2, 4, 2),
+        // two ciphertexts
+        (5, Form::Paper, 8, 5, 2),
     ] {
+        let p = Parameters::danger_insecure_in_runs(Operation::PrivateTables, form, n, P32, length).unwrap();
+        let refreshes = if form == Form::LeanTree { 0 } else { n.div_ceil(length) - 1 };
+        assert_eq!(p.bootstraps(), refreshes);
+        let (expected_rounds, expected_bytes) = (p.report().rounds, p.report().bytes_per_item);
         let entries = 1 << width;
         // 0, 1 and p - 1 among them
         let entry = |i: usize| [0, 1, P32 - 1].get(i).copied().unwrap_or(i as u64 * 0x9e37_79b9 % P32);
         let index = |table: usize| (table * 7 + 3) % entries;
-        let ends = parties(n, Operation::PrivateTables, form, |session, keys, sampler| {
+        let ends = parties_over(p, |session, keys, sampler| {
             let (me, plain) = (session.me().index(), keys.ring().plain());
             let shares: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
             session.phase("preprocessing");
@@ -60,16 +84,24 @@ fn private_tables_by_hops() {
         });
         let ciphertexts = ((entries - 1) * count).div_ceil(1024);
         let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-        for (values, counts) in &ends {
+        for (values, _) in &ends {
             let expected: Vec<u64> = (0..count).map(|i| entry(i * entries + index(i))).collect();
             assert_eq!(*values, expected, "{n} {} {width}", form.name());
-            assert_eq!(counts.checks[&Check::G1] as usize, ciphertexts);
         }
         let rounds =
             |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
         assert_eq!(rounds("online"), 2);
-        // A2E, a hop each but the first, E2A; a second ciphertext need not wait for all of the first
-        let (made, most) = (rounds("preprocessing"), (n + 2) * ciphertexts);
+        // A2E, a hop each but the first, E2A, and two for a refresh; a second ciphertext need not wait for all of the first
+        let hops: u64 = ends.iter().filter_map(|(_, counts)| counts.checks.get(&Check::G1)).sum();
+        // along a tree those who join another party's signs first
+        let each = if form == Form::LeanTree { n / 2 } else { n };
+        assert_eq!(hops as usize, each * ciphertexts, "{n} {}", form.name());
+        if form != Form::LeanTree {
+            assert_eq!(expected_rounds, n + 2 + 2 * refreshes);
+        }
+        let sent: u64 = ends.iter().map(|(_, counts)| counts.phases["preprocessing"].bits / 8).sum();
+        assert_eq!(sent as f64 / (n * 1024 * ciphertexts) as f64, expected_bytes, "{n} {}", form.name());
+        let (made, most) = (rounds("preprocessing"), expected_rounds * ciphertexts);
         assert!(made == most || ciphertexts > 1 && made < most, "{n} {}: {made} of {most}", form.name());
     }
 }
@@ -84,6 +116,7 @@ fn what_does_not_fit_is_refused() {
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
     refused(Operation::Bits, Form::LeanRing, 1, 2, 1);
+    refused(Operation::Bits, Form::LeanTree, 1, 2, 1);
     refused(Operation::PrivateTables, Form::LeanRing, 9, 512, 1);
     refused(Operation::PrivateTables, Form::LeanRing, 2, 6, 1);
     refused(Operation::PrivateTables, Form::LeanRing, 2, 0, 0);

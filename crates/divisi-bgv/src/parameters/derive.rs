@@ -94,7 +94,7 @@ impl fmt::Display for ParameterError {
             ParameterError::TooLarge => {
                 write!(
                     f,
-                    "no ring up to 65536 carries the modulus for this: take fewer parties or another form"
+                    "no ring up to 65536 carries the modulus for this: take fewer parties, another form, or a smaller plaintext modulus"
                 )
             }
         }
@@ -130,7 +130,7 @@ impl Step {
     }
 }
 
-/// The steps from the top, and whether the first ciphertext is one of shares.
+/// All steps of a ciphertext, from the first to its decryption.
 pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Step> {
     let levels = parties.next_power_of_two().trailing_zeros() as usize;
     let private = operation == Operation::PrivateTables;
@@ -148,6 +148,11 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     }
 }
 
+/// Whether a ciphertext of this may be refreshed at the bottom: all of its steps are hops.
+pub(super) fn refreshable(operation: Operation, form: Form) -> bool {
+    operation != Operation::Triples && form != Form::LeanTree
+}
+
 /// The bound on a product of two ciphertexts, relinearised. Primes have at most 50 bits, the special one at
 /// least 49.9; no chain has 64 of them.
 pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
@@ -159,19 +164,28 @@ struct Course {
     noise: Noise,
     operation: Operation,
     form: Form,
+    /// From the top to the bottom.
     steps: Vec<Step>,
+    /// Whether there are more, so that a ciphertext is refreshed at the bottom.
+    refreshes: bool,
 }
 
 impl Course {
     /// The bound on what begins at the top.
     fn start(&self) -> f64 {
-        match (self.operation, self.form) {
+        let first = match (self.operation, self.form) {
             (Operation::Triples, _) => self.noise.shared(),
             (Operation::PrivateTables, Form::LeanRing) => self.noise.shared(),
             // a sum of one encryption under the public key by each party
             (Operation::PrivateTables, Form::Paper) => self.noise.fresh() + self.noise.parties().log2() / 2.0,
             _ => self.noise.fresh(),
-        }
+        };
+        first.max(self.refreshed())
+    }
+
+    /// The bound on what is refreshed, at any level but the bottom; nothing if nothing is.
+    fn refreshed(&self) -> f64 {
+        if self.refreshes { self.noise.shared() } else { f64::NEG_INFINITY }
     }
 
     /// The bound after a step, and the floods in it.
@@ -216,7 +230,7 @@ impl Course {
     fn bits(&self, above: f64) -> Option<(Vec<f64>, f64)> {
         let (mut noise, mut drops) = (self.start(), Vec::new());
         for step in &self.steps {
-            let (after, _) = self.after(*step, noise)?;
+            let (after, _) = self.after(*step, noise.max(self.refreshed()))?;
             let drop = (after - (self.noise.rounding() + above)).max(20.0);
             drops.push(drop);
             noise = self.noise.switched(after, drop);
@@ -238,13 +252,52 @@ fn cut(bits: f64, first: f64) -> Vec<f64> {
     all
 }
 
-/// The parameters in one ring.
+/// The parameters in one ring, with all steps in one chain.
 pub(super) fn at(
     operation: Operation,
     form: Form,
     parties: usize,
     plain: u64,
     n: usize,
+    insecure: bool,
+) -> Result<Parameters, ParameterError> {
+    let run = steps(operation, form, parties.max(1)).len();
+    in_runs(operation, form, parties, plain, [n, run], insecure)
+}
+
+/// The parameters with as few refreshes as the ring for them allows, and a chain that is no longer than those
+/// need. Only hops around a ring are as many as there are parties; other forms have no use for it.
+pub(super) fn refreshing(
+    operation: Operation,
+    form: Form,
+    parties: usize,
+    plain: u64,
+    insecure: bool,
+) -> Result<Parameters, ParameterError> {
+    let hops = steps(operation, form, parties.max(1)).len();
+    let n = if insecure { security::INSECURE_TEST } else { security::REFRESHING };
+    let mut tried = hops;
+    for runs in 2..=hops {
+        let run = hops.div_ceil(runs);
+        if run == tried {
+            continue;
+        }
+        tried = run;
+        match in_runs(operation, form, parties, plain, [n, run], insecure) {
+            Err(ParameterError::TooLarge) => {}
+            other => return other,
+        }
+    }
+    Err(ParameterError::TooLarge)
+}
+
+/// The parameters in one ring, with at most so many steps between a ciphertext that is fresh and the bottom.
+pub(super) fn in_runs(
+    operation: Operation,
+    form: Form,
+    parties: usize,
+    plain: u64,
+    [n, run]: [usize; 2],
     insecure: bool,
 ) -> Result<Parameters, ParameterError> {
     if !(2..=255).contains(&parties) {
@@ -256,12 +309,15 @@ pub(super) fn at(
     if !(plain - 1).is_multiple_of(2 * n as u64) {
         return Err(ParameterError::Transform { n });
     }
-    let course = Course {
-        noise: Noise::new(parties, n, plain),
-        operation,
-        form,
-        steps: steps(operation, form, parties),
-    };
+    let mut steps = steps(operation, form, parties);
+    let refreshes = (1..steps.len()).contains(&run);
+    if refreshes && !refreshable(operation, form) {
+        return Err(ParameterError::TooLarge);
+    }
+    if refreshes {
+        steps.truncate(run);
+    }
+    let course = Course { noise: Noise::new(parties, n, plain), operation, form, steps, refreshes };
     let sum = |(drops, bottom): &(Vec<f64>, f64)| drops.iter().sum::<f64>() + bottom;
     let (drops, bottom) = (0..=16)
         .filter_map(|quarters| course.bits(f64::from(quarters) / 4.0))
@@ -270,7 +326,7 @@ pub(super) fn at(
     let answer = course.noise.plain() + (parties as f64).log2() - ANSWER_ROOM;
     let mut cuts = vec![if cut(bottom, 0.0).len() == 2 { cut(bottom, 0.0) } else { cut(bottom, answer) }];
     cuts.extend(drops.iter().rev().map(|drop| cut(*drop, 0.0)));
-    let limit = security::limit(n).unwrap_or(f64::INFINITY);
+    let limit = security::limit(n).unwrap_or(security::limit_of_tests(refreshes));
     if cuts.iter().flatten().sum::<f64>() > limit {
         return Err(ParameterError::TooLarge);
     }
@@ -313,6 +369,10 @@ fn build(
         levels.push(Level { step, limbs, log2_q, noise, after, floods });
         let below = log2(lower.next().unwrap_or(0));
         noise = course.noise.switched(after, log2_q - below);
+        // a run may begin at any level above the bottom
+        if levels.len() < course.steps.len() {
+            noise = noise.max(course.refreshed());
+        }
     }
     levels.reverse();
     let flood = course.bottom(levels.first()?.noise)?.0;

@@ -7,6 +7,7 @@
 mod derive;
 pub mod noise;
 mod report;
+mod runs;
 pub mod security;
 
 pub use derive::{Form, Operation, ParameterError};
@@ -64,7 +65,9 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// The smallest ring, with its chain, that does this for so many parties over plaintexts modulo `plain`.
+    /// The smallest ring, with its chain, that does this for so many parties over plaintexts modulo `plain`;
+    /// where none does, and the form is a ring of hops, one in which ciphertexts are refreshed on their way
+    /// ([`Parameters::bootstraps`]).
     ///
     /// # Errors
     /// If there is none.
@@ -81,7 +84,7 @@ impl Parameters {
                 other => return other,
             }
         }
-        Err(last)
+        derive::refreshing(operation, form, parties, plain, false).map_err(|_| last)
     }
 
     /// The same in a ring of 1024, which protects nothing: for tests, and for whoever asks for danger by its
@@ -95,7 +98,24 @@ impl Parameters {
         parties: usize,
         plain: u64,
     ) -> Result<Parameters, ParameterError> {
-        derive::at(operation, form, parties, plain, security::INSECURE_TEST, true)
+        match derive::at(operation, form, parties, plain, security::INSECURE_TEST, true) {
+            Err(ParameterError::TooLarge) => derive::refreshing(operation, form, parties, plain, true),
+            other => other,
+        }
+    }
+
+    /// The same with at most so many hops before a ciphertext is refreshed.
+    ///
+    /// # Errors
+    /// As [`Parameters::derive`].
+    pub fn danger_insecure_in_runs(
+        operation: Operation,
+        form: Form,
+        parties: usize,
+        plain: u64,
+        run: usize,
+    ) -> Result<Parameters, ParameterError> {
+        derive::in_runs(operation, form, parties, plain, [security::INSECURE_TEST, run], true)
     }
 
     /// How many parties.
@@ -243,6 +263,7 @@ impl Parameters {
             && plain_serves
             && primes.len() == count
             && above
+            && self.ends_where_it_may()
             && answers
             && self.decrypts(&noise)
     }

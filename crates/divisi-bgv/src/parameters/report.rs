@@ -81,7 +81,7 @@ impl Parameters {
             flooding_bits: self.flood.deviation(),
             partial_decryptions: 1 << DECRYPTION_BITS,
             failure_bits: FAILURE_BITS,
-            bootstraps: 0,
+            bootstraps: self.bootstraps() as u32,
             bytes_per_item: self.bytes() as f64 / (self.parties * self.n) as f64,
             rounds: self.rounds(),
             insecure: self.insecure,
@@ -117,8 +117,9 @@ impl Parameters {
         let passed: usize = match (self.operation, self.form) {
             (Operation::Triples, _) => 0,
             // each but the last passes on what its step left
-            (Operation::PrivateTables, Form::Paper | Form::LeanRing) => (1..top).map(pairs).sum(),
-            (_, Form::Paper | Form::LeanRing) => (1..=top).map(pairs).sum(),
+            (_, Form::Paper | Form::LeanRing) => {
+                (0..peers).map(|position| pairs(self.level_after(self.hop_of(position)))).sum()
+            }
             (_, Form::LeanTree) => {
                 // at height h a party of each pair of subtrees sends its ciphertext, which has come down h
                 // levels
@@ -127,7 +128,12 @@ impl Parameters {
                     .sum()
             }
         };
-        given + passed + decryption
+        // c_1 to all, and from each an answer and an encryption
+        let refreshed: usize = self
+            .refreshed_hops()
+            .map(|hop| self.poly_bytes(0) + self.answer_bytes() + self.poly_bytes(self.level_of(hop)))
+            .sum();
+        given + passed + peers * refreshed + decryption
     }
 
     /// How many pairs of subtrees of 2^height parties are joined.
@@ -140,8 +146,9 @@ impl Parameters {
         let private = usize::from(self.operation == Operation::PrivateTables);
         match (self.operation, self.form) {
             (Operation::Triples, _) => 3,
-            (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2 + private,
-            _ => self.parties + 1 + private,
+            // shares of a private table come to the first while signs come along the tree
+            (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2,
+            _ => self.parties + 1 + private + 2 * self.bootstraps(),
         }
     }
 }

@@ -10,6 +10,14 @@ pub const LIMITS: [(usize, f64); 5] =
 /// The ring of tests, which is not secure.
 pub const INSECURE_TEST: usize = 1024;
 
+/// The ring in which ciphertexts are refreshed where none carries all hops in one chain.
+pub const REFRESHING: usize = 32768;
+
+/// What the ring of tests is taken to carry, as if it were the largest, or the one for refreshing.
+pub(super) fn limit_of_tests(refreshes: bool) -> f64 {
+    limit(if refreshes { REFRESHING } else { 65536 }).unwrap_or(f64::INFINITY)
+}
+
 /// The limit for a ring of this dimension, if the table has it.
 #[must_use]
 pub fn limit(n: usize) -> Option<f64> {

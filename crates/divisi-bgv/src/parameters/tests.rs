@@ -37,11 +37,9 @@ fn every_choice_fits_its_ring() {
         for form in [Form::LeanTree, Form::LeanRing, Form::Paper] {
             for n in [2, 3, 4, 5, 8, 12, 16, 33, 128, 255] {
                 for plain in [P32, P16] {
-                    let Ok(p) = Parameters::derive(operation, form, n, plain) else {
-                        let ring = form != Form::LeanTree && operation != Operation::Triples;
-                        assert!(ring && n >= 12, "{operation:?} {form:?} {n} {plain}");
-                        continue;
-                    };
+                    let p = Parameters::derive(operation, form, n, plain).unwrap();
+                    let ring = form != Form::LeanTree && operation != Operation::Triples;
+                    assert!(p.bootstraps() == 0 || ring && n >= 8, "{operation:?} {form:?} {n} {plain}");
                     assert!(p.fits() && p.floods() && !p.is_insecure());
                     assert!((plain as f64).log2() + p.flood.most() < 122.0, "bits of an answer");
                     let limit = LIMITS.iter().find(|(d, _)| *d == p.dimension()).unwrap().1;
@@ -52,10 +50,78 @@ fn every_choice_fits_its_ring() {
                     let report = p.report();
                     assert!(report.levels.iter().all(|l| l.noise_bits < l.bound_bits));
                     assert_eq!(report.levels.len(), p.top() + 1);
+                    assert_eq!(report.bootstraps as usize, p.bootstraps());
+                    runs_end_at_the_bottom(&p);
                 }
             }
         }
     }
+}
+
+/// Hops go down level by level; where one is at the bottom and others follow, a refresh does, to as many levels
+/// as are used up before the next.
+fn runs_end_at_the_bottom(p: &Parameters) {
+    if !derive::refreshable(p.operation, p.form) {
+        return;
+    }
+    let hops = (0..p.parties).filter_map(|position| p.hop_of(position)).count();
+    let (mut level, mut refreshes) = (p.top(), 0);
+    for hop in 0..hops {
+        assert_eq!(p.is_refreshed(hop), level == 0);
+        if level == 0 {
+            refreshes += 1;
+            level = p.top().min(hops - hop);
+            assert!(p.bounds().shared() <= p.noise_at(level));
+        }
+        assert_eq!((p.level_of(hop), p.level_after(Some(hop))), (level, level - 1));
+        assert_eq!(p.start_of(hop), p.top().min(hops - (hop - hop % p.top())));
+        level -= 1;
+    }
+    assert_eq!((level, refreshes), (0, p.bootstraps()));
+    assert!(!p.is_refreshed(hops) && p.level_after(None) == p.top());
+}
+
+/// What the project promises of the ring of 32768: hops before a refresh, the bytes that one costs a party at
+/// the top, and any number of parties.
+#[test]
+fn chains_and_refreshes_of_a_ring_of_32768() {
+    let fits = |form, hops: usize| derive::at(Operation::Bits, form, hops + 1, P32, 32768, false).is_ok();
+    assert!(fits(Form::LeanRing, 18) && fits(Form::Paper, 7));
+    for (form, straight) in [(Form::LeanRing, 32), (Form::Paper, 16)] {
+        assert_eq!(derive(Operation::Bits, form, straight).bootstraps(), 0);
+        let mut least = usize::MAX;
+        for n in (2..=255).rev() {
+            let p = derive(Operation::Bits, form, n);
+            let report = p.report();
+            assert_eq!(report.rounds, n + 1 + 2 * p.bootstraps());
+            if p.bootstraps() == 0 {
+                least = least.min(n);
+                continue;
+            }
+            assert!(p.dimension() == 32768 && p.log2_whole() <= 868.0);
+            runs_end_at_the_bottom(&p);
+            // c_1 of the one who asks, and an answer with an encryption from each
+            let bytes = p.poly_bytes(0) + p.answer_bytes() + p.poly_bytes(p.top());
+            let slot = (bytes * (n - 1)) as f64 / (n * p.dimension()) as f64;
+            assert!(slot <= 140.0, "{slot} bytes a slot");
+            if matches!(n, 33 | 40 | 64 | 100 | 255) {
+                println!(
+                    "{} {n}: {} refreshes, {} hops, {:.1} bits, {slot:.1} bytes a slot, {:.0} an item",
+                    form.name(),
+                    p.bootstraps(),
+                    p.top(),
+                    p.log2_whole(),
+                    report.bytes_per_item
+                );
+            }
+        }
+        assert_eq!(least, 2);
+    }
+    let hundred = derive(Operation::Bits, Form::LeanRing, 100);
+    assert!(hundred.bootstraps() <= 6, "{}", hundred.bootstraps());
+    // the ring of tests does the same
+    let small = Parameters::danger_insecure(Operation::Bits, Form::Paper, 100, P32).unwrap();
+    assert!(small.bootstraps() > 0 && small.log2_whole() <= 868.0);
 }
 
 /// Bytes of a bit in both worlds and of a triple, a party, as the project promises them.
@@ -85,8 +151,12 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     assert_eq!(refused(3, P16 + 3), ParameterError::Plain);
     assert_eq!(refused(3, 3_221_225_475), ParameterError::Plain);
     assert_eq!(refused(3, 1_000_003), ParameterError::Transform { n: 65536 });
-    assert_eq!(refused(200, P32), ParameterError::TooLarge);
-    for error in [refused(1, P32), refused(3, 15), refused(3, 1_000_003), refused(200, P32)] {
+    // a plaintext modulus of 50 bits, whose floods no answer holds
+    let wide = 562_949_955_125_249;
+    assert_eq!(refused(3, wide), ParameterError::TooLarge);
+    let tree = Parameters::danger_insecure_in_runs(Operation::Bits, Form::LeanTree, 5, P32, 2);
+    assert_eq!(tree, Err(ParameterError::TooLarge));
+    for error in [refused(1, P32), refused(3, 15), refused(3, 1_000_003), refused(3, wide)] {
         assert!(error.to_string().len() > 30 && !error.to_string().ends_with('.'));
     }
     let test = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
@@ -123,6 +193,23 @@ fn weaker_parameters_do_not_fit() {
     assert!(room(*fits.last().unwrap()).fits(), "an answer that its numbers hold");
     let large = large.into_iter().find(|w| plain + w.most() >= 126.0).unwrap();
     assert!(room(large).floods() && !room(large).fits(), "an answer beyond its numbers");
+    // a chain that ends where nothing can be refreshed, or that is longer than what is done
+    let shorter = |p: &Parameters| {
+        let mut other = p.clone();
+        other.levels.pop();
+        other
+    };
+    assert!(!shorter(&p).fits() && shorter(&derive(Operation::Bits, Form::LeanRing, 4)).fits());
+    let mut longer = p.clone();
+    longer.levels.push(p.levels[p.top()].clone());
+    assert!(!longer.fits());
+    // what is refreshed has more noise than the bound of a level at which it comes
+    let refreshed = derive(Operation::Bits, Form::LeanRing, 100);
+    for level in 1..=refreshed.top() {
+        let mut weak = refreshed.clone();
+        weak.levels[level].noise = weak.bounds().shared() - 1.0;
+        assert!(!weak.fits(), "{level}");
+    }
     let paper = derive(Operation::Bits, Form::Paper, 4);
     for level in 1..=paper.top() {
         let mut weak = paper.clone();

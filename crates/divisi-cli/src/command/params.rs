@@ -118,6 +118,9 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
             level.step, level.log2_q, level.noise_bits, level.bound_bits
         );
     }
+    if report.bootstraps > 0 {
+        let _ = writeln!(text, "\na ciphertext is refreshed {} times on its way", report.bootstraps);
+    }
     let _ = write!(
         text,
         "\nfloods of {:.1} bits for 2^{} partial decryptions a session, which fails with 2^-{}; {:.1} bytes an item and party, {} rounds",

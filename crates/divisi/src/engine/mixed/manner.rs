@@ -70,13 +70,12 @@ impl Form {
         }
     }
 
-    /// The form of ciphertexts that go around all parties, if it is one.
+    /// The form of ciphertexts in which private tables are masked, if it is one.
     #[must_use]
     pub fn hops(self) -> Option<divisi_bgv::parameters::Form> {
-        use divisi_bgv::parameters::Form as Lattice;
         match self {
-            Form::Ciphertexts(form @ (Lattice::LeanRing | Lattice::Paper)) => Some(form),
-            _ => None,
+            Form::Cot => None,
+            Form::Ciphertexts(form) => Some(form),
         }
     }
 

@@ -1,0 +1,75 @@
+//! Where ciphertexts that pass many parties are refreshed: at the bottom, as long as hops are left.
+//!
+//! GYKW, section 7.1: hops stand in runs, each as long as the chain, the last as long as what is left. A
+//! ciphertext that comes to the bottom before its last hop is refreshed by the party whose hop is next, at the
+//! level from which the run that begins goes down to the bottom again.
+
+use super::{Operation, Parameters, derive};
+
+impl Parameters {
+    /// All steps of a ciphertext.
+    fn steps(&self) -> usize {
+        derive::steps(self.operation, self.form, self.parties).len()
+    }
+
+    /// How many steps one chain has.
+    fn run(&self) -> usize {
+        self.top().max(1)
+    }
+
+    /// How often a ciphertext is refreshed on its way.
+    #[must_use]
+    pub fn bootstraps(&self) -> usize {
+        self.steps().div_ceil(self.run()).saturating_sub(1)
+    }
+
+    /// The hop of the party at this position of a ring, counted from 0, if it has one: the first of those who
+    /// make random bits has none.
+    #[must_use]
+    pub fn hop_of(&self, position: usize) -> Option<usize> {
+        if self.operation == Operation::PrivateTables { Some(position) } else { position.checked_sub(1) }
+    }
+
+    /// The level at which the run of this hop begins.
+    #[must_use]
+    pub fn start_of(&self, hop: usize) -> usize {
+        self.run().min(self.steps().saturating_sub(self.first_of(hop)))
+    }
+
+    /// The level at which a hop begins.
+    #[must_use]
+    pub fn level_of(&self, hop: usize) -> usize {
+        self.start_of(hop).saturating_sub(hop - self.first_of(hop))
+    }
+
+    /// The level at which a ciphertext is after this hop; the top before the first.
+    #[must_use]
+    pub fn level_after(&self, hop: Option<usize>) -> usize {
+        hop.map_or(self.top(), |hop| self.level_of(hop).saturating_sub(1))
+    }
+
+    /// Whether a ciphertext is refreshed before this hop.
+    #[must_use]
+    pub fn is_refreshed(&self, hop: usize) -> bool {
+        hop > 0 && hop < self.steps() && self.first_of(hop) == hop
+    }
+
+    /// All hops before which a ciphertext is refreshed.
+    pub(super) fn refreshed_hops(&self) -> impl Iterator<Item = usize> {
+        (1..=self.bootstraps()).map(|run| run * self.run())
+    }
+
+    /// The first hop of the run that this one is in.
+    fn first_of(&self, hop: usize) -> usize {
+        hop / self.run() * self.run()
+    }
+
+    /// Whether the chain has all steps, or ends before a hop, where a ciphertext can be refreshed; and what is
+    /// refreshed has no more noise than the bound of any level at which it may come \[G5\].
+    pub(super) fn ends_where_it_may(&self) -> bool {
+        let refreshed = self.bounds().shared();
+        let begun = self.levels.iter().skip(1).all(|level| refreshed <= level.noise + 1e-6);
+        let whole = self.levels.len() > 1 && self.steps() >= self.top();
+        whole && (self.bootstraps() == 0 || derive::refreshable(self.operation, self.form) && begun)
+    }
+}

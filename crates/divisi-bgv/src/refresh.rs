@@ -1,0 +1,108 @@
+//! Interactive bootstrapping: a ciphertext at the bottom of the chain becomes one at a higher level.
+//!
+//! GYKW, section 7.1 (after MTBH21): E2A and A2E at once. Why it is private: docs/bgv.md, 9.
+
+use crate::cipher::Ciphertext;
+use crate::common::Seed;
+use crate::encode;
+use crate::hidden::Hidden;
+use crate::keys::{Keys, error, subtract_product};
+use crate::ring::Poly;
+use crate::sample::Sampler;
+use crate::wire;
+use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+
+const ASK: Step = step!("refresh.ask");
+const ANSWER: Step = step!("refresh.answer");
+
+impl Keys {
+    /// The holder of \[x\] at the bottom gets a fresh \[x\] at `level`, with factor 1. All parties call it;
+    /// others than the holder pass `None`, know the public factor, and get nothing.
+    /// Adversary: semi-honest, all but one. Cost: c_1 to each other party, and from each N coefficients modulo
+    /// the first prime and one polynomial of the level; two rounds.
+    /// Each answer is an E2A, masked, flooded and counted, and an encryption of the same mask \[G3\] under the
+    /// party's own key share, with one public polynomial for all from a seed of this call alone \[G13\].
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for the bottom or what is above the top as `level`; as [`Keys::to_shares`].
+    pub fn refresh(
+        &self,
+        session: &mut Session,
+        sampler: &mut Sampler,
+        holder: PartyId,
+        x: Option<&Ciphertext>,
+        factor: u64,
+        level: usize,
+    ) -> Result<Option<Ciphertext>, Abort> {
+        let ring = self.ring();
+        self.belong(session, ASK)?;
+        if !(1..=ring.parameters().top()).contains(&level) {
+            return Err(session.misuse(ASK, "a level above the bottom, to which a ciphertext is refreshed"));
+        }
+        let limbs = ring.parameters().limbs(level);
+        let count = session.count("refresh");
+        session.observe(Check::G13); // [G13]
+        // the mutant forgets which call it is
+        let count = if session.mutated(Check::G13) { 0 } else { count };
+        let a = Seed::new(session.id().as_bytes(), "refresh", session.number(), count);
+        let a = a.expand(ring, limbs, false);
+        if session.me() != holder {
+            // 1. c_1
+            let mut c1 = ring.zero(ring.parameters().limbs(0), false);
+            wire::receive(session, ring, ASK, holder, &mut [&mut c1])?; // [G10]
+            // 2. h_i = s_i c_1 + p e_i - x_i, and b_i = -a s_i + p e'_i + x_i, in one message
+            let mask = self.mask(session, sampler);
+            let (h, share) = self.answer(session, sampler, c1, mask)?;
+            let b = self.encrypt_share(sampler, &a, share, factor);
+            wire::send(session, ring, ANSWER, holder, &[&h, &b])?;
+            return Ok(None);
+        }
+        let x = self.at_bottom(session, ASK, x, factor)?;
+        for peer in session.peers() {
+            wire::send(session, ring, ASK, peer, &[x.components()[1]])?;
+        }
+        // 3. x_h = c_0 + s_h c_1 + sum of h_i, and b = sum of b_i
+        let mut sum = self.own_part(x);
+        let mut b = ring.zero(limbs, false);
+        for peer in session.peers() {
+            let (mut h, mut theirs) = (ring.zero(1, false), ring.zero(limbs, false));
+            wire::receive(session, ring, ANSWER, peer, &mut [&mut h, &mut theirs])?; // [G10]
+            ring.add(&mut sum, &h);
+            ring.add(&mut b, &theirs);
+        }
+        let share = self.share_of(&sum);
+        ring.add(&mut b, &self.encrypt_share(sampler, &a, share, factor));
+        Ok(Some(Ciphertext::new(level, 1, ring.parameters().bounds().shared(), b, a)))
+    }
+
+    /// x_i, uniform.
+    fn mask(&self, session: &Session, sampler: &mut Sampler) -> Hidden<u64> {
+        let ring = self.ring();
+        session.observe(Check::G3); // [G3]
+        if session.mutated(Check::G3) {
+            return Hidden::zeros(ring.dimension()); // the mutant answers without a mask
+        }
+        sampler.elements(ring.plain(), ring.dimension())
+    }
+
+    /// -a s_i + p e + x_i, of a share's coefficients without the factor of the ciphertext that was asked for.
+    fn encrypt_share(&self, sampler: &mut Sampler, a: &Poly, mut share: Hidden<u64>, factor: u64) -> Poly {
+        let (ring, plain) = (self.ring(), self.ring().plain());
+        plain.scale(&mut share, plain.invert(self.factor_of_answers(factor)));
+        let mut b = error(ring, sampler, a.limbs(), false);
+        subtract_product(ring, &mut b, a, self.share());
+        ring.add(&mut b, &ring.plaintext(&encode::centred(ring, &share), a.limbs()));
+        b
+    }
+
+    /// What an answer of [`Keys::refresh`] decrypts, before its lowest bits are dropped: for tests, which look
+    /// at more than a holder does.
+    ///
+    /// # Errors
+    /// As [`Keys::to_shares`].
+    #[cfg(feature = "testing")]
+    pub fn partial_refresh(&self, session: &Session, sampler: &mut Sampler, c1: Poly) -> Result<Poly, Abort> {
+        let mask = self.mask(session, sampler);
+        self.partial(session, sampler, c1, &mask)
+    }
+}

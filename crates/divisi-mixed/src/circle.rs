@@ -1,0 +1,97 @@
+//! The way of a ciphertext around the ring of parties: GYKW, Figures 6 and 7, step 3, with section 7.1.
+//!
+//! Each party multiplies by its own signs and leaves nothing that tells them \[G1\]. Where the chain of moduli
+//! has ended the party whose hop is next refreshes the ciphertext ([`divisi_bgv::refresh`]): who stands before
+//! it in the ring has done its own part, who stands behind it waits for its turn, so that everybody answers
+//! the refreshes of a batch in their order, its own hop between them. Batches on other strands go on.
+
+use divisi_bgv::{Ciphertext, Keys, Sampler, wire};
+use divisi_core::{Abort, PartyId, Session, Step, step};
+
+const PASS: Step = step!("pass");
+const ORDER: Step = step!("order");
+
+/// Who stands where in a batch: the parties in their order, from another one each time.
+pub(crate) struct Order {
+    pub(crate) parties: Vec<PartyId>,
+    pub(crate) me: usize,
+}
+
+impl Order {
+    pub(crate) fn new(session: &Session, batch: u64) -> Order {
+        let mut parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
+        let by = (batch % parties.len().max(1) as u64) as usize;
+        parties.rotate_left(by);
+        let me = parties.iter().position(|party| *party == session.me()).unwrap_or(0);
+        Order { parties, me }
+    }
+
+    pub(crate) fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
+        let none = || session.misuse(ORDER, "a position without a party");
+        self.parties.get(position).copied().ok_or_else(none)
+    }
+}
+
+/// Who holds the product, it, and its factor.
+pub(crate) type Product = (PartyId, Option<Ciphertext>, u64);
+
+/// What the first party brings, times the signs of all others, and its own if the parameters have a hop for
+/// it, at the last of the ring. `first` is what the first brings, at the top and with factor 1.
+pub(crate) fn around(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    order: &Order,
+    first: Option<Ciphertext>,
+    signs: &[u64],
+) -> Result<Product, Abort> {
+    let (ring, p) = (keys.ring(), keys.ring().parameters());
+    let (me, last) = (order.me, order.parties.len().saturating_sub(1));
+    // the factor of what leaves this hop
+    let factor_after = |hop: Option<usize>| {
+        let start = hop.map_or(p.top(), |hop| p.start_of(hop));
+        Ciphertext::factor_after(ring, 1, start, p.level_after(hop))
+    };
+    let refreshed = |position: usize| p.hop_of(position).filter(|hop| p.is_refreshed(*hop));
+    let before = |hop: usize| factor_after(hop.checked_sub(1));
+    let serve = |session: &mut Session, sampler: &mut Sampler, positions: std::ops::Range<usize>| {
+        for position in positions {
+            if let Some(hop) = refreshed(position) {
+                let holder = order.at(session, position)?;
+                keys.refresh(session, sampler, holder, None, before(hop), p.level_of(hop))?; // [G3]
+            }
+        }
+        Ok::<_, Abort>(())
+    };
+    serve(session, sampler, 0..me)?;
+    // (a) get c_{i-1}
+    let mut x = match first.filter(|_| me == 0) {
+        Some(x) => x,
+        None => {
+            let Some(from) = me.checked_sub(1) else {
+                return Err(session.misuse(PASS, "the first party brings a ciphertext"));
+            };
+            let (hop, from) = (p.hop_of(from), order.at(session, from)?);
+            Ciphertext::receive(session, ring, PASS, from, p.level_after(hop), factor_after(hop))? // [G10]
+        }
+    };
+    if let Some(hop) = refreshed(me) {
+        let holder = session.me();
+        let fresh = keys.refresh(session, sampler, holder, Some(&x), before(hop), p.level_of(hop))?;
+        x = fresh.ok_or_else(|| session.misuse(PASS, "who refreshes has a ciphertext"))?;
+    }
+    // (b) to (d) multiply, and make it circuit-private
+    if p.hop_of(me).is_some() {
+        x = keys.hop(session, sampler, x, signs)?; // [G1]
+    }
+    let (holder, factor) = (order.at(session, last)?, factor_after(p.hop_of(last)));
+    if me == last {
+        return Ok((holder, Some(x), factor));
+    }
+    // (e) send c_i on
+    let next = order.at(session, me + 1)?;
+    wire::send(session, ring, PASS, next, &x.components())?;
+    drop(x);
+    serve(session, sampler, me + 1..last + 1)?;
+    Ok((holder, None, factor))
+}

@@ -1,0 +1,38 @@
+//! Masked private tables serve once, each under a mask of its own.
+
+use super::opened;
+use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::testing::{Harness, party};
+use divisi_core::{Check, Parameters};
+use divisi_field::zp::P32;
+use divisi_mixed::private::Masked;
+use divisi_mixed::{Bit, Num};
+use std::sync::Arc;
+
+const TABLES: usize = 64;
+const WIDTH: usize = 4;
+
+/// Lookups at indices that the first party alone knows: whether what is opened tells the others in what two of
+/// them differ.
+pub fn difference_of_indices(without: Option<Check>) -> bool {
+    let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, P32).unwrap();
+    let ring = Arc::new(Ring::new(lattice).unwrap());
+    let agreed = ring.parameters().describe(Parameters::new("mixed attacks"));
+    let harness = Harness::without(2, &agreed, without).patient();
+    let seen = harness.recording(party(2));
+    let index = |table: usize| (table * 11 + 5) % (1 << WIDTH);
+    let ends = harness.act(|mut session| {
+        let keys = Keys::generate(&mut session, &ring)?;
+        let mut sampler = Sampler::new(&session);
+        let zeros = Num::zero(TABLES << WIDTH);
+        let tables = Masked::new(&mut session, &keys, &mut sampler, WIDTH, &zeros)?;
+        let own = u64::from(session.me() == party(1));
+        let bit = |j: usize| Bit::of((0..TABLES).map(move |table| own * (index(table) >> j & 1) as u64));
+        tables.look_up(&mut session, &(0..WIDTH).map(bit).collect::<Vec<Bit>>()).map(drop)
+    });
+    assert!(ends.iter().all(Result::is_ok));
+    let told = opened(&seen, party(1), "divisi_mixed::convert/open.tell", TABLES * WIDTH / 8).remove(0);
+    let u = |table: usize| usize::from(told[table / 2] >> (4 * (table % 2)) & 15);
+    (1..TABLES).all(|table| u(table) ^ u(0) == index(table) ^ index(0))
+}
