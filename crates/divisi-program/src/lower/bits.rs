@@ -63,6 +63,12 @@ impl Lower<'_> {
 
     /// x < y of numbers, a bit.
     pub(super) fn less(&mut self, statement: &Statement, x: Id, y: Id) -> Id {
+        if self.constants.get(&y).is_some_and(|y| y.iter().all(|y| *y == 0)) {
+            // the sign
+            let word = self.offset(x);
+            let bit = self.slice(word, NOT_NEGATIVE..OFFSET);
+            return self.not(bit);
+        }
         if self.as_words(statement, x, y) {
             let (x, y) = (self.offset(x), self.offset(y));
             return self.run(Word::Less, OFFSET, vec![x, y]);
