@@ -7,6 +7,40 @@ use divisi::bench::{Options, Work};
 use divisi::engine::job::Op;
 use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
+use std::str::FromStr;
+
+const BITS: usize = 32;
+const ENTRIES: usize = 256;
+
+/// What is measured.
+#[derive(Clone, Copy)]
+enum What {
+    Operation(Op),
+    Program,
+    Table4,
+}
+
+impl FromStr for What {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<What, String> {
+        match name {
+            "program" => Ok(What::Program),
+            "table4" => Ok(What::Table4),
+            _ => name
+                .parse()
+                .map(What::Operation)
+                .map_err(|others: String| format!("{others}, program, table4")),
+        }
+    }
+}
+
+impl Mixed {
+    /// Whether it is all rows of the paper's Table 4.
+    pub fn is_table4(&self) -> bool {
+        matches!(self.op, What::Table4)
+    }
+}
 
 /// Measure operations on numbers and bits among curious parties (semi-honest), as processes over TLS, phase
 /// by phase.
@@ -16,22 +50,27 @@ use divisi::failure::Failure;
 /// and counted.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
-                        Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree")]
+                        Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree\n\
+                        A program: divisi bench mixed --op program --program biomatch --parties 4 --reps 3\n\
+                        The paper's five applications by their counts: divisi bench mixed --op table4 --parties 4 --reps 3")]
 pub struct Mixed {
-    /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith or triple-bool
+    /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool, program or table4
     #[arg(long, value_name = "OP")]
-    op: Op,
+    op: What,
     /// How many parties [default: 3]
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
-    /// How many items
-    #[arg(long, default_value_t = 10_000, value_name = "K")]
-    count: u64,
+    /// How many items, or runs of a program [default: 10000, of program and table4 1]
+    #[arg(long, value_name = "K")]
+    count: Option<u64>,
+    /// Of program: its file, or biomatch, kmeans, mnist, gauss or merge-db
+    #[arg(long, value_name = "FILE|NAME")]
+    program: Option<String>,
     /// Of b2a: how many bits a number has
-    #[arg(long, default_value_t = 32, value_name = "B")]
+    #[arg(long, default_value_t = BITS, value_name = "B")]
     bits: usize,
     /// Of lookup: how many entries a table has, 2 to 256
-    #[arg(long, default_value_t = 256, value_name = "M")]
+    #[arg(long, default_value_t = ENTRIES, value_name = "M")]
     entries: usize,
     /// Of lookup: tables that nobody knows, one for each item
     #[arg(long)]
@@ -54,8 +93,7 @@ pub struct Mixed {
 /// # Errors
 /// What to correct.
 pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, Failure> {
-    let Mixed { op, parties, count, bits, entries, private, form, k, danger_insecure_parameters, effort } =
-        arguments;
+    let Mixed { op, parties, count, program, form, k, danger_insecure_parameters, effort, .. } = arguments;
     let choice = EngineChoice::of("mixed", *parties)?;
     let given = [
         (Manner::FORM, form.as_ref().map(own)),
@@ -63,6 +101,25 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, F
         (INSECURE, danger_insecure_parameters.then(String::new)),
     ];
     let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let work = Work::Operation { op: *op, bits: *bits, entries: *entries, private: *private };
-    Ok(Options { own, work, blocks: *count, ..effort.options(context, Some(choice)) })
+    let (bits, entries, private) = (arguments.bits, arguments.entries, arguments.private);
+    let (work, usual) = match (op, program) {
+        (What::Operation(op), None) => (Work::Operation { op: *op, bits, entries, private }, 10_000),
+        (What::Program, Some(name)) => (Work::Program { name: name.clone() }, 1),
+        // one of its rows, for what is checked before
+        (What::Table4, None) => (Work::Program { name: "table4-gauss".into() }, 1),
+        (What::Program, None) => {
+            let error =
+                "--program is missing: give a program's file, or biomatch, kmeans, mnist, gauss or merge-db";
+            return Err(Failure::usage(error));
+        }
+        (What::Operation(_) | What::Table4, Some(_)) => {
+            return Err(Failure::usage("--program is about --op program: leave it out, or give that"));
+        }
+    };
+    if !matches!(op, What::Operation(_)) && (private || bits != BITS || entries != ENTRIES) {
+        return Err(Failure::usage(
+            "--bits, --entries and --private are of other operations: leave them out",
+        ));
+    }
+    Ok(Options { own, work, blocks: count.unwrap_or(usual), ..effort.options(context, Some(choice)) })
 }
