@@ -7,7 +7,6 @@ use divisi::bench::{Options, Work};
 use divisi::engine::job::Op;
 use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
-use std::str::FromStr;
 
 const BITS: usize = 32;
 const ENTRIES: usize = 256;
@@ -15,23 +14,16 @@ const ENTRIES: usize = 256;
 /// What is measured.
 #[derive(Clone, Copy)]
 enum What {
-    Operation(Op),
+    Op(Op),
     Program,
     Table4,
 }
 
-impl FromStr for What {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<What, String> {
-        match name {
-            "program" => Ok(What::Program),
-            "table4" => Ok(What::Table4),
-            _ => name
-                .parse()
-                .map(What::Operation)
-                .map_err(|others: String| format!("{others}, program, table4")),
-        }
+fn what(name: &str) -> Result<What, String> {
+    match name {
+        "program" => Ok(What::Program),
+        "table4" => Ok(What::Table4),
+        _ => name.parse().map(What::Op).map_err(|known: String| format!("{known}, program, table4")),
     }
 }
 
@@ -55,7 +47,7 @@ impl Mixed {
                         The paper's five applications by their counts: divisi bench mixed --op table4 --parties 4 --reps 3")]
 pub struct Mixed {
     /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool, program or table4
-    #[arg(long, value_name = "OP")]
+    #[arg(long, value_name = "OP", value_parser = what)]
     op: What,
     /// How many parties [default: 3]
     #[arg(long, value_name = "N")]
@@ -103,7 +95,7 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, F
     let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
     let (bits, entries, private) = (arguments.bits, arguments.entries, arguments.private);
     let (work, usual) = match (op, program) {
-        (What::Operation(op), None) => (Work::Operation { op: *op, bits, entries, private }, 10_000),
+        (What::Op(op), None) => (Work::Operation { op: *op, bits, entries, private }, 10_000),
         (What::Program, Some(name)) => (Work::Program { name: name.clone() }, 1),
         // one of its rows, for what is checked before
         (What::Table4, None) => (Work::Program { name: "table4-gauss".into() }, 1),
@@ -112,11 +104,11 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, F
                 "--program is missing: give a program's file, or biomatch, kmeans, mnist, gauss or merge-db";
             return Err(Failure::usage(error));
         }
-        (What::Operation(_) | What::Table4, Some(_)) => {
+        (What::Op(_) | What::Table4, Some(_)) => {
             return Err(Failure::usage("--program is about --op program: leave it out, or give that"));
         }
     };
-    if !matches!(op, What::Operation(_)) && (private || bits != BITS || entries != ENTRIES) {
+    if !matches!(op, What::Op(_)) && (private || bits != BITS || entries != ENTRIES) {
         return Err(Failure::usage(
             "--bits, --entries and --private are of other operations: leave them out",
         ));
