@@ -2,15 +2,16 @@
 """Trains the network of `applications::digits` and writes its integer weights and the digits held out.
 
     pip install numpy scikit-learn
-    python3 digits.py            # writes digits.weights and digits.held-out beside itself; a few minutes
+    python3 digits.py            # writes digits.weights and digits.held-out beside itself; half a minute
 
 The network: 28x28 points of 0 to 16, a 5x5 convolution to 16 channels, ReLU, maximum of 2x2, another 5x5
-convolution to 16 channels, ReLU, maximum of 2x2, 256 to 100 with ReLU, 100 to 10. Weights are integers of 8 bits;
-behind each layer but the last a sum is divided by a power of two and rounded down, so that what is left has a
-fixed number of bits whatever the image is.
+convolution to 16 channels, ReLU, maximum of 2x2, 256 to 100 with ReLU, 100 to 10. Weights are integers of 8
+bits; behind each layer but the last a sum is divided by a power of two and rounded down, so that what is left
+has a fixed number of bits whatever the image is.
 
-digits.weights: for each layer its weights (int8; one row for each thing that goes in, one column for each that
-comes out), then its biases (int32, lowest byte first). digits.held-out: 64 points (8x8) and the digit, a byte each.
+digits.weights: for each layer its weights (int8; one row for each thing that goes in, one column for each
+that comes out), then its biases (int32, lowest byte first). digits.held-out: 64 points (8x8) and the digit, a
+byte each.
 """
 
 import pathlib
@@ -116,8 +117,8 @@ def train(images, labels):
 
 
 def quantise(weights, biases):
-    """Integers of 8 bits, and by how many bits the sums of each layer but the last are divided: the largest that
-    an image can cause has to fit."""
+    """Integers of 8 bits, and by how many bits the sums of each layer but the last are divided: the largest
+    that an image can cause has to fit."""
     scale, largest = 16.0, 16
     whole, whole_biases, shifts = [], [], []
     for layer in range(4):

@@ -12,7 +12,7 @@ const IRIS: &str = include_str!("../../data/iris.csv");
 pub const FEATURES: usize = 4;
 /// Kinds of plants.
 const KINDS: usize = 3;
-/// Steps: on these data nothing moves after so many.
+/// Steps: after so many no plant changes its group.
 const STEPS: usize = 5;
 
 fn shape(sides: &[usize]) -> Result<Shape, Error> {
@@ -106,8 +106,8 @@ pub fn iris(rows: &[usize]) -> Result<Script, Error> {
     script(rows, FEATURES, KINDS, STEPS)
 }
 
-/// The inputs of [`iris`]: every third plant of the file after the first goes to the next party's block in
-/// turn, so that each has all kinds; centres start at the first party's first plants.
+/// The inputs of [`iris`]: blocks of plants in an order in which the three kinds take turns, so that every party
+/// has all of them; centres start at the first party's first three plants.
 ///
 /// # Errors
 /// More rows than there are plants.
