@@ -245,6 +245,26 @@ fn the_network_has_the_papers_products() {
     assert!(digits::inputs_for(&trained, &[17; 784]).is_err());
 }
 
+/// docs/programs.md says what each takes, beside Table 6.
+#[test]
+fn the_page_has_the_counts() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/programs.md")).unwrap();
+    let page = page.replace(',', "");
+    for row in &table6::ROWS {
+        let cost = cost(&named(row.name).unwrap().script().unwrap());
+        let pairs = [
+            (cost.ands + cost.a2b_ands, row.ands),
+            (cost.products, row.products),
+            (cost.b2a, row.b2a),
+            (cost.a2b, row.a2b),
+        ];
+        let cells: Vec<String> = pairs.iter().map(|(here, paper)| format!("{here} / {paper}")).collect();
+        let line = format!("| {} | {} |", row.title, cells.join(" | "));
+        assert!(page.contains(&line), "{line}");
+    }
+}
+
 #[test]
 fn networks_and_images_that_do_not_fit_are_refused() {
     let size = digits::LAYERS.iter().map(|[into, out]| into * out + 4 * out).sum();
