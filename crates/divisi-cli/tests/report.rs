@@ -1,6 +1,7 @@
 //! The report: a tiny matrix, the page that comes of it, and the fields of its JSON.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi::bench::report::mixed::MixedPlan;
 use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
 use divisi::cleanup::Cleanup;
 use divisi_rep3::Protocol;
@@ -207,4 +208,44 @@ fn a_report_that_fails_leaves_nothing() {
     assert!(failure.kind.exit_code() == 1 && failure.error.contains("cannot be started"), "{failure}");
     assert_eq!(failed(&MatrixPlan { reps: Some(0), ..tiny() }, "/no/such/program").kind.exit_code(), 2);
     assert!(!out.exists());
+}
+
+#[test]
+fn a_page_of_numbers_and_bits_stands_beside_the_papers_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = MixedPlan {
+        parties: vec![2, 3],
+        reps: 1,
+        fewer: 200,
+        applications: vec!["gauss", "merge-db"],
+        danger_insecure: true,
+        ..MixedPlan::usual(true)
+    };
+    let told: Mutex<Vec<Progress>> = Mutex::default();
+    let program = Path::new(env!("CARGO_BIN_EXE_divisi"));
+    let tell = |now: &Progress| told.lock().unwrap().push(now.clone());
+    let written = report::mixed::write(&plan, dir.path(), program, &Cleanup::new(), &tell).unwrap();
+    let page = std::fs::read_to_string(&written.html).unwrap();
+    check_page(&page).unwrap();
+    // the paper's figures, what they are about, and that these protect nothing
+    for part in ["0.494", "1,622", "1.52", "8.51", "51.12", "m5.2xlarge", "Semi-honest", "INSECURE"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.contains("n = 3") && page.contains("here, n = 2") && !page.contains("NaN"));
+    let data = std::fs::read_to_string(&written.json).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&data).unwrap();
+    assert!(json["schema"] == 1 && json["engine"] == "mixed" && json["insecure"] == true);
+    assert_eq!(json["operations"].as_array().unwrap().len(), 2 * 4);
+    let applications = json["applications"].as_array().unwrap();
+    assert_eq!(applications.len(), 2 * 2 * 2);
+    for run in applications {
+        assert!(
+            run["checked"] == true
+                && run["seconds"].as_f64().unwrap() > 0.0
+                && run["paper_seconds"].is_null()
+        );
+    }
+    assert_eq!(json["counts"].as_array().unwrap().len(), 2);
+    assert_eq!((written.runs, told.into_inner().unwrap().len()), (16, 16));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
 }

@@ -195,7 +195,7 @@ impl Code {
     /// The adder of A2B for so many numbers at once: few rounds, unless there are so many that ANDs cost
     /// more.
     pub(crate) fn adder(numbers: usize) -> Adder {
-        if numbers < 1 << 12 { Adder::LowDepth } else { Adder::FewestAnds }
+        if numbers < 1 << 8 { Adder::LowDepth } else { Adder::FewestAnds }
     }
 
     pub(crate) fn lanes(&self, ids: &[Id]) -> usize {

@@ -8,6 +8,8 @@
 //! | [`plain`] | evaluation in the clear, the reference |
 //! | [`lower`](fn@lower), [`Code`] | what it becomes, which steps share rounds, and what that costs |
 //! | [`run`](mod@run) | the run of a party |
+//! | [`applications`] | the five of the paper's section 8.5 |
+//! | [`valid`] | evaluation that refuses what a run would get wrong, and random inputs |
 //!
 //! ```
 //! use divisi_program::{plain, text};
@@ -29,6 +31,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod applications;
 mod code;
 mod lower;
 pub mod plain;
@@ -37,6 +40,7 @@ pub mod run;
 mod shape;
 mod statements;
 pub mod text;
+pub mod valid;
 mod words;
 
 pub use code::{Code, RunCost};

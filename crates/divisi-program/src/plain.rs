@@ -102,6 +102,15 @@ fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
 /// # Errors
 /// An input that does not fit, by its name; a division by what is not above 0.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
+    walk(program, inputs, &mut |_, _| Ok(()))
+}
+
+/// The same; `see` looks at each statement before it is computed, with the values that there are.
+pub(crate) fn walk(
+    program: &Script,
+    inputs: &[Entries],
+    see: &mut dyn FnMut(&Statement, &[Entries]) -> Result<(), String>,
+) -> Result<Vec<Entries>, String> {
     if inputs.len() != program.inputs.len() {
         return Err(format!(
             "{} inputs are given, and the program takes {}",
@@ -118,6 +127,7 @@ pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, St
         if matches!(statement.op, Action::Input) {
             continue;
         }
+        see(statement, &values)?;
         let results = step(program, statement, &values)?;
         for (id, entries) in statement.results.iter().zip(results) {
             values[*id] = entries;

@@ -26,6 +26,8 @@ pub(crate) enum Word {
     Better { place: usize, largest: bool },
     /// The quotient of x by y, rounded down; 2^W - 1 by 0.
     Divide,
+    /// The quotient of x by a number that everybody knows, above 0.
+    DivideBy(u32),
 }
 
 /// The circuit on words of `width` bits.
@@ -83,6 +85,10 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
         Word::Divide => {
             let (x, y) = (input(&mut g), input(&mut g));
             divide(&mut g, &x, &y, low_depth)
+        }
+        Word::DivideBy(divisor) => {
+            let x = input(&mut g);
+            divide_by(&mut g, &x, divisor, low_depth)
         }
     };
     g.output(&out);
@@ -185,6 +191,62 @@ fn divide(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Vec<Bit> {
     quotient
 }
 
+/// With W bits and 2^(L-1) < d <= 2^L the quotient is x m / 2^(W+L) rounded down, m being 2^(W+L) / d rounded
+/// up: m d is then beyond 2^(W+L) by less than 2^L. The product is a sum of x in the places of m's signed
+/// digits, three of which become two until two are left.
+fn divide_by(g: &mut Build, x: &[Bit], divisor: u32, low_depth: bool) -> Vec<Bit> {
+    let divisor = u128::from(divisor.max(1));
+    let (width, zero) = (x.len(), g.constant(false));
+    let behind = width + (u128::BITS - (divisor - 1).leading_zeros()) as usize;
+    let whole = 2 * width + 1;
+    let bit = |x: Option<&Bit>| x.copied().unwrap_or(zero);
+    let (mut digits, mut place, mut ones) = ((1_u128 << behind).div_ceil(divisor), 0, 0_u128);
+    let mut rows: Vec<Vec<Bit>> = Vec::new();
+    while digits > 0 {
+        if digits & 1 == 1 {
+            let mut row: Vec<Bit> =
+                (0..whole).map(|i| bit(i.checked_sub(place).and_then(|i| x.get(i)))).collect();
+            if digits & 3 == 3 {
+                // -1: all bits turned, plus 1
+                row.iter_mut().for_each(|bit| *bit = g.not(*bit));
+                ones += 1;
+                digits += 1;
+            } else {
+                digits -= 1;
+            }
+            rows.push(row);
+        }
+        (digits, place) = (digits >> 1, place + 1);
+    }
+    if ones > 0 {
+        rows.push((0..whole).map(|i| g.constant(ones >> i & 1 == 1)).collect());
+    }
+    while rows.len() > 2 {
+        let mut fewer = Vec::with_capacity(rows.len());
+        for three in rows.chunks(3) {
+            let [x, y, z] = three else {
+                fewer.extend_from_slice(three);
+                continue;
+            };
+            let (mut sums, mut carries) = (Vec::with_capacity(whole), vec![zero]);
+            for ((x, y), z) in x.iter().zip(y).zip(z) {
+                let sum = g.xor(*x, *y);
+                sums.push(g.xor(sum, *z));
+                carries.push(g.majority(*x, *y, *z));
+            }
+            carries.truncate(whole);
+            fewer.extend([sums, carries]);
+        }
+        rows = fewer;
+    }
+    let product = match rows.as_slice() {
+        [x, y] => add(g, x, y, false, low_depth).0,
+        [x] => x.clone(),
+        _ => Vec::new(),
+    };
+    (0..width).map(|i| bit(product.get(behind + i))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +272,10 @@ mod tests {
                 let best = |largest| of(Word::Better { place: 3, largest });
                 let (smaller, larger) = (best(false), best(true));
                 let mask = (1 << width) - 1;
+                for divisor in 1..=mask {
+                    let divide_by = of(Word::DivideBy(divisor as u32));
+                    (0..=mask).for_each(|x| assert_eq!(run(&divide_by, &[x]), x / divisor, "{x} {divisor}"));
+                }
                 for (x, y) in (0..=mask).flat_map(|x| (0..=mask).map(move |y| (x, y))) {
                     assert_eq!(run(&less, &[x, y]), u64::from(x < y));
                     assert_eq!(run(&add, &[x, y]), (x + y) & mask);
@@ -222,6 +288,22 @@ mod tests {
                     assert_eq!(run(&smaller, &[x, y, 2, 5]), if y < x { second } else { first });
                     assert_eq!(run(&larger, &[x, y, 2, 5]), if x < y { second } else { first });
                 }
+            }
+        }
+    }
+
+    /// The largest numbers, and those around multiples of divisors of every length.
+    #[test]
+    fn quotients_by_known_numbers() {
+        let most = (1_u64 << 30) - 1;
+        for divisor in [3, 7, 10, 200, 255, 257, 1000, 65_535, 65_537, 10_000_019, most - 1, most] {
+            for low_depth in [false, true] {
+                let by = circuit(Word::DivideBy(divisor as u32), 30, low_depth);
+                let near = [1, 2, most / divisor / 2, most / divisor].map(|q| q * divisor);
+                let all = near.into_iter().flat_map(|x| [x - 1, x, x + 1]).chain([0, most, most - 1]);
+                all.filter(|x| *x <= most)
+                    .for_each(|x| assert_eq!(run(&by, &[x]), x / divisor, "{x} {divisor}"));
+                assert!(!low_depth || by.and_depth() < 20, "{divisor}: {}", by.and_depth());
             }
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::circuit;
 use crate::failure::Failure;
+use divisi_program::applications::{self, Application};
 use divisi_program::plain::{Entries, evaluate, fits};
 use divisi_program::program::{Input, LARGEST};
-use divisi_program::{Code, RunCost, Script, ValueKind, lower, text};
+use divisi_program::{Code, RunCost, Script, ValueKind, lower, text, valid};
 use divisi_symmetric::gates::Adder;
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,12 +16,14 @@ use zeroize::Zeroizing;
 /// The most bytes of a program's file.
 const LONGEST: u64 = 16 << 20;
 
-/// A program from its file, ready to run.
+/// A program from its file, or one of [`applications`], ready to run.
 pub struct Held {
     name: String,
     program: Script,
     code: Code,
     digest: [u8; 32],
+    /// If it is one of this program's own.
+    application: Option<&'static Application>,
 }
 
 /// What a program has.
@@ -39,13 +42,18 @@ pub struct ProgramFacts {
 }
 
 impl Held {
-    /// Read a program and the circuits that it names.
+    /// The application of this name, or a program from its file, with the circuits that it names.
     ///
     /// # Errors
     /// A file that cannot be read; the first statement that does not stand, with its line.
     pub fn load(path: &str) -> Result<Held, Failure> {
+        if let Some(application) = applications::named(path) {
+            return Held::own(application);
+        }
         let unread = |e: &dyn std::fmt::Display| {
-            Failure::usage(format!("{path} cannot be read ({e}): give a program"))
+            let own: Vec<&str> = applications::ALL.iter().take(5).map(|own| own.name).collect();
+            let own = own.join(", ");
+            Failure::usage(format!("{path} cannot be read ({e}): give a program's file, or one of {own}"))
         };
         let known = std::fs::metadata(path).map_err(|e| unread(&e))?;
         if !known.is_file() {
@@ -75,12 +83,35 @@ impl Held {
         for digest in digests.borrow().iter() {
             hasher.update(digest);
         }
-        let code = lower(&program)
-            .ok_or_else(|| Failure::usage(format!("{path} has statements that do not fit")))?;
-        Ok(Held { name: path.to_owned(), program, code, digest: *hasher.finalize().as_bytes() })
+        let code = lowered(path, &program)?;
+        let digest = *hasher.finalize().as_bytes();
+        Ok(Held { name: path.to_owned(), program, code, digest, application: None })
     }
 
-    /// The path of its file.
+    fn own(application: &'static Application) -> Result<Held, Failure> {
+        let program = application.script().map_err(Failure::usage)?;
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 application v1");
+        // all that is public about it, so that two versions do not take each other's for theirs
+        let all = (program.inputs(), program.statements(), program.outputs());
+        hasher.update(format!("{} {all:?}", application.name).as_bytes());
+        let (code, digest) = (lowered(application.name, &program)?, *hasher.finalize().as_bytes());
+        Ok(Held { name: application.name.to_owned(), program, code, digest, application: Some(application) })
+    }
+
+    /// Inputs to measure it with: an application's own, else random ones that are right
+    /// ([`divisi_program::valid`]). `draw` gives a number below another.
+    ///
+    /// # Errors
+    /// If none are found that are right.
+    pub fn samples(&self, draw: &mut dyn FnMut(u64) -> u64) -> Result<Vec<Entries>, Failure> {
+        let found = match self.application {
+            Some(application) => application.inputs(draw),
+            None => valid::random(&self.program, draw),
+        };
+        found.map_err(|error| Failure::usage(format!("{}: {error}", self.name)))
+    }
+
+    /// The path of its file, or the application's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -170,6 +201,10 @@ impl Held {
         let inputs = inputs.ok_or_else(|| Failure::usage("an input is missing"))?;
         evaluate(&self.program, &inputs).map_err(Failure::usage)
     }
+}
+
+fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {
+    lower(program).ok_or_else(|| Failure::usage(format!("{name} has statements that do not fit")))
 }
 
 /// Values between commas or white space.

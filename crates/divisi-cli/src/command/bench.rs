@@ -6,7 +6,7 @@ use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice};
 use super::{bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::{self, Options, Work};
+use divisi::bench::{self, Options, Work, table4};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
 use divisi::engine::Page;
 use divisi::engine::job::Keys;
@@ -246,6 +246,13 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let choice = goal.choice();
             let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
             measure(context, Options { work, choice, blocks, ..usual })
+        }
+        Commands::Mixed(arguments) if arguments.is_table4() => {
+            let options = bench_mixed::options(context, arguments)?;
+            options.check()?;
+            let (program, calibration) = (this_program()?, calibrate()?);
+            let table = table4::run(&options, &program, calibration, &context.cleanup, &|_| {})?;
+            Ok(Done::new(text(&table.whole.page), table.to_json()))
         }
         Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {

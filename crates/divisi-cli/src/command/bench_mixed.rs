@@ -9,6 +9,36 @@ use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
 use divisi_symmetric::gates::Adder;
 
+const BITS: usize = 32;
+const ENTRIES: usize = 256;
+
+/// What is measured.
+#[derive(Clone, Copy)]
+enum What {
+    Op(Op),
+    Mpgc,
+    Program,
+    Table4,
+}
+
+const GARBLED: &str = "mpgc";
+
+fn what(name: &str) -> Result<What, String> {
+    match name {
+        GARBLED => Ok(What::Mpgc),
+        "program" => Ok(What::Program),
+        "table4" => Ok(What::Table4),
+        _ => name.parse().map(What::Op).map_err(|known: String| format!("{known}, {GARBLED}, program, table4")),
+    }
+}
+
+impl Mixed {
+    /// Whether it is all rows of the paper's Table 4.
+    pub fn is_table4(&self) -> bool {
+        matches!(self.op, What::Table4)
+    }
+}
+
 /// Measure operations on numbers and bits among curious parties (semi-honest), as processes over TLS, phase
 /// by phase.
 ///
@@ -17,9 +47,11 @@ use divisi_symmetric::gates::Adder;
 /// and counted.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
-                        Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree")]
+                        Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree\n\
+                        A program: divisi bench mixed --op program --program biomatch --parties 4 --reps 3\n\
+                        The paper's five applications by their counts: divisi bench mixed --op table4 --parties 4 --reps 3")]
 pub struct Mixed {
-    /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool or mpgc
+    /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool, mpgc, program or table4
     #[arg(long, value_name = "OP", value_parser = what)]
     op: What,
     /// Of mpgc: what is garbled: a file in Bristol Fashion or the format before it, or the name of a
@@ -29,14 +61,17 @@ pub struct Mixed {
     /// How many parties [default: 3]
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
-    /// How many items [default: 10000, of mpgc 1]
+    /// How many items, or runs of a program [default: 10000, of mpgc, program and table4 1]
     #[arg(long, value_name = "K")]
     count: Option<u64>,
+    /// Of program: its file, or biomatch, kmeans, mnist, gauss or merge-db
+    #[arg(long, value_name = "FILE|NAME")]
+    program: Option<String>,
     /// Of b2a: how many bits a number has
-    #[arg(long, default_value_t = 32, value_name = "B")]
+    #[arg(long, default_value_t = BITS, value_name = "B")]
     bits: usize,
     /// Of lookup: how many entries a table has, 2 to 256
-    #[arg(long, default_value_t = 256, value_name = "M")]
+    #[arg(long, default_value_t = ENTRIES, value_name = "M")]
     entries: usize,
     /// Of lookup: tables that nobody knows, one for each item
     #[arg(long)]
@@ -54,28 +89,12 @@ pub struct Mixed {
     effort: Effort,
 }
 
-/// An operation, or a circuit that is garbled.
-#[derive(Clone, Copy)]
-enum What {
-    Op(Op),
-    Mpgc,
-}
-
-fn what(name: &str) -> Result<What, String> {
-    if name == GARBLED {
-        return Ok(What::Mpgc);
-    }
-    name.parse().map(What::Op).map_err(|known: String| format!("{known}, {GARBLED}"))
-}
-
-const GARBLED: &str = "mpgc";
-
 /// What is measured.
 ///
 /// # Errors
 /// What to correct.
 pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, Failure> {
-    let Mixed { op, circuit, parties, count, bits, entries, private, form, k, effort, .. } = arguments;
+    let Mixed { op, circuit, parties, count, program, form, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;
     let choice = EngineChoice::of("mixed", *parties)?;
     let given = [
@@ -85,16 +104,33 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, F
         (Manner::PROTOCOL, matches!(op, What::Mpgc).then(|| GARBLED.to_owned())),
     ];
     let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let (work, usual) = match (op, circuit) {
-        (What::Op(_), Some(_)) => return Err(Failure::usage("--circuit belongs to --op mpgc: leave it out")),
-        (What::Op(op), None) => {
-            (Work::Operation { op: *op, bits: *bits, entries: *entries, private: *private }, 10_000)
-        }
-        (What::Mpgc, _) => {
+    if circuit.is_some() && !matches!(op, What::Mpgc) {
+        return Err(Failure::usage("--circuit belongs to --op mpgc: leave it out"));
+    }
+    let (bits, entries, private) = (arguments.bits, arguments.entries, arguments.private);
+    let (work, usual) = match (op, program) {
+        (What::Op(op), None) => (Work::Operation { op: *op, bits, entries, private }, 10_000),
+        (What::Mpgc, None) => {
             let name = circuit.clone().unwrap_or_default();
             let held = divisi::circuit::hold(&name, Adder::FewestAnds, false)?;
             (Work::Circuit { name, input_bits: held.inputs().iter().sum() }, 1)
         }
+        (What::Program, Some(name)) => (Work::Program { name: name.clone() }, 1),
+        // one of its rows, for what is checked before
+        (What::Table4, None) => (Work::Program { name: "table4-gauss".into() }, 1),
+        (What::Program, None) => {
+            let error =
+                "--program is missing: give a program's file, or biomatch, kmeans, mnist, gauss or merge-db";
+            return Err(Failure::usage(error));
+        }
+        (What::Op(_) | What::Mpgc | What::Table4, Some(_)) => {
+            return Err(Failure::usage("--program is about --op program: leave it out, or give that"));
+        }
     };
+    if !matches!(op, What::Op(_)) && (private || bits != BITS || entries != ENTRIES) {
+        return Err(Failure::usage(
+            "--bits, --entries and --private are of other operations: leave them out",
+        ));
+    }
     Ok(Options { own, work, blocks: count.unwrap_or(usual), ..effort.options(context, Some(choice)) })
 }

@@ -30,7 +30,8 @@ pub enum Commands {
 /// Read a program on numbers and bits, and say what a run of it takes.
 #[derive(Args)]
 pub struct Info {
-    /// A program: a text that begins with the line `divisi program 1`
+    /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
+    /// merge-db
     #[arg(value_name = "FILE")]
     program: String,
 }
@@ -38,7 +39,8 @@ pub struct Info {
 /// Evaluate a program on numbers and bits in the clear.
 #[derive(Args)]
 pub struct Eval {
-    /// A program: a text that begins with the line `divisi program 1`
+    /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
+    /// merge-db
     #[arg(value_name = "FILE")]
     program: String,
     /// The values of an input, row by row, between commas; or the file that has them

@@ -3,11 +3,12 @@
 use super::{Context, Done};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
+use divisi::bench::report::mixed::{MixedPlan, MixedWritten};
 use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,17 +18,21 @@ use std::time::Duration;
 enum Figure {
     /// One block over round-trip times, in the three modes
     Latency,
+    /// Numbers and bits among many curious parties: the page of the engine mixed alone
+    Mixed,
 }
 
 /// Measure everything, and write one page with tables and plots, beside the same as JSON.
 ///
 /// All protocols with either security, both directions, one and two threads, batches and single blocks, near
-/// and far apart; the papers' figures stand beside them, with their machines.
+/// and far apart; the papers' figures stand beside them, with their machines. A second
+/// page is about numbers and bits among many curious parties: operations, and five applications.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench report --quick --out measured\n\
-                        One figure: divisi bench report --figure latency --rtt 1,15,30,50,100")]
+                        One figure: divisi bench report --figure latency --rtt 1,15,30,50,100\n\
+                        Numbers and bits alone: divisi bench report --figure mixed --quick")]
 pub struct Arguments {
-    /// The directory for report.html and report.json
+    /// The directory for report.html, report.json, mixed.html and mixed.json
     #[arg(long, default_value = "divisi-report", value_name = "DIR")]
     out: PathBuf,
     /// Fewer runs, with fewer blocks and repetitions
@@ -47,7 +52,47 @@ pub struct Arguments {
     rtt: Option<Vec<f64>>,
 }
 
+/// The page of the engine mixed.
+fn mixed_page(context: &Context, arguments: &Arguments) -> Result<MixedWritten, Failure> {
+    let usual = MixedPlan::usual(arguments.quick);
+    let plan = MixedPlan {
+        reps: arguments.reps.unwrap_or(usual.reps),
+        timeout: context.timeout.unwrap_or(usual.timeout),
+        ..usual
+    };
+    let bar = progress();
+    let tell = |now: &Progress| show(&bar, now);
+    let written = report::mixed::write(&plan, &arguments.out, &this_program()?, &context.cleanup, &tell);
+    bar.finish_and_clear();
+    written
+}
+
+fn mixed_text(written: &MixedWritten) -> String {
+    format!(
+        "{} runs of numbers and bits in {:.0} s, all outputs checked: {} (as JSON: {})",
+        written.runs,
+        written.seconds,
+        written.html.display(),
+        written.json.display()
+    )
+}
+
+fn mixed_json(written: &MixedWritten) -> Value {
+    json!({
+        "html": written.html.display().to_string(),
+        "json": written.json.display().to_string(),
+        "runs": written.runs,
+        "seconds": written.seconds,
+    })
+}
+
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    if matches!(arguments.figure, Some(Figure::Mixed)) {
+        let written = mixed_page(context, arguments)?;
+        let mut json = mixed_json(&written);
+        json["schema"] = json!(1);
+        return Ok(Done::new(mixed_text(&written), json));
+    }
     let usual = MatrixPlan::default();
     let mut round_trips_ms = arguments.rtt.clone().unwrap_or(usual.round_trips_ms);
     round_trips_ms.sort_by(f64::total_cmp);
@@ -68,7 +113,13 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let mut json = written.outcome.to_json();
     json["html"] = json!(written.html.display().to_string());
     json["json"] = json!(written.json.display().to_string());
-    Ok(Done::new(text(&written), json))
+    let mut text = text(&written);
+    if arguments.figure.is_none() {
+        let mixed = mixed_page(context, arguments)?;
+        text = format!("{text}\n{}", mixed_text(&mixed));
+        json["mixed"] = mixed_json(&mixed);
+    }
+    Ok(Done::new(text, json))
 }
 
 /// A bar on standard error, if somebody is there to see it.

@@ -63,6 +63,12 @@ impl Lower<'_> {
 
     /// x < y of numbers, a bit.
     pub(super) fn less(&mut self, statement: &Statement, x: Id, y: Id) -> Id {
+        if self.constants.get(&y).is_some_and(|y| y.iter().all(|y| *y == 0)) {
+            // the sign
+            let word = self.offset(x);
+            let bit = self.slice(word, NOT_NEGATIVE..OFFSET);
+            return self.not(bit);
+        }
         if self.as_words(statement, x, y) {
             let (x, y) = (self.offset(x), self.offset(y));
             return self.run(Word::Less, OFFSET, vec![x, y]);
@@ -150,11 +156,9 @@ impl Lower<'_> {
     pub(super) fn divide(&mut self, statement: &Statement, shape: &Shape) -> Option<Id> {
         let (x, y) = (self.wide(statement, 0, shape)?, self.wide(statement, 1, shape)?);
         let word = self.offset(x);
-        if let Some(divisor) =
-            self.constants.get(&y).and_then(|y| y.first().filter(|first| y.iter().all(|y| y == *first)))
-            && divisor.count_ones() == 1
-            && *divisor > 0
-        {
+        let known = self.constants.get(&y);
+        let known = known.and_then(|y| y.first().filter(|first| y.iter().all(|y| y == *first))).copied();
+        if let Some(divisor) = known.filter(|divisor| divisor.count_ones() == 1 && *divisor > 0) {
             let places = divisor.trailing_zeros() as usize;
             return Some(self.shifted(word, places));
         }
@@ -164,9 +168,15 @@ impl Lower<'_> {
         let signs = self.pick((0..NOT_NEGATIVE).map(|_| (sign, 0)).collect());
         // of a negative x, -1 - x is divided: floor(x / y) is -1 - floor((-1 - x) / y)
         let size = self.word(Node::Xor(low, signs), lanes, NOT_NEGATIVE);
-        let divisor = self.offset(y);
-        let divisor = self.slice(divisor, 0..NOT_NEGATIVE);
-        let quotient = self.run(Word::Divide, NOT_NEGATIVE, vec![size, divisor]);
+        let known = known.and_then(|divisor| u32::try_from(divisor).ok()).filter(|divisor| *divisor > 0);
+        let quotient = match known {
+            Some(divisor) => self.run(Word::DivideBy(divisor), NOT_NEGATIVE, vec![size]),
+            None => {
+                let divisor = self.offset(y);
+                let divisor = self.slice(divisor, 0..NOT_NEGATIVE);
+                self.run(Word::Divide, NOT_NEGATIVE, vec![size, divisor])
+            }
+        };
         let quotient = self.word(Node::Xor(quotient, signs), lanes, NOT_NEGATIVE);
         let bits = (0..NOT_NEGATIVE).map(|i| (quotient, i)).chain([(top, 0)]);
         let word = self.pick(bits.collect());

@@ -6,15 +6,19 @@ use super::message::{Costs, Order, Said};
 use super::{OnStart, Options, ROLE, Report, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
-use crate::engine::{Clock, Course, Engine, Job, Measured, Phase, Prepared, Rows, Settings, Took, members};
+use crate::engine::{
+    Clock, Course, Engine, Job, Measured, Phase, Prepared, Rows, Settings, Took, members, mixed,
+};
 use crate::failure::Failure;
 use crate::local::{Processes, Room};
 use crate::party::{Links, MARGIN, begin, connect};
+use divisi_core::Prg;
 use divisi_net::{Machine, PartyId, World};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// Measure.
 ///
@@ -200,7 +204,7 @@ impl Parties<'_> {
         while left > 0 {
             let now = left.min(batch.max(1));
             left -= now;
-            let inputs = self.inputs(now);
+            let inputs = self.inputs(now)?;
             let owns = self.prepared.deal(&inputs);
             let took = self.step("bench/inputs", &Order::Batch { count: now as u64 }, &owns)?;
             drop(owns);
@@ -211,12 +215,26 @@ impl Parties<'_> {
         Ok((times, self.processes.reports("bench/counts", self.within)?))
     }
 
-    /// Random rows.
-    fn inputs(&self, count: usize) -> Rows {
+    /// Random rows; of a program those that it takes.
+    fn inputs(&self, count: usize) -> Result<Rows, Failure> {
+        if let Job::Program(job) = self.job {
+            let mut key = Zeroizing::new([0; 16]);
+            Machine.entropy(key.as_mut_slice());
+            let (mut prg, mut rows) = (Prg::new(&key), Rows::default());
+            let mut draw = |below: u64| {
+                let mut word = [0];
+                prg.words(&mut word);
+                word[0] % below.max(1)
+            };
+            for _ in 0..count {
+                rows.push(&[&mixed::programs::samples(job, &mut draw)?]);
+            }
+            return Ok(rows);
+        }
         let widths = || (0..count).map(|i| self.job.input_bytes(i));
         let mut bytes = vec![0; widths().sum()];
         Machine.entropy(&mut bytes);
-        Rows::cut(bytes, widths())
+        Ok(Rows::cut(bytes, widths()))
     }
 
     /// Put all outputs of a batch together, and compare them with what they must be.

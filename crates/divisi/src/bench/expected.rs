@@ -68,7 +68,8 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
             }))
         }
         Job::Operation(job) => Some(mixed::expected(*job)),
-        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Program(_) => None,
+        Job::Program(job) => Some(mixed::programs::expected(job)),
+        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => None,
     }
 }
 

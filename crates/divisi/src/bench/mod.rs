@@ -18,6 +18,7 @@ pub(crate) mod ordinary;
 mod party;
 pub mod report;
 pub mod servers;
+pub mod table4;
 mod work;
 
 pub use coordinate::run;
@@ -148,8 +149,8 @@ impl Options {
             _ => {
                 let engine = self.engine()?;
                 engine::check(engine, &self.settings())?;
-                // a circuit is not read twice for it
-                if !matches!(self.work, Work::Circuit { .. }) {
+                // a circuit or program is not read twice for it
+                if !matches!(self.work, Work::Circuit { .. } | Work::Program { .. }) {
                     engine.prepare(&self.job(engine)?, &self.settings())?;
                 }
                 Ok(())

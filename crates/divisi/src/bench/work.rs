@@ -1,10 +1,12 @@
-//! What is measured: AES block by block, a hash or MAC message by message, or a circuit.
+//! What is measured: AES block by block, a hash or MAC message by message, a circuit, operations on numbers and
+//! bits, or a program of them.
 
 use super::Options;
 use crate::circuit;
-use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Op, Operation};
+use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Op, Operation, ProgramJob};
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
+use crate::program::Held;
 use divisi_core::PartyId;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::gates::Adder;
@@ -38,6 +40,11 @@ pub enum Work {
         /// Whether tables are private.
         private: bool,
     },
+    /// A program on numbers and bits, of its own inputs or random ones.
+    Program {
+        /// The application's name, or that of its file.
+        name: String,
+    },
     /// A circuit, of random inputs.
     Circuit {
         /// Its name, or that of its file.
@@ -57,6 +64,7 @@ impl Work {
             Work::Function { message_bytes, .. } => *message_bytes,
             Work::Circuit { input_bits, .. } => input_bits.div_ceil(8),
             Work::Operation { .. } => 4,
+            Work::Program { .. } => 0,
         }
     }
 
@@ -67,7 +75,7 @@ impl Work {
             Work::Aes | Work::TripleDes(_) => "block",
             Work::Function { .. } => "message",
             Work::Circuit { .. } => "evaluation",
-            Work::Operation { .. } => "item",
+            Work::Operation { .. } | Work::Program { .. } => "item",
         }
     }
 
@@ -75,7 +83,11 @@ impl Work {
     #[must_use]
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
-            Work::Aes | Work::TripleDes(_) | Work::Circuit { .. } | Work::Operation { .. } => None,
+            Work::Aes
+            | Work::TripleDes(_)
+            | Work::Circuit { .. }
+            | Work::Operation { .. }
+            | Work::Program { .. } => None,
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
@@ -129,6 +141,9 @@ impl Options {
                 private: *private,
                 count,
             }),
+            Work::Program { name } => {
+                Job::Program(ProgramJob { program: Arc::new(Held::load(name)?), count })
+            }
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;
@@ -153,7 +168,9 @@ impl Options {
         let cipher = match self.work {
             Work::Aes => Some(Cipher::Aes(self.key)),
             Work::TripleDes(keys) => Some(Cipher::TripleDes(keys)),
-            Work::Function { .. } | Work::Circuit { .. } | Work::Operation { .. } => None,
+            Work::Function { .. } | Work::Circuit { .. } | Work::Operation { .. } | Work::Program { .. } => {
+                None
+            }
         };
         let algorithm = self.work.algorithm();
         let key_bits = 8 * match cipher {

@@ -29,7 +29,7 @@ pub enum Job {
     Chain(Chain),
     /// Operations on numbers and bits, of random inputs.
     Operation(Operation),
-    /// A program on numbers and bits, once. A row in has the entries of all inputs, a row out those of all
+    /// A program on numbers and bits. A row in has the entries of all inputs, a row out those of all
     /// outputs: eight bytes a number, the lowest first, and a byte a bit.
     Program(ProgramJob),
 }
@@ -39,6 +39,8 @@ pub enum Job {
 pub struct ProgramJob {
     /// The program.
     pub program: Arc<crate::program::Held>,
+    /// How many runs of it, one after the other.
+    pub count: usize,
 }
 
 /// Operations on numbers and bits. What goes in is a number of four bytes, the lowest first; what comes out a
@@ -366,7 +368,7 @@ impl Job {
             Job::Messages(job) => job.messages.len(),
             Job::Chain(job) => job.starts.len(),
             Job::Operation(job) => job.count,
-            Job::Program(_) => 1,
+            Job::Program(job) => job.count,
         }
     }
 

@@ -35,6 +35,7 @@ pub(crate) enum Told {
     Program {
         name: String,
         digest: [u8; 32],
+        count: u64,
     },
     Operation {
         op: String,
@@ -89,7 +90,8 @@ impl Told {
                 count: job.count as u64,
             },
             Job::Program(job) => {
-                Told::Program { name: job.program.name().to_owned(), digest: job.program.digest() }
+                let (name, digest) = (job.program.name().to_owned(), job.program.digest());
+                Told::Program { name, digest, count: job.count as u64 }
             }
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
                 return Err(Failure::usage("known answers run in one process: use `divisi kat`"));
@@ -132,12 +134,12 @@ impl Told {
                 message_bytes: number(message_bytes),
                 count: number(count),
             }),
-            Told::Program { name, digest } => {
+            Told::Program { name, digest, count } => {
                 let program = Arc::new(crate::program::Held::load(&name)?);
                 if program.digest() != digest {
                     return Err(Failure::usage(format!("{name} has changed meanwhile: leave it as it is")));
                 }
-                Job::Program(ProgramJob { program })
+                Job::Program(ProgramJob { program, count: number(count) })
             }
             Told::Operation { op, bits, entries, private, count } => Job::Operation(Operation {
                 op: op.parse().map_err(|e: String| Failure::usage(e))?,

@@ -9,10 +9,10 @@ use super::{papers, tables};
 use crate::mode::Mode;
 use divisi_rep3::{Protocol, Security};
 
-const STYLE: &str = include_str!("page.css");
+pub(super) const STYLE: &str = include_str!("page.css");
 const SECURITIES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
 
-fn paragraph(text: &str) -> String {
+pub(super) fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escape(text))
 }
 
@@ -20,7 +20,7 @@ fn figure(svg: &str, caption: &str) -> String {
     format!("<figure>{svg}<figcaption>{}</figcaption></figure>\n", escape(caption))
 }
 
-fn section(title: &str, body: &str) -> String {
+pub(super) fn section(title: &str, body: &str) -> String {
     if body.is_empty() {
         String::new()
     } else {

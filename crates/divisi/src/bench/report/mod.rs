@@ -8,6 +8,7 @@
 mod escape;
 mod html;
 pub mod matrix;
+pub mod mixed;
 mod outcome;
 mod papers;
 mod run;

@@ -8,10 +8,10 @@ use crate::bench::direction_name;
 use divisi_rep3::{Protocol, Security};
 
 /// What is not there.
-const NONE: &str = "\u{2013}";
+pub(super) const NONE: &str = "\u{2013}";
 
 /// A table of which the first column names the rows.
-fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(super) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let head: String = header.iter().map(|name| format!("<th>{}</th>", escape(name))).collect();
     let mut out = format!("<div class=\"wide\"><table><thead><tr>{head}</tr></thead>\n<tbody>\n");
     for row in rows {
@@ -26,13 +26,13 @@ fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String
 }
 
 /// Where figures come from.
-fn list(lines: &[String]) -> String {
+pub(super) fn list(lines: &[String]) -> String {
     let lines: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
     format!("<ul class=\"soft\">\n{lines}</ul>\n")
 }
 
 /// A whole number with its thousands apart.
-fn whole(x: f64) -> String {
+pub(super) fn whole(x: f64) -> String {
     let digits = format!("{:.0}", x.max(0.0));
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -110,6 +110,13 @@ impl Engine for Mixed {
             "security": Security::SemiHonest.name(),
             "protocol": fact("protocol"),
             "op": fact("op"),
+            "program": fact("program"),
+            "and": fact("and"),
+            "and_of_a2b": fact("and_of_a2b"),
+            "products": fact("products"),
+            "b2a": fact("b2a"),
+            "a2b": fact("a2b"),
+            "lookups": fact("lookups"),
             "form": fact("form"),
             "bits": fact("bits"),
             "entries": fact("entries"),
@@ -150,6 +157,15 @@ impl Engine for Mixed {
                 )
             }
             Some(circuit) => format!("{circuit} ({} ANDs, GMW)", measured.number("and_gates")),
+            None if !text("program").is_empty() => format!(
+                "{} ({} ANDs, {} products, {} B2A, {} A2B, form {})",
+                text("program"),
+                measured.number("and") + measured.number("and_of_a2b"),
+                measured.number("products"),
+                measured.number("b2a"),
+                measured.number("a2b"),
+                text("form")
+            ),
             None if text("form").is_empty() => text("op").to_owned(),
             None => format!("{} (form {})", text("op"), text("form")),
         };

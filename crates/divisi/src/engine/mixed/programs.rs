@@ -1,4 +1,4 @@
-//! A program on numbers and bits, once, of inputs that belong to parties.
+//! A program on numbers and bits, of inputs that belong to parties.
 //!
 //! Adversary: that of [`divisi_program::run`]: all parties but one, semi-honest.
 
@@ -7,12 +7,13 @@ use super::super::job::{Own, ProgramJob, length};
 use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::manner::{Form, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
+use crate::failure::Failure;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_core::{Abort, Counts, Parameters, PartyId, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
-use divisi_program::plain::Entries;
+use divisi_program::plain::{Entries, evaluate};
 use divisi_program::program::Input;
 use divisi_program::{Value, ValueKind, run};
 use divisi_rep3::Security;
@@ -89,6 +90,32 @@ pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b
     Some((entries, rest))
 }
 
+/// Inputs to measure it with, as a row: an application's own, or random ones that are right.
+///
+/// # Errors
+/// As [`crate::program::Held::samples`].
+pub(crate) fn samples(job: &ProgramJob, draw: &mut dyn FnMut(u64) -> u64) -> Result<Own, Failure> {
+    let mut row = Own::default();
+    job.program.samples(draw)?.iter().for_each(|entries| encode(entries, &mut row));
+    Ok(row)
+}
+
+/// What comes out for a row, in the clear.
+pub(crate) fn expected(job: &ProgramJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
+    let held = Arc::clone(&job.program);
+    Box::new(move |_, mut row| {
+        let mut inputs = Vec::new();
+        for input in held.program().inputs() {
+            let (entries, rest) = decode(&input.value, row)?;
+            row = rest;
+            inputs.push(entries);
+        }
+        let mut out = Own::default();
+        evaluate(held.program(), &inputs).ok()?.iter().for_each(|entries| encode(entries, &mut out));
+        Some(out.to_vec())
+    })
+}
+
 impl Prepared for Programs<'_> {
     fn parties(&self) -> usize {
         self.manner.parties
@@ -111,8 +138,9 @@ impl Prepared for Programs<'_> {
         ]
     }
 
-    fn course(&self, _: usize) -> Course {
-        Course { batch: 1, warmup: (0, 1), one_session: true }
+    fn course(&self, warmup: usize) -> Course {
+        // what is left over in a session's stock would serve the next repetition, and be counted nowhere
+        Course { batch: 1, warmup: (warmup.min(1), 1), one_session: false }
     }
 
     /// A row has the entries of all inputs, in order.
@@ -164,7 +192,16 @@ impl Prepared for Programs<'_> {
     }
 
     fn facts(&self) -> Map<String, Json> {
+        let cost = self.job.program.about().cost;
         members(json!({
+            "op": "program",
+            "program": self.job.program.name(),
+            "and": cost.ands,
+            "and_of_a2b": cost.a2b_ands,
+            "products": cost.products,
+            "b2a": cost.b2a,
+            "a2b": cost.a2b,
+            "lookups": cost.lookups,
             "protocol": "gmw",
             "security": Security::SemiHonest.name(),
             "form": self.form.name(),

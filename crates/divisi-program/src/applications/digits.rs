@@ -1,0 +1,307 @@
+//! A handwritten digit, by a network of the shape that the paper counts for MNIST: exactly 666,600 products.
+//!
+//! An image of 28x28 points, each 0 to 16; a 5x5 convolution to 16 channels (230,400 products), ReLU, the
+//! maximum of 2x2; another 5x5 convolution to 16 channels (409,600), ReLU, the maximum of 2x2; 256 to 100
+//! (25,600) with ReLU; 100 to 10 (1,000). Weights are integers of 8 bits. The image is one party's, the
+//! network another's, and both stay secret; who has the image learns ten numbers, the largest of which stands
+//! at the digit.
+//!
+//! Sums are bits anyway where they are compared with 0: there they are divided by a power of two and rounded
+//! down, which costs nothing, and what is left has so few bits that maximum and B2A are cheap. The powers are
+//! public, and depend on the network alone ([`Network::shifts`]).
+
+use super::Draw;
+use crate::plain::Entries;
+use crate::program::{BOUND, Error, LARGEST, Script, Value, ValueKind};
+use crate::shape::Shape;
+
+/// A side of an image.
+pub const SIDE: usize = 28;
+/// The largest value of a point.
+pub const BRIGHTEST: i64 = 16;
+/// A digit as scikit-learn has it: a side, before it is enlarged.
+const SMALL: usize = 8;
+/// A side of what a convolution looks at.
+const WINDOW: usize = 5;
+const CHANNELS: usize = 16;
+/// Of each layer: what goes into a sum, and how many sums there are of it.
+pub const LAYERS: [[usize; 2]; 4] =
+    [[WINDOW * WINDOW, CHANNELS], [WINDOW * WINDOW * CHANNELS, CHANNELS], [256, 100], [100, 10]];
+/// The bits of what comes out of each layer but the last.
+pub const WIDTHS: [usize; 3] = [8, 12, 12];
+/// By how many bits the sums of the network in the repository are divided.
+const SHIFTS: [u32; 3] = [6, 9, 12];
+
+/// The weights that data/digits.py made, and the digits that it held out (data/README.md).
+const WEIGHTS: &[u8] = include_bytes!("../../data/digits.weights");
+const HELD_OUT: &[u8] = include_bytes!("../../data/digits.held-out");
+
+/// A layer: weights row by row, a row for each thing that goes in, and a bias for each column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Of 8 bits.
+    pub weights: Vec<i64>,
+    /// Of 32 bits.
+    pub biases: Vec<i64>,
+}
+
+/// A network of four layers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    layers: Vec<Layer>,
+    shifts: [u32; 3],
+}
+
+impl Network {
+    /// From the bytes that data/digits.py writes: of each layer its weights, a byte each, then its biases,
+    /// four bytes each, the lowest first.
+    ///
+    /// # Errors
+    /// Another length; sums that could be wrong for some image.
+    pub fn read(bytes: &[u8]) -> Result<Network, Error> {
+        let (mut rest, mut layers) = (bytes, Vec::with_capacity(LAYERS.len()));
+        for [into, out] in LAYERS {
+            let short = || Error::from("the file is too short for a network");
+            let (weights, after) = rest.split_at_checked(into * out).ok_or_else(short)?;
+            let (biases, after) = after.split_at_checked(4 * out).ok_or_else(short)?;
+            rest = after;
+            let bias =
+                |bytes: &[u8]| bytes.try_into().map_or(0, |bytes| i64::from(i32::from_le_bytes(bytes)));
+            layers.push(Layer {
+                weights: weights.iter().map(|byte| i64::from(byte.cast_signed())).collect(),
+                biases: biases.chunks_exact(4).map(bias).collect(),
+            });
+        }
+        if !rest.is_empty() {
+            return Err("the file is too long for a network".into());
+        }
+        let shifts = bounded(&layers)?;
+        Ok(Network { layers, shifts })
+    }
+
+    /// The one in the repository.
+    ///
+    /// # Errors
+    /// None: it is part of the program.
+    pub fn trained() -> Result<Network, Error> {
+        Network::read(WEIGHTS)
+    }
+
+    /// Its layers.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// By how many bits the sums of each layer but the last are divided: so many that the largest sum of any
+    /// image has [`WIDTHS`].
+    #[must_use]
+    pub fn shifts(&self) -> [u32; 3] {
+        self.shifts
+    }
+
+    fn entries(&self) -> Vec<Entries> {
+        self.layers
+            .iter()
+            .flat_map(|layer| [layer.weights.clone(), layer.biases.clone()].map(Entries::Num))
+            .collect()
+    }
+}
+
+/// By how many bits sums have to be divided.
+///
+/// # Errors
+/// A sum of some image that reaches 2^30, from where comparisons are wrong, or of the last layer p/2.
+fn bounded(layers: &[Layer]) -> Result<[u32; 3], Error> {
+    let mut shifts = [0; 3];
+    let mut largest = BRIGHTEST;
+    for (i, (layer, [_, out])) in layers.iter().zip(LAYERS).enumerate() {
+        // what goes in is between 0 and `largest`: sums are between those of either sign
+        let (mut most, mut size) = (0, 0);
+        for (column, bias) in layer.biases.iter().enumerate() {
+            let of = |sign: i64| {
+                let weights = layer.weights.iter().skip(column).step_by(out);
+                weights.map(|weight| (sign * weight).max(0)).sum::<i64>() * largest + (sign * bias).max(0)
+            };
+            most = most.max(of(1));
+            size = size.max(of(1)).max(of(-1));
+        }
+        let limit = if i < shifts.len() { BOUND } else { LARGEST };
+        if size >= limit {
+            return Err(format!("a sum of layer {} can reach {size}, beyond {limit}", i + 1));
+        }
+        if let (Some(shift), Some(width)) = (shifts.get_mut(i), WIDTHS.get(i)) {
+            *shift = (i64::BITS - most.leading_zeros()).saturating_sub(*width as u32);
+            largest = (1 << width) - 1;
+        }
+    }
+    Ok(shifts)
+}
+
+fn shape(sides: &[usize]) -> Result<Shape, Error> {
+    Shape::new(sides).ok_or_else(|| "a shape that is too large".into())
+}
+
+/// The network of the repository's powers of two as a program: `owner` has the weights (inputs `weights1`,
+/// `biases1` and so on), `reader` the image (input `image`) and learns `logits`.
+///
+/// # Errors
+/// A party 0.
+pub fn script(owner: u8, reader: u8) -> Result<Script, Error> {
+    with_shifts(owner, reader, SHIFTS)
+}
+
+/// The same for a network whose sums are divided by other powers ([`Network::shifts`]).
+///
+/// # Errors
+/// A party 0; more than 30 bits.
+pub fn with_shifts(owner: u8, reader: u8, shifts: [u32; 3]) -> Result<Script, Error> {
+    let mut program = Script::new();
+    let image = program.input("image", reader, ValueKind::Num, shape(&[SIDE * SIDE])?)?;
+    let mut layers = Vec::with_capacity(LAYERS.len());
+    for (i, [into, out]) in LAYERS.into_iter().enumerate() {
+        let weights =
+            program.input(&format!("weights{}", i + 1), owner, ValueKind::Num, shape(&[into, out])?)?;
+        let biases = program.input(&format!("biases{}", i + 1), owner, ValueKind::Num, shape(&[1, out])?)?;
+        layers.push([weights, biases]);
+    }
+    let [first, second, third, last] = layers.try_into().map_err(|_| Error::from("four layers"))?;
+    let (x, side) = convolution(&mut program, &image, SIDE, 1, &first)?;
+    let bits = rectified(&mut program, &x, shifts[0], WIDTHS[0])?;
+    let (x, side) = (pooled(&mut program, &bits, side)?, side / 2);
+    let (x, side) = convolution(&mut program, &x, side, CHANNELS, &second)?;
+    let bits = rectified(&mut program, &x, shifts[1], WIDTHS[1])?;
+    let x = pooled(&mut program, &bits, side)?;
+    let x = program.reshape(&x, shape(&[1, LAYERS[2][0]])?)?;
+    let x = affine(&mut program, &x, &third)?;
+    let bits = rectified(&mut program, &x, shifts[2], WIDTHS[2])?;
+    let x = program.num(&bits)?;
+    let logits = affine(&mut program, &x, &last)?;
+    program.output("logits", &logits, &[reader])?;
+    program.check_size()?;
+    Ok(program)
+}
+
+/// x times weights, plus biases.
+fn affine(program: &mut Script, x: &Value, [weights, biases]: &[Value; 2]) -> Result<Value, Error> {
+    let sums = program.matmul(x, weights)?;
+    program.add(&sums, biases)
+}
+
+/// A convolution of `side` times `side` points of some channels, which stand together: a row for each place,
+/// a column for each channel that comes out; and the side of what comes out.
+fn convolution(
+    program: &mut Script,
+    x: &Value,
+    side: usize,
+    channels: usize,
+    layer: &[Value; 2],
+) -> Result<(Value, usize), Error> {
+    let out = side + 1 - WINDOW;
+    let mut places = Vec::with_capacity(out * out * WINDOW * WINDOW * channels);
+    for (y, x) in (0..out * out).map(|at| (at / out, at % out)) {
+        for (dy, dx) in (0..WINDOW * WINDOW).map(|at| (at / WINDOW, at % WINDOW)) {
+            let point = (y + dy) * side + x + dx;
+            places.extend((0..channels).map(|channel| point * channels + channel));
+        }
+    }
+    let windows = program.gather(x, &places)?;
+    let windows = program.reshape(&windows, shape(&[out * out, WINDOW * WINDOW * channels])?)?;
+    Ok((affine(program, &windows, layer)?, out))
+}
+
+/// max(0, x / 2^by rounded down), as bits.
+fn rectified(program: &mut Script, x: &Value, by: u32, width: usize) -> Result<Value, Error> {
+    let scaled = program.shift(x, -i64::from(by))?;
+    let (bits, negative) = (program.bits(&scaled, width)?, program.lt(&scaled, 0)?);
+    program.select(&negative, 0, &bits)
+}
+
+/// The maximum of each 2x2 block of every channel, as numbers; places are rows, channels columns.
+fn pooled(program: &mut Script, x: &Value, side: usize) -> Result<Value, Error> {
+    let half = side / 2;
+    let mut places = Vec::with_capacity(side * side * CHANNELS);
+    for (y, x) in (0..half * half).map(|at| (at / half, at % half)) {
+        for channel in 0..CHANNELS {
+            for (dy, dx) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                places.push(((2 * y + dy) * side + 2 * x + dx) * CHANNELS + channel);
+            }
+        }
+    }
+    let blocks = program.gather(x, &places)?;
+    let blocks = program.reshape(&blocks, shape(&[half * half * CHANNELS, 4])?)?;
+    let [largest, _] = program.max(&blocks)?;
+    program.num(&largest)
+}
+
+/// A digit that was held out: 784 points row by row, and what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The points.
+    pub image: Vec<i64>,
+    /// The digit.
+    pub digit: u8,
+}
+
+/// The digits that the network of the repository has not seen, enlarged: each point three times three, with
+/// two of 0 around.
+#[must_use]
+pub fn held_out() -> Vec<Sample> {
+    let sample = |bytes: &[u8]| {
+        let border = (SIDE - 3 * SMALL) / 2;
+        let point = |at: usize| {
+            let place = |at: usize| at.checked_sub(border).map(|at| at / 3).filter(|at| *at < SMALL);
+            let at = place(at / SIDE).zip(place(at % SIDE)).map(|(y, x)| SMALL * y + x);
+            at.and_then(|at| bytes.get(at)).map_or(0, |point| i64::from(*point))
+        };
+        Sample {
+            image: (0..SIDE * SIDE).map(point).collect(),
+            digit: bytes.last().copied().unwrap_or_default(),
+        }
+    };
+    HELD_OUT.chunks_exact(SMALL * SMALL + 1).map(sample).collect()
+}
+
+/// The images of a file in the format of MNIST (IDX: 0, 0, 8, 3, then how many, rows and columns, four bytes
+/// each, the highest first, then a byte a point, 0 to 255): their points divided by 16.
+///
+/// # Errors
+/// Another format, images of another size, or fewer than were said.
+pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, Error> {
+    let number = |at: usize| {
+        let bytes: Option<[u8; 4]> = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(u32::from_be_bytes)
+    };
+    let side = SIDE as u32;
+    let (Some(0x0803), Some(count), Some(rows), Some(columns)) =
+        (number(0), number(4), number(8), number(12))
+    else {
+        return Err("no file of images in the format IDX".into());
+    };
+    if (rows, columns) != (side, side) {
+        return Err(format!("images of {rows}x{columns}: they are to be {SIDE}x{SIDE}"));
+    }
+    let points = bytes.get(16..).unwrap_or_default();
+    if points.len() as u64 != u64::from(count) * (SIDE * SIDE) as u64 {
+        return Err(format!("{count} images were said, and {} points are there", points.len()));
+    }
+    let image = |points: &[u8]| points.iter().map(|point| i64::from(point / 16)).collect();
+    Ok(points.chunks_exact(SIDE * SIDE).map(image).collect())
+}
+
+/// The inputs of [`script`]: the network of the repository, and an image.
+///
+/// # Errors
+/// An image that has not 784 points of 0 to 16.
+pub fn inputs_for(network: &Network, image: &[i64]) -> Result<Vec<Entries>, Error> {
+    if image.len() != SIDE * SIDE || image.iter().any(|point| !(0..=BRIGHTEST).contains(point)) {
+        return Err(format!("an image has {} points of 0 to {BRIGHTEST}", SIDE * SIDE));
+    }
+    Ok(std::iter::once(Entries::Num(image.to_vec())).chain(network.entries()).collect())
+}
+
+pub(super) fn inputs(draw: Draw<'_>) -> Result<Vec<Entries>, Error> {
+    let samples = held_out();
+    let sample = samples.get(draw(samples.len() as u64) as usize).ok_or("no digits")?;
+    inputs_for(&Network::trained()?, &sample.image)
+}

@@ -1,0 +1,133 @@
+//! K-means (Lloyd's steps) on points of several parties, in integers: each step gives every point to the
+//! nearest centre, the first of those equally near, and moves every centre to the mean of its points, rounded
+//! down; a centre without points stays. Nobody learns which points go where.
+
+use crate::plain::Entries;
+use crate::program::{Error, Script, ValueKind};
+use crate::shape::Shape;
+
+/// The iris plants, as scikit-learn has them (data/README.md).
+const IRIS: &str = include_str!("../../data/iris.csv");
+/// Lengths of a plant.
+pub const FEATURES: usize = 4;
+/// Kinds of plants.
+const KINDS: usize = 3;
+/// Steps: after so many no plant changes its group.
+const STEPS: usize = 5;
+
+fn shape(sides: &[usize]) -> Result<Shape, Error> {
+    Shape::new(sides).ok_or_else(|| "points too many, or none, or centres likewise: give others".into())
+}
+
+/// Centres of points that belong to as many parties as there are entries in `rows`, so many rows each, the
+/// first party's first; the first party chooses where centres start. Inputs: `start`, then `points1` and so
+/// on. Everybody learns `centres` and `sizes`, how many points each had in the last step.
+///
+/// Distances squared, and sums of a coordinate, are to stay below 2^30.
+///
+/// # Errors
+/// More than 255 parties, none, or shapes that are too large.
+pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> Result<Script, Error> {
+    let mut program = Script::new();
+    let parties = (1..=rows.len()).map(u8::try_from).collect::<Result<Vec<u8>, _>>();
+    let parties = parties.map_err(|_| Error::from("points of more than 255 parties"))?;
+    let start = program.input("start", 1, ValueKind::Num, shape(&[centres, features])?)?;
+    let mut blocks = Vec::with_capacity(rows.len());
+    for (party, rows) in parties.iter().zip(rows) {
+        let whole = shape(&[*rows, features])?;
+        blocks.push((*rows, program.input(&format!("points{party}"), *party, ValueKind::Num, whole)?));
+    }
+    let numbers: Vec<i64> = (0..centres as i64).collect();
+    let numbers = program.constant(shape(&[1, centres])?, &numbers)?;
+    let (mut at, mut sizes) = (start, None);
+    for _ in 0..steps {
+        let each = program.reshape(&at, shape(&[1, centres, features])?)?;
+        let mut found = None;
+        for (rows, points) in &blocks {
+            // 1. which centre is the nearest
+            let apart = program.reshape(points, shape(&[*rows, 1, features])?)?;
+            let difference = program.sub(&apart, &each)?;
+            let square = program.mul(&difference, &difference)?;
+            let distance = program.sum(&square)?;
+            let [_, nearest] = program.min(&distance)?;
+            // 2. for each centre a row that has 1 at its points
+            let nearest = program.reshape(&nearest, shape(&[*rows, 1])?)?;
+            let is_near = program.eq(&nearest, &numbers)?;
+            let turned: Vec<usize> =
+                (0..centres).flat_map(|k| (0..*rows).map(move |row| row * centres + k)).collect();
+            let is_near = program.gather(&is_near, &turned)?;
+            let is_near = program.reshape(&is_near, shape(&[centres, *rows])?)?;
+            let member = program.num(&is_near)?;
+            // 3. how many, and their sums
+            let (count, sum) = (program.sum(&member)?, program.matmul(&member, points)?);
+            found = Some(match found {
+                None => (count, sum),
+                Some((counts, sums)) => (program.add(&counts, &count)?, program.add(&sums, &sum)?),
+            });
+        }
+        let (counts, sums) = found.ok_or("points of nobody")?;
+        // 4. their means
+        let empty = program.eq(&counts, 0)?;
+        let divisor = program.select(&empty, 1, &counts)?;
+        let divisor = program.reshape(&divisor, shape(&[centres, 1])?)?;
+        let empty = program.reshape(&empty, shape(&[centres, 1])?)?;
+        let mean = program.div(&sums, &divisor)?;
+        at = program.select(&empty, &at, &mean)?;
+        sizes = Some(counts);
+    }
+    program.output("centres", &at, &parties)?;
+    if let Some(sizes) = sizes {
+        program.output("sizes", &sizes, &parties)?;
+    }
+    program.check_size()?;
+    Ok(program)
+}
+
+/// The iris plants: their lengths in millimetres, four a plant.
+///
+/// # Errors
+/// None: the file is part of the program.
+pub fn plants() -> Result<Vec<[i64; FEATURES]>, Error> {
+    let plant = |line: &str| {
+        let mut lengths = [0; FEATURES];
+        for (length, word) in lengths.iter_mut().zip(line.split(',')) {
+            *length = word.replace('.', "").parse().map_err(|_| format!("{line} is no plant"))?;
+        }
+        Ok(lengths)
+    };
+    IRIS.lines().skip(1).map(plant).collect()
+}
+
+/// [`script`] for the iris plants in three groups.
+///
+/// # Errors
+/// As [`script`].
+pub fn iris(rows: &[usize]) -> Result<Script, Error> {
+    script(rows, FEATURES, KINDS, STEPS)
+}
+
+/// The inputs of [`iris`]: blocks of plants in an order in which the three kinds take turns, so that every party
+/// has all of them; centres start at the first party's first three plants.
+///
+/// # Errors
+/// More rows than there are plants.
+pub fn iris_inputs(rows: &[usize]) -> Result<Vec<Entries>, Error> {
+    let plants = plants()?;
+    // one of each kind after the other
+    let third = plants.len() / KINDS;
+    let mut mixed = (0..plants.len()).map(|i| plants.get(i % KINDS * third + i / KINDS));
+    let mut blocks = Vec::with_capacity(rows.len());
+    for count in rows {
+        let block: Option<Vec<i64>> = mixed
+            .by_ref()
+            .take(*count)
+            .map(|plant| plant.copied())
+            .collect::<Option<Vec<_>>>()
+            .map(|b| b.concat());
+        let block = block.filter(|block| block.len() == count * FEATURES);
+        blocks.push(block.ok_or("more rows than there are plants")?);
+    }
+    let start = blocks.first().and_then(|block| block.get(..KINDS * FEATURES));
+    let start = Entries::Num(start.ok_or("no plants to start at")?.to_vec());
+    Ok(std::iter::once(start).chain(blocks.into_iter().map(Entries::Num)).collect())
+}

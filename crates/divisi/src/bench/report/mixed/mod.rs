@@ -1,0 +1,235 @@
+//! The page of numbers and bits among many parties: GYKW's Tables 2, 3, 4 and 6, and its estimate of garbling,
+//! beside what is measured here. Semi-honest, said on the page.
+
+mod page;
+mod papers;
+
+use super::run::Progress;
+use super::{Host, directory, no_files, replace};
+use crate::bench::{self, Options, Report, Work, calibration_json, table4};
+use crate::calibrate::{Calibration, calibrate};
+use crate::cleanup::Cleanup;
+use crate::engine::job::Op;
+use crate::engine::mixed::manner::INSECURE;
+use crate::failure::Failure;
+use crate::program::Held;
+use divisi_net::{Machine, World};
+use divisi_program::RunCost;
+use divisi_program::applications::table6::{ROWS, Row};
+use divisi_rep3::Security;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const PAGE: &str = "mixed.html";
+const DATA: &str = "mixed.json";
+
+/// The operations of Tables 2 and 3, with how many of them.
+const OPERATIONS: [(Op, u64); 4] =
+    [(Op::B2a, 20_000), (Op::A2b, 10_000), (Op::TripleBool, 1 << 20), (Op::TripleArith, 1 << 16)];
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct MixedPlan {
+    /// Among how many parties, in order.
+    pub parties: Vec<usize>,
+    /// Repetitions of each run.
+    pub reps: usize,
+    /// Items of the operations are this many times fewer.
+    pub fewer: u64,
+    /// Applications by their names here; all five if nothing is said.
+    pub applications: Vec<&'static str>,
+    /// Take lattices that protect nothing: for tests.
+    pub danger_insecure: bool,
+    /// The time limit of a receive.
+    pub timeout: Duration,
+}
+
+impl MixedPlan {
+    /// What is measured if nothing else is said; less in a hurry.
+    #[must_use]
+    pub fn usual(quick: bool) -> MixedPlan {
+        MixedPlan {
+            parties: if quick { vec![2, 4] } else { vec![2, 4, 8, 16] },
+            reps: if quick { 1 } else { 3 },
+            fewer: if quick { 4 } else { 1 },
+            applications: ROWS.iter().map(|row| row.name).collect(),
+            danger_insecure: false,
+            timeout: Options::default().timeout,
+        }
+    }
+
+    fn options(&self, parties: usize, work: Work, count: u64) -> Options {
+        let own = self.danger_insecure.then(|| (INSECURE.to_owned(), String::new()));
+        Options {
+            engine: "mixed",
+            parties: Some(parties),
+            own: own.into_iter().collect::<BTreeMap<_, _>>(),
+            work,
+            security: Security::SemiHonest,
+            blocks: count,
+            reps: self.reps,
+            warmup: 1,
+            timeout: self.timeout,
+            ..Options::default()
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &'static Row> {
+        ROWS.iter().filter(|row| self.applications.contains(&row.name))
+    }
+}
+
+/// What was measured among so many parties.
+struct Column {
+    parties: usize,
+    operations: Vec<(Op, Report)>,
+    /// As many operations as Table 6 counts.
+    counted: Vec<(&'static Row, Report)>,
+    /// The applications themselves.
+    whole: Vec<(&'static Row, Report)>,
+}
+
+/// All that was measured.
+struct MixedOutcome {
+    plan: MixedPlan,
+    host: Host,
+    calibration: Calibration,
+    seconds: f64,
+    columns: Vec<Column>,
+    /// What each application takes, as Table 6 counts.
+    costs: Vec<(&'static Row, RunCost)>,
+}
+
+/// The files that were written.
+#[derive(Clone, Debug)]
+pub struct MixedWritten {
+    /// The page.
+    pub html: PathBuf,
+    /// The same as JSON.
+    pub json: PathBuf,
+    /// How many runs there were.
+    pub runs: usize,
+    /// How long they took.
+    pub seconds: f64,
+}
+
+/// Measure all that the plan says and write `mixed.html` and `mixed.json` into `out`, which is made if it is
+/// not there. `tell` learns how far it is before each run.
+///
+/// # Errors
+/// If the plan makes no sense, the files cannot be written, a run fails, or an output is wrong; then nothing
+/// is left.
+pub fn write(
+    plan: &MixedPlan,
+    out: &Path,
+    program: &Path,
+    cleanup: &Cleanup,
+    tell: &dyn Fn(&Progress),
+) -> Result<MixedWritten, Failure> {
+    let made = directory(out, cleanup)?;
+    let outcome = measure(plan, program, cleanup, tell)?;
+    let (html, json) = (out.join(PAGE), out.join(DATA));
+    let failed = |e| no_files(out, &e);
+    replace(&html, &page::page(&outcome)).map_err(failed)?;
+    replace(&json, &format!("{:#}\n", outcome.to_json())).map_err(failed)?;
+    if let Some(entry) = made {
+        entry.keep();
+    }
+    Ok(MixedWritten { html, json, runs: outcome.runs().count(), seconds: outcome.seconds })
+}
+
+fn measure(
+    plan: &MixedPlan,
+    program: &Path,
+    cleanup: &Cleanup,
+    tell: &dyn Fn(&Progress),
+) -> Result<MixedOutcome, Failure> {
+    let began = Machine.now();
+    let calibration = calibrate()?;
+    let of = plan.parties.len() * (OPERATIONS.len() + 2 * plan.rows().count());
+    let mut done = 0;
+    let mut run = |what: String, options: Options| {
+        let now = format!("{what}, {} parties", options.parties.unwrap_or_default());
+        tell(&Progress { done, of, now: now.clone(), left: None });
+        done += 1;
+        bench::run(&options, program, calibration, cleanup, &|_, _| {})
+            .map_err(|failure| Failure { error: format!("{now}: {}", failure.error), ..failure })
+    };
+    let mut columns = Vec::with_capacity(plan.parties.len());
+    for &parties in &plan.parties {
+        let (mut operations, mut counted, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        for (op, count) in OPERATIONS {
+            let work = Work::Operation { op, bits: 32, entries: 256, private: false };
+            let count = (count / plan.fewer.max(1)).max(1);
+            operations.push((op, run(op.name().to_owned(), plan.options(parties, work, count))?));
+        }
+        for row in plan.rows() {
+            for (list, name) in
+                [(&mut counted, format!("table4-{}", row.name)), (&mut whole, row.name.to_owned())]
+            {
+                let options = plan.options(parties, Work::Program { name: name.clone() }, 1);
+                list.push((row, run(name, options)?));
+            }
+        }
+        columns.push(Column { parties, operations, counted, whole });
+    }
+    let costs = plan
+        .rows()
+        .map(|row| Ok((row, Held::load(row.name)?.about().cost)))
+        .collect::<Result<_, Failure>>()?;
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(MixedOutcome { plan: plan.clone(), host: Host::here(), calibration, seconds, columns, costs })
+}
+
+/// Seconds of an item, of the phase that the paper's table is about.
+fn item_seconds(op: Op, report: &Report) -> f64 {
+    let phase = if op.is_random() { "preprocessing" } else { "online" };
+    report.measured.phase(phase).seconds / report.measured.count.max(1) as f64
+}
+
+impl MixedOutcome {
+    fn runs(&self) -> impl Iterator<Item = &Report> {
+        self.columns.iter().flat_map(|column| {
+            let operations = column.operations.iter().map(|(_, report)| report);
+            operations.chain(column.counted.iter().chain(&column.whole).map(|(_, report)| report))
+        })
+    }
+
+    /// Fields: `schema`, `engine`, `security`, `seconds`, `machine`, `calibration`, `insecure`; `operations`
+    /// and `applications`, each as `bench mixed` prints it, those with `application`, `seconds` (set-up left
+    /// out) and `paper_seconds` added; `counts` of each application beside Table 6; `papers`.
+    fn to_json(&self) -> Value {
+        let application = |(row, report): &(&'static Row, Report)| {
+            let mut json = report.to_json();
+            json["application"] = json!(row.title);
+            json["seconds"] = json!(table4::seconds(report));
+            json["paper_seconds"] = json!(table4::printed(row, report.measured.parties));
+            json
+        };
+        let counts = |(row, cost): &(&'static Row, RunCost)| {
+            json!({
+                "application": row.title,
+                "here": { "and": cost.ands + cost.a2b_ands, "products": cost.products, "b2a": cost.b2a, "a2b": cost.a2b },
+                "paper": { "and": row.ands, "products": row.products, "b2a": row.b2a, "a2b": row.a2b },
+            })
+        };
+        let operations = self.columns.iter().flat_map(|column| &column.operations);
+        let applications = self.columns.iter().flat_map(|column| column.counted.iter().chain(&column.whole));
+        json!({
+            "schema": 1,
+            "engine": "mixed",
+            "security": Security::SemiHonest.name(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "seconds": self.seconds,
+            "machine": { "processor": self.host.processor, "cores": self.host.cores, "system": self.host.system },
+            "calibration": calibration_json(&self.calibration),
+            "insecure": self.plan.danger_insecure,
+            "operations": operations.map(|(_, report)| report.to_json()).collect::<Vec<_>>(),
+            "applications": applications.map(application).collect::<Vec<_>>(),
+            "counts": self.costs.iter().map(counts).collect::<Vec<_>>(),
+            "papers": papers::to_json(),
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! The paper's Table 4 (GYKW), measured: as many operations as its Table 6 counts for each of five
+//! applications, whatever they compute. The paper's figures are an estimate from times of single operations.
+//!
+//! Each application is a benchmark of its own, with its own processes and keys: what is left over from one
+//! serves no other.
+
+use super::{Options, Report, Work};
+use crate::calibrate::Calibration;
+use crate::cleanup::Cleanup;
+use crate::engine::{Engine, Measured, Page, Phase};
+use crate::failure::Failure;
+use divisi_program::applications::table6::{ROWS, Row};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The numbers of parties of the paper's columns.
+pub const PARTIES: [usize; 3] = [4, 16, 64];
+
+/// What was measured for the rows of the table, and all of it together.
+#[derive(Clone, Debug)]
+pub struct Table4 {
+    /// Row by row.
+    pub reports: Vec<(Row, Report)>,
+    /// All rows as one benchmark.
+    pub whole: Report,
+}
+
+/// What a row took from its inputs to its outputs, preprocessing included, set-up apart.
+#[must_use]
+pub fn seconds(report: &Report) -> f64 {
+    report.measured.seconds(&["preprocessing", "online"])
+}
+
+/// What the paper prints for so many parties.
+#[must_use]
+pub fn printed(row: &Row, parties: usize) -> Option<f64> {
+    PARTIES.iter().zip(row.seconds).find(|(n, _)| **n == parties).map(|(_, seconds)| seconds)
+}
+
+/// Measure all rows; what `options` say of the work is left aside. `tell` learns which row is next.
+///
+/// # Errors
+/// As [`super::run`].
+pub fn run(
+    options: &Options,
+    program: &Path,
+    calibration: Calibration,
+    cleanup: &Cleanup,
+    tell: &dyn Fn(&Row),
+) -> Result<Table4, Failure> {
+    let mut reports = Vec::with_capacity(ROWS.len());
+    for row in ROWS {
+        tell(&row);
+        let work = Work::Program { name: format!("table4-{}", row.name) };
+        let options = Options { work, ..options.clone() };
+        let report = super::run(&options, program, calibration, cleanup, &|_, _| {})?;
+        reports.push((row, report));
+    }
+    let whole = together(options.engine()?, &reports)?;
+    Ok(Table4 { reports, whole })
+}
+
+/// All rows as one: one after the other.
+fn together(engine: &dyn Engine, reports: &[(Row, Report)]) -> Result<Report, Failure> {
+    let Some((_, first)) = reports.first() else {
+        return Err(Failure::mismatch("a table without rows: report this"));
+    };
+    let all = || reports.iter().map(|(_, report)| &report.measured);
+    let phase = |name: &'static str| {
+        let sum = all().map(|measured| measured.phase(name)).fold(Phase::default(), |sum, phase| Phase {
+            seconds: sum.seconds + phase.seconds,
+            cpu_seconds: sum.cpu_seconds + phase.cpu_seconds,
+            bits: sum.bits + phase.bits,
+            bytes: sum.bytes + phase.bytes,
+            rounds: sum.rounds + phase.rounds,
+        });
+        (name, sum)
+    };
+    let mut facts = first.measured.facts.clone();
+    for count in ["and", "and_of_a2b", "products", "b2a", "a2b", "lookups"] {
+        let sum: u64 = all().map(|measured| measured.number(count)).sum();
+        facts.insert(count.to_owned(), json!(sum));
+    }
+    facts.insert("op".into(), json!("table4"));
+    facts.remove("program");
+    let mut checks = first.measured.checks.clone();
+    checks.clear();
+    for (id, n) in all().flat_map(|measured| &measured.checks) {
+        *checks.entry(id.clone()).or_insert(0) += n;
+    }
+    let repetitions = |number: usize| {
+        let of = all().filter_map(|measured| measured.repetitions.get(number));
+        of.fold(Vec::new(), |mut sum: Vec<crate::engine::Took>, took| {
+            sum.resize(took.len(), crate::engine::Took::default());
+            sum.iter_mut().zip(took).for_each(|(sum, took)| sum.add(*took));
+            sum
+        })
+    };
+    let measured = Measured {
+        count: all().map(|measured| measured.count).sum(),
+        facts,
+        phases: first.measured.phases.iter().map(|(name, _)| phase(name)).collect(),
+        repetitions: (0..first.measured.repetitions.len()).map(repetitions).collect(),
+        // what a party sends most in differs from row to row
+        bytes_by_party: Vec::new(),
+        peak_rss_bytes: all().filter_map(|measured| measured.peak_rss_bytes).max(),
+        checks,
+        ..first.measured.clone()
+    };
+    let (json, page) = (engine.report(&measured), page(&measured, reports));
+    Ok(Report { options: first.options.clone(), measured, json, page })
+}
+
+fn page(measured: &Measured, reports: &[(Row, Report)]) -> Page {
+    let row = |(row, report): &(Row, Report)| {
+        let phase = |name| format!("{:.1}", report.measured.phase(name).seconds * 1e3);
+        let bytes = ["preprocessing", "online"].map(|name| report.measured.phase(name).bytes);
+        vec![
+            row.title.to_owned(),
+            phase("setup"),
+            phase("preprocessing"),
+            phase("online"),
+            bytes.iter().sum::<u64>().to_string(),
+            format!("{:.3}", seconds(report)),
+            printed(row, measured.parties).map_or("-".into(), |seconds| seconds.to_string()),
+        ]
+    };
+    let insecure = measured.facts.get("insecure").and_then(Value::as_bool).unwrap_or(false);
+    Page {
+        above: format!(
+            "{}as many operations as GYKW's Table 6 counts, mixed, semi-honest, {} parties, k {}, median of {}, the slowest party and the one that sends most:",
+            if insecure { "INSECURE lattices, for tests: " } else { "" },
+            measured.parties,
+            measured.number("k"),
+            measured.reps,
+        ),
+        head: [
+            "counts of",
+            "set-up, ms",
+            "preprocessing, ms",
+            "online, ms",
+            "bytes",
+            "s without set-up",
+            "Table 4, s",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows: reports.iter().map(row).collect(),
+        below: format!(
+            "Table 4 is an estimate from times of single operations on other machines, without the set-up too. memory {}; all outputs checked; nothing protects from who deviates\n{}",
+            measured.memory(),
+            measured.calibration.summary(),
+        ),
+    }
+}
+
+impl Table4 {
+    /// The whole as every benchmark prints it, with a row for each application in `applications`: as its own
+    /// benchmark prints it, with `application`, `seconds` (set-up left out) and `paper_seconds` (null where
+    /// Table 4 has no column for so many parties).
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let row = |(row, report): &(Row, Report)| {
+            let mut json = report.to_json();
+            json["application"] = json!(row.title);
+            json["seconds"] = json!(seconds(report));
+            json["paper_seconds"] = json!(printed(row, report.measured.parties));
+            json
+        };
+        let mut json = self.whole.to_json();
+        json["seconds"] = json!(seconds(&self.whole));
+        json["applications"] = self.reports.iter().map(row).collect();
+        json
+    }
+}
