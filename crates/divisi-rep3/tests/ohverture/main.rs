@@ -1,6 +1,7 @@
 //! One-hot vectors of every length, lookups by them, what they cost to the bit, and how every lie ends.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cube;
 mod lies;
 
 use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
