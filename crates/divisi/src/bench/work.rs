@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::circuit;
-use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Op, Operation};
+use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Lookups, Op, Operation};
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
 use divisi_core::PartyId;
@@ -38,6 +38,15 @@ pub enum Work {
         /// Whether tables are private.
         private: bool,
     },
+    /// Lookups at random places of one public table of bytes.
+    Lookups {
+        /// How many entries the table has.
+        entries: usize,
+        /// In how many inputs a place comes.
+        inputs: usize,
+        /// By how many factors one-hot vectors are made; the cheapest number if nothing is said.
+        dimensions: Option<usize>,
+    },
     /// A circuit, of random inputs.
     Circuit {
         /// Its name, or that of its file.
@@ -56,7 +65,7 @@ impl Work {
             Work::TripleDes(_) => 8,
             Work::Function { message_bytes, .. } => *message_bytes,
             Work::Circuit { input_bits, .. } => input_bits.div_ceil(8),
-            Work::Operation { .. } => 4,
+            Work::Operation { .. } | Work::Lookups { .. } => 4,
         }
     }
 
@@ -67,7 +76,7 @@ impl Work {
             Work::Aes | Work::TripleDes(_) => "block",
             Work::Function { .. } => "message",
             Work::Circuit { .. } => "evaluation",
-            Work::Operation { .. } => "item",
+            Work::Operation { .. } | Work::Lookups { .. } => "item",
         }
     }
 
@@ -75,7 +84,11 @@ impl Work {
     #[must_use]
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
-            Work::Aes | Work::TripleDes(_) | Work::Circuit { .. } | Work::Operation { .. } => None,
+            Work::Aes
+            | Work::TripleDes(_)
+            | Work::Circuit { .. }
+            | Work::Operation { .. }
+            | Work::Lookups { .. } => None,
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
@@ -86,7 +99,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
     match job {
         Job::Circuit(_) => "evaluation",
         Job::Blocks(_) => "block",
-        Job::Operation(_) | Job::Program(_) => "item",
+        Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => "item",
         Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => "message",
     }
 }
@@ -129,6 +142,12 @@ impl Options {
                 private: *private,
                 count,
             }),
+            Work::Lookups { entries, inputs, dimensions } => Job::Lookups(Lookups {
+                entries: *entries,
+                inputs: *inputs,
+                dimensions: *dimensions,
+                count,
+            }),
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;
@@ -153,7 +172,10 @@ impl Options {
         let cipher = match self.work {
             Work::Aes => Some(Cipher::Aes(self.key)),
             Work::TripleDes(keys) => Some(Cipher::TripleDes(keys)),
-            Work::Function { .. } | Work::Circuit { .. } | Work::Operation { .. } => None,
+            Work::Function { .. }
+            | Work::Circuit { .. }
+            | Work::Operation { .. }
+            | Work::Lookups { .. } => None,
         };
         let algorithm = self.work.algorithm();
         let key_bits = 8 * match cipher {
