@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cube;
+mod cube_lies;
 mod lies;
 
 use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};

@@ -9,7 +9,7 @@ use super::super::job::{Lookups, Own};
 use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, members, timed};
 use super::strands::{INPUT, ONLINE, PREPROCESSING, VERIFICATION};
 use super::{CHUNKS, OUTPUTS, TILE, statistical};
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_core::{Abort, Counts, Lanes, Parameters, PartyId, Session};
 use divisi_field::{Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, PIECE, Shared};
 use divisi_rep3::ohverture::{Cube, Dimensions, MAX_CUBE_BITS, OneHotsAdd, OneHotsCube, OneHotsRss, Table};
@@ -17,7 +17,7 @@ use divisi_rep3::{Passes, Security, Trio};
 use serde_json::{Map, Value, json};
 
 /// The name of all of it in JSON.
-pub const OHVERTURE: &str = "ohverture";
+pub(super) const OHVERTURE: &str = "ohverture";
 /// The fact that says how many entries the table has.
 pub(super) const ENTRIES: &str = "entries";
 const INPUTS: &str = "inputs";
@@ -244,32 +244,32 @@ impl Member<'_> {
                 y.ok_or_else(|| self.b.session().misuse(INPUT, "a table without entries"))
             }
             (Vectors::Two(vectors), Held::Table(table)) => {
-                let x = self.joined(&index)?;
+                let x = joined(&mut self.b, &index)?;
                 self.b.lookup_sqrt(table, &x, vectors)
             }
             (Vectors::One(vectors), Held::Table(table)) => {
-                let x = self.joined(&index)?;
+                let x = joined(&mut self.b, &index)?;
                 self.b.lookup(table, &x, vectors)
             }
             _ => Err(self.b.session().misuse(INPUT, "vectors of another way than the table")),
         }
     }
+}
 
-    /// All inputs of a place in one element.
-    fn joined(&mut self, index: &[(&Shared<Gf64>, usize)]) -> Result<Shared<Gf64>, Abort> {
-        let (mut at, mut sum) = (0, None);
-        for (x, bits) in index {
-            // a digit is below 2^bits, so that X^at times it is a shift
-            let shift = vec![Gf64(1 << at); divisi_core::Lanes::lanes(*x)];
-            let shifted = if at == 0 { (*x).clone() } else { self.b.mul_public(x, &shift)? };
-            sum = Some(match sum {
-                None => shifted,
-                Some(sum) => self.b.add(&sum, &shifted)?,
-            });
-            at += bits;
-        }
-        sum.ok_or_else(|| self.b.session().misuse(INPUT, "a place without inputs"))
+/// All inputs of a place in one element.
+fn joined(b: &mut BlackBox, index: &[(&Shared<Gf64>, usize)]) -> Result<Shared<Gf64>, Abort> {
+    let (mut at, mut sum) = (0, None);
+    for (x, bits) in index {
+        // a digit is below 2^bits, so that X^at times it is a shift
+        let shift = vec![Gf64(1 << at); x.lanes()];
+        let shifted = if at == 0 { (*x).clone() } else { b.mul_public(x, &shift)? };
+        sum = Some(match sum {
+            None => shifted,
+            Some(sum) => b.add(&sum, &shifted)?,
+        });
+        at += bits;
     }
+    sum.ok_or_else(|| b.session().misuse(INPUT, "a place without inputs"))
 }
 
 impl Party for Member<'_> {

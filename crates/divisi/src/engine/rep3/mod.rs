@@ -2,7 +2,7 @@
 
 mod dealt;
 mod known;
-pub mod lookups;
+mod lookups;
 mod owned;
 mod report;
 mod strands;
