@@ -219,7 +219,21 @@ fn every_lookup_of_three_factors_has_a_place_of_its_own() {
         }
         c
     };
+    for recording in &recordings {
+        // nobody's component of a place is known to another
+        let body = &recording.of(Way::Out, RECONST)[0].frame.body;
+        assert!(body.iter().collect::<std::collections::BTreeSet<_>>().len() > 100);
+    }
     let both = [opened(0), opened(1)];
+    for i in 0..8 {
+        // each bit of a place takes both values, and is not that of another
+        let bit = |c: &u8| c >> i & 1;
+        assert!(both[0].iter().any(|c| bit(c) == 0) && both[0].iter().any(|c| bit(c) == 1), "{i}");
+        for j in 0..i {
+            let same = both[0].iter().filter(|c| bit(c) == *c >> j & 1).count();
+            assert!((128..384).contains(&same), "{i} {j} {same}");
+        }
+    }
     for (at, c) in both.iter().enumerate() {
         // neighbours, words and halves differ: all of some eight by chance with probability 2^-64
         for distance in [1, 8, 64, 256] {

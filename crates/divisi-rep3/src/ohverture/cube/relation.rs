@@ -185,3 +185,56 @@ impl Statement<Gf64> for Lookups {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn pairs(n: usize) -> Pairs {
+        Pairs(vec![[Plane::ONES, Plane::ZERO]; n])
+    }
+
+    /// Factors of a statement about ones, for 64 coins: the first ones of one coin, and of the first lane the
+    /// first and the second of all coins.
+    fn sums(statement: &dyn Statement<Gf64>) -> [Vec<u64>; 3] {
+        let all = (0..64_u8).map(|coin| {
+            let mut sum = Sum::<Gf64> { x: Rep::zero(0), y: Rep::zero(0), z: Rep::zero(1) };
+            statement.add(&mut Prg::new(&[coin; 16]), &mut sum);
+            (sum.x.a.iter().map(|x| x.0).collect::<Vec<_>>(), sum.y.a.iter().map(|y| y.0).collect::<Vec<_>>())
+        });
+        let all: Vec<(Vec<u64>, Vec<u64>)> = all.collect();
+        let first = |of: fn(&(Vec<u64>, Vec<u64>)) -> u64| all.iter().map(of).collect();
+        [all[0].0.clone(), first(|(x, _)| x[0]), first(|(_, y)| y[0])]
+    }
+
+    fn is_whole(values: &[u64]) {
+        let bits = values.iter().fold((0, 0), |bits, v| (bits.0 | v, bits.1 | !v));
+        let different: BTreeSet<&u64> = values.iter().collect();
+        assert!(different.len() == values.len() && bits == (u64::MAX, u64::MAX));
+    }
+
+    /// None of them is fixed, small, or that of another lane, word, tile or coin.
+    #[test]
+    fn weights_and_coefficients_are_drawn_from_the_whole_field() {
+        let lanes = LANES + 70;
+        // of a part of two bits both sides are its bits
+        let made = Products { bits: [2, 1, 1], lanes, tiles: (0..2).map(|_| pairs(8)).collect() };
+        let [x, coefficients, weights] = sums(&Vectors { made: Arc::new(made), parts: vec![0] });
+        assert_eq!(x.len(), lanes);
+        [x, coefficients, weights].iter().for_each(|values| is_whole(values));
+        // a table whose only coefficients are those of the empty sets
+        let rows = Grid::new([1, 1, 1], vec![vec![0xff]; 3]);
+        assert_eq!(rows.weighed(&[Gf64(1), Gf64(2), Gf64(4), Gf64(8), Gf64(8), Gf64(8)])[0], Gf64(7));
+        let tile = || Tile { m: pairs(6), h: pairs(3), t: pairs(3) };
+        let [x, coefficients, weights] = sums(&Lookups { grid: Arc::new(rows), lanes, tiles: vec![tile(), tile()] });
+        // two sets of the second part and one of the first, tile by tile
+        assert_eq!(x.len(), 3 * lanes);
+        is_whole(&[&x[..LANES], &x[3 * LANES..3 * LANES + 70]].concat());
+        is_whole(&coefficients);
+        is_whole(&weights);
+        // one lane of a word is Y times the one before
+        let first = x[0] >> 63;
+        assert_eq!(x[1], x[0] << 1 ^ if first == 1 { 0b11011 } else { 0 });
+    }
+}
