@@ -14,9 +14,9 @@
 //! least that to its delta, and a value beyond the table never occurs: for a delta as small as is usual, take
 //! several such samples and more index bits.
 //!
-//! **A finer table.** Of 2^20 places, by three factors, the distance is at most (M + 1) / 2^21, below 2^-14 for
-//! both: 393 bits ahead where two factors of 10 bits would take 2,026, and 256 bits of the sample, of entries of
-//! 8 bits whose sign is spread by whoever has a share.
+//! **A finer table.** Of 2^20 places, by three factors, the distance is at most (M + 1) / 2^21, below
+//! 2^-14 for both: 393 bits ahead where two factors of 10 bits would take 2,026, and 256 bits of the
+//! sample, of entries of 8 bits whose sign is spread by whoever has a share.
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example noise`.
 

@@ -7,8 +7,8 @@ use divisi::failure::Failure;
 
 /// Measure lookups in a public table among three processes over TLS, phase by phase.
 ///
-/// The table has bytes for entries; party 1 has random places, and another process checks every entry. A table
-/// that is looked up by three factors is measured by two as well, and both are told.
+/// The table has bytes for entries; party 1 has random places, and another process checks every entry. A
+/// table that is looked up by three factors is measured by two as well, and both are told.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench lookup --entries 65536 --count 65536\n\
                         Of two inputs: divisi bench lookup --entries 65536 --inputs 2 --security semi-honest\n\
@@ -46,10 +46,7 @@ fn dimensions(text: &str) -> Result<Factors, String> {
 ///
 /// # Errors
 /// What to correct.
-pub fn options(
-    context: &super::Context,
-    arguments: &Lookup,
-) -> Result<(Options, Option<Options>), Failure> {
+pub fn options(context: &super::Context, arguments: &Lookup) -> Result<(Options, Option<Options>), Failure> {
     let Lookup { entries, inputs, dimensions: Factors(dimensions), count, effort } = arguments;
     let of = |dimensions| {
         let work = Work::Lookups { entries: *entries, inputs: *inputs, dimensions };

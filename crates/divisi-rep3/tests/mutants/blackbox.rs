@@ -283,7 +283,8 @@ fn cube_with(check: Option<Check>, step: &'static str, nth: usize, plane: usize)
             });
         }
         let b = &mut BlackBox::new(trio);
-        let cube = Cube::new([2, 2, 4], 1, &(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
+        let cube =
+            Cube::new([2, 2, 4], 1, &(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
         let x = b.public(&[Gf8(7); 16])?;
         let vectors = b.rohv_cube([2, 2, 4], 16)?;
         let y = b.lookup_cube(&cube, &[(&x, 8)], vectors)?.remove(0);

@@ -83,9 +83,14 @@ fn honest_parties_look_up() {
 #[test]
 fn a_wrong_product_or_share_of_any_plane_is_an_abort() {
     // products of 2, 2 and 4 bits in two rounds, three sums and one result of 8 bits
-    for (step, nth, planes) in
-        [(VECTORS, 0, 1 + 1 + 2), (VECTORS, 1, 9), (VECTORS, 3, 9), (SUMS, 0, 24), (SUMS, 1, 24), (RESULT, 0, 8)]
-    {
+    for (step, nth, planes) in [
+        (VECTORS, 0, 1 + 1 + 2),
+        (VECTORS, 1, 9),
+        (VECTORS, 3, 9),
+        (SUMS, 0, 24),
+        (SUMS, 1, 24),
+        (RESULT, 0, 8),
+    ] {
         for plane in 0..planes {
             let corrupt = party(1 + (plane % 3) as u8);
             let byte = if plane % 2 == 0 {
@@ -140,8 +145,8 @@ fn a_split_index_is_an_abort() {
     }
 }
 
-/// A party that uses other vectors than the rest, another table, one of other parts, or another call is out of
-/// step: found before anything is verified.
+/// A party that uses other vectors than the rest, another table, one of other parts, or another call is
+/// out of step: found before anything is verified.
 #[test]
 fn a_party_with_other_vectors_or_another_table_is_an_abort() {
     let entries: Vec<Gf8> = (0..=255).map(Gf8).collect();
@@ -149,7 +154,8 @@ fn a_party_with_other_vectors_or_another_table_is_an_abort() {
     last[255].0 ^= 1;
     let table = Cube::new(PARTS, 1, &entries).unwrap();
     let other = Cube::new(PARTS, 1, &last).unwrap();
-    let wide = Cube::new(PARTS, 1, &entries.iter().map(|e| Gf64(u64::from(e.0))).collect::<Vec<_>>()).unwrap();
+    let wide =
+        Cube::new(PARTS, 1, &entries.iter().map(|e| Gf64(u64::from(e.0))).collect::<Vec<_>>()).unwrap();
     for alone in PartyId::all(3) {
         for otherwise in 0..3 {
             let results = Harness::default().patient().act(|trio| {
@@ -169,8 +175,8 @@ fn a_party_with_other_vectors_or_another_table_is_an_abort() {
     }
 }
 
-/// What is opened of an index is uniform, whatever the index is, and so is what both Reshares and the products
-/// send.
+/// What is opened of an index is uniform, whatever the index is, and so is what both Reshares and the
+/// products send.
 #[test]
 fn everything_that_is_sent_is_uniform() {
     const LOTS: usize = 4096;

@@ -142,12 +142,9 @@ impl Options {
                 private: *private,
                 count,
             }),
-            Work::Lookups { entries, inputs, dimensions } => Job::Lookups(Lookups {
-                entries: *entries,
-                inputs: *inputs,
-                dimensions: *dimensions,
-                count,
-            }),
+            Work::Lookups { entries, inputs, dimensions } => {
+                Job::Lookups(Lookups { entries: *entries, inputs: *inputs, dimensions: *dimensions, count })
+            }
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;
@@ -172,10 +169,9 @@ impl Options {
         let cipher = match self.work {
             Work::Aes => Some(Cipher::Aes(self.key)),
             Work::TripleDes(keys) => Some(Cipher::TripleDes(keys)),
-            Work::Function { .. }
-            | Work::Circuit { .. }
-            | Work::Operation { .. }
-            | Work::Lookups { .. } => None,
+            Work::Function { .. } | Work::Circuit { .. } | Work::Operation { .. } | Work::Lookups { .. } => {
+                None
+            }
         };
         let algorithm = self.work.algorithm();
         let key_bits = 8 * match cipher {

@@ -29,8 +29,8 @@ pub enum Job {
     Chain(Chain),
     /// Operations on numbers and bits, of random inputs.
     Operation(Operation),
-    /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest first; a row
-    /// out the entry, a byte.
+    /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest
+    /// first; a row out the entry, a byte.
     Lookups(Lookups),
     /// A program on numbers and bits, once. A row in has the entries of all inputs, a row out those of all
     /// outputs: eight bytes a number, the lowest first, and a byte a bit.

@@ -1,9 +1,10 @@
 //! A public table as the algebraic normal form of each of its bits, contracted over the third factor.
 //!
-//! `T(i, j, l)` is the sum over sets S1, S2, S3 of bits of i, j, l of `a(S1, S2, S3) m_S1(i) m_S2(j) m_S3(l)`,
-//! m_S the product of the bits in S. For a fixed S1 and a fixed bit of the entries the coefficients are rows of
-//! S3, one for each S2; the sum over a row of replicated m_S3 is linear, and the table public: sums of four
-//! m_S3 at a time are made once for all rows (the method of four Russians), and chosen by the *table's* bits.
+//! `T(i, j, l)` is the sum over sets S1, S2, S3 of bits of i, j, l of `a(S1, S2, S3) m_S1(i) m_S2(j)
+//! m_S3(l)`, m_S the product of the bits in S. For a fixed S1 and a fixed bit of the entries the
+//! coefficients are rows of S3, one for each S2; the sum over a row of replicated m_S3 is linear, and the
+//! table public: sums of four m_S3 at a time are made once for all rows (the method of four Russians),
+//! and chosen by the *table's* bits.
 
 use super::super::table::WITHOUT;
 use super::make::{Pair, Pairs};

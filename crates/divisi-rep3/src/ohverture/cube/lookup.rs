@@ -4,10 +4,10 @@ use super::grid::Grid;
 use super::make::{Pairs, mult_local, reshare, shifted, starts};
 use super::relation::{Lookups, Tile};
 use super::{Cube, OneHotsCube};
+use crate::bit::used;
 #[cfg(doc)]
 use crate::blackbox::PIECE;
 use crate::blackbox::{BlackBox, Element, Misfit, Shared, TERM_BYTES};
-use crate::bit::used;
 use crate::share::Rep;
 use divisi_core::{Abort, Lanes, Step, step};
 use divisi_field::kernel::vectorize;

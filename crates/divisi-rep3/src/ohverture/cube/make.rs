@@ -1,8 +1,8 @@
 //! The products of three numbers' bits, in planes of 512 lanes.
 //!
-//! As in [`super::super::make`] a number is halved until it is a bit, and each product of at least two bits is
-//! made once, from the products of the sets of both halves: `2^k - k - 1` of them in `ceil(log2 k)` rounds.
-//! All three numbers of all lanes go through the same rounds, a message a round.
+//! As in [`super::super::make`] a number is halved until it is a bit, and each product of at least two
+//! bits is made once, from the products of the sets of both halves: `2^k - k - 1` of them in `ceil(log2
+//! k)` rounds. All three numbers of all lanes go through the same rounds, a message a round.
 
 use crate::bit::used;
 use crate::share::constant_component;
@@ -128,7 +128,8 @@ impl Products {
             }
         }
         for products in rounds(bits) {
-            // 1., 2. our shares of the products, re-randomised, go to the previous 3. the next's are our second
+            // 1., 2. our shares of the products, re-randomised, go to the previous 3. the next's are our
+            // second
             let mut share = Zeroizing::new(Vec::with_capacity(n * products.len()));
             vectorize(
                 #[inline(always)]
@@ -173,8 +174,8 @@ impl Products {
     }
 }
 
-/// The products of all sets of the bits of x = c + r, tile by tile, from those of r: `prod (c_i + r_i)`, bit by
-/// bit, since c is public. That of the empty set is 1. Without c they are those of r itself.
+/// The products of all sets of the bits of x = c + r, tile by tile, from those of r: `prod (c_i + r_i)`,
+/// bit by bit, since c is public. That of the empty set is 1. Without c they are those of r itself.
 pub(super) fn shifted(
     tile: &Pairs,
     bits: [usize; 3],

@@ -7,24 +7,26 @@
 //! | [`BlackBox::lookup_cube`], entries of w bits | k + 2^k1 w | 3 | 2^k1 + 2^k2 - 1 |
 //! | [`BlackBox::sample_cube`] | 2^k1 w | 2 | 2^k1 + 2^k2 - 1 |
 //!
-//! (Test `three_factors_cost_what_the_table_says`.) With r = (r1, r2, r3) e^(r) is the tensor product of three
-//! vectors, of which MAESTRO's section 3.5.4 has two: 2^16 entries take 125 bits ahead by parts of 4, 6 and 6
-//! where two halves take 494. The product of three replicated values is not local, so that a lookup is:
+//! (Test `three_factors_cost_what_the_table_says`.) With r = (r1, r2, r3) e^(r) is the tensor product of
+//! three vectors, of which MAESTRO's section 3.5.4 has two: 2^16 entries take 125 bits ahead by parts of
+//! 4, 6 and 6 where two halves take 494. The product of three replicated values is not local, so that a
+//! lookup is:
 //!
 //! 1. c = x + r is opened, as in every lookup.
-//! 2. Each party has the products m_S of all sets of bits of x = c + r, part by part (`make.rs`, `shifted`), and
-//!    sums the table over the third factor: g(S1, S2) = sum over S3 of a(S1, S2, S3) m_S3, replicated, since the
-//!    coefficients a of the table's bits are public (`grid.rs`).
-//! 3. weakDotProduct with the second factor: `<h_S1>` = sum over S2 of m_S2 g(S1, S2), of which all but that of
-//!    the empty set, whose product is 1, are reshared: (2^k1 - 1) w bits.
+//! 2. Each party has the products m_S of all sets of bits of x = c + r, part by part (`make.rs`,
+//!    `shifted`), and sums the table over the third factor: g(S1, S2) = sum over S3 of a(S1, S2, S3)
+//!    m_S3, replicated, since the coefficients a of the table's bits are public (`grid.rs`).
+//! 3. weakDotProduct with the second factor: `<h_S1>` = sum over S2 of m_S2 g(S1, S2), of which all but
+//!    that of the empty set, whose product is 1, are reshared: (2^k1 - 1) w bits.
 //! 4. weakDotProduct with the first: `<T(x)>` = `<h_0>` + sum over S1 of m_S1 h_S1, and Reshare: w bits.
 //!
-//! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to both
-//! Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them (`relation.rs`), which fails
-//! exactly if there is an error, whatever the secrets are \[A17, A18, S2\]. Until then nothing is opened that rests
-//! on them but under a mask; c is compared before the next opening, and the last before any output \[A22, S1\].
-//! Shares that are resent are functions of what their receiver half knows, and go out under a fresh share of
-//! zero \[A16, A19\]. Vectors serve once (\[A18\], as [`super::OneHotsRss`]).
+//! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to
+//! both Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them
+//! (`relation.rs`), which fails exactly if there is an error, whatever the secrets are \[A17, A18, S2\].
+//! Until then nothing is opened that rests on them but under a mask; c is compared before the next
+//! opening, and the last before any output \[A22, S1\]. Shares that are resent are functions of what
+//! their receiver half knows, and go out under a fresh share of zero \[A16, A19\]. Vectors serve once
+//! (\[A18\], as [`super::OneHotsRss`]).
 
 mod grid;
 mod lookup;
@@ -133,8 +135,8 @@ fn index_bits(parts: [usize; 3]) -> Option<usize> {
     (fit && k <= MAX_CUBE_BITS).then_some(k)
 }
 
-/// Three replicated one-hot vectors a lookup, whose tensor product is `e^(r)`, with `[r]`, to be used once: they
-/// cannot be copied.
+/// Three replicated one-hot vectors a lookup, whose tensor product is `e^(r)`, with `[r]`, to be used
+/// once: they cannot be copied.
 pub struct OneHotsCube {
     made: Arc<Products>,
     lot: Lot,
@@ -177,8 +179,8 @@ impl BlackBox {
         Ok(OneHotsCube { made, lot: self.lot(count) })
     }
 
-    /// The products of vectors are owed a verification: one relation a vector. The mutant of A17 forgets those
-    /// of the first, the mutant of A18 those of the others.
+    /// The products of vectors are owed a verification: one relation a vector. The mutant of A17 forgets
+    /// those of the first, the mutant of A18 those of the others.
     fn owe_parts(&mut self, made: &Arc<Products>) -> Result<(), Abort> {
         let session = &self.trio.session;
         let [first, others] = [Check::A17, Check::A18].map(|check| !session.mutated(check));

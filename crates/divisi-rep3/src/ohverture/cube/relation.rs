@@ -1,18 +1,19 @@
 //! What is verified of three factors, over GF(2^64), with weights drawn after everything is fixed.
 //!
-//! **Coefficients of lanes.** Lane 64 w + b of a tile has gamma_w Y^b, gamma drawn for each word of 64 lanes. A
-//! claim that is linear in bits then takes a product a word, not a lane: the word itself is the sum of its
-//! lanes' bits times Y^b, and is zero only if none of them is one.
+//! **Coefficients of lanes.** Lane 64 w + b of a tile has gamma_w Y^b, gamma drawn for each word of 64
+//! lanes. A claim that is linear in bits then takes a product a word, not a lane: the word itself is the
+//! sum of its lanes' bits times Y^b, and is zero only if none of them is one.
 //!
 //! **Products of a vector** \[A17, A18\]: as in [`super::super::relation`], for each of the three parts
-//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`. With e the errors of one term in the
-//! lanes of a word, as an element, what is left is `sum alpha_S beta_T gamma_w e_{S,T,w}`: trilinear, zero with
-//! probability at most 3/2^64 unless all e are.
+//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`. With e the errors of one term in
+//! the lanes of a word, as an element, what is left is `sum alpha_S beta_T gamma_w e_{S,T,w}`: trilinear,
+//! zero with probability at most 3/2^64 unless all e are.
 //!
-//! **Lookups** \[S2\]: with `a_S1` the additive sum of the table contracted by the second and third factor, bit by
-//! bit b of the entries, the parties hold `h_{S1,b}`, reshared, for S1 not empty, and the result `t_b`. What must hold
-//! is `h_{S1,b} = a_{S1,b}` and `t_b = a_{0,b} + sum over S1 not empty of m_S1 h_{S1,b}`. With a weight lambda for
-//! each S1 and b, lambda_{0,b} that of the result, the sum of all is one relation a lane,
+//! **Lookups** \[S2\]: with `a_S1` the additive sum of the table contracted by the second and third
+//! factor, bit by bit b of the entries, the parties hold `h_{S1,b}`, reshared, for S1 not empty, and the
+//! result `t_b`. What must hold is `h_{S1,b} = a_{S1,b}` and `t_b = a_{0,b} + sum over S1 not empty of
+//! m_S1 h_{S1,b}`. With a weight lambda for each S1 and b, lambda_{0,b} that of the result, the sum of
+//! all is one relation a lane,
 //!
 //! ```text
 //! sum_{S1 > 0, b} lambda_{S1,b} h_{S1,b} + sum_b lambda_{0,b} t_b
@@ -227,7 +228,8 @@ mod tests {
         let rows = Grid::new([1, 1, 1], vec![vec![0xff]; 3]);
         assert_eq!(rows.weighed(&[Gf64(1), Gf64(2), Gf64(4), Gf64(8), Gf64(8), Gf64(8)])[0], Gf64(7));
         let tile = || Tile { m: pairs(6), h: pairs(3), t: pairs(3) };
-        let [x, coefficients, weights] = sums(&Lookups { grid: Arc::new(rows), lanes, tiles: vec![tile(), tile()] });
+        let [x, coefficients, weights] =
+            sums(&Lookups { grid: Arc::new(rows), lanes, tiles: vec![tile(), tile()] });
         // two sets of the second part and one of the first, tile by tile
         assert_eq!(x.len(), 3 * lanes);
         is_whole(&[&x[..LANES], &x[3 * LANES..3 * LANES + 70]].concat());

@@ -66,11 +66,9 @@ impl Engine for InTheClear {
             | Job::Digests(_)
             | Job::Operation(_)
             | Job::Lookups(_)
-            | Job::Program(_) => {
-                Err(Unsupported::new(
-                    "the engine plain computes known answers alone: use `divisi kat`, or `divisi circuit eval` for a circuit",
-                ))
-            }
+            | Job::Program(_) => Err(Unsupported::new(
+                "the engine plain computes known answers alone: use `divisi kat`, or `divisi circuit eval` for a circuit",
+            )),
         }
     }
 }
@@ -131,9 +129,7 @@ impl Party for Alone<'_> {
             | Job::Digests(_)
             | Job::Operation(_)
             | Job::Lookups(_)
-            | Job::Program(_) => {
-                Ok(Vec::new())
-            }
+            | Job::Program(_) => Ok(Vec::new()),
         })?;
         Ok(Own::new(out))
     }

@@ -79,9 +79,7 @@ impl<'j> Known<'j> {
             | Job::Digests(_)
             | Job::Operation(_)
             | Job::Lookups(_)
-            | Job::Program(_) => {
-                Vec::new()
-            }
+            | Job::Program(_) => Vec::new(),
         }
     }
 }
@@ -149,9 +147,7 @@ impl Party for Holder<'_> {
             | Job::Digests(_)
             | Job::Operation(_)
             | Job::Lookups(_)
-            | Job::Program(_) => {
-                Ok(Vec::new())
-            }
+            | Job::Program(_) => Ok(Vec::new()),
         })?;
         Ok(Own::new(out))
     }

@@ -6,7 +6,9 @@
 //! Adversary: that of [`divisi_rep3`].
 
 use super::super::job::{Lookups, Own};
-use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, members, timed};
+use super::super::{
+    Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, members, timed,
+};
 use super::strands::{INPUT, ONLINE, PREPROCESSING, VERIFICATION};
 use super::{CHUNKS, OUTPUTS, TILE, statistical};
 use divisi_core::{Abort, Counts, Lanes, Parameters, PartyId, Session};
@@ -76,7 +78,10 @@ impl<'j> Looker<'j> {
         }
         if !(1..=MOST_INPUTS).contains(&job.inputs) || job.inputs > k {
             let most = MOST_INPUTS.min(k);
-            return refuse(format!("--inputs is {}: give 1 to {most} for {} entries", job.inputs, job.entries));
+            return refuse(format!(
+                "--inputs is {}: give 1 to {most} for {} entries",
+                job.inputs, job.entries
+            ));
         }
         if job.count > MOST {
             return refuse(format!("--count is more than {MOST}: give less"));
@@ -99,7 +104,9 @@ impl<'j> Looker<'j> {
         let Some(way) = way else {
             let n = job.dimensions.unwrap_or_default();
             let entries = job.entries;
-            return refuse(format!("{entries} entries are not looked up by {n} factors: give --dimensions auto"));
+            return refuse(format!(
+                "{entries} entries are not looked up by {n} factors: give --dimensions auto"
+            ));
         };
         let bits = statistical(settings).unwrap_or(0);
         let passes = Passes::for_bits(bits).ok_or_else(|| Unsupported::new(super::TOO_MANY_BITS))?;
@@ -345,9 +352,12 @@ mod tests {
             let error = Looker::new(&bad, &settings).map(drop).unwrap_err();
             assert!(error.reason.contains(what), "{}", error.reason);
         }
-        for (good, factors) in
-            [(job(2, 1, None), 1), (job(16, 2, None), 2), (job(1 << 16, 2, None), 3), (job(256, 1, Some(1)), 1)]
-        {
+        for (good, factors) in [
+            (job(2, 1, None), 1),
+            (job(16, 2, None), 2),
+            (job(1 << 16, 2, None), 3),
+            (job(256, 1, Some(1)), 1),
+        ] {
             let looker = Looker::new(&good, &settings).unwrap();
             assert_eq!(looker.way.number(), factors, "{good:?}");
             assert_eq!(looker.digits().iter().sum::<usize>(), looker.k);
