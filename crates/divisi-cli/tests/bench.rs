@@ -363,3 +363,46 @@ fn circuits_are_measured_and_checked() {
         }
     }
 }
+
+/// What a lookup costs, ahead and online, to the bit, by every number of factors and in chunks.
+#[test]
+fn a_lookup_costs_what_its_factors_do() {
+    use divisi_rep3::ohverture::Dimensions;
+    // of 2^10 entries in one chunk, of 2^16 in two
+    for (k, count, inputs) in [(10, 700_u64, 1), (16, 9000, 3)] {
+        for factors in 1..=3 {
+            if (k, factors) == (16, 1) {
+                continue; // 65,519 bits each
+            }
+            for security in [Security::SemiHonest, Security::Malicious] {
+                let work = Work::Lookups { entries: 1 << k, inputs, dimensions: Some(factors) };
+                let options =
+                    Options { work, security, blocks: count, reps: 2, warmup: 0, ..Options::default() };
+                assert_eq!(options.factors(), Some(factors as u64));
+                let report = run(&options);
+                let way = match factors {
+                    1 => Dimensions::One,
+                    2 => Dimensions::Two,
+                    _ => Dimensions::three(k, 8).unwrap(),
+                };
+                let [ahead, online] = ["preprocessing", "online"].map(|name| phase(&report, name));
+                assert_eq!(online.bits, count * way.bits_online(k, 8), "{options:?}");
+                assert_eq!(online.rounds, way.rounds_online());
+                let bits = count * way.bits_ahead(k);
+                let verification = phase(&report, "verification").bits;
+                if security == Security::SemiHonest {
+                    assert_eq!((ahead.bits, verification), (bits, 0), "{options:?}");
+                    assert_eq!(report.measured.verification_error_bits, None);
+                } else {
+                    // verifications grow with the logarithm of a chunk
+                    assert!(ahead.bits > bits && ahead.bits < bits + 2 * 8000, "{options:?} {ahead:?}");
+                    assert!(verification < 2 * 8000);
+                    assert!(report.measured.verification_error_bits.unwrap() > 57.0);
+                }
+                let json = report.to_json();
+                assert_eq!((&json["protocol"], &json["unit"]), (&"ohverture".into(), &"item".into()));
+                assert_eq!(json["dimensions"], factors);
+            }
+        }
+    }
+}

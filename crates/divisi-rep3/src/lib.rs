@@ -29,7 +29,7 @@
 //!
 //! Beside the engine stands [`blackbox`], the arithmetic black box of Symphony over GF(2^k) under its own
 //! names, on the same pieces, and on it [`ohverture`]: one-hot vectors of any length to 2^16, and lookups in
-//! any public table.
+//! any public table of up to 2^24 entries.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -11,7 +11,7 @@ use divisi_net::Frame;
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Shared};
-use divisi_rep3::ohverture::Table;
+use divisi_rep3::ohverture::{Cube, Table};
 use std::time::{Duration, Instant};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
@@ -43,6 +43,10 @@ fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
     let (looked_up, _) = b.lookup_of_additive(&table, square, replicated)?;
     let additive = b.rohv_add(8, LANES)?;
     let looked_up = b.lookup_sqrt(&table, &looked_up, additive)?;
+    let cube = Cube::new([2, 2, 4], 1, &(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>());
+    let Some(cube) = cube else { return Err(b.session().misuse(Step::new(INPUT), "no cube")) };
+    let three = b.rohv_cube([2, 2, 4], LANES)?;
+    let looked_up = b.lookup_cube(&cube, &[(&looked_up, 8)], three)?.remove(0);
     let masks = b.mask(LANES);
     let (c, r) = b.reconst_masked(&looked_up, masks)?;
     let back = b.add_opened(&r, &c)?;
@@ -70,7 +74,7 @@ fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
 fn expected(secret: u8) -> Opened {
     let x = [secret, 0x80, 0xff];
     let [bytes, bits] = [elements::<Gf8>(&x), elements::<Gf8>(&x)];
-    let inverse = |x: &Gf8| (*x * *x).inverse().inverse();
+    let inverse = |x: &Gf8| (*x * *x).inverse().inverse().inverse();
     let bit = |x: &Gf8| u128::from(x.0 & 1);
     let mut out: Opened = bytes.iter().map(|x| inverse(x).to_bits()).collect();
     out.extend(bytes.iter().zip(&bits).map(|(x, b)| inverse(x).to_bits() * bit(b)));

@@ -3,10 +3,10 @@
 use super::effort::Effort;
 use super::engine::{CircuitsChoice, EngineChoice, Manner};
 use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice};
-use super::{bench_mixed, bench_servers};
+use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::{self, Options, Work, table4};
+use divisi::bench::{self, Options, Report, Work, table4};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
 use divisi::engine::Page;
 use divisi::engine::job::Keys;
@@ -31,6 +31,8 @@ pub enum Commands {
     Circuit(Circuit),
     /// Operations on numbers and bits among curious parties (semi-honest), every output checked
     Mixed(bench_mixed::Mixed),
+    /// Lookups in a public table among three processes over TLS, every entry checked
+    Lookup(bench_lookup::Lookup),
     /// A file through three servers and back, compared byte by byte
     File(bench_servers::File),
     /// Three servers under many clients at once, every result checked
@@ -254,6 +256,19 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let table = table4::run(&options, &program, calibration, &context.cleanup, &|_| {})?;
             Ok(Done::new(text(&table.whole.page), table.to_json()))
         }
+        Commands::Lookup(arguments) => {
+            let (options, two) = bench_lookup::options(context, arguments)?;
+            let report = measured(context, &options)?;
+            let (mut out, mut json) = (text(&report.page), report.to_json());
+            if let Some(two) = two {
+                let (more, lines) = bench::lookups::beside(&report, &measured(context, &two)?);
+                out = format!("{out}\n\n{lines}");
+                if let Some(object) = json.as_object_mut() {
+                    object.extend(more);
+                }
+            }
+            Ok(Done::new(out, json))
+        }
         Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
@@ -280,11 +295,15 @@ fn ciphered(
 }
 
 fn measure(context: &Context, options: Options) -> Result<Done, Failure> {
+    let report = measured(context, &options)?;
+    Ok(Done::new(text(&report.page), report.to_json()))
+}
+
+fn measured(context: &Context, options: &Options) -> Result<Report, Failure> {
     options.check()?;
     let program = this_program()?;
     let calibration = calibrate()?;
-    let report = bench::run(&options, &program, calibration, &context.cleanup, &|_, _| {})?;
-    Ok(Done::new(text(&report.page), report.to_json()))
+    bench::run(options, &program, calibration, &context.cleanup, &|_, _| {})
 }
 
 /// A hash by its name.

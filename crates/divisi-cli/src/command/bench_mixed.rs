@@ -28,7 +28,9 @@ fn what(name: &str) -> Result<What, String> {
         GARBLED => Ok(What::Mpgc),
         "program" => Ok(What::Program),
         "table4" => Ok(What::Table4),
-        _ => name.parse().map(What::Op).map_err(|known: String| format!("{known}, {GARBLED}, program, table4")),
+        _ => {
+            name.parse().map(What::Op).map_err(|known: String| format!("{known}, {GARBLED}, program, table4"))
+        }
     }
 }
 

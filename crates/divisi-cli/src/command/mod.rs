@@ -1,6 +1,7 @@
 //! The grammar, and what each command prints.
 
 mod bench;
+mod bench_lookup;
 mod bench_mixed;
 mod bench_servers;
 mod circuit;

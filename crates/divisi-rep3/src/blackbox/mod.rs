@@ -75,6 +75,7 @@ pub(crate) use products::mult_local;
 pub use value::{Additive, Mask, Shared, Unverified, VerifiedMul, VerifiedRecon};
 pub(crate) use value::{Origin, Pair};
 
+use crate::security::Security;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::verify::{Passes, Products, Statement};
@@ -107,6 +108,8 @@ pub(crate) enum Misfit {
 pub struct BlackBox {
     pub(crate) trio: Trio,
     pub(crate) origin: Origin,
+    /// Against whom: nothing is owed where nothing is verified.
+    security: Security,
     owed: Products,
     /// How many statements were owed so far, and how many products they are about.
     pub(crate) statements: u64,
@@ -126,7 +129,19 @@ impl BlackBox {
     /// A black box that owes nothing.
     #[must_use]
     pub fn new(trio: Trio) -> BlackBox {
+        BlackBox::against(Security::Malicious, trio)
+    }
+
+    /// A black box for three parties who follow the protocol and are curious, one of them: no product is
+    /// verified, and no index compared. **Against a malicious party it protects nothing.**
+    #[must_use]
+    pub fn semi_honest(trio: Trio) -> BlackBox {
+        BlackBox::against(Security::SemiHonest, trio)
+    }
+
+    fn against(security: Security, trio: Trio) -> BlackBox {
         BlackBox {
+            security,
             origin: Origin::new(),
             owed: Products::none(trio.place),
             trio,
@@ -283,13 +298,16 @@ impl BlackBox {
         let lanes = x.lanes();
         // a share, before it is what we lack
         let mut message = Zeroizing::new(wire::write_low(&x.rep.a, bits));
-        self.trio.missing_layer(RECONST, &mut message, (lanes * bits) as u64, true)?; // [A22]
+        let view = self.verifies();
+        self.trio.missing_layer(RECONST, &mut message, (lanes * bits) as u64, view)?; // [A22]
         let Some(missing) = wire::read_low::<F>(&message, lanes, bits).map(Zeroizing::new) else {
             return Err(self.trio.malformed_from(self.trio.prev, RECONST, message.len()));
         };
         let mut value: Vec<F> = (0..lanes).map(|l| x.rep.a[l] + x.rep.b[l] + missing[l]).collect();
         taint::public(RECONST, &mut value);
-        self.trio.absorb("reconst", &wire::write_low(&value, bits)); // [A2]
+        if view {
+            self.trio.absorb("reconst", &wire::write_low(&value, bits)); // [A2]
+        }
         self.openings += 1;
         self.fresh += lanes as u64;
         Ok(Unverified { value, origin: self.origin, opening: self.openings, rests_on: x.rests_on })
@@ -393,6 +411,10 @@ impl BlackBox {
         terms: u64,
     ) -> Result<(), Abort> {
         self.statements += 1;
+        if !self.verifies() {
+            self.verified = self.statements;
+            return Ok(());
+        }
         if self.trio.session.mutated(Check::S2) {
             return Ok(()); // the mutant forgets what it multiplied
         }
@@ -404,6 +426,11 @@ impl BlackBox {
             self.verify_mul(&recon)?;
         }
         Ok(())
+    }
+
+    /// Whether products and openings are verified: against a malicious party.
+    pub(crate) fn verifies(&self) -> bool {
+        self.security == Security::Malicious
     }
 
     /// Demand that the session has not ended: whoever goes on after an abort gets its cause again, and never

@@ -1,5 +1,5 @@
 //! OHVerture: random one-hot vectors of any length to 2^16, and lookups in public tables by them (Symphony;
-//! MAESTRO sections 3.3 to 3.5.4).
+//! MAESTRO sections 3.3 to 3.5.4); by three factors of up to 2^24 entries.
 //!
 //! | | bits a party and vector | rounds | relations over GF(2^64) |
 //! |---|---|---|---|
@@ -9,10 +9,11 @@
 //! | [`BlackBox::lookup_additive`]: `[x]` to `<T(x)>`, by the second | k | 1 | |
 //! | [`BlackBox::lookup_sqrt`]: `[x]` to `[T(x)]`, by the second | k and the entry's bits | 2 | 2^(k/2) products |
 //! | [`BlackBox::lookup_of_additive`], [`BlackBox::lookup_additive_of_additive`]: `<x>` to `[T(x)]`, `<T(x)>`, and `[x]` | 2 k | 1 | the products in x |
+//! | [`BlackBox::lookup_cube`], [`BlackBox::sample_cube`]: by three factors, see [`Cube`] | k and 2^(k/3) entries | 3 | some 2^(k/3) products |
 //! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for nobody's r | 0 | 0 | |
 //!
-//! So 16 entries take 11 bits in 2 rounds, 256 additive ones 22 bits in 2 rounds. (Test
-//! `vectors_and_lookups_cost_what_the_table_says`.)
+//! [`Dimensions::of`] says which way is cheapest for a table. So 16 entries take 11 bits in 2 rounds, 256
+//! additive ones 22 bits in 2 rounds. (Test `vectors_and_lookups_cost_what_the_table_says`.)
 //!
 //! The form with square-root cost is MAESTRO's Protocol 10 by its description in section 3.5.4 and the last
 //! row of Table 4. With e^(r) the tensor product of two vectors of half the bits, T(c + r) is the sum over i
@@ -43,11 +44,15 @@
 //! memory has. What spreads them into products or entries, of which there are many more, refuses more than
 //! [`PIECE`] of these a call: vectors are split.
 
+mod cube;
+mod dimensions;
 mod lookup;
 mod make;
 mod relation;
 mod table;
 
+pub use cube::{Cube, MAX_CUBE_BITS, MAX_CUBE_WIDTH, OneHotsCube};
+pub use dimensions::Dimensions;
 pub use table::{MAX_BITS, Table};
 
 use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};
@@ -243,6 +248,9 @@ impl BlackBox {
         lot: &Lot,
     ) -> Result<(), Abort> {
         self.demand(VECTORS, lot.origin == self.origin, Misfit::Origin)?;
+        if !self.verifies() {
+            return Ok(());
+        }
         if !self.trio.session.mutated(Check::A18) {
             let place = [lot.number, lot.range.start as u64, lot.range.end as u64, k as u64];
             let place = place.map(u64::to_le_bytes);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) struct Products(pub(crate) Arc<Monomials>);
 
 /// The sets on the left and on the right.
-fn sides(k: usize) -> [Vec<usize>; 2] {
+pub(super) fn sides(k: usize) -> [Vec<usize>; 2] {
     let low = k.div_ceil(2);
     let sets = |bits: usize, at: usize| (1..1 << bits).map(move |set: usize| set << at);
     let singles = |from: usize, to: usize| (from..to).map(|i| 1 << i);

@@ -75,7 +75,7 @@ impl<G: Element> Table<G> {
 }
 
 /// Which places of a word have bit `i` of their number zero.
-const WITHOUT: [u64; 6] = [
+pub(super) const WITHOUT: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
     0x0f0f_0f0f_0f0f_0f0f,

@@ -2,7 +2,7 @@
 use divisi_core::{Abort, Bytes, Direction, settle};
 use divisi_field::Gf8;
 use divisi_rep3::blackbox::{BlackBox, Shared};
-use divisi_rep3::ohverture::Table;
+use divisi_rep3::ohverture::{Cube, Table};
 use divisi_rep3::{Block, Byte, Coin, Rep3};
 
 fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Abort> {
@@ -40,6 +40,12 @@ fn black_box(b: &mut BlackBox, x: &Shared<Gf8>, t: &Table<Gf8>) -> Result<(Vec<G
     Ok((b.opened(c, &recon, &mul)?, b.output(&y)?))
 }
 
+fn three_factors(b: &mut BlackBox, x: &Shared<Gf8>, t: &Cube<Gf8>) -> Result<Vec<Gf8>, Abort> {
+    let vectors = b.rohv_cube(t.parts(), 3)?;
+    let y = b.lookup_cube(t, &[(x, 8)], vectors)?;
+    b.output(&y[0])
+}
+
 fn main() {
-    let _ = (right, layers, lanes, black_box);
+    let _ = (right, layers, lanes, black_box, three_factors);
 }

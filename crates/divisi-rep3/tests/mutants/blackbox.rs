@@ -6,7 +6,7 @@ use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
 use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
-use divisi_rep3::ohverture::Table;
+use divisi_rep3::ohverture::{Cube, Table};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
@@ -266,4 +266,72 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
         (x2[l] * x2[l] + (x2[l] + x3) * (x2[l] + x3) + r2[l]).0
     });
     share.eq(of_party_2.frame.body)
+}
+
+/// Party 1 adds an error to a share of a lookup by three factors.
+fn cube_with(check: Option<Check>, step: &'static str, nth: usize, plane: usize) -> bool {
+    let results = Harness::without(check).patient().act(|mut trio| {
+        if trio.me() == party(1) {
+            let mut count = 0;
+            trio.deviate(move |at: Step, share: &mut [u8]| {
+                if at.name == step {
+                    if count == nth {
+                        share[2 * plane] ^= 0xff;
+                    }
+                    count += 1;
+                }
+            });
+        }
+        let b = &mut BlackBox::new(trio);
+        let cube =
+            Cube::new([2, 2, 4], 1, &(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
+        let x = b.public(&[Gf8(7); 16])?;
+        let vectors = b.rohv_cube([2, 2, 4], 16)?;
+        let y = b.lookup_cube(&cube, &[(&x, 8)], vectors)?.remove(0);
+        b.output(&y)
+    });
+    deceives(&results, &vec![Gf8(7).inverse(); 16])
+}
+
+const CUBE: &str = "divisi_rep3::ohverture::cube::make/products";
+const SUMS: &str = "divisi_rep3::ohverture::cube::lookup/sums";
+const RESULT: &str = "divisi_rep3::ohverture::cube::lookup/result";
+
+/// Party 1 makes the product of the first vector's two bits wrong, which is the first of the first round.
+pub fn first_of_three(check: Option<Check>) -> bool {
+    cube_with(check, CUBE, 0, 0)
+}
+
+/// Party 1 makes a product of the third vector wrong, of which there are two in the first round.
+pub fn third_of_three(check: Option<Check>) -> bool {
+    cube_with(check, CUBE, 0, 3)
+}
+
+/// Party 1 makes a sum over two factors wrong.
+pub fn sums_of_three(check: Option<Check>) -> bool {
+    cube_with(check, SUMS, 0, 0)
+}
+
+/// Party 1 makes a result wrong.
+pub fn result_of_three(check: Option<Check>) -> bool {
+    cube_with(check, RESULT, 0, 3)
+}
+
+/// As [`split_index`], by three factors.
+pub fn split_index_of_three(check: Option<Check>) -> bool {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(3));
+    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = harness.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let cube = Cube::new([2, 2, 4], 1, &(0..=255).map(Gf8).collect::<Vec<_>>()).unwrap();
+        let mut x = input(b)?;
+        for _ in 0..3 {
+            let vectors = b.rohv_cube([2, 2, 4], 4)?;
+            x = b.lookup_cube(&cube, &[(&x, 8)], vectors)?.remove(0);
+        }
+        b.output(&x)
+    });
+    assert!(results.iter().all(Result::is_err));
+    honest.of(Way::Out, RECONST).len() > 2
 }

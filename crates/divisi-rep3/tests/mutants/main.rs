@@ -80,6 +80,11 @@ divisi_core::mutants! {
     an_additive_opening_confirms_no_guess: A16, "sends its share of c as it is", blackbox::unmasked_additive;
     vectors_of_any_length_are_verified: A17, "forgets the products of vectors", blackbox::vector;
     both_halves_are_verified: A18, "forgets the products of the second half", blackbox::second_half;
+    vectors_of_three_factors_are_verified: A17, "forgets the products of the first vector", blackbox::first_of_three;
+    all_three_vectors_are_verified: A18, "forgets the products of the second and third vector", blackbox::third_of_three;
+    lookups_of_three_factors_are_verified: S2, "forgets the sums of a lookup", blackbox::sums_of_three;
+    results_of_three_factors_are_verified: S2, "forgets the result of a lookup", blackbox::result_of_three;
+    an_index_of_three_factors_is_compared: A22, "goes on from lookup to lookup with views that differ", blackbox::split_index_of_three;
     parties_agree_on_the_vectors_of_a_lookup: A18, "does not absorb the place of a vector", blackbox::skipped_vector;
     an_index_is_compared_before_the_next: A22, "goes on from lookup to lookup with views that differ", blackbox::split_index;
     a_coin_follows_what_it_verifies: A8, "takes a barrier that is older than the products", blackbox::withheld_input;

@@ -1,6 +1,8 @@
 //! One-hot vectors of every length, lookups by them, what they cost to the bit, and how every lie ends.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cube;
+mod cube_lies;
 mod lies;
 
 use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};

@@ -69,6 +69,10 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
         }
         Job::Operation(job) => Some(mixed::expected(*job)),
         Job::Program(job) => Some(mixed::programs::expected(job)),
+        Job::Lookups(job) => {
+            let job = *job;
+            Some(Box::new(move |_, row| job.expected(row)))
+        }
         Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => None,
     }
 }

@@ -13,6 +13,7 @@
 
 mod coordinate;
 mod expected;
+pub mod lookups;
 mod message;
 pub(crate) mod ordinary;
 mod party;

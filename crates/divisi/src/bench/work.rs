@@ -3,7 +3,9 @@
 
 use super::Options;
 use crate::circuit;
-use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Op, Operation, ProgramJob};
+use crate::engine::job::{
+    Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Lookups, Op, Operation, ProgramJob,
+};
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
 use crate::program::Held;
@@ -45,6 +47,15 @@ pub enum Work {
         /// The application's name, or that of its file.
         name: String,
     },
+    /// Lookups at random places of one public table of bytes.
+    Lookups {
+        /// How many entries the table has.
+        entries: usize,
+        /// In how many inputs a place comes.
+        inputs: usize,
+        /// By how many factors one-hot vectors are made; the cheapest number if nothing is said.
+        dimensions: Option<usize>,
+    },
     /// A circuit, of random inputs.
     Circuit {
         /// Its name, or that of its file.
@@ -63,7 +74,7 @@ impl Work {
             Work::TripleDes(_) => 8,
             Work::Function { message_bytes, .. } => *message_bytes,
             Work::Circuit { input_bits, .. } => input_bits.div_ceil(8),
-            Work::Operation { .. } => 4,
+            Work::Operation { .. } | Work::Lookups { .. } => 4,
             Work::Program { .. } => 0,
         }
     }
@@ -75,7 +86,7 @@ impl Work {
             Work::Aes | Work::TripleDes(_) => "block",
             Work::Function { .. } => "message",
             Work::Circuit { .. } => "evaluation",
-            Work::Operation { .. } | Work::Program { .. } => "item",
+            Work::Operation { .. } | Work::Program { .. } | Work::Lookups { .. } => "item",
         }
     }
 
@@ -87,7 +98,8 @@ impl Work {
             | Work::TripleDes(_)
             | Work::Circuit { .. }
             | Work::Operation { .. }
-            | Work::Program { .. } => None,
+            | Work::Program { .. }
+            | Work::Lookups { .. } => None,
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
@@ -98,7 +110,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
     match job {
         Job::Circuit(_) => "evaluation",
         Job::Blocks(_) => "block",
-        Job::Operation(_) | Job::Program(_) => "item",
+        Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => "item",
         Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => "message",
     }
 }
@@ -144,6 +156,9 @@ impl Options {
             Work::Program { name } => {
                 Job::Program(ProgramJob { program: Arc::new(Held::load(name)?), count })
             }
+            Work::Lookups { entries, inputs, dimensions } => {
+                Job::Lookups(Lookups { entries: *entries, inputs: *inputs, dimensions: *dimensions, count })
+            }
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;
@@ -168,9 +183,11 @@ impl Options {
         let cipher = match self.work {
             Work::Aes => Some(Cipher::Aes(self.key)),
             Work::TripleDes(keys) => Some(Cipher::TripleDes(keys)),
-            Work::Function { .. } | Work::Circuit { .. } | Work::Operation { .. } | Work::Program { .. } => {
-                None
-            }
+            Work::Function { .. }
+            | Work::Circuit { .. }
+            | Work::Operation { .. }
+            | Work::Program { .. }
+            | Work::Lookups { .. } => None,
         };
         let algorithm = self.work.algorithm();
         let key_bits = 8 * match cipher {

@@ -88,6 +88,7 @@ impl<'j> Drawn<'j> {
             | Job::Digests(_)
             | Job::Chain(_)
             | Job::Operation(_)
+            | Job::Lookups(_)
             | Job::Program(_) => {
                 return Err(Unsupported::new("no texts and no messages"));
             }

@@ -29,9 +29,40 @@ pub enum Job {
     Chain(Chain),
     /// Operations on numbers and bits, of random inputs.
     Operation(Operation),
+    /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest
+    /// first; a row out the entry, a byte.
+    Lookups(Lookups),
     /// A program on numbers and bits. A row in has the entries of all inputs, a row out those of all
     /// outputs: eight bytes a number, the lowest first, and a byte a bit.
     Program(ProgramJob),
+}
+
+/// Lookups in one public table of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lookups {
+    /// How many entries the table has.
+    pub entries: usize,
+    /// In how many inputs a place comes.
+    pub inputs: usize,
+    /// By how many factors one-hot vectors are made; the cheapest number if nothing is said.
+    pub dimensions: Option<usize>,
+    /// How many lookups.
+    pub count: usize,
+}
+
+impl Lookups {
+    /// An entry of the table.
+    #[must_use]
+    pub fn entry(place: usize) -> u8 {
+        ((place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8
+    }
+
+    /// What comes out of a row.
+    #[must_use]
+    pub fn expected(&self, row: &[u8]) -> Option<Vec<u8>> {
+        let place = u32::from_le_bytes(row.try_into().ok()?) as usize;
+        Some(vec![Lookups::entry(place & self.entries.checked_sub(1)?)])
+    }
 }
 
 /// A program on numbers and bits.
@@ -368,6 +399,7 @@ impl Job {
             Job::Messages(job) => job.messages.len(),
             Job::Chain(job) => job.starts.len(),
             Job::Operation(job) => job.count,
+            Job::Lookups(job) => job.count,
             Job::Program(job) => job.count,
         }
     }
@@ -392,6 +424,7 @@ impl Job {
                     4
                 }
             }
+            Job::Lookups(_) => 4,
             Job::Program(job) => {
                 job.program.program().inputs().iter().map(|input| length(&input.value)).sum()
             }
@@ -423,6 +456,7 @@ impl Job {
                     8
                 }
             }
+            Job::Lookups(_) => 1,
             Job::Program(job) => {
                 job.program.program().outputs().iter().map(|output| length(&output.value)).sum()
             }
@@ -440,6 +474,7 @@ impl Job {
             | Job::Messages(_)
             | Job::Chain(_)
             | Job::Operation(_)
+            | Job::Lookups(_)
             | Job::Program(_) => 0,
         }
     }
@@ -458,7 +493,12 @@ impl Job {
         }
         let mut job = self.clone();
         match &mut job {
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Program(_) => {}
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => {}
             Job::Texts(job) => job.texts = kept(&job.texts, gone),
             Job::Messages(job) => job.messages = kept(&job.messages, gone),
             Job::Chain(job) => job.starts = kept(&job.starts, gone),

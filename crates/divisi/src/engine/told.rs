@@ -1,6 +1,6 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Operation, ProgramJob};
+use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Lookups, Operation, ProgramJob};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -42,6 +42,12 @@ pub(crate) enum Told {
         bits: u64,
         entries: u64,
         private: bool,
+        count: u64,
+    },
+    Lookups {
+        entries: u64,
+        inputs: u64,
+        dimensions: Option<u64>,
         count: u64,
     },
 }
@@ -87,6 +93,12 @@ impl Told {
                 bits: job.bits as u64,
                 entries: job.entries as u64,
                 private: job.private,
+                count: job.count as u64,
+            },
+            Job::Lookups(job) => Told::Lookups {
+                entries: job.entries as u64,
+                inputs: job.inputs as u64,
+                dimensions: job.dimensions.map(|n| n as u64),
                 count: job.count as u64,
             },
             Job::Program(job) => {
@@ -146,6 +158,12 @@ impl Told {
                 bits: number(bits),
                 entries: number(entries),
                 private,
+                count: number(count),
+            }),
+            Told::Lookups { entries, inputs, dimensions, count } => Job::Lookups(Lookups {
+                entries: number(entries),
+                inputs: number(inputs),
+                dimensions: dimensions.map(number),
                 count: number(count),
             }),
         })

@@ -42,6 +42,7 @@ pub fn page(outcome: &Outcome) -> String {
         section("Memory", &memory(outcome)),
         section("Latency of one block", &latency(outcome)),
         section("Decryption, two threads, longer keys, other batches", &variations(outcome)),
+        section("Lookups in 65,536 entries, by three factors and by two", &lookups(outcome)),
         section("The papers' figures beside these", &beside_papers(outcome)),
         section("What the figures mean", MEANING),
     ];
@@ -51,6 +52,19 @@ pub fn page(outcome: &Outcome) -> String {
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
         body.concat()
     )
+}
+
+/// By three factors beside two, under each security.
+fn lookups(outcome: &Outcome) -> String {
+    let runs: Vec<&Measured> = outcome.of(RunGroup::Lookups).collect();
+    runs.chunks_exact(2)
+        .map(|pair| {
+            let (_, text) = crate::bench::lookups::beside(&pair[0].report, &pair[1].report);
+            let lines = text.lines().map(|line| format!("<li>{}</li>\n", escape(line)));
+            let security = escape(pair[0].report.options.security.name());
+            format!("<h3>{security}</h3>\n<ul>\n{}</ul>\n", lines.collect::<String>())
+        })
+        .collect()
 }
 
 fn introduction(outcome: &Outcome) -> String {

@@ -1,7 +1,7 @@
 //! What a report measures: every run of the matrix, in order, with a guess of the effort that each takes.
 
 use super::papers;
-use crate::bench::Options;
+use crate::bench::{Options, Work};
 use crate::failure::Failure;
 use crate::mode::Mode;
 use divisi_core::Direction;
@@ -60,11 +60,13 @@ pub enum RunGroup {
     OneBlock,
     /// One block alone, over an emulated round-trip time.
     RoundTrip,
+    /// Lookups in a table of 2^16 entries, by three factors and by two.
+    Lookups,
 }
 
 impl RunGroup {
     /// Every group, in the order in which they are measured.
-    pub const ALL: [RunGroup; 7] = [
+    pub const ALL: [RunGroup; 8] = [
         RunGroup::OneBlock,
         RunGroup::Throughput,
         RunGroup::Decryption,
@@ -72,6 +74,7 @@ impl RunGroup {
         RunGroup::LongKey,
         RunGroup::Batch,
         RunGroup::RoundTrip,
+        RunGroup::Lookups,
     ];
 
     /// Its name in the report's JSON.
@@ -85,6 +88,7 @@ impl RunGroup {
             RunGroup::Batch => "batch",
             RunGroup::OneBlock => "one-block",
             RunGroup::RoundTrip => "round-trip",
+            RunGroup::Lookups => "lookups",
         }
     }
 }
@@ -145,6 +149,10 @@ impl MatrixPlan {
                 vec![run(Options { key: KeySize::Aes256, ..options })]
             }
             _ if self.quick => Vec::new(),
+            RunGroup::Lookups => [Security::SemiHonest, Security::Malicious]
+                .into_iter()
+                .flat_map(|security| [3, 2].map(|factors| run(self.lookups(factors, security))))
+                .collect(),
             RunGroup::Decryption => {
                 every(|choice| run(Options { direction: Direction::Decrypt, ..large(choice) }))
             }
@@ -173,6 +181,13 @@ impl MatrixPlan {
         }
     }
 
+    /// By so many factors, in a table of 2^16 bytes.
+    fn lookups(&self, factors: usize, security: Security) -> Options {
+        let work = Work::Lookups { entries: 1 << 16, inputs: 1, dimensions: Some(factors) };
+        let options = self.large(Protocol::Gf4Circuit, security);
+        Options { work, blocks: self.blocks().min(LOOKUPS), ..options }
+    }
+
     fn one_block(&self, protocol: Protocol, security: Security) -> Options {
         let reps = self.reps.unwrap_or(if self.quick { 20 } else { 100 });
         Options { blocks: 1, reps, ..self.large(protocol, security) }
@@ -194,6 +209,9 @@ fn every(run: impl Fn((Protocol, Security)) -> Run) -> Vec<Run> {
     securities.into_iter().flat_map(choices).map(run).collect()
 }
 
+/// Lookups of a run, at most.
+const LOOKUPS: u64 = 1 << 15;
+
 /// Rounds of a session's setup, and of a repetition with all its phases: only to guess how long a run waits.
 const ROUNDS: f64 = 64.0;
 /// Verification's share in the effort of a block, in the unit of bits sent; and that of starting three
@@ -206,12 +224,20 @@ impl Run {
     #[must_use]
     pub fn title(&self) -> String {
         let o = &self.options;
+        if let Work::Lookups { entries, dimensions, .. } = &o.work {
+            let factors = dimensions.unwrap_or_default();
+            return format!("lookups in {entries} entries by {factors} factors, {}", o.security);
+        }
         let mut title = format!("{}, {}", o.choice.protocol(), o.security);
         match self.group {
             RunGroup::Decryption => title += ", decryption",
             RunGroup::Threads => title += ", two threads",
             RunGroup::LongKey => title += ", AES-256",
-            RunGroup::Throughput | RunGroup::Batch | RunGroup::OneBlock | RunGroup::RoundTrip => {}
+            RunGroup::Throughput
+            | RunGroup::Batch
+            | RunGroup::OneBlock
+            | RunGroup::RoundTrip
+            | RunGroup::Lookups => {}
         }
         if let Some(ms) = o.rtt_ms {
             title += &format!(", round trip {ms} ms");

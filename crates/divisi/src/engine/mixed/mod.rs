@@ -90,7 +90,7 @@ impl Engine for Mixed {
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, of which the engine mixed has no circuit"))
             }
-            Job::Blocks(_) | Job::Digests(_) => Err(Unsupported::new(
+            Job::Blocks(_) | Job::Digests(_) | Job::Lookups(_) => Err(Unsupported::new(
                 "the engine mixed computes circuits: use `divisi run` or `divisi bench circuit`",
             )),
         }

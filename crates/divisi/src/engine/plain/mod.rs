@@ -61,11 +61,14 @@ impl Engine for InTheClear {
     fn prepare<'j>(&self, job: &'j Job, _: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         match job {
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Ok(Box::new(Known { job })),
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Program(_) => {
-                Err(Unsupported::new(
-                    "the engine plain computes known answers alone: use `divisi kat`, or `divisi circuit eval` for a circuit",
-                ))
-            }
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => Err(Unsupported::new(
+                "the engine plain computes known answers alone: use `divisi kat`, or `divisi circuit eval` for a circuit",
+            )),
         }
     }
 }
@@ -121,9 +124,12 @@ impl Party for Alone<'_> {
                 let ends = ends(&mut Plain, job, starts)?;
                 Ok(in_rows(count, &values(ends)?))
             }
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Program(_) => {
-                Ok(Vec::new())
-            }
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => Ok(Vec::new()),
         })?;
         Ok(Own::new(out))
     }

@@ -74,9 +74,12 @@ impl<'j> Known<'j> {
                 keys.into_iter().chain(messages).collect()
             }
             Job::Chain(job) => columns(rows, 0, job.starts.iter().copied().max().unwrap_or(0)),
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Program(_) => {
-                Vec::new()
-            }
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => Vec::new(),
         }
     }
 }
@@ -139,9 +142,12 @@ impl Party for Holder<'_> {
                 let verified = settle(rep, pending)?;
                 Ok(in_rows(count, &rep.trio().open(&verified)?))
             }
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Program(_) => {
-                Ok(Vec::new())
-            }
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => Ok(Vec::new()),
         })?;
         Ok(Own::new(out))
     }

@@ -2,6 +2,7 @@
 
 mod dealt;
 mod known;
+mod lookups;
 mod owned;
 mod report;
 mod strands;
@@ -14,6 +15,7 @@ use dealt::Dealt;
 use divisi_rep3::{Passes, Protocol, Rounds, Security};
 use divisi_symphony::cipher::blocks_at_once;
 use known::Known;
+use lookups::Looker;
 use owned::Task;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
@@ -175,6 +177,7 @@ impl Engine for Replicated {
         let Job::Circuit(circuit) = job else {
             return Ok(match job {
                 Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Box::new(Known::new(job, settings)?),
+                Job::Lookups(job) => Box::new(Looker::new(job, settings)?),
                 _ => Box::new(Dealt::new(job, settings)?),
             });
         };

@@ -1,6 +1,7 @@
 //! What a benchmark of this engine says, in JSON and for people.
 
 use super::super::{Measured, Page, members};
+use super::lookups::{self, ENTRIES, OHVERTURE};
 use super::{CHUNKS, ONLINE, PREPROCESSING, VERIFICATION, statistical};
 use serde_json::{Map, Value, json};
 
@@ -20,10 +21,12 @@ fn text<'m>(measured: &'m Measured, name: &str) -> Option<&'m str> {
 
 pub(super) fn json(measured: &Measured) -> Map<String, Value> {
     let about = |name: &str| measured.about.get(name).cloned().unwrap_or_default();
+    let protocol = measured.settings.choice.protocol();
     // what has no S-boxes is the same by every protocol
+    let lookups = measured.facts.contains_key(ENTRIES);
     let has_sboxes = text(measured, "algorithm").is_some_and(|name| name.contains("aes"));
-    members(json!({
-        "protocol": has_sboxes.then(|| measured.settings.choice.protocol().name()),
+    let mut object = members(json!({
+        "protocol": if lookups { Some(OHVERTURE) } else { has_sboxes.then(|| protocol.name()) },
         "mode": measured.settings.mode_name(),
         "security": measured.settings.security.name(),
         "algorithm": about("algorithm"),
@@ -35,7 +38,9 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
         "online_per_second": online_per_second(measured),
         "total_per_second": total_per_second(measured),
         "statistical_bits": statistical(&measured.settings),
-    }))
+    }));
+    object.extend(lookups::told(&measured.facts));
+    object
 }
 
 pub(super) fn page(measured: &Measured) -> Page {
@@ -59,8 +64,10 @@ pub(super) fn page(measured: &Measured) -> Page {
         .verification_error_bits
         .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
     let mode = settings.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let lookups = lookups::about(&measured.facts);
     let what = match (text(measured, "circuit"), text(measured, "algorithm")) {
         (Some(circuit), _) => format!("the circuit {circuit}{mode}"),
+        _ if lookups.is_some() => lookups.unwrap_or_default(),
         (_, Some("aes")) => {
             let number = |name| measured.about.get(name).and_then(Value::as_u64).unwrap_or(0);
             let way = text(measured, "direction").unwrap_or_default();

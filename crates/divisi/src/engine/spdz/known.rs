@@ -41,7 +41,12 @@ impl<'j> Known<'j> {
             Job::Texts(texts) => texts.clone(),
             Job::Messages(messages) => tags(messages)?,
             Job::Chain(_) => return Err(Unsupported::new("a Monte Carlo test of a hash")),
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Program(_) => {
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => {
                 return Err(Unsupported::new("no texts and no messages"));
             }
         };

@@ -1,0 +1,60 @@
+//! `divisi bench lookup`.
+
+use super::effort::Effort;
+use clap::Args;
+use divisi::bench::{Options, Work};
+use divisi::failure::Failure;
+
+/// Measure lookups in a public table among three processes over TLS, phase by phase.
+///
+/// The table has bytes for entries; party 1 has random places, and another process checks every entry. A
+/// table that is looked up by three factors is measured by two as well, and both are told.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench lookup --entries 65536 --count 65536\n\
+                        Of two inputs: divisi bench lookup --entries 65536 --inputs 2 --security semi-honest\n\
+                        A large table: divisi bench lookup --entries 16777216 --count 4096")]
+pub struct Lookup {
+    /// How many entries the table has: a power of two from 2 to 16777216
+    #[arg(long, value_name = "N")]
+    entries: usize,
+    /// In how many inputs a place comes: 1, 2 or 3
+    #[arg(long, default_value_t = 1, value_name = "K")]
+    inputs: usize,
+    /// By how many factors one-hot vectors are made: 1, 2, 3, or auto, what sends least
+    #[arg(long, default_value = "auto", value_name = "D", value_parser = dimensions)]
+    dimensions: Factors,
+    /// How many lookups
+    #[arg(long, default_value_t = 65_536, value_name = "C")]
+    count: u64,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// A number of factors, or none in particular.
+#[derive(Clone, Copy)]
+struct Factors(Option<usize>);
+
+fn dimensions(text: &str) -> Result<Factors, String> {
+    match text {
+        "auto" => Ok(Factors(None)),
+        "1" | "2" | "3" => Ok(Factors(text.parse().ok())),
+        _ => Err("there are 1, 2, 3 and auto".into()),
+    }
+}
+
+/// What is measured, and what beside it.
+///
+/// # Errors
+/// What to correct.
+pub fn options(context: &super::Context, arguments: &Lookup) -> Result<(Options, Option<Options>), Failure> {
+    let Lookup { entries, inputs, dimensions: Factors(dimensions), count, effort } = arguments;
+    let of = |dimensions| {
+        let work = Work::Lookups { entries: *entries, inputs: *inputs, dimensions };
+        Options { work, blocks: *count, ..effort.options(context, None) }
+    };
+    let options = of(*dimensions);
+    options.check()?;
+    let two = of(Some(2));
+    let three = options.factors() == Some(3) && two.check().is_ok();
+    Ok((options, three.then_some(two)))
+}

@@ -1,0 +1,204 @@
+//! Lookups by three factors: tables of N entries with preprocessing of about 3 N^(1/3) bits, of up to 2^24
+//! entries, of several inputs, with entries that are vectors.
+//!
+//! | | bits a party and lookup | rounds | terms over GF(2^64) |
+//! |---|---|---|---|
+//! | [`BlackBox::rohv_cube`], parts of k1, k2, k3 bits | sum of 2^ki - ki - 1 | ceil(log2 max ki) | 3 |
+//! | [`BlackBox::lookup_cube`], entries of w bits | k + 2^k1 w | 3 | 2^k1 + 2^k2 - 1 |
+//! | [`BlackBox::sample_cube`] | 2^k1 w | 2 | 2^k1 + 2^k2 - 1 |
+//!
+//! (Test `three_factors_cost_what_the_table_says`.) With r = (r1, r2, r3) e^(r) is the tensor product of
+//! three vectors, of which MAESTRO's section 3.5.4 has two: 2^16 entries take 125 bits ahead by parts of
+//! 4, 6 and 6 where two halves take 494. The product of three replicated values is not local, so that a
+//! lookup is:
+//!
+//! 1. c = x + r is opened, as in every lookup.
+//! 2. Each party has the products m_S of all sets of bits of x = c + r, part by part (`make.rs`,
+//!    `shifted`), and sums the table over the third factor: g(S1, S2) = sum over S3 of a(S1, S2, S3)
+//!    m_S3, replicated, since the coefficients a of the table's bits are public (`grid.rs`).
+//! 3. weakDotProduct with the second factor: `<h_S1>` = sum over S2 of m_S2 g(S1, S2), of which all but
+//!    that of the empty set, whose product is 1, are reshared: (2^k1 - 1) w bits.
+//! 4. weakDotProduct with the first: `<T(x)>` = `<h_0>` + sum over S1 of m_S1 h_S1, and Reshare: w bits.
+//!
+//! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to
+//! both Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them
+//! (`relation.rs`), which fails exactly if there is an error, whatever the secrets are \[A17, A18, S2\].
+//! Until then nothing is opened that rests on them but under a mask; c is compared before the next
+//! opening, and the last before any output \[A22, S1\]. Shares that are resent are functions of what
+//! their receiver half knows, and go out under a fresh share of zero \[A16, A19\]. Vectors serve once
+//! (\[A18\], as [`super::OneHotsRss`]).
+
+mod grid;
+mod lookup;
+mod make;
+mod relation;
+
+use super::{Lot, MAX_BYTES, VECTORS};
+use crate::blackbox::{BlackBox, Element, TERM_BYTES};
+use divisi_core::{Abort, Check};
+use divisi_field::plane::LANES;
+use divisi_field::{Gf64, Plane};
+use grid::Grid;
+use make::{Products, starts};
+use std::sync::Arc;
+
+/// The most bits of an index.
+pub const MAX_CUBE_BITS: usize = 24;
+
+/// The most bits of an entry, all its components together.
+pub const MAX_CUBE_WIDTH: usize = 1024;
+
+/// The most bits of a part of an index.
+const MAX_PART: usize = 12;
+
+/// A public table of 2^k entries for lookups by three factors, k from 3 to [`MAX_CUBE_BITS`]; an entry is one
+/// element, or a vector of them.
+pub struct Cube<G: Element> {
+    grid: Arc<Grid>,
+    /// How many low bits of each component of an entry are used.
+    widths: Vec<usize>,
+    digest: [u8; 32],
+    entry: std::marker::PhantomData<G>,
+}
+
+impl<G: Element> Cube<G> {
+    /// A table of these entries, in order, of `components` elements each, whose index is split into parts of
+    /// so many bits, the last the lowest. A lookup sends 2^(the first) entries, and the vectors that it takes
+    /// have 2^(each) bits: [`super::Dimensions::of`] chooses.
+    ///
+    /// `None` unless the parts have 1 to 12 bits each and at most [`MAX_CUBE_BITS`] together, there are as
+    /// many entries, and these have at most [`MAX_CUBE_WIDTH`] bits.
+    #[must_use]
+    pub fn new(parts: [usize; 3], components: usize, entries: &[G]) -> Option<Cube<G>> {
+        let k = index_bits(parts)?;
+        if components == 0 || entries.len() != components.checked_mul(1 << k)? {
+            return None;
+        }
+        let mut all = vec![0; components];
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 cube v1");
+        for number in parts.into_iter().chain([components, G::BITS]) {
+            hasher.update(&(number as u64).to_le_bytes());
+        }
+        for entry in entries.chunks_exact(components) {
+            for (all, component) in all.iter_mut().zip(entry) {
+                *all |= component.to_bits();
+                hasher.update(&component.to_bits().to_le_bytes());
+            }
+        }
+        let widths: Vec<usize> = all.iter().map(|all| (128 - all.leading_zeros() as usize).max(1)).collect();
+        let width: usize = widths.iter().sum();
+        if width > MAX_CUBE_WIDTH {
+            return None;
+        }
+        let mut planes = vec![vec![0_u64; (1_usize << k).div_ceil(64)]; width];
+        for (j, entry) in entries.chunks_exact(components).enumerate() {
+            let mut planes = planes.iter_mut();
+            for (component, width) in entry.iter().zip(&widths) {
+                for (b, plane) in planes.by_ref().take(*width).enumerate() {
+                    plane[j / 64] |= ((component.to_bits() >> b) as u64 & 1) << (j % 64);
+                }
+            }
+        }
+        let grid = Arc::new(Grid::new(parts, planes));
+        Some(Cube { grid, widths, digest: *hasher.finalize().as_bytes(), entry: std::marker::PhantomData })
+    }
+
+    /// How many bits an index has.
+    #[must_use]
+    pub fn index_bits(&self) -> usize {
+        self.grid.bits.iter().sum()
+    }
+
+    /// How many bits each part of an index has, the last the lowest.
+    #[must_use]
+    pub fn parts(&self) -> [usize; 3] {
+        self.grid.bits
+    }
+
+    /// How many bits an entry has, all its components together.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.grid.width
+    }
+
+    /// How many components an entry has.
+    #[must_use]
+    pub fn components(&self) -> usize {
+        self.widths.len()
+    }
+}
+
+/// How many bits an index of these parts has, if there are such.
+fn index_bits(parts: [usize; 3]) -> Option<usize> {
+    let fit = parts.iter().all(|part| (1..=MAX_PART).contains(part));
+    let k: usize = parts.iter().fold(0, |sum, part| sum.saturating_add(*part));
+    (fit && k <= MAX_CUBE_BITS).then_some(k)
+}
+
+/// Three replicated one-hot vectors a lookup, whose tensor product is `e^(r)`, with `[r]`, to be used
+/// once: they cannot be copied.
+pub struct OneHotsCube {
+    made: Arc<Products>,
+    lot: Lot,
+}
+
+impl OneHotsCube {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.lot.range.len()
+    }
+
+    /// The first `n`, and the rest; `None` if there are fewer, or n is no multiple of 512, so many of which
+    /// stand side by side.
+    #[must_use]
+    pub fn split(self, n: usize) -> Option<[OneHotsCube; 2]> {
+        let OneHotsCube { made, lot } = self;
+        let whole = n.is_multiple_of(LANES).then_some(n)?;
+        Some(lot.split(whole)?.map(|lot| OneHotsCube { made: Arc::clone(&made), lot }))
+    }
+}
+
+impl BlackBox {
+    /// rOHV of three factors: `[r]` for `count` random r of parts of so many bits, and `[e^(ri)]` for each
+    /// part, the last the lowest of r. The products are owed to verify_mul.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] unless [`Cube::new`] takes such parts and there is something to make, no more than
+    /// [`MAX_BYTES`] of it; whatever ends the session.
+    pub fn rohv_cube(&mut self, parts: [usize; 3], count: usize) -> Result<OneHotsCube, Abort> {
+        let fits = index_bits(parts).is_some()
+            && count > 0
+            && bytes(parts, 1).checked_mul(count.div_ceil(LANES)).is_some_and(|n| n <= MAX_BYTES);
+        if !fits {
+            let what = "no vectors, or of parts or of a number that are not made at once";
+            return Err(self.trio.session.misuse(VECTORS, what));
+        }
+        let made = Arc::new(Products::make(&mut self.trio, parts, count)?);
+        self.owe_parts(&made)?;
+        Ok(OneHotsCube { made, lot: self.lot(count) })
+    }
+
+    /// The products of vectors are owed a verification: one relation a vector. The mutant of A17 forgets
+    /// those of the first, the mutant of A18 those of the others.
+    fn owe_parts(&mut self, made: &Arc<Products>) -> Result<(), Abort> {
+        let session = &self.trio.session;
+        let [first, others] = [Check::A17, Check::A18].map(|check| !session.mutated(check));
+        let parts = (0..3).filter(|p| made.bits[*p] > 1 && if *p == 0 { first } else { others });
+        let parts: Vec<usize> = parts.collect();
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let each: usize = parts.iter().map(|p| (1 << made.bits[*p]) - made.bits[*p] - 1).sum();
+        let relations = (parts.len() * made.lanes) as u64;
+        self.relations += relations; // [A17]
+        let held = (bytes(made.bits, made.tiles.len()) / TERM_BYTES) as u64;
+        let statement = Box::new(relation::Vectors { made: Arc::clone(made), parts });
+        self.owe::<Gf64>(statement, (each * made.lanes) as u64, relations.max(held))
+    }
+}
+
+/// Bytes of the products of so many tiles.
+fn bytes(parts: [usize; 3], tiles: usize) -> usize {
+    2 * Plane::BYTES * starts(parts)[3] * tiles
+}

@@ -1,0 +1,128 @@
+//! By how many factors a table is looked up: what each way costs, and which is cheapest.
+
+use super::cube::MAX_CUBE_BITS;
+use super::table::MAX_BITS;
+
+/// By how many factors a one-hot vector is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dimensions {
+    /// One replicated vector: [`crate::blackbox::BlackBox::lookup`].
+    One,
+    /// Two of half the bits: [`crate::blackbox::BlackBox::lookup_sqrt`].
+    Two,
+    /// Three, of parts of so many bits: [`crate::blackbox::BlackBox::lookup_cube`].
+    Three([usize; 3]),
+}
+
+/// The bits of the products of a vector of k bits.
+fn products(k: usize) -> u64 {
+    (1 << k) - k as u64 - 1
+}
+
+impl Dimensions {
+    /// The cheapest way for a table of 2^k entries of so many bits; `None` if there is no way.
+    ///
+    /// A bit ahead counts twice a bit online: it is sent, and then it is kept and verified. Of ways that cost
+    /// the same the one with fewer factors, whose lookups take fewer rounds, is taken.
+    #[must_use]
+    pub fn of(k: usize, width: usize) -> Option<Dimensions> {
+        let ways = [Dimensions::One, Dimensions::Two].into_iter().filter(|_| (1..=MAX_BITS).contains(&k));
+        let ways = ways.chain(Dimensions::three(k, width));
+        ways.min_by_key(|way| way.weight(k, width))
+    }
+
+    /// The cheapest three parts of an index of k bits; `None` if there are none.
+    #[must_use]
+    pub fn three(k: usize, width: usize) -> Option<Dimensions> {
+        if !(3..=MAX_CUBE_BITS).contains(&k) {
+            return None;
+        }
+        // the second and the third cost the same: halves of what the first leaves
+        let parts = (1..=k - 2).map(|first| [first, (k - first) / 2, (k - first).div_ceil(2)]);
+        let parts = parts.filter(|parts| parts.iter().all(|part| *part <= 12));
+        parts.map(Dimensions::Three).min_by_key(|way| way.weight(k, width))
+    }
+
+    /// How many factors there are.
+    #[must_use]
+    pub fn number(self) -> usize {
+        match self {
+            Dimensions::One => 1,
+            Dimensions::Two => 2,
+            Dimensions::Three(_) => 3,
+        }
+    }
+
+    /// What a party sends ahead for a lookup in a table of 2^k entries, in bits.
+    #[must_use]
+    pub fn bits_ahead(self, k: usize) -> u64 {
+        match self {
+            Dimensions::One => products(k),
+            Dimensions::Two if k == 1 => 0,
+            Dimensions::Two => products(k.div_ceil(2)) + products(k / 2),
+            Dimensions::Three(parts) => parts.into_iter().map(products).sum(),
+        }
+    }
+
+    /// What a party sends for the lookup itself, in bits.
+    #[must_use]
+    pub fn bits_online(self, k: usize, width: usize) -> u64 {
+        let (k, width) = (k as u64, width as u64);
+        match self {
+            Dimensions::One => k,
+            Dimensions::Two => k + width,
+            Dimensions::Three([first, ..]) => k + (width << first),
+        }
+    }
+
+    /// The rounds of a lookup.
+    #[must_use]
+    pub fn rounds_online(self) -> u32 {
+        self.number() as u32
+    }
+
+    fn weight(self, k: usize, width: usize) -> u64 {
+        2 * self.bits_ahead(k) + self.bits_online(k, width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No other way, and no other parts, weigh less.
+    #[test]
+    fn the_cheapest_way_is_chosen() {
+        for (k, width) in (1..=24).flat_map(|k| [1, 8, 16, 64].map(|width| (k, width))) {
+            let chosen = Dimensions::of(k, width).unwrap();
+            let mut least = u64::MAX;
+            if k <= 16 {
+                least = Dimensions::One.weight(k, width).min(Dimensions::Two.weight(k, width));
+            }
+            for first in 1..k.saturating_sub(1) {
+                for second in 1..k - first {
+                    let parts = [first, second, k - first - second];
+                    if parts.iter().all(|part| *part <= 12) {
+                        least = least.min(Dimensions::Three(parts).weight(k, width));
+                    }
+                }
+            }
+            assert_eq!(chosen.weight(k, width), least, "{k} {width} {chosen:?}");
+        }
+        assert_eq!(Dimensions::of(0, 8), None);
+        assert_eq!(Dimensions::of(25, 8), None);
+        assert_eq!(Dimensions::of(4, 8), Some(Dimensions::Two));
+        assert_eq!(Dimensions::of(2, 8), Some(Dimensions::One));
+    }
+
+    /// What issues ask of 2^16 entries of a byte: a third of the bits ahead, and 0.6 in all.
+    #[test]
+    fn three_factors_send_a_third_ahead_and_six_tenths_in_all() {
+        let three = Dimensions::of(16, 8).unwrap();
+        assert_eq!(three, Dimensions::Three([4, 6, 6]));
+        let [ahead, before] = [three, Dimensions::Two].map(|way| way.bits_ahead(16));
+        let [all, both] = [three, Dimensions::Two].map(|way| way.bits_ahead(16) + way.bits_online(16, 8));
+        assert_eq!((ahead, before, all, both), (125, 494, 269, 518));
+        assert!(3 * ahead <= before && 10 * all <= 6 * both);
+    }
+}

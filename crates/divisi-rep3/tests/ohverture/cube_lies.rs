@@ -1,0 +1,285 @@
+//! How every lie in vectors and lookups of three factors ends: in an abort; and what is seen of it.
+
+use super::*;
+use divisi_rep3::adversary::compare::{chi_square, chi_square_limit, difference, features};
+use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::ohverture::Cube;
+
+const VECTORS: &str = "divisi_rep3::ohverture::cube::make/products";
+const SUMS: &str = "divisi_rep3::ohverture::cube::lookup/sums";
+const RESULT: &str = "divisi_rep3::ohverture::cube::lookup/result";
+
+const PARTS: [usize; 3] = [2, 2, 4];
+/// More than a tile, and lanes in several words of each.
+const MANY: usize = 600;
+/// Bytes of a plane in a message: of the first tile, and of the second.
+const TILES: [usize; 2] = [64, 11];
+
+fn cube() -> Cube<Gf8> {
+    Cube::new(PARTS, 1, &(0..=255_u8).map(|i| Gf8(i).inverse() + Gf8(0x63)).collect::<Vec<_>>()).unwrap()
+}
+
+fn x() -> Vec<Gf8> {
+    (0..MANY).map(|l| Gf8((31 * l + 2) as u8)).collect()
+}
+
+/// Two lookups, the second at what the first found, and a sample in the end.
+fn play(trio: Trio) -> Result<Vec<Gf8>, Abort> {
+    let b = &mut BlackBox::new(trio);
+    let cube = cube();
+    let mut y = input(b, &x())?;
+    for _ in 0..2 {
+        let vectors = b.rohv_cube(PARTS, MANY)?;
+        y = b.lookup_cube(&cube, &[(&y, 8)], vectors)?.remove(0);
+    }
+    let vectors = b.rohv_cube(PARTS, 3)?;
+    let sample = b.sample_cube(&cube, vectors)?.remove(0);
+    b.output(&sample)?;
+    b.output(&y)
+}
+
+fn right() -> Vec<Gf8> {
+    let entry = |x: Gf8| x.inverse() + Gf8(0x63);
+    x().into_iter().map(|x| entry(entry(x))).collect()
+}
+
+/// What a party changes of its share: bits of a message, by their bytes and masks.
+type Error = Vec<(usize, u8)>;
+
+/// A party adds an error to its nth share at a step, and keeps to it.
+fn run_with(corrupt: PartyId, step: &'static str, nth: usize, error: &Error) -> Vec<Result<Vec<Gf8>, Abort>> {
+    Harness::default().patient().act(|mut trio| {
+        let mut count = 0;
+        if trio.me() == corrupt {
+            let error = error.clone();
+            trio.deviate(move |at: Step, share: &mut [u8]| {
+                if at.name == step {
+                    if count == nth {
+                        error.iter().for_each(|(byte, mask)| share[*byte] ^= mask);
+                    }
+                    count += 1;
+                }
+            });
+        }
+        play(trio)
+    })
+}
+
+/// Nobody honest is deceived, and the verification found it.
+fn is_found(corrupt: PartyId, step: &'static str, nth: usize, error: &Error) {
+    let results = run_with(corrupt, step, nth, error);
+    for (p, result) in PartyId::all(3).zip(&results).filter(|(p, _)| *p != corrupt) {
+        assert!(result.is_err(), "{p} was deceived: {step} {nth} {error:?}");
+    }
+    assert!(results.iter().any(|r| failed_check(r) == Some(Check::A7)), "{step} {nth} {error:?} {results:?}");
+}
+
+#[test]
+fn honest_parties_look_up() {
+    assert!(lab::run(play).unwrap().iter().all(|out| *out == right()));
+}
+
+/// Plane by plane a lie of one lane, in the first tile or in the second, that its author keeps to.
+#[test]
+fn a_wrong_product_or_share_of_any_plane_is_an_abort() {
+    // products of 2, 2 and 4 bits in two rounds, three sums and one result of 8 bits
+    for (step, nth, planes) in [
+        (VECTORS, 0, 1 + 1 + 2),
+        (VECTORS, 1, 9),
+        (VECTORS, 3, 9),
+        (SUMS, 0, 24),
+        (SUMS, 1, 24),
+        (RESULT, 0, 8),
+    ] {
+        for plane in 0..planes {
+            let corrupt = party(1 + (plane % 3) as u8);
+            let byte = if plane % 2 == 0 {
+                TILES[0] * plane + plane % TILES[0]
+            } else {
+                TILES[0] * planes + TILES[1] * plane + plane % TILES[1]
+            };
+            is_found(corrupt, step, nth, &vec![(byte, 1 << (plane % 8))]);
+        }
+    }
+    for corrupt in PartyId::all(3) {
+        for (step, nth) in [(VECTORS, 1), (SUMS, 0), (RESULT, 1), (SUMS, 2), (RESULT, 2), (VECTORS, 5)] {
+            is_found(corrupt, step, nth, &vec![(0, 1)]);
+        }
+    }
+}
+
+/// The same lie twice, at two places whose coefficients must differ: in two lanes of a word, in two words, in
+/// two tiles, and in two planes of one lane.
+#[test]
+fn the_same_lie_at_two_places_is_found() {
+    for (step, nth, planes) in [(VECTORS, 1, 9), (SUMS, 0, 24), (RESULT, 0, 8)] {
+        let second = TILES[0] * planes;
+        for error in [
+            vec![(0, 0b11)],
+            vec![(0, 1), (7, 1)],
+            vec![(0, 1), (8, 1)],
+            vec![(0, 1), (56, 1)],
+            vec![(0, 1), (second, 1)],
+            vec![(0, 1), (TILES[0], 1)],
+            vec![(0, 1), (TILES[0] * (planes - 1), 1)],
+            vec![(0, 1), (TILES[0] * (planes / 3), 1)],
+        ] {
+            is_found(party(2), step, nth, &error);
+        }
+    }
+}
+
+/// Another index for one peer: found in the round of the next opening, or by verify_recon.
+#[test]
+fn a_split_index_is_an_abort() {
+    for corrupt in PartyId::all(3) {
+        for (nth, check) in [(0, Check::A22), (1, Check::A2)] {
+            let harness = Harness::default().patient();
+            harness.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[MANY - 1] ^= 0x10);
+            let results = harness.act(play);
+            for (p, result) in PartyId::all(3).zip(&results).filter(|(p, _)| *p != corrupt) {
+                assert!(result.is_err(), "{p} was deceived");
+            }
+            assert!(results.iter().any(|r| failed_check(r) == Some(check)), "{nth} {results:?}");
+        }
+    }
+}
+
+/// A party that uses other vectors than the rest, another table, one of other parts, or another call is
+/// out of step: found before anything is verified.
+#[test]
+fn a_party_with_other_vectors_or_another_table_is_an_abort() {
+    let entries: Vec<Gf8> = (0..=255).map(Gf8).collect();
+    let mut last = entries.clone();
+    last[255].0 ^= 1;
+    let table = Cube::new(PARTS, 1, &entries).unwrap();
+    let other = Cube::new(PARTS, 1, &last).unwrap();
+    let wide =
+        Cube::new(PARTS, 1, &entries.iter().map(|e| Gf64(u64::from(e.0))).collect::<Vec<_>>()).unwrap();
+    for alone in PartyId::all(3) {
+        for otherwise in 0..3 {
+            let results = Harness::default().patient().act(|trio| {
+                let b = &mut BlackBox::new(trio);
+                let [first, second] = b.rohv_cube(PARTS, 1024)?.split(512).unwrap();
+                match (b.me() == alone, otherwise) {
+                    (true, 0) => b.sample_cube(&table, second).map(drop)?,
+                    (true, 1) => b.sample_cube(&other, first).map(drop)?,
+                    (true, _) => b.sample_cube(&wide, first).map(drop)?,
+                    _ => b.sample_cube(&table, first).map(drop)?,
+                }
+                b.verify_recon().map(drop)
+            });
+            assert!(results.iter().all(Result::is_err), "{otherwise}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
+        }
+    }
+}
+
+/// What is opened of an index is uniform, whatever the index is, and so is what both Reshares and the
+/// products send.
+#[test]
+fn everything_that_is_sent_is_uniform() {
+    const LOTS: usize = 4096;
+    for index in [0, 0xff] {
+        let harness = Harness::default().patient();
+        let seen = harness.recording(party(2));
+        let results = harness.act(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let x = input(b, &[Gf8(index); LOTS])?;
+            let vectors = b.rohv_cube(PARTS, LOTS)?;
+            Ok(b.lookup_cube(&cube(), &[(&x, 8)], vectors)?.len())
+        });
+        assert!(results.iter().all(Result::is_ok));
+        for step in [VECTORS, RECONST, SUMS, RESULT] {
+            for way in [Way::In, Way::Out] {
+                let body = &seen.of(way, step)[0].frame.body;
+                let mut counts = [0; 256];
+                body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+                let bytes = body.len() as f64;
+                assert!(bytes >= 2048.0 && chi_square(&counts) < chi_square_limit(255.0), "{step}");
+            }
+        }
+    }
+}
+
+/// Lookups of one value by two lots of vectors: what is opened has nothing in common, lane by lane.
+#[test]
+fn every_lookup_of_three_factors_has_a_place_of_its_own() {
+    let harness = Harness::default().patient();
+    let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+    let results = harness.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let x = b.public(&[Gf8(0x17); 512])?;
+        let [first, second] = b.rohv_cube(PARTS, 1024)?.split(512).unwrap();
+        for vectors in [first, second] {
+            b.lookup_cube(&cube(), &[(&x, 8)], vectors)?;
+        }
+        Ok(())
+    });
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    let opened = |nth: usize| -> Vec<u8> {
+        let mut c = vec![0; 512];
+        for recording in &recordings {
+            let body = &recording.of(Way::Out, RECONST)[nth].frame.body;
+            c.iter_mut().zip(body).for_each(|(c, x)| *c ^= x);
+        }
+        c
+    };
+    for recording in &recordings {
+        // nobody's component of a place is known to another
+        let body = &recording.of(Way::Out, RECONST)[0].frame.body;
+        assert!(body.iter().collect::<std::collections::BTreeSet<_>>().len() > 100);
+    }
+    let both = [opened(0), opened(1)];
+    for i in 0..8 {
+        // each bit of a place takes both values, and is not that of another
+        let bit = |c: &u8| c >> i & 1;
+        assert!(both[0].iter().any(|c| bit(c) == 0) && both[0].iter().any(|c| bit(c) == 1), "{i}");
+        for j in 0..i {
+            let same = both[0].iter().filter(|c| bit(c) == *c >> j & 1).count();
+            assert!((128..384).contains(&same), "{i} {j} {same}");
+        }
+    }
+    for (at, c) in both.iter().enumerate() {
+        // neighbours, words and halves differ: all of some eight by chance with probability 2^-64
+        for distance in [1, 8, 64, 256] {
+            assert!((0..8).any(|l| c[l] != c[l + distance]), "{at} {distance}");
+        }
+    }
+    assert!((0..512).any(|l| both[0][l] != both[1][l]));
+}
+
+/// Party 1 makes its share of the sums wrong, and lies about an index: what it sees of the rest, and how it
+/// ends, is the same for two secrets.
+#[test]
+fn an_attacked_lookup_looks_the_same_for_two_secrets() {
+    for lies_of_sums in [false, true] {
+        let off = difference(200, |which| {
+            let harness = Harness::default().patient();
+            if !lies_of_sums {
+                harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+            }
+            let seen = harness.recording(party(1));
+            let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
+            let results = harness.act(|mut trio| {
+                if lies_of_sums && trio.me() == party(1) {
+                    trio.deviate(|at: Step, share: &mut [u8]| {
+                        if at.name == SUMS {
+                            share[0] ^= 1;
+                        }
+                    });
+                }
+                let b = &mut BlackBox::new(trio);
+                let mine = b.me() == party(2);
+                let mut x = b.input(party(2), mine.then_some(&secret[..]), LANES)?;
+                for _ in 0..2 {
+                    let vectors = b.rohv_cube(PARTS, LANES)?;
+                    x = b.lookup_cube(&cube(), &[(&x, 8)], vectors)?.remove(0);
+                }
+                b.output(&x).map(drop)
+            });
+            features(&seen, &results)
+        });
+        assert!(off < 1.0, "{lies_of_sums} {off}");
+    }
+}
