@@ -5,7 +5,7 @@
 //! party learns the outputs: they must be the same at all. Of a tag that is only to be compared one bit is
 //! opened.
 
-use super::job::{Job, Message, Messages, Mode, Own, Texts};
+use super::job::{Job, Message, Messages, Mode, Own};
 use super::{Rows, Unsupported};
 use crate::cleanup::lock;
 use divisi_circuit::{Bit, Build, Gates, Program};
@@ -212,7 +212,7 @@ impl<'j> Drawn<'j> {
 
     fn key_bytes(&self) -> usize {
         match self.job {
-            Job::Texts(Texts { cipher, .. }) => cipher.key_bytes(),
+            Job::Texts(texts) => texts.key_bytes(),
             Job::Messages(Messages { key_bytes, .. }) => *key_bytes,
             _ => 0,
         }

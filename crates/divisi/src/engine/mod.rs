@@ -32,6 +32,7 @@ mod rows;
 pub mod settings;
 pub mod spdz;
 mod together;
+mod whole;
 pub(crate) mod told;
 
 pub use differ::Differ;

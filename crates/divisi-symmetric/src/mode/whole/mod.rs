@@ -33,7 +33,7 @@ mod undecided;
 pub mod wrap;
 pub mod xts;
 
-pub use undecided::{Releases, Undecided, Verdict};
+pub use undecided::{Released, Releases, Undecided};
 
 use divisi_core::{Abort, step};
 

@@ -10,7 +10,7 @@ use crate::mode::cbc;
 use divisi_core::{Abort, Direction};
 
 /// Which order the last two blocks have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
     /// The short one first.
     Cs1,

@@ -27,8 +27,13 @@ pub struct Undecided<E: Bytes> {
     lanes: usize,
 }
 
-/// What is known of a text: it is not authentic, or it is by this claim, and here it is, a lane.
-pub type Verdict<B> = Option<(usize, Verified<Vec<B>>)>;
+/// What became of a batch.
+pub struct Released<B> {
+    /// Of each text the claim that holds of it; none if it is not authentic.
+    pub claims: Vec<Option<usize>>,
+    /// The texts that are authentic, a lane each; none if there is no byte of any.
+    pub texts: Option<Verified<Vec<B>>>,
+}
 
 impl<E: Engine> Undecided<E> {
     /// Texts and claims: each claim is a difference of at most 16 bytes.
@@ -56,7 +61,7 @@ impl<E: Engine> Undecided<E> {
     ///
     /// # Errors
     /// Whatever ends the session.
-    pub fn release(self, e: &mut E) -> Result<Vec<Verdict<E::Byte>>, Abort>
+    pub fn release(self, e: &mut E) -> Result<Released<E::Byte>, Abort>
     where
         E: Releases,
     {
@@ -69,17 +74,13 @@ impl<E: Engine> Undecided<E> {
         }
         let held = e.vanish(&differences)?;
         let claim_of = |lane: usize| held.iter().skip(lane).step_by(self.lanes.max(1)).position(|held| *held);
-        let mut verdicts = Vec::with_capacity(self.lanes);
-        for lane in 0..self.lanes {
-            verdicts.push(match claim_of(lane) {
-                None => None,
-                Some(claim) => {
-                    let own: Option<Vec<E::Byte>> =
-                        self.text.iter().map(|byte| byte.gather(&[lane])).collect();
-                    Some((claim, e.settled(own.ok_or_else(|| misfit("a text for each verdict"))?)?))
-                }
-            });
+        let claims: Vec<Option<usize>> = (0..self.lanes).map(claim_of).collect();
+        let good: Vec<usize> = (0..self.lanes).filter(|lane| claims[*lane].is_some()).collect();
+        if good.is_empty() || self.text.is_empty() {
+            return Ok(Released { claims, texts: None });
         }
-        Ok(verdicts)
+        let texts: Option<Vec<E::Byte>> = self.text.iter().map(|byte| byte.gather(&good)).collect();
+        let texts = e.settled(texts.ok_or_else(|| misfit("a text for each verdict"))?)?;
+        Ok(Released { claims, texts: Some(texts) })
     }
 }

@@ -7,6 +7,7 @@
 
 use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
+use crate::engine::job::Whole;
 use crate::kat::content::Content;
 use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
 use serde_json::Value;
@@ -128,9 +129,20 @@ fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
+        // which way of the cipher wraps
+        let inverse = group.get("kwCipher").and_then(Value::as_str) == Some("inverse");
+        let algorithm = match algorithm {
+            Algorithm::Whole(Whole::Kw { .. }) => Algorithm::Whole(Whole::Kw { inverse }),
+            Algorithm::Whole(Whole::Kwp { .. }) => Algorithm::Whole(Whole::Kwp { inverse }),
+            algorithm => algorithm,
+        };
         let vectors = member::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
-            if algorithm == Algorithm::Gcm { gcm_can(vector) } else { whole_blocks(algorithm, vector) }
+            match algorithm {
+                Algorithm::Gcm => gcm_can(vector),
+                Algorithm::Whole(_) => Ok(vector),
+                _ => whole_blocks(algorithm, vector),
+            }
         });
         sort(&mut content, algorithm, vectors.collect());
     }
@@ -145,7 +157,7 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     }
     let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
     let within = |name: &str| number(name).map_or(0, |bits| bits % 8) as usize;
-    let bit_by_bit = algorithm == Algorithm::Ctr;
+    let bit_by_bit = algorithm.counts_bits();
     if within("aadLen") != 0 || (within("payloadLen") != 0 && !bit_by_bit) {
         return Err("a length that is no whole number of bytes".into());
     }
@@ -159,7 +171,11 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     };
     let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
     let gcm = algorithm == Algorithm::Gcm;
-    if !valid && !gcm {
+    let whole = if let Algorithm::Whole(mode) = algorithm { Some(mode) } else { None };
+    let decides = whole.is_some_and(|mode| {
+        matches!(mode, Whole::Kw { .. } | Whole::Kwp { .. } | Whole::Siv | Whole::Ccm | Whole::GcmSiv)
+    });
+    if !valid && !gcm && !decides {
         return Err("a test that must fail, of a mode without a tag".into());
     }
     // A test that must fail tells no plaintext that could be compared.
@@ -168,22 +184,46 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     if valid && answer.iter().all(|name| test.get(name).is_none()) {
         return Err(UNANSWERED.into());
     }
+    let mut ciphertext = bytes(test, &["ct", "cipherText"])?;
+    // what follows the ciphertext in the same member
+    let tag_bytes = match whole {
+        Some(Whole::Ccm) => number("tagLen").and_then(|bits| usize::try_from(bits / 8).ok()).unwrap_or(16),
+        Some(Whole::GcmSiv) => 16,
+        _ => 0,
+    };
+    let tag = ciphertext.split_off(ciphertext.len().saturating_sub(tag_bytes));
+    let aead = gcm || matches!(whole, Some(Whole::Ccm | Whole::GcmSiv));
+    if let (Some(unit), Some(all)) = (number("dataUnitLen"), number("payloadLen")) {
+        if unit < all {
+            return Err("several data units in one text".into());
+        }
+    }
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
         key: key(test)?,
-        iv: if matches!(algorithm, Algorithm::Ecb | Algorithm::TripleEcb) {
-            Vec::new()
-        } else {
-            bytes(test, &["iv"])?
+        iv: match algorithm {
+            Algorithm::Ecb
+            | Algorithm::TripleEcb
+            | Algorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
+            Algorithm::Whole(Whole::Xts) => tweak(test)?,
+            _ => bytes(test, &["iv"])?,
         },
-        aad: if gcm { bytes(test, &["aad"])? } else { Vec::new() },
+        aad: if aead { bytes(test, &["aad"])? } else { Vec::new() },
         plaintext: if valid { plaintext? } else { plaintext.unwrap_or_default() },
-        ciphertext: bytes(test, &["ct", "cipherText"])?,
-        tag: if gcm { bytes(test, &["tag"])? } else { Vec::new() },
+        ciphertext,
+        tag: if gcm { bytes(test, &["tag"])? } else { tag },
         spare_bits: (8 - within("payloadLen")) % 8,
         ways,
         expected: if valid { Expected::Valid } else { Expected::Invalid },
     })
+}
+
+/// The tweak of a data unit: its bytes, or its number, the lowest byte first (SP 800-38E).
+fn tweak(test: &Value) -> Result<Vec<u8>, String> {
+    match test.get("sequenceNumber").and_then(Value::as_u64) {
+        Some(number) => Ok(u128::from(number).to_le_bytes().to_vec()),
+        None => bytes(test, &["tweakValue", "i", "iv"]),
+    }
 }
 
 /// A key: of triple DES in parts.
