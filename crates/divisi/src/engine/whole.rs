@@ -7,6 +7,7 @@ use super::Rows;
 use super::job::{Mode, Text, Texts, Whole};
 use divisi_core::{Abort, Bytes, Direction, Step, Verified, step};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
+use divisi_symmetric::mode::whole::wrap::Form;
 use divisi_symmetric::mode::whole::{Releases, Undecided, bitwise, ccm, gcm_siv, siv, stealing, wrap, xts};
 use std::collections::BTreeMap;
 
@@ -183,8 +184,8 @@ impl Batch<'_> {
     ) -> Result<Vec<Vec<u8>>, Abort> {
         let lanes = self.places.len();
         let out = match self.mode {
-            Whole::Kw { inverse } => wrap::kw(e, &key, inverse, text)?,
-            Whole::Kwp { inverse } => wrap::kwp(e, &key, inverse, text)?,
+            Whole::Kw { inverse } => wrap::wrap(e, &key, Form::Kw, inverse, text)?,
+            Whole::Kwp { inverse } => wrap::wrap(e, &key, Form::Kwp, inverse, text)?,
             Whole::Ccm => ccm::seal(e, &key, &self.ccm_heads(), self.shape.tag, text)?,
             Whole::Siv => {
                 let key = siv::Key::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
@@ -234,11 +235,11 @@ impl Batch<'_> {
         let undecided: Undecided<E> = match self.mode {
             Whole::Kw { inverse } => {
                 let text = columns(e);
-                wrap::kw_open(e, &key, inverse, &text)?
+                wrap::unwrap(e, &key, Form::Kw, inverse, &text)?
             }
             Whole::Kwp { inverse } => {
                 let text = columns(e);
-                wrap::kwp_open(e, &key, inverse, &text)?
+                wrap::unwrap(e, &key, Form::Kwp, inverse, &text)?
             }
             Whole::Ccm => ccm::open(e, &key, &self.ccm_heads(), &texts, &tags)?,
             Whole::Siv => {

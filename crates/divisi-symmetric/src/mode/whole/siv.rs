@@ -55,6 +55,35 @@ impl<E: Engine> Key<E> {
         strings: &[Vec<Vec<u8>>],
         text: &[E::Byte],
     ) -> Result<Vec<E::Byte>, Abort> {
+        let mut chaining = self.s2v_begin(e, lanes, strings, text)?;
+        self.s2v_go_on(e, &mut chaining, usize::MAX)?;
+        Ok(chaining.tag())
+    }
+
+    /// So many blocks more of it.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn s2v_go_on(
+        &self,
+        e: &mut E,
+        chaining: &mut cmac::Chaining<E::Byte>,
+        blocks: usize,
+    ) -> Result<(), Abort> {
+        self.mac.go_on(e, chaining, blocks)
+    }
+
+    /// S2V up to its last CMAC, which goes a few blocks at a time.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn s2v_begin(
+        &self,
+        e: &mut E,
+        lanes: usize,
+        strings: &[Vec<Vec<u8>>],
+        text: &[E::Byte],
+    ) -> Result<cmac::Chaining<E::Byte>, Abort> {
         let zeros = constant(e, &[0; 16], lanes);
         let mut d = self.tag(e, lanes, &zeros)?;
         for rows in strings {
@@ -76,7 +105,7 @@ impl<E: Engine> Key<E> {
             e.add_public(first, &vec![0x80; lanes])?;
             t
         };
-        self.tag(e, lanes, &t)
+        self.mac.begin(e, lanes, &t)
     }
 
     /// The key stream that belongs to synthetic IVs that everybody knows (2.5).
@@ -127,10 +156,25 @@ impl<E: Engine> Key<E> {
         if !text.is_empty() && lanes_of(&[&text])? != lanes {
             return Err(misfit("an IV for each text"));
         }
-        let mut difference = self.s2v(e, lanes, strings, &text)?;
+        let tag = self.s2v(e, lanes, strings, &text)?;
+        self.undecided(e, ivs, text, tag)
+    }
+
+    /// Texts that were decrypted, by these IVs and with these tags.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    pub fn undecided(
+        &self,
+        e: &mut E,
+        ivs: &[[u8; 16]],
+        text: Vec<E::Byte>,
+        tag: Vec<E::Byte>,
+    ) -> Result<Undecided<E>, Abort> {
+        let mut difference = tag;
         let received = public(e, &ivs.iter().map(|iv| iv.to_vec()).collect::<Vec<_>>());
         add(e, &mut difference, &received)?;
-        Undecided::new(e, lanes, text, vec![difference])
+        Undecided::new(e, ivs.len(), text, vec![difference])
     }
 }
 

@@ -54,6 +54,26 @@ impl<E: Engine> Undecided<E> {
         Ok(Undecided { text, claims, lanes })
     }
 
+    /// The text of a batch of one, if it is authentic, without what is no part of it: claim `p` is that its last
+    /// `p` bytes are not.
+    ///
+    /// # Errors
+    /// As [`release`](Undecided::release).
+    pub fn release_one(self, e: &mut E) -> Result<Option<Verified<Vec<E::Byte>>>, Abort>
+    where
+        E: Releases,
+    {
+        if self.lanes != 1 {
+            return Err(misfit("a batch of one"));
+        }
+        let bytes = self.text.len();
+        let Released { claims, texts } = self.release(e)?;
+        let Some(beyond) = claims.first().copied().flatten() else { return Ok(None) };
+        let mut text = texts.map(Verified::into_inner).unwrap_or_default();
+        text.truncate(bytes.saturating_sub(beyond));
+        e.settled(text).map(Some)
+    }
+
     /// The texts that are authentic, each with the claim that holds of it: a verdict is told of each claim and
     /// text, the differences are not opened \[A23\]. What is not authentic ends here.
     ///

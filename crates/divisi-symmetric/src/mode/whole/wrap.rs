@@ -11,7 +11,7 @@ use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
 use crate::batch::Engine;
 use crate::mode::block::BlockCipher;
-use divisi_core::{Abort, Direction};
+use divisi_core::{Abort, Direction, Lanes};
 
 /// ICV1 (SP 800-38F, 6.2).
 const ICV1: [u8; 8] = [0xa6; 8];
@@ -43,55 +43,140 @@ pub fn unwraps(bytes: usize, padded: bool) -> bool {
     bytes >= least * HALF && bytes.is_multiple_of(HALF) && u32::try_from(bytes).is_ok()
 }
 
-/// W (6.1, algorithm 1): semiblocks, the first of them the integrity value.
-fn w<E: Engine>(
-    e: &mut E,
-    key: &RoundKeys<E::Byte>,
-    direction: Direction,
-    s: &[E::Byte],
-    lanes: usize,
-) -> Result<Vec<E::Byte>, Abort> {
-    let (a, r) = s.split_at_checked(HALF).ok_or_else(|| misfit("three semiblocks"))?;
-    let (mut a, mut r) = (a.to_vec(), r.to_vec());
-    if r.len() < 2 * HALF || !r.len().is_multiple_of(HALF) {
-        return Err(misfit("three semiblocks"));
-    }
-    for t in 1..=TIMES * (r.len() / HALF) {
-        // step 2: A^t = MSB(CIPH(A || R_2)) + t, the R move up, R_n = LSB
-        a.extend(r.drain(..HALF));
-        let mut block = key.permute(e, direction, a)?;
-        r.extend(block.split_off(HALF));
-        a = block;
-        count(e, &mut a, t, lanes)?;
-    }
-    a.extend(r);
-    Ok(a)
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// KW.
+    Kw,
+    /// KWP.
+    Kwp,
 }
 
-/// W^-1 (6.1, algorithm 2).
-fn w_inverse<E: Engine>(
-    e: &mut E,
-    key: &RoundKeys<E::Byte>,
+/// Keys being wrapped or unwrapped, a lane each: W (6.1, algorithms 1 and 2), a few calls of the cipher at a time.
+pub struct Wrapping<B> {
+    form: Form,
     direction: Direction,
-    c: &[E::Byte],
+    inverse: bool,
     lanes: usize,
-) -> Result<Vec<E::Byte>, Abort> {
-    let (a, r) = c.split_at_checked(HALF).ok_or_else(|| misfit("three semiblocks"))?;
-    let (mut a, mut r) = (a.to_vec(), r.to_vec());
-    if r.len() < 2 * HALF || !r.len().is_multiple_of(HALF) {
-        return Err(misfit("three semiblocks"));
+    a: Vec<B>,
+    r: Vec<B>,
+    /// How many calls are done.
+    done: usize,
+}
+
+impl<B: Clone + Lanes> Wrapping<B> {
+    /// A key to be wrapped, or what it was wrapped to. `inverse` wraps by the cipher's inverse.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for a text that the form [does not take](kw_takes).
+    pub fn new<E: Engine<Byte = B>>(
+        e: &mut E,
+        form: Form,
+        direction: Direction,
+        inverse: bool,
+        text: &[B],
+    ) -> Result<Self, Abort> {
+        let lanes = lanes_of(&[text])?;
+        let encrypts = direction == Direction::Encrypt;
+        let takes = match form {
+            Form::Kw if encrypts => kw_takes(text.len()),
+            Form::Kwp if encrypts => !text.is_empty(),
+            _ => unwraps(text.len(), form == Form::Kwp),
+        };
+        if !takes {
+            return Err(misfit("a text that can be wrapped, or was"));
+        }
+        let mut s = match (form, encrypts) {
+            (Form::Kw, true) => constant(e, &ICV1, lanes),
+            (Form::Kwp, true) => constant(e, &aiv(text.len())?, lanes),
+            _ => Vec::new(),
+        };
+        s.extend_from_slice(text);
+        s.extend(constant(e, &vec![0; text.len().next_multiple_of(HALF) - text.len()], lanes));
+        let r = s.split_off(HALF);
+        Ok(Wrapping { form, direction, inverse, lanes, a: s, r, done: 0 })
     }
-    for t in (1..=TIMES * (r.len() / HALF)).rev() {
-        count(e, &mut a, t, lanes)?;
-        a.extend(r.split_off(r.len() - HALF));
-        let mut block = key.permute(e, direction, a)?;
-        let mut rest = block.split_off(HALF);
-        a = block;
-        rest.append(&mut r);
-        r = rest;
+
+    /// How many calls there are: one for two semiblocks, else six for each.
+    fn calls(&self) -> usize {
+        let n = self.r.len() / HALF;
+        if n == 1 { 1 } else { TIMES * n }
     }
-    a.extend(r);
-    Ok(a)
+
+    /// Whether all calls are done.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done >= self.calls()
+    }
+
+    /// Make so many calls, or as many as are left.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn go_on<E: Engine<Byte = B>>(
+        &mut self,
+        e: &mut E,
+        key: &RoundKeys<B>,
+        calls: usize,
+    ) -> Result<(), Abort> {
+        let encrypts = self.direction == Direction::Encrypt;
+        let cipher = turned(self.direction, self.inverse);
+        let all = self.calls();
+        for _ in 0..calls.min(all - self.done) {
+            let mut a = std::mem::take(&mut self.a);
+            if all == 1 {
+                a.append(&mut self.r);
+                let mut block = key.permute(e, cipher, a)?;
+                self.r = block.split_off(HALF);
+                self.a = block;
+            } else if encrypts {
+                // algorithm 1: A^t = MSB(CIPH(A || R_2)) + t, the R move up, R_n = LSB
+                a.extend(self.r.drain(..HALF));
+                let mut block = key.permute(e, cipher, a)?;
+                self.r.extend(block.split_off(HALF));
+                self.a = block;
+                count(e, &mut self.a, self.done + 1, self.lanes)?;
+            } else {
+                // algorithm 2: the same from the last to the first
+                count(e, &mut a, all - self.done, self.lanes)?;
+                a.extend(self.r.split_off(self.r.len() - HALF));
+                let mut block = key.permute(e, cipher, a)?;
+                let mut r = block.split_off(HALF);
+                r.append(&mut self.r);
+                self.r = r;
+                self.a = block;
+            }
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    /// What was wrapped, when it is done.
+    #[must_use]
+    pub fn wrapped(mut self) -> Vec<B> {
+        self.a.append(&mut self.r);
+        self.a
+    }
+
+    /// What was unwrapped, when it is done. Claim `p` of KWP is that the last `p` bytes are no part of the text:
+    /// the length inside says so, and they are zero.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn unwrapped<E: Engine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
+        let Wrapping { form, lanes, a, r, .. } = self;
+        let mut claims = Vec::with_capacity(HALF);
+        for p in 0..if form == Form::Kw { 1 } else { HALF } {
+            let value = if form == Form::Kw { ICV1 } else { aiv(r.len() - p)? };
+            let mut claim = a.clone();
+            for (byte, value) in claim.iter_mut().zip(value) {
+                e.add_public(byte, &vec![value; lanes])?;
+            }
+            claim.extend(r.iter().rev().take(p).cloned());
+            claims.push(claim);
+        }
+        Undecided::new(e, lanes, r, claims)
+    }
 }
 
 /// `a += [t]_64`.
@@ -100,41 +185,6 @@ fn count<E: Engine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Res
         e.add_public(byte, &vec![t; lanes])?;
     }
     Ok(())
-}
-
-/// KW (6.2, algorithm 3) of keys, a lane each.
-///
-/// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key that is no two semiblocks or more.
-pub fn kw<E: Engine>(
-    e: &mut E,
-    key: &RoundKeys<E::Byte>,
-    inverse: bool,
-    text: &[E::Byte],
-) -> Result<Vec<E::Byte>, Abort> {
-    let lanes = lanes_of(&[text])?;
-    let mut s = constant(e, &ICV1, lanes);
-    s.extend_from_slice(text);
-    w(e, key, turned(Direction::Encrypt, inverse), &s, lanes)
-}
-
-/// KW backwards (algorithm 4).
-///
-/// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for what is no three semiblocks or more.
-pub fn kw_open<E: Engine>(
-    e: &mut E,
-    key: &RoundKeys<E::Byte>,
-    inverse: bool,
-    ciphertext: &[E::Byte],
-) -> Result<Undecided<E>, Abort> {
-    let lanes = lanes_of(&[ciphertext])?;
-    let mut s = w_inverse(e, key, turned(Direction::Decrypt, inverse), ciphertext, lanes)?;
-    let text = s.split_off(HALF);
-    for (byte, icv) in s.iter_mut().zip(ICV1) {
-        e.add_public(byte, &vec![icv; lanes])?;
-    }
-    Undecided::new(e, lanes, text, vec![s])
 }
 
 /// The integrity value of KWP for a text of so many bytes.
@@ -146,51 +196,34 @@ fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
     Ok(aiv)
 }
 
-/// KWP (6.3, algorithm 5) of texts of a byte or more, a lane each.
+/// Wrap keys, a lane each: algorithm 3 or 5.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for texts of no bytes.
-pub fn kwp<E: Engine>(
+/// As [`Wrapping::new`].
+pub fn wrap<E: Engine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
+    form: Form,
     inverse: bool,
     text: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    let lanes = lanes_of(&[text])?;
-    let mut s = constant(e, &aiv(text.len())?, lanes);
-    s.extend_from_slice(text);
-    s.extend(constant(e, &vec![0; text.len().next_multiple_of(HALF) - text.len()], lanes));
-    let direction = turned(Direction::Encrypt, inverse);
-    if s.len() == 2 * HALF { key.permute(e, direction, s) } else { w(e, key, direction, &s, lanes) }
+    let mut wrapping = Wrapping::new(e, form, Direction::Encrypt, inverse, text)?;
+    wrapping.go_on(e, key, usize::MAX)?;
+    Ok(wrapping.wrapped())
 }
 
-/// KWP backwards (algorithm 6). Claim `p` is that the last `p` bytes are no part of the text: the length inside
-/// says so, and they are zero.
+/// Unwrap them: algorithm 4 or 6.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for what is no two semiblocks or more.
-pub fn kwp_open<E: Engine>(
+/// As [`Wrapping::new`].
+pub fn unwrap<E: Engine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
+    form: Form,
     inverse: bool,
     ciphertext: &[E::Byte],
 ) -> Result<Undecided<E>, Abort> {
-    let lanes = lanes_of(&[ciphertext])?;
-    let direction = turned(Direction::Decrypt, inverse);
-    let mut s = if ciphertext.len() == 2 * HALF {
-        key.permute(e, direction, ciphertext.to_vec())?
-    } else {
-        w_inverse(e, key, direction, ciphertext, lanes)?
-    };
-    let text = s.split_off(HALF);
-    let mut claims = Vec::with_capacity(HALF);
-    for p in 0..HALF {
-        let mut claim = s.clone();
-        for (byte, aiv) in claim.iter_mut().zip(aiv(text.len() - p)?) {
-            e.add_public(byte, &vec![aiv; lanes])?;
-        }
-        claim.extend(text.iter().rev().take(p).cloned());
-        claims.push(claim);
-    }
-    Undecided::new(e, lanes, text, claims)
+    let mut wrapping = Wrapping::new(e, form, Direction::Decrypt, inverse, ciphertext)?;
+    wrapping.go_on(e, key, usize::MAX)?;
+    wrapping.unwrapped(e)
 }

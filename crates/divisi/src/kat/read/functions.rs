@@ -55,6 +55,9 @@ impl Family {
 }
 
 fn hash(name: &str) -> Option<Hash> {
+    if ["SHA-1", "SHA1"].contains(&name) {
+        return Some(Hash::Sha1);
+    }
     Hash::from_name(&name.to_ascii_lowercase().replace('/', "-").replace("sha2-", "sha"))
 }
 
