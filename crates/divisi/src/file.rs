@@ -96,7 +96,7 @@ impl Input {
     /// Open it, and read standard input to its end.
     ///
     /// # Errors
-    /// If it cannot be read, is too long for memory, or too short to be decrypted.
+    /// If it cannot be read, or is too long for memory.
     pub fn open(source: &Source, way: Way) -> Result<Input, Failure> {
         let input = match source {
             Source::File(path) => {
@@ -150,11 +150,19 @@ impl Input {
         }
     }
 
-    /// That it can be a file of AES-GCM.
-    fn check(&self, way: Way) -> Result<(), Failure> {
-        if way == Way::Decrypt && self.length < OVERHEAD {
+    /// That it can be a file of this algorithm, or of any.
+    ///
+    /// # Errors
+    /// If it is to be decrypted and too short.
+    pub fn check(&self, way: Way, using: Option<Using>) -> Result<(), Failure> {
+        let least = match using {
+            Some(Using::Gcm) => OVERHEAD,
+            // an IV, two semiblocks
+            _ => 16,
+        };
+        if way == Way::Decrypt && self.length < least {
             let error = format!(
-                "the input has {} bytes and is no encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote",
+                "the input has {} bytes and is no encrypted file, which has at least {least}: give what `encrypt` wrote",
                 self.length
             );
             return Err(Failure::usage(error));
@@ -177,7 +185,7 @@ pub fn transform(
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Done, Failure> {
-    input.check(way)?;
+    input.check(way, Some(Using::Gcm))?;
     let (length, start) = (input.length, Instant::now());
     let mut run = |output: &mut dyn Write| -> Result<(), Failure> {
         let done = match (&mut input.reader, way) {
@@ -370,8 +378,9 @@ mod tests {
     fn a_stream_has_a_limit_and_a_file_may_be_longer() {
         let input = Input::from_stream(&b"a text"[..], Way::Encrypt).unwrap();
         assert_eq!(input.length, 6);
-        assert!(input.check(Way::Encrypt).is_ok());
-        assert!(input.check(Way::Decrypt).unwrap_err().error.contains("at least 28"));
+        assert!(input.check(Way::Encrypt, None).is_ok());
+        assert!(input.check(Way::Decrypt, Some(Using::Gcm)).unwrap_err().error.contains("at least 28"));
+        assert!(input.check(Way::Decrypt, None).unwrap_err().error.contains("at least 16"));
         let limit = IN_MEMORY + OVERHEAD;
         for (way, limit) in [(Way::Decrypt, limit), (Way::Encrypt, IN_MEMORY)] {
             assert!(Input::from_stream(std::io::repeat(0).take(limit), way).is_ok());

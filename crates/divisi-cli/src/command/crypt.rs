@@ -56,6 +56,7 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
         return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
     }
     let input = Input::open(&source, way)?;
+    input.check(way, arguments.algorithm)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();
     client.use_protocol(choice.protocol())?;
