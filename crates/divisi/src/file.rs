@@ -123,6 +123,12 @@ impl Input {
         Ok(input)
     }
 
+    /// What is in memory.
+    #[must_use]
+    pub fn of(bytes: Vec<u8>) -> Input {
+        Input { length: bytes.len() as u64, reader: Reader::Memory(Cursor::new(Zeroizing::new(bytes))) }
+    }
+
     /// Read a stream to its end.
     fn from_stream(stream: impl Read, way: Way) -> Result<Input, Failure> {
         let limit = IN_MEMORY + if way == Way::Decrypt { OVERHEAD } else { 0 };

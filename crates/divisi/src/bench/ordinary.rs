@@ -16,10 +16,10 @@ use sha2::Digest;
 use zeroize::Zeroizing;
 
 /// An ordinary AES.
-pub(super) type Cipher = Box<dyn Fn(&mut Block)>;
+pub(crate) type Cipher = Box<dyn Fn(&mut Block)>;
 
 /// AES with this key; none if there is no AES with such keys.
-pub(super) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
+pub(crate) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
     macro_rules! cipher {
         ($cipher:ty) => {{
             let cipher = <$cipher>::new_from_slice(key).ok()?;

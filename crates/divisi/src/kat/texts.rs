@@ -15,8 +15,9 @@ fn walks(group: &Group) -> Vec<(usize, &Vector, Direction)> {
     encrypt.chain(decrypt).collect()
 }
 
-pub(super) fn ask(group: &Group) -> Asked {
-    let mode = match group.algorithm {
+/// The mode of an algorithm of texts.
+pub(super) fn mode(algorithm: Algorithm) -> Mode {
+    match algorithm {
         Algorithm::Gcm => Mode::Gcm,
         Algorithm::Ctr => Mode::Ctr,
         Algorithm::Cbc | Algorithm::CbcPadded | Algorithm::TripleCbc => Mode::Cbc,
@@ -26,7 +27,11 @@ pub(super) fn ask(group: &Group) -> Asked {
         Algorithm::TripleCmac => Mode::Cmac,
         Algorithm::Whole(mode) => Mode::Whole(mode),
         Algorithm::Ecb | Algorithm::TripleEcb | Algorithm::Function(_) => Mode::Ecb,
-    };
+    }
+}
+
+pub(super) fn ask(group: &Group) -> Asked {
+    let mode = mode(group.algorithm);
     let mut texts = Texts { mode, cipher: group.cipher, texts: Vec::new() };
     let (mut inputs, mut of) = (Rows::default(), Vec::new());
     for (place, vector, direction) in walks(group) {

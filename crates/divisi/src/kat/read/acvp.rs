@@ -7,9 +7,11 @@
 
 use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
-use crate::engine::job::Whole;
+use crate::engine::job::{Cipher, Whole};
 use crate::kat::content::Content;
+use crate::kat::monte::{Kind, Lane, Monte};
 use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
+use divisi_core::Direction;
 use serde_json::Value;
 
 /// Whether something is a set of vectors.
@@ -136,6 +138,15 @@ pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, 
             Algorithm::Whole(Whole::Kwp { .. }) => Algorithm::Whole(Whole::Kwp { inverse }),
             algorithm => algorithm,
         };
+        if group.get("testType").and_then(Value::as_str) == Some("MCT") && is_fed(algorithm) {
+            for test in member::tests(group)? {
+                match monte(algorithm, group, test) {
+                    Ok(monte) => content.monte.push(monte),
+                    Err(reason) => *content.unsupported.entry((algorithm, reason)).or_default() += 1,
+                }
+            }
+            continue;
+        }
         let vectors = member::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
             match algorithm {
@@ -216,6 +227,43 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
         ways,
         expected: if valid { Expected::Valid } else { Expected::Invalid },
     })
+}
+
+/// Whether the Monte Carlo tests of an algorithm are known here.
+fn is_fed(algorithm: Algorithm) -> bool {
+    matches!(
+        algorithm,
+        Algorithm::Ecb | Algorithm::Cbc | Algorithm::Ofb | Algorithm::Cfb8 | Algorithm::Cfb128
+    )
+}
+
+/// A Monte Carlo test of texts: each entry of its array is a thousand, with its beginning and its end.
+fn monte(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Monte, String> {
+    let direction = match group.get("direction").and_then(Value::as_str) {
+        Some("encrypt") => Direction::Encrypt,
+        Some("decrypt") => Direction::Decrypt,
+        _ => return Err("no \"direction\" in the file".into()),
+    };
+    let all = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
+    let lane = |entry: &Value| -> Result<Lane, String> {
+        let (plain, cipher) = (bytes(entry, &["pt", "plainText"])?, bytes(entry, &["ct", "cipherText"])?);
+        let (text, end) = if direction == Direction::Encrypt { (plain, cipher) } else { (cipher, plain) };
+        let iv = if algorithm == Algorithm::Ecb { Vec::new() } else { bytes(entry, &["iv"])? };
+        Ok(Lane { key: key(entry)?, iv, text, end })
+    };
+    let lanes = all.iter().map(lane).collect::<Result<Vec<_>, _>>()?;
+    let bits = lanes.first().map_or(0, |lane| lane.key.len());
+    let unit = if algorithm == Algorithm::Cfb8 { 1 } else { 16 };
+    let whole = |lane: &Lane| {
+        let iv = if algorithm == Algorithm::Ecb { 0 } else { 16 };
+        (lane.key.len(), lane.text.len(), lane.end.len(), lane.iv.len()) == (bits, unit, unit, iv)
+    };
+    let cipher = Cipher::from_key("aes", bits).ok_or_else(|| format!("a key of {} bits", 8 * bits))?;
+    if lanes.is_empty() || !lanes.iter().all(whole) {
+        return Err("a Monte Carlo test whose parts are no blocks".into());
+    }
+    let id = test.get("tcId").and_then(Value::as_u64).unwrap_or(0);
+    Ok(Monte { id, algorithm, kind: Kind::Texts { cipher, direction, lanes } })
 }
 
 /// The tweak of a data unit: its bytes, or its number, the lowest byte first (SP 800-38E).
