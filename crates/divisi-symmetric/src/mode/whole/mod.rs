@@ -10,6 +10,7 @@
 //! | [`siv`] | deterministic, or with a nonce that may repeat | RFC 5297 | the synthetic IV, then the ciphertext |
 //! | [`gcm_siv`] | the same, by POLYVAL | RFC 8452 | likewise |
 //! | [`ccm`] | counter mode and CBC-MAC | SP 800-38C | ciphertext and tag together |
+//! | [`gcm`] | GCM of texts that stay shared: for circuits | SP 800-38D | nothing |
 //! | [`xts`] | sectors of a disk | IEEE 1619, SP 800-38E | the other text |
 //! | [`stealing`] | CBC without padding | SP 800-38A, addendum | the other text |
 //! | [`bitwise`] | CFB with segments of a bit | SP 800-38A, 6.3 | the other text |
@@ -25,6 +26,7 @@
 
 pub mod bitwise;
 pub mod ccm;
+pub mod gcm;
 pub mod gcm_siv;
 mod lanes;
 pub mod siv;
