@@ -166,9 +166,9 @@ impl Batch<'_> {
         self.texts().map(|text| ccm::Head { nonce: text.iv.clone(), aad: text.aad.clone() }).collect()
     }
 
-    fn siv_heads(&self) -> Result<Vec<gcm_siv::Head>, Abort> {
+    fn siv_heads(&self) -> Result<Vec<gcm_siv::NonceHead>, Abort> {
         let head = |text: &Text| {
-            Ok(gcm_siv::Head {
+            Ok(gcm_siv::NonceHead {
                 nonce: text.iv.as_slice().try_into().map_err(|_| misfit())?,
                 aad: text.aad.clone(),
             })

@@ -32,12 +32,12 @@ pub struct Monte {
     /// What is computed.
     pub algorithm: Algorithm,
     /// How.
-    pub kind: Kind,
+    pub kind: Fed,
 }
 
 /// What is fed into what.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum Fed {
     /// Texts in a mode of a block cipher.
     Texts {
         /// The cipher.
@@ -45,7 +45,7 @@ pub enum Kind {
         /// Which way.
         direction: Direction,
         /// Where each thousand begins, and how it ends.
-        lanes: Vec<Lane>,
+        lanes: Vec<Thousand>,
     },
     /// Digests of the last three digests.
     Digests {
@@ -60,7 +60,7 @@ pub enum Kind {
 
 /// A thousand of texts.
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub struct Thousand {
     /// The key.
     pub key: Vec<u8>,
     /// The IV; empty where there is none.
@@ -114,7 +114,7 @@ impl Monte {
             Ok(Ok(job.outputs(outputs, inputs.count())))
         };
         let right = match &self.kind {
-            Kind::Texts { cipher, direction, lanes } => {
+            Fed::Texts { cipher, direction, lanes } => {
                 let mut all: Vec<Feed> = lanes.iter().map(|lane| Feed::new(self.algorithm, lane)).collect();
                 for step in 0..STEPS {
                     let (job, inputs) = texts(self.algorithm, *cipher, *direction, lanes, &all);
@@ -129,7 +129,7 @@ impl Monte {
                 }
                 all.iter().zip(lanes).all(|(feed, lane)| feed.answers.last() == Some(&lane.end))
             }
-            Kind::Digests { settings, starts, ends } => {
+            Fed::Digests { settings, starts, ends } => {
                 let mut last: Vec<[Vec<u8>; 3]> =
                     starts.iter().map(|start| [start.clone(), start.clone(), start.clone()]).collect();
                 for step in 0..STEPS {
@@ -177,7 +177,7 @@ struct Feed {
 }
 
 impl Feed {
-    fn new(algorithm: Algorithm, lane: &Lane) -> Self {
+    fn new(algorithm: Algorithm, lane: &Thousand) -> Self {
         let first = match algorithm {
             Algorithm::Cfb8 => lane.iv.chunks(1).map(<[u8]>::to_vec).collect(),
             Algorithm::Ecb | Algorithm::TripleEcb => Vec::new(),
@@ -213,7 +213,7 @@ fn texts(
     algorithm: Algorithm,
     cipher: Cipher,
     direction: Direction,
-    lanes: &[Lane],
+    lanes: &[Thousand],
     feeds: &[Feed],
 ) -> (Job, Rows) {
     let mode = super::texts::mode(algorithm);

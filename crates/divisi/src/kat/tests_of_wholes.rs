@@ -2,7 +2,7 @@
 //! (usnistgov/ACVP-Server, gen-val/json-files, in the public domain), and of the standards; what is opened of
 //! those that are invalid.
 
-use super::monte::{Kind, LARGE, Lane, Monte, NEEDS_LONG};
+use super::monte::{Fed, LARGE, Thousand, Monte, NEEDS_LONG};
 use super::tests::on;
 use super::*;
 use crate::bench::ordinary::cipher;
@@ -313,8 +313,8 @@ fn monte_carlo_tests_are_those_of_the_standard() {
         let text = bytes(51, if mode == "cfb8" { 1 } else { 16 });
         let end = thousand(mode, &key, &iv, &text);
         let test = |end: Vec<u8>| {
-            let lane = Lane { key: key.clone(), iv: iv.clone(), text: text.clone(), end };
-            let kind = Kind::Texts {
+            let lane = Thousand { key: key.clone(), iv: iv.clone(), text: text.clone(), end };
+            let kind = Fed::Texts {
                 cipher: Cipher::Aes(KeySize::Aes128),
                 direction: Direction::Encrypt,
                 lanes: vec![lane.clone(), lane],

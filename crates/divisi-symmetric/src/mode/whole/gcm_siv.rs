@@ -14,7 +14,7 @@ use divisi_core::{Abort, Lanes};
 
 /// What is public of a text.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct NonceHead {
     /// The nonce.
     pub nonce: [u8; 12],
     /// The associated data.
@@ -31,13 +31,13 @@ struct Keys<E: Engine> {
 }
 
 /// Derive: halves of the cipher of counter and nonce, all side by side.
-fn derive<E: Engine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[Head]) -> Result<Keys<E>, Abort> {
+fn derive<E: Engine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]) -> Result<Keys<E>, Abort> {
     let n = match key.size() {
         aes::KeySize::Aes128 => 4,
         aes::KeySize::Aes256 => 6,
         aes::KeySize::Aes192 => return Err(misfit("a key of 128 or 256 bits")),
     };
-    let counters = |head: &Head| -> Vec<[u8; 16]> {
+    let counters = |head: &NonceHead| -> Vec<[u8; 16]> {
         let block = |i: u32| {
             let mut block = [0; 16];
             block[..4].copy_from_slice(&i.to_le_bytes());
@@ -99,7 +99,7 @@ fn polyval<E: Engine>(
 fn tag<E: Engine>(
     e: &mut E,
     keys: &Keys<E>,
-    heads: &[Head],
+    heads: &[NonceHead],
     text: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = heads.len();
@@ -142,7 +142,7 @@ fn crypt<E: Engine>(
     stream(e, &keys.encryption, &counters, bytes)
 }
 
-fn fit(heads: &[Head], bytes: usize) -> Result<(), Abort> {
+fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
     let aad = heads.first().map_or(0, |head| head.aad.len());
     if heads.is_empty() || heads.iter().any(|head| head.aad.len() != aad) || bytes.max(aad) > LONGEST {
         return Err(misfit("texts of one shape, of at most a megabyte"));
@@ -157,7 +157,7 @@ fn fit(heads: &[Head], bytes: usize) -> Result<(), Abort> {
 pub fn seal<E: Releases>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
-    heads: &[Head],
+    heads: &[NonceHead],
     text: &[E::Byte],
 ) -> Result<(Vec<[u8; 16]>, Vec<E::Byte>), Abort> {
     fit(heads, text.len())?;
@@ -176,7 +176,7 @@ pub fn seal<E: Releases>(
 pub fn open<E: Engine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
-    heads: &[Head],
+    heads: &[NonceHead],
     ciphertext: &[Vec<u8>],
     tags: &[[u8; 16]],
 ) -> Result<Undecided<E>, Abort> {

@@ -9,7 +9,7 @@ use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
 use crate::engine::job::{Cipher, Whole};
 use crate::kat::content::Content;
-use crate::kat::monte::{Kind, Lane, Monte};
+use crate::kat::monte::{Fed, Thousand, Monte};
 use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
 use divisi_core::Direction;
 use serde_json::Value;
@@ -245,16 +245,16 @@ fn monte(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Monte, Str
         _ => return Err("no \"direction\" in the file".into()),
     };
     let all = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
-    let lane = |entry: &Value| -> Result<Lane, String> {
+    let lane = |entry: &Value| -> Result<Thousand, String> {
         let (plain, cipher) = (bytes(entry, &["pt", "plainText"])?, bytes(entry, &["ct", "cipherText"])?);
         let (text, end) = if direction == Direction::Encrypt { (plain, cipher) } else { (cipher, plain) };
         let iv = if algorithm == Algorithm::Ecb { Vec::new() } else { bytes(entry, &["iv"])? };
-        Ok(Lane { key: key(entry)?, iv, text, end })
+        Ok(Thousand { key: key(entry)?, iv, text, end })
     };
     let lanes = all.iter().map(lane).collect::<Result<Vec<_>, _>>()?;
     let bits = lanes.first().map_or(0, |lane| lane.key.len());
     let unit = if algorithm == Algorithm::Cfb8 { 1 } else { 16 };
-    let whole = |lane: &Lane| {
+    let whole = |lane: &Thousand| {
         let iv = if algorithm == Algorithm::Ecb { 0 } else { 16 };
         (lane.key.len(), lane.text.len(), lane.end.len(), lane.iv.len()) == (bits, unit, unit, iv)
     };
@@ -263,7 +263,7 @@ fn monte(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Monte, Str
         return Err("a Monte Carlo test whose parts are no blocks".into());
     }
     let id = test.get("tcId").and_then(Value::as_u64).unwrap_or(0);
-    Ok(Monte { id, algorithm, kind: Kind::Texts { cipher, direction, lanes } })
+    Ok(Monte { id, algorithm, kind: Fed::Texts { cipher, direction, lanes } })
 }
 
 /// The tweak of a data unit: its bytes, or its number, the lowest byte first (SP 800-38E).

@@ -4,7 +4,7 @@ use super::member::{UNANSWERED, bytes, tests};
 use crate::kat::chains::Chain;
 use crate::kat::content::Content;
 use crate::kat::functions::{MessageGroup, MessageVector};
-use crate::kat::monte::{Kind, LARGE, Monte};
+use crate::kat::monte::{Fed, LARGE, Monte};
 use crate::kat::vector::{Algorithm, Expected};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
@@ -94,7 +94,7 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
                     Ok(chain) if !is_sponge => {
                         let algorithm = Algorithm::Function(chain.settings.algorithm);
                         let Chain { id, settings, starts, ends } = chain;
-                        content.monte.push(Monte { id, algorithm, kind: Kind::Digests { settings, starts, ends } });
+                        content.monte.push(Monte { id, algorithm, kind: Fed::Digests { settings, starts, ends } });
                     }
                     Ok(chain) => content.chains.push(chain),
                     Err(reason) => content.count(family, group, test, reason),
