@@ -1,8 +1,8 @@
 //! SHA-1 (FIPS 180-4, 6.1) over gates: to read what is old, and for HMAC in one-time passwords (RFC 4226).
 //!
 //! Two texts with one SHA-1 digest can be made on purpose since 2017 (SHAttered), and with chosen beginnings
-//! since 2020. HMAC-SHA-1 does not rest on collisions, and is what one-time passwords are made of; nothing new
-//! should use either.
+//! since 2020. HMAC-SHA-1 does not rest on collisions, and is what one-time passwords are made of; nothing
+//! new should use either.
 
 use crate::gates::{
     Adder, choose, constant, from_big_endian, majority, public_bytes, rotate_right, to_big_endian, xor,
@@ -49,9 +49,8 @@ pub fn compress<G: Gates>(
     block: &[[G::Bit; 8]],
 ) -> Vec<[G::Bit; 8]> {
     assert_eq!((state.len(), block.len()), (DIGEST_BYTES, BLOCK_BYTES), "SHA-1");
-    let words = |bytes: &[[G::Bit; 8]]| -> Vec<Vec<G::Bit>> {
-        bytes.chunks_exact(4).map(from_big_endian).collect()
-    };
+    let words =
+        |bytes: &[[G::Bit; 8]]| -> Vec<Vec<G::Bit>> { bytes.chunks_exact(4).map(from_big_endian).collect() };
     let mut w = words(block);
     for t in 16..ROUNDS {
         let sum = xor(g, &w[t - 3], &w[t - 8]);
@@ -82,8 +81,8 @@ pub fn compress<G: Gates>(
 }
 
 /// A decimal code of a tag (RFC 4226, 5.3 and 5.4; RFC 6238 for longer tags): the 31 bits that the last four
-/// bits of the tag point at, modulo a power of ten, as so many digits of ASCII. All of it is computed inside, so
-/// that the code alone is opened: the place and the rest of the tag stay where they are.
+/// bits of the tag point at, modulo a power of ten, as so many digits of ASCII. All of it is computed
+/// inside, so that the code alone is opened: the place and the rest of the tag stay where they are.
 ///
 /// Cost: 31 products for each of the 16 places, and 32 for each of `12 + 4 digits` subtractions or so.
 ///

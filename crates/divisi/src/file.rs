@@ -298,12 +298,13 @@ impl std::str::FromStr for Using {
     }
 }
 
-/// Encrypt or decrypt in a mode beside GCM: all of the text is in memory. CBC is padded by PKCS #7, here, where
-/// the text is; whoever can change a ciphertext and see whether its padding was found learns the text, so that
-/// what comes from strangers does not belong here.
+/// Encrypt or decrypt in a mode beside GCM: all of the text is in memory. CBC is padded by PKCS #7, here,
+/// where the text is; whoever can change a ciphertext and see whether its padding was found learns the text,
+/// so that what comes from strangers does not belong here.
 ///
 /// # Errors
-/// If input or output cannot be used, or the servers fail or refuse; if what was decrypted by CBC has no padding.
+/// If input or output cannot be used, or the servers fail or refuse; if what was decrypted by CBC has no
+/// padding.
 pub fn transform_whole(
     client: &mut Client,
     way: Way,

@@ -9,9 +9,9 @@ use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Encrypt or decrypt with a key of the servers. The file is what any library makes of it: of gcm IV (12 bytes),
-/// ciphertext, tag (16 bytes); of siv synthetic IV (16 bytes), ciphertext; of kw and kwp the wrapped key; of cbc
-/// IV (16 bytes), ciphertext, padded by PKCS #7.
+/// Encrypt or decrypt with a key of the servers. The file is what any library makes of it: of gcm IV (12
+/// bytes), ciphertext, tag (16 bytes); of siv synthetic IV (16 bytes), ciphertext; of kw and kwp the wrapped
+/// key; of cbc IV (16 bytes), ciphertext, padded by PKCS #7.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\
@@ -21,8 +21,8 @@ pub struct Arguments {
     /// The name of the key
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// By what: gcm, cbc (old data: it authenticates nothing), siv (equal texts give equal files), kw or kwp (keys
-    /// that no server sees) [default: by the key's type]
+    /// By what: gcm, cbc (old data: it authenticates nothing), siv (equal texts give equal files), kw or kwp
+    /// (keys that no server sees) [default: by the key's type]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<Using>,
     /// Associated data, of gcm and siv: not encrypted, but decryption fails unless it is the same
@@ -101,8 +101,8 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     Ok(Done::new(text, json))
 }
 
-/// What is used: what is asked for, or what the key's type serves, as the servers say it. A key that is not there
-/// is theirs to refuse.
+/// What is used: what is asked for, or what the key's type serves, as the servers say it. A key that is not
+/// there is theirs to refuse.
 fn using(client: &mut Client, arguments: &Arguments) -> Result<Using, Failure> {
     let listed = client.key_list()?;
     let found = listed.iter().map(|listed| &listed.key).find(|key| key.name == arguments.key);

@@ -53,8 +53,8 @@ pub struct Mac {
     /// Compare this tag instead of making one; a wrong one ends with exit code 1
     #[arg(long, value_name = "HEX")]
     verify: Option<String>,
-    /// The counter of a one-time password (RFC 4226; of RFC 6238 the seconds since 1970 divided by 30) instead of
-    /// a text; --bytes are its digits, 6 to 8
+    /// The counter of a one-time password (RFC 4226; of RFC 6238 the seconds since 1970 divided by 30)
+    /// instead of a text; --bytes are its digits, 6 to 8
     #[arg(long, value_name = "N", conflicts_with_all = ["input", "verify"])]
     counter: Option<u64>,
     /// KMACXOF instead of KMAC: shorter tags are the first bytes of longer ones
@@ -144,7 +144,9 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     let given = arguments.verify.as_deref().map(|digits| given(digits, &settings)).transpose()?;
     let is_password = matches!(settings.algorithm, Algorithm::Otp(_));
     if is_password != arguments.counter.is_some() {
-        return Err(Failure::usage("--counter and one-time-password-sha1 (or -sha256, -sha512) belong together"));
+        return Err(Failure::usage(
+            "--counter and one-time-password-sha1 (or -sha256, -sha512) belong together",
+        ));
     }
     let mut input = match arguments.counter {
         Some(counter) => Input::of(counter.to_be_bytes().to_vec()),

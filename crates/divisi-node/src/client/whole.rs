@@ -16,8 +16,8 @@ const BLOCK: usize = 16;
 const HALF: usize = 8;
 
 impl Client {
-    /// Encrypt a text in a mode beside GCM, with a key of the mode's type; `progress` is told how many bytes are
-    /// done. What comes out is what other libraries make of it:
+    /// Encrypt a text in a mode beside GCM, with a key of the mode's type; `progress` is told how many bytes
+    /// are done. What comes out is what other libraries make of it:
     ///
     /// | mode | text | what comes out |
     /// |---|---|---|

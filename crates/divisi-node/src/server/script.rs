@@ -60,9 +60,11 @@ pub(crate) enum Kind {
 pub(crate) fn kind(item: &Item) -> Kind {
     match item {
         _ if item.is_short() => Kind::Short,
-        Item::Encrypt { .. } | Item::Decrypt { .. } | Item::Hash { .. } | Item::Mac { .. } | Item::Whole(_) => {
-            Kind::Long
-        }
+        Item::Encrypt { .. }
+        | Item::Decrypt { .. }
+        | Item::Hash { .. }
+        | Item::Mac { .. }
+        | Item::Whole(_) => Kind::Long,
         Item::KeyNew(_)
         | Item::KeyImport(_)
         | Item::KeyList { .. }

@@ -1,12 +1,13 @@
-//! Texts in the modes beside GCM, with keys of types of their own: wrapped keys (KW, KWP), SIV, and CBC for data
-//! that others encrypted.
+//! Texts in the modes beside GCM, with keys of types of their own: wrapped keys (KW, KWP), SIV, and CBC for
+//! data that others encrypted.
 //!
-//! What is encrypted comes in parts, which no server sees, and its ciphertext is opened to all three; what is
-//! decrypted leaves to its client alone, and with KW, KWP and SIV only behind a verdict, of which nothing else is
-//! told \[A23\]. These modes go block after block: a step takes a few of them, others' steps come in between.
+//! What is encrypted comes in parts, which no server sees, and its ciphertext is opened to all three; what
+//! is decrypted leaves to its client alone, and with KW, KWP and SIV only behind a verdict, of which nothing
+//! else is told \[A23\]. These modes go block after block: a step takes a few of them, others' steps come in
+//! between.
 //!
-//! Repetition: KW, KWP and SIV give equal ciphertexts of equal texts, by which servers and whoever stores them
-//! learn that they are equal. The IV of CBC is a coin of all three servers. CBC authenticates nothing.
+//! Repetition: KW, KWP and SIV give equal ciphertexts of equal texts, by which servers and whoever stores
+//! them learn that they are equal. The IV of CBC is a coin of all three servers. CBC authenticates nothing.
 
 use super::given::{Given, misfit};
 use super::intake::After;
@@ -45,7 +46,9 @@ pub(crate) fn serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
     let (name, kind) = (&key.name, key.kind);
     Err(Failed::refused(
         SETTINGS,
-        format!("key {name} is of type {kind}, and {mode} was asked for: a key serves the algorithms of its type"),
+        format!(
+            "key {name} is of type {kind}, and {mode} was asked for: a key serves the algorithms of its type"
+        ),
     ))
 }
 
@@ -57,7 +60,9 @@ pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
         return refused(format!("{mode} takes at most {WHOLE} bytes here, not {length}: use GCM for more"));
     }
     if asked.aad.0.len() > if *mode == Mode::Siv { WHOLE_AAD } else { 0 } {
-        return refused(format!("{mode} takes less associated data here: at most {WHOLE_AAD} bytes with siv, else none"));
+        return refused(format!(
+            "{mode} takes less associated data here: at most {WHOLE_AAD} bytes with siv, else none"
+        ));
     }
     let bytes = usize::try_from(*length).unwrap_or(usize::MAX);
     let good = match (mode, encrypts) {
@@ -105,7 +110,8 @@ impl Texting {
     pub fn begin(turn: &mut Turn<'_>, loaded: &Loaded, asked: &Whole) -> Result<Texting, Stop> {
         turn.rep.use_protocol(asked.way.into());
         let bytes = single(turn.rep, &loaded.part)?;
-        let (first, second) = bytes.split_at(if asked.mode == Mode::Siv { bytes.len() / 2 } else { bytes.len() });
+        let (first, second) =
+            bytes.split_at(if asked.mode == Mode::Siv { bytes.len() / 2 } else { bytes.len() });
         let first = expand(turn.rep, first)?;
         let siv = if second.is_empty() {
             None

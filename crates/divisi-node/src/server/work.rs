@@ -91,8 +91,9 @@ fn gcm_serves(key: &KeyInfo) -> Result<(), Failed> {
         return Ok(());
     }
     let (name, kind) = (&key.name, key.kind);
-    let message =
-        format!("key {name} is of type {kind}, and gcm was asked for: a key serves the algorithms of its type");
+    let message = format!(
+        "key {name} is of type {kind}, and gcm was asked for: a key serves the algorithms of its type"
+    );
     Err(Failed::refused(ALGORITHM, message))
 }
 

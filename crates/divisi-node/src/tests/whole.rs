@@ -33,7 +33,9 @@ fn wrapped_keys_are_those_of_an_ordinary_library() {
     let bytes: [u8; 16] = text(16).try_into().unwrap();
     let key = import(&mut alice, "kek", KeyType::Aes128Kw, &bytes);
     let kek = || AesKek::new(&KEK_128, &bytes).unwrap();
-    for (length, protocol) in [(16, Protocol::Gf4Circuit), (24, Protocol::Lut256Additive), (40, Protocol::Lut16)] {
+    for (length, protocol) in
+        [(16, Protocol::Gf4Circuit), (24, Protocol::Lut256Additive), (40, Protocol::Lut16)]
+    {
         alice.use_protocol(protocol).unwrap();
         let secret = text(length);
         let wrapped = encrypt(&mut alice, &key, Mode::Kw, b"", &secret);

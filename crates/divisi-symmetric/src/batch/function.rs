@@ -1,7 +1,8 @@
 //! Any hash or MAC by its settings: made ready with its key, fed piece by piece, finished.
 
 use super::{
-    Engine, Messages, SecretByte, bits, bytes, cmac, gmac, hash, hmac, kmac, programs, public, unfit, wires, xof,
+    Engine, Messages, SecretByte, bits, bytes, cmac, gmac, hash, hmac, kmac, programs, public, unfit, wires,
+    xof,
 };
 use crate::algorithm::{Algorithm, Settings, Strength};
 use crate::gates::Adder;

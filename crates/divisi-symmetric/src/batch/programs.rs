@@ -13,9 +13,7 @@ pub(super) fn step(hash: Hash, adder: Adder) -> &'static Program {
     static SHA1: [OnceLock<Program>; 2] = [const { OnceLock::new() }; 2];
     static SHA2: [OnceLock<Program>; 4] = [const { OnceLock::new() }; 4];
     match hash {
-        Hash::Sha1 => {
-            SHA1[usize::from(adder == Adder::LowDepth)].get_or_init(|| hash.step_program(adder))
-        }
+        Hash::Sha1 => SHA1[usize::from(adder == Adder::LowDepth)].get_or_init(|| hash.step_program(adder)),
         Hash::Sha2(sha2) => {
             let long = !matches!(sha2, Sha2::Sha224 | Sha2::Sha256);
             let low = adder == Adder::LowDepth;

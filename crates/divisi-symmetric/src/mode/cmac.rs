@@ -181,12 +181,7 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
-    pub fn begin(
-        &self,
-        e: &mut E,
-        lanes: usize,
-        message: &[C::Byte],
-    ) -> Result<Chaining<C::Byte>, Abort> {
+    pub fn begin(&self, e: &mut E, lanes: usize, message: &[C::Byte]) -> Result<Chaining<C::Byte>, Abort> {
         let rest = filled::<E, C>(e, &self.subkeys, lanes, message)?;
         Ok(Chaining { state: C::public_block(e, &vec![vec![0; lanes]; C::BYTES]), rest })
     }
@@ -195,12 +190,7 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
     ///
     /// # Errors
     /// Whatever ends the session.
-    pub fn go_on(
-        &self,
-        e: &mut E,
-        chaining: &mut Chaining<C::Byte>,
-        blocks: usize,
-    ) -> Result<(), Abort> {
+    pub fn go_on(&self, e: &mut E, chaining: &mut Chaining<C::Byte>, blocks: usize) -> Result<(), Abort> {
         for _ in 0..blocks.min(chaining.rest.len() / C::BYTES) {
             let block: Vec<C::Byte> = chaining.rest.drain(..C::BYTES).collect();
             C::add_block(e, &mut chaining.state, &block)?;

@@ -219,8 +219,7 @@ impl<'j> Drawn<'j> {
             }
             (Drawing::Gcm { .. }, Job::Texts(job)) => match job.texts.get(i) {
                 Some(own) => {
-                    let (text, tag) =
-                        own.sealed.clone().unwrap_or_else(|| (text.to_vec(), Vec::new()));
+                    let (text, tag) = own.sealed.clone().unwrap_or_else(|| (text.to_vec(), Vec::new()));
                     vec![key.to_vec(), text, own.iv.clone(), own.aad.clone(), tag]
                 }
                 None => Vec::new(),
@@ -268,8 +267,8 @@ fn block(widths: &[usize], counter: bool, decrypt: bool) -> Result<Program, Abor
     })
 }
 
-/// A text in GCM: whether it is authentic, the other text, the tag that was made. Of what is not authentic nothing
-/// but zeros comes out.
+/// A text in GCM: whether it is authentic, the other text, the tag that was made. Of what is not authentic
+/// nothing but zeros comes out.
 fn gcm(widths: &[usize], decrypt: bool, tag_bytes: usize) -> Result<Program, Abort> {
     circuits::drawn(widths, |e, values| {
         let [key, text, iv, aad, received] = &values[..] else { return Ok(Vec::new()) };

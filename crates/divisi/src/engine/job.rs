@@ -271,8 +271,9 @@ pub enum Mode {
     Whole(Whole),
 }
 
-/// A mode that treats a text as a whole ([`divisi_symmetric::mode::whole`]). A row out begins with a byte: 0 if
-/// the text is refused, else 1 and the number of bytes at the end of the row that are no part of the answer.
+/// A mode that treats a text as a whole ([`divisi_symmetric::mode::whole`]). A row out begins with a byte: 0
+/// if the text is refused, else 1 and the number of bytes at the end of the row that are no part of the
+/// answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Whole {

@@ -32,8 +32,8 @@ mod rows;
 pub mod settings;
 pub mod spdz;
 mod together;
-mod whole;
 pub(crate) mod told;
+mod whole;
 
 pub use differ::Differ;
 pub use job::{Between, Job, Own, alike};

@@ -1,7 +1,7 @@
 //! Texts that modes treat as wholes, in batches of one shape: on any engine.
 //!
-//! What a mode does not take (a key that is no semiblocks, a nonce of another length) is refused before anything
-//! is computed: all of it is public.
+//! What a mode does not take (a key that is no semiblocks, a nonce of another length) is refused before
+//! anything is computed: all of it is public.
 
 use super::Rows;
 use super::job::{Mode, Text, Texts, Whole};
@@ -230,7 +230,8 @@ impl Batch<'_> {
             tags.into_iter().map(|tag| tag.try_into().map_err(|_| misfit())).collect()
         };
         let columns = |e: &mut E| -> Vec<E::Byte> {
-            let byte = |i: usize| texts.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<_>>();
+            let byte =
+                |i: usize| texts.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<_>>();
             (0..self.shape.bytes).map(|i| e.public(&byte(i))).collect()
         };
         let undecided: Undecided<E> = match self.mode {

@@ -1,9 +1,10 @@
-//! Monte Carlo tests (ACVP, AES 6.2 and SHA 6.2; SP 800-17): a thousand answers fed into one another, a hundred
-//! times. Where each thousand begins and how it ends stands in the file, so that the thousands run side by side, a
-//! lane each: a step of all of them is one call of the engine, whose answers are public as the file is.
+//! Monte Carlo tests (ACVP, AES 6.2 and SHA 6.2; SP 800-17): a thousand answers fed into one another, a
+//! hundred times. Where each thousand begins and how it ends stands in the file, so that the thousands run
+//! side by side, a lane each: a step of all of them is one call of the engine, whose answers are public as
+//! the file is.
 //!
-//! They take long, so that they run where they are asked for (`--long`), with a word on standard error of how far
-//! they are.
+//! They take long, so that they run where they are asked for (`--long`), with a word on standard error of
+//! how far they are.
 
 use super::{Algorithm, Options, ended};
 use crate::engine::job::{Cipher, Job, Message, Messages, Mode, Text, Texts};
@@ -98,8 +99,8 @@ impl Progress {
 }
 
 impl Monte {
-    /// Whether all thousands end as the file says; why not if the engine cannot. With it how many calls of the
-    /// engine that took, and how many values were opened.
+    /// Whether all thousands end as the file says; why not if the engine cannot. With it how many calls of
+    /// the engine that took, and how many values were opened.
     pub(super) fn run(&self, options: &Options) -> Result<Result<(bool, u64, u64), Unsupported>, Failure> {
         let mut progress = Progress::new(format!("{} #{}", self.algorithm, self.id));
         let (mut calls, mut openings) = (0, 0);
@@ -186,8 +187,8 @@ impl Feed {
         Feed { text: lane.text.clone(), iv: lane.iv.clone(), first, answers: Vec::new(), fed: 0 }
     }
 
-    /// An answer came: the next text is the answer so many steps before, or a part of the IV; the next IV is what
-    /// the mode chains with.
+    /// An answer came: the next text is the answer so many steps before, or a part of the IV; the next IV is
+    /// what the mode chains with.
     fn took(&mut self, algorithm: Algorithm, direction: Direction, answer: Vec<u8>) {
         let ciphertext = if direction == Direction::Encrypt { &answer } else { &self.text };
         match algorithm {

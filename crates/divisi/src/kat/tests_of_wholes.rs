@@ -2,7 +2,7 @@
 //! (usnistgov/ACVP-Server, gen-val/json-files, in the public domain), and of the standards; what is opened of
 //! those that are invalid.
 
-use super::monte::{Fed, LARGE, Thousand, Monte, NEEDS_LONG};
+use super::monte::{Fed, LARGE, Monte, NEEDS_LONG, Thousand};
 use super::tests::on;
 use super::*;
 use crate::bench::ordinary::cipher;
@@ -93,8 +93,8 @@ fn some_of_wycheproof_on_the_three() {
     }
 }
 
-/// A verdict for each claim, of one masked block each, and of what is not authentic nothing: KWP has eight claims,
-/// for it keeps a length; of SIV no IV is made. What the form refuses opens nothing at all.
+/// A verdict for each claim, of one masked block each, and of what is not authentic nothing: KWP has eight
+/// claims, for it keeps a length; of SIV no IV is made. What the form refuses opens nothing at all.
 #[test]
 fn nothing_of_what_is_not_authentic_is_opened() {
     let options = on("rep3", Protocol::Gf4Circuit, Security::Malicious);
@@ -108,7 +108,11 @@ fn nothing_of_what_is_not_authentic_is_opened() {
         assert!(n > 0);
         let report = run(content, &options);
         assert_eq!(counts(&report), (n, 0, 0));
-        assert!(report.openings.is_multiple_of(16) && report.openings <= 16 * claims * n, "{}", report.openings);
+        assert!(
+            report.openings.is_multiple_of(16) && report.openings <= 16 * claims * n,
+            "{}",
+            report.openings
+        );
     }
 }
 
@@ -121,17 +125,19 @@ fn a_changed_bit_is_refused_wherever_it_is() {
         for group in &mut content.groups {
             group.vectors.retain(|vector| vector.expected == Expected::Valid);
             let changed = |vector: &Vector| {
-                (0..vector.ciphertext.len() + vector.tag.len()).map(|at| {
-                    let mut vector = vector.clone();
-                    let whole = vector.ciphertext.len();
-                    let byte = match at.checked_sub(whole) {
-                        None => &mut vector.ciphertext[at],
-                        Some(at) => &mut vector.tag[at],
-                    };
-                    *byte ^= 0x10;
-                    vector.expected = Expected::Invalid;
-                    vector
-                }).collect::<Vec<_>>()
+                (0..vector.ciphertext.len() + vector.tag.len())
+                    .map(|at| {
+                        let mut vector = vector.clone();
+                        let whole = vector.ciphertext.len();
+                        let byte = match at.checked_sub(whole) {
+                            None => &mut vector.ciphertext[at],
+                            Some(at) => &mut vector.tag[at],
+                        };
+                        *byte ^= 0x10;
+                        vector.expected = Expected::Invalid;
+                        vector
+                    })
+                    .collect::<Vec<_>>()
             };
             group.vectors = group.vectors.iter().flat_map(changed).collect();
         }
@@ -146,36 +152,54 @@ fn a_changed_bit_is_refused_wherever_it_is() {
 #[test]
 fn files_of_acvp() {
     let file = |algorithm: &str, groups: Value| json!({ "algorithm": algorithm, "testGroups": groups });
-    let stolen = file("ACVP-AES-CBC-CS3", json!([{ "testType": "AFT", "direction": "encrypt", "tests": [
+    let stolen = file(
+        "ACVP-AES-CBC-CS3",
+        json!([{ "testType": "AFT", "direction": "encrypt", "tests": [
         { "tcId": 1, "iv": "00000000000000000000000000000000", "payloadLen": 878, "key": "00000000000000000000000000000000",
           "pt": "F34481EC3CC627BACD5DC3FB08F273E600000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-          "ct": "0336763E966D92595A567CC9CE537F5ED9492AAFC53406FCD852F32A99EE0AC0D2AD6EF1A3F88079814A8E7083AB12EB32B87718A3F8DC0839AEC546C15F2B9AAA4878DB99D51BA3C51F53CFF960F8F7BCF6A2A813543D0655E4ABBD44F7724A86A8C7D4AD2BEDFFDBB170D5526C" }] }]));
-    let ccm = file("ACVP-AES-CCM", json!([
+          "ct": "0336763E966D92595A567CC9CE537F5ED9492AAFC53406FCD852F32A99EE0AC0D2AD6EF1A3F88079814A8E7083AB12EB32B87718A3F8DC0839AEC546C15F2B9AAA4878DB99D51BA3C51F53CFF960F8F7BCF6A2A813543D0655E4ABBD44F7724A86A8C7D4AD2BEDFFDBB170D5526C" }] }]),
+    );
+    let ccm = file(
+        "ACVP-AES-CCM",
+        json!([
         { "testType": "AFT", "direction": "encrypt", "keyLen": 128, "ivLen": 104, "payloadLen": 256, "aadLen": 0, "tagLen": 128, "tests": [
             { "tcId": 1, "testPassed": true, "pt": "41E2C125D41E372DA9A4786D22A10BA4B04C3467454DA0B4B8C6920FEA641585", "key": "B4CE71A01A783C7851D19132B3B06E9A",
               "aad": "", "iv": "73D7BCBA710C109945F7936CD4",
               "ct": "CAF31B083FD6EF0641713EB49F28F1CDB6FBB138251DB94F6FC59BCCDF0E23092CCD1C202526873D0CCD6053C79AEEAF" }] },
         { "testType": "AFT", "direction": "decrypt", "keyLen": 128, "ivLen": 72, "payloadLen": 0, "aadLen": 0, "tagLen": 32, "tests": [
-            { "tcId": 2431, "testPassed": false, "pt": "", "key": "A65730106BBAD3ECF7ECD1461FFC6DFF", "aad": "", "iv": "D7943148E93385FC90", "ct": "10459451" }] }]));
-    let siv = file("ACVP-AES-GCM-SIV", json!([{ "testType": "AFT", "direction": "decrypt", "keyLen": 128, "payloadLen": 120, "aadLen": 120, "tests": [
+            { "tcId": 2431, "testPassed": false, "pt": "", "key": "A65730106BBAD3ECF7ECD1461FFC6DFF", "aad": "", "iv": "D7943148E93385FC90", "ct": "10459451" }] }]),
+    );
+    let siv = file(
+        "ACVP-AES-GCM-SIV",
+        json!([{ "testType": "AFT", "direction": "decrypt", "keyLen": 128, "payloadLen": 120, "aadLen": 120, "tests": [
         { "tcId": 106, "testPassed": true, "pt": "C2F0D25E2F97A18C138CA9661EC831", "key": "8E71CEFE698CD5D5224DEC503C4613E2", "aad": "49A5E301826A64F47CBD16056EF644",
-          "iv": "73F740E38EC6C6CB39C7B16E", "ct": "6CCC360E55F87BA5F555BA253D03535F8C5CDA6F5DAB158D4C7B1A1FEF8746" }] }]));
+          "iv": "73F740E38EC6C6CB39C7B16E", "ct": "6CCC360E55F87BA5F555BA253D03535F8C5CDA6F5DAB158D4C7B1A1FEF8746" }] }]),
+    );
     // RFC 3394, 4.1, and its inverse form from our own KW with the ciphers turned
-    let kw = file("ACVP-AES-KW", json!([{ "testType": "AFT", "kwCipher": "cipher", "direction": "encrypt", "payloadLen": 128, "tests": [
+    let kw = file(
+        "ACVP-AES-KW",
+        json!([{ "testType": "AFT", "kwCipher": "cipher", "direction": "encrypt", "payloadLen": 128, "tests": [
         { "tcId": 1, "key": "000102030405060708090A0B0C0D0E0F", "pt": "00112233445566778899AABBCCDDEEFF",
           "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5" }] },
         { "testType": "AFT", "kwCipher": "cipher", "direction": "decrypt", "payloadLen": 128, "tests": [
         { "tcId": 2, "testPassed": false, "key": "000102030405060708090A0B0C0D0E0F",
-          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE4" }] }]));
+          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE4" }] }]),
+    );
     // SP 800-38A, F.3.1: one bit after the other; IEEE 1619, vector 2
-    let cfb1 = file("ACVP-AES-CFB1", json!([{ "testType": "AFT", "direction": "encrypt", "payloadLen": 16, "tests": [
+    let cfb1 = file(
+        "ACVP-AES-CFB1",
+        json!([{ "testType": "AFT", "direction": "encrypt", "payloadLen": 16, "tests": [
         { "tcId": 1, "key": "2b7e151628aed2a6abf7158809cf4f3c", "iv": "000102030405060708090a0b0c0d0e0f", "pt": "6bc1", "ct": "68b3" }] },
         { "testType": "AFT", "direction": "decrypt", "payloadLen": 9, "tests": [
-        { "tcId": 2, "key": "2b7e151628aed2a6abf7158809cf4f3c", "iv": "000102030405060708090a0b0c0d0e0f", "pt": "6b80", "ct": "6880" }] }]));
-    let xts = file("ACVP-AES-XTS", json!([{ "testType": "AFT", "direction": "encrypt", "tweakMode": "number", "payloadLen": 256, "tests": [
+        { "tcId": 2, "key": "2b7e151628aed2a6abf7158809cf4f3c", "iv": "000102030405060708090a0b0c0d0e0f", "pt": "6b80", "ct": "6880" }] }]),
+    );
+    let xts = file(
+        "ACVP-AES-XTS",
+        json!([{ "testType": "AFT", "direction": "encrypt", "tweakMode": "number", "payloadLen": 256, "tests": [
         { "tcId": 1, "key": "1111111111111111111111111111111122222222222222222222222222222222", "sequenceNumber": 219_902_325_555_u64,
           "pt": "4444444444444444444444444444444444444444444444444444444444444444",
-          "ct": "c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0" }] }]));
+          "ct": "c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0" }] }]),
+    );
     for engine in ["rep3", "plain"] {
         let options = on(engine, Protocol::Gf4Circuit, Security::Malicious);
         for (json, n) in [(&stolen, 1), (&ccm, 2), (&siv, 1), (&kw, 2), (&cfb1, 2), (&xts, 1)] {
@@ -192,7 +216,8 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
     let modes = [Variant::Cs1, Variant::Cs2, Variant::Cs3].map(Whole::Stealing);
     for mode in modes.into_iter().chain([Whole::Xts, Whole::Cfb1]) {
         for bits in (128..=260).step_by(if mode == Whole::Cfb1 { 43 } else { 1 }) {
-            let bytes = |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 + 3)).collect::<Vec<u8>>();
+            let bytes =
+                |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 + 3)).collect::<Vec<u8>>();
             let mut text = bytes(29, bits.div_ceil(8));
             let spare_bits = 8 * text.len() - bits;
             *text.last_mut().unwrap() = text[text.len() - 1] >> spare_bits << spare_bits;
@@ -230,7 +255,9 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
 #[test]
 fn a_repetition_tells_equality_and_nothing_else() {
     let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
-    for (mode, iv, tag) in [(Whole::Siv, 0, 16), (Whole::GcmSiv, 12, 16), (Whole::Kw { inverse: false }, 0, 0)] {
+    for (mode, iv, tag) in
+        [(Whole::Siv, 0, 16), (Whole::GcmSiv, 12, 16), (Whole::Kw { inverse: false }, 0, 0)]
+    {
         let vector = |text: Vec<u8>| Vector {
             id: 1,
             key: vec![0x42; 16 * mode.keys()],

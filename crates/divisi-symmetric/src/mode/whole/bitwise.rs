@@ -92,7 +92,8 @@ pub fn decrypt<E: Engine>(
     if iv.len() != lanes || iv.iter().any(|iv| iv.len() != 16) || !fits || lanes == 0 {
         return Err(misfit("texts of so many bits, and an IV of a block"));
     }
-    let inputs: Vec<Vec<[u8; 16]>> = iv.iter().zip(ciphertext).map(|(iv, row)| inputs(iv, row, bits)).collect();
+    let inputs: Vec<Vec<[u8; 16]>> =
+        iv.iter().zip(ciphertext).map(|(iv, row)| inputs(iv, row, bits)).collect();
     let column = |i: usize| -> Vec<u8> {
         (0..bits).flat_map(|j| inputs.iter().map(move |own| own.get(j).map_or(0, |block| block[i]))).collect()
     };

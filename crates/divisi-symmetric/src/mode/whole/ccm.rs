@@ -90,9 +90,7 @@ fn mac<E: Engine>(
 }
 
 fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
-    let alike = |pair: &[Head]| {
-        matches!(pair, [a, b] if a.nonce.len() == b.nonce.len() && a.aad.len() == b.aad.len())
-    };
+    let alike = |pair: &[Head]| matches!(pair, [a, b] if a.nonce.len() == b.nonce.len() && a.aad.len() == b.aad.len());
     if heads.is_empty()
         || !heads.windows(2).all(alike)
         || !heads.iter().all(|head| takes(head.nonce.len(), tag, bytes))

@@ -1,5 +1,5 @@
-//! GCM of texts that stay shared on both sides, which opens nothing: what circuits are drawn from. An engine that
-//! may open the ciphertext has [`crate::mode::gcm`], whose hash is linear.
+//! GCM of texts that stay shared on both sides, which opens nothing: what circuits are drawn from. An engine
+//! that may open the ciphertext has [`crate::mode::gcm`], whose hash is linear.
 
 use super::lanes::{add, blocks, constant, lanes_of, through};
 use super::misfit;
@@ -10,8 +10,8 @@ use divisi_core::{Abort, Direction};
 
 /// The other text, and the whole tag (SP 800-38D, algorithms 4 and 5), of IVs of 12 bytes.
 ///
-/// Cost: a call of the cipher for each block and two more; a product over GF(2^128) for each block of associated
-/// data and ciphertext and one more, one after the other.
+/// Cost: a call of the cipher for each block and two more; a product over GF(2^128) for each block of
+/// associated data and ciphertext and one more, one after the other.
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for an IV of another length.

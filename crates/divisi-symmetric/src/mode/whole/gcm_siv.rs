@@ -60,8 +60,8 @@ fn reversed<B: Clone>(block: &[B; 16]) -> [B; 16] {
     block
 }
 
-/// POLYVAL (3) of blocks, a lane a text: GHASH of the reversed blocks under x times the reversed key (appendix
-/// A). One product for each block, in one round, beside those of the powers of H.
+/// POLYVAL (3) of blocks, a lane a text: GHASH of the reversed blocks under x times the reversed key
+/// (appendix A). One product for each block, in one round, beside those of the powers of H.
 fn polyval<E: Engine>(
     e: &mut E,
     h: &[E::Byte],

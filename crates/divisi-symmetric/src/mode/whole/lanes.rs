@@ -34,7 +34,8 @@ pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
 
 /// The lanes of all parts, one part after the other: bytes are bits and back for nothing.
 pub(super) fn join<E: Engine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
-    let bits: Vec<[E::Bit; 8]> = parts.iter().map(|part| e.convert(part.clone())).collect::<Result<_, _>>()?;
+    let bits: Vec<[E::Bit; 8]> =
+        parts.iter().map(|part| e.convert(part.clone())).collect::<Result<_, _>>()?;
     let joined = std::array::from_fn(|i| {
         let parts: Vec<&E::Bit> = bits.iter().map(|byte| &byte[i]).collect();
         e.join_bits(&parts)
@@ -138,7 +139,11 @@ pub(super) fn stream<E: Engine>(
 }
 
 /// The keys of all texts, as often as each has blocks.
-fn repeated<B: Lanes + Clone>(keys: &RoundKeys<B>, lanes: usize, times: usize) -> Result<RoundKeys<B>, Abort> {
+fn repeated<B: Lanes + Clone>(
+    keys: &RoundKeys<B>,
+    lanes: usize,
+    times: usize,
+) -> Result<RoundKeys<B>, Abort> {
     if keys.lanes() == 1 {
         return Ok(keys.clone());
     }

@@ -1,5 +1,5 @@
-//! Texts that go through as a whole, in modes beside GCM: wrapped keys, texts with a synthetic IV, CCM, sectors
-//! of disks, stolen ciphertext, feedback bit by bit. Each once, for any engine and for circuits.
+//! Texts that go through as a whole, in modes beside GCM: wrapped keys, texts with a synthetic IV, CCM,
+//! sectors of disks, stolen ciphertext, feedback bit by bit. Each once, for any engine and for circuits.
 //!
 //! A *batch* is texts of one shape (all public lengths are the same), a lane each; byte `j` of all of them is
 //! one secret byte. Keys have a lane a text, or one lane for all.
@@ -15,14 +15,14 @@
 //! | [`stealing`] | CBC without padding | SP 800-38A, addendum | the other text |
 //! | [`bitwise`] | CFB with segments of a bit | SP 800-38A, 6.3 | the other text |
 //!
-//! **Decisions.** What was decrypted is [`Undecided`] until [`Undecided::release`] has asked the engine whether
-//! the differences of its tags vanish: a verdict, of which nothing else is told \[A23\], and only the texts whose
-//! verdict is good leave it.
+//! **Decisions.** What was decrypted is [`Undecided`] until [`Undecided::release`] has asked the engine
+//! whether the differences of its tags vanish: a verdict, of which nothing else is told \[A23\], and only
+//! the texts whose verdict is good leave it.
 //!
 //! **Repetition.** SIV, and GCM-SIV under a repeated nonce, make one ciphertext of equal texts: who sees two
-//! ciphertexts learns whether the texts (and what is authenticated with them) are the same, and nothing of where
-//! they differ, for the synthetic IV is a tag of the whole text and all key stream follows from it (test
-//! `a_repetition_tells_equality_and_nothing_else`). KW and KWP likewise, which have no nonce at all.
+//! ciphertexts learns whether the texts (and what is authenticated with them) are the same, and nothing of
+//! where they differ, for the synthetic IV is a tag of the whole text and all key stream follows from it
+//! (test `a_repetition_tells_equality_and_nothing_else`). KW and KWP likewise, which have no nonce at all.
 
 pub mod bitwise;
 pub mod ccm;

@@ -186,7 +186,8 @@ pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, A
     rows.ok_or_else(|| misfit("a tag of 16 bytes for each text"))
 }
 
-/// The counter blocks of an IV (2.5): without two of its bits, so that 32 bits and 64 bits count without a carry.
+/// The counter blocks of an IV (2.5): without two of its bits, so that 32 bits and 64 bits count without a
+/// carry.
 fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     iv[8] &= 0x7f;
     iv[12] &= 0x7f;

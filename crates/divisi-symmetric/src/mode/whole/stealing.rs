@@ -1,6 +1,8 @@
-//! CBC with ciphertext stealing (SP 800-38A, addendum): texts of a block or more, down to a bit, without padding.
+//! CBC with ciphertext stealing (SP 800-38A, addendum): texts of a block or more, down to a bit, without
+//! padding.
 //!
-//! The three variants differ in the order of the last two blocks alone, which is public ([`Variant::arrange`]).
+//! The three variants differ in the order of the last two blocks alone, which is public
+//! ([`Variant::arrange`]).
 
 use super::lanes::{add, blocks, constant, lanes_of, public, splice_block, through};
 use super::misfit;

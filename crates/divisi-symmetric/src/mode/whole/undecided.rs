@@ -7,9 +7,7 @@ use divisi_core::{Abort, Blocks, Bytes, Compares, Lanes, Opens, Verified};
 
 /// An engine that opens bytes and says of blocks whether they are zero.
 pub trait Releases:
-    Engine
-    + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>>
-    + Compares<<Self as Blocks>::Block>
+    Engine + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<Self as Blocks>::Block>
 {
 }
 
@@ -54,8 +52,8 @@ impl<E: Engine> Undecided<E> {
         Ok(Undecided { text, claims, lanes })
     }
 
-    /// The text of a batch of one, if it is authentic, without what is no part of it: claim `p` is that its last
-    /// `p` bytes are not.
+    /// The text of a batch of one, if it is authentic, without what is no part of it: claim `p` is that its
+    /// last `p` bytes are not.
     ///
     /// # Errors
     /// As [`release`](Undecided::release).
@@ -74,8 +72,8 @@ impl<E: Engine> Undecided<E> {
         e.settled(text).map(Some)
     }
 
-    /// The texts that are authentic, each with the claim that holds of it: a verdict is told of each claim and
-    /// text, the differences are not opened \[A23\]. What is not authentic ends here.
+    /// The texts that are authentic, each with the claim that holds of it: a verdict is told of each claim
+    /// and text, the differences are not opened \[A23\]. What is not authentic ends here.
     ///
     /// Claims contradict each other, so that at most one holds.
     ///

@@ -1,8 +1,9 @@
 //! Key wrapping (SP 800-38F; KW is RFC 3394, KWP RFC 5649): keys under a key, without a nonce.
 //!
-//! The wrapped key is secret on its way in and on its way out: what a server sees is the ciphertext alone, and
-//! of a ciphertext whether it is one. KWP keeps the length of what it wraps inside: one of eight lengths is
-//! possible for a ciphertext, each is a claim of its own, and only the one that holds is told, with the text.
+//! The wrapped key is secret on its way in and on its way out: what a server sees is the ciphertext alone,
+//! and of a ciphertext whether it is one. KWP keeps the length of what it wraps inside: one of eight lengths
+//! is possible for a ciphertext, each is a claim of its own, and only the one that holds is told, with the
+//! text.
 //!
 //! Cost: six calls of the cipher for each semiblock of eight bytes, one after the other.
 
@@ -52,7 +53,8 @@ pub enum Form {
     Kwp,
 }
 
-/// Keys being wrapped or unwrapped, a lane each: W (6.1, algorithms 1 and 2), a few calls of the cipher at a time.
+/// Keys being wrapped or unwrapped, a lane each: W (6.1, algorithms 1 and 2), a few calls of the cipher at a
+/// time.
 pub struct Wrapping<B> {
     form: Form,
     direction: Direction,
@@ -158,8 +160,8 @@ impl<B: Clone + Lanes> Wrapping<B> {
         self.a
     }
 
-    /// What was unwrapped, when it is done. Claim `p` of KWP is that the last `p` bytes are no part of the text:
-    /// the length inside says so, and they are zero.
+    /// What was unwrapped, when it is done. Claim `p` of KWP is that the last `p` bytes are no part of the
+    /// text: the length inside says so, and they are zero.
     ///
     /// # Errors
     /// Whatever ends the session.

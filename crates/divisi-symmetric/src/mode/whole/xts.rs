@@ -1,7 +1,7 @@
 //! XTS-AES (IEEE 1619, SP 800-38E): data units of a block or more, under a tweak that everybody knows.
 //!
-//! The tweak's cipher is secret, and doubled inside for nothing; the blocks then go through side by side. What
-//! is no whole number of blocks steals from the block before (5.3.2), down to a bit.
+//! The tweak's cipher is secret, and doubled inside for nothing; the blocks then go through side by side.
+//! What is no whole number of blocks steals from the block before (5.3.2), down to a bit.
 
 use super::lanes::{add, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
@@ -57,7 +57,8 @@ pub fn crypt<E: Engine>(
         None => None,
         Some(partial) => {
             let (later, earlier) = last_two(&mut all).ok_or_else(|| misfit("a tweak for each block"))?;
-            // what goes through before its last block: encrypting with its own tweak, decrypting with the next
+            // what goes through before its last block: encrypting with its own tweak, decrypting with the
+            // next
             let (first, second) =
                 if direction == Direction::Encrypt { (earlier, later) } else { (later, earlier) };
             all.push(first);

@@ -2,8 +2,8 @@
 
 use super::super::groups::{Walk, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
-use super::super::whole;
 use super::super::job::{self, Job, Messages, Mode, Own, Texts};
+use super::super::whole;
 use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, timed};
 use super::AES_ALONE;
 use super::strands::ONLINE;

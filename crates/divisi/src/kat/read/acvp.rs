@@ -9,7 +9,7 @@ use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
 use crate::engine::job::{Cipher, Whole};
 use crate::kat::content::Content;
-use crate::kat::monte::{Fed, Thousand, Monte};
+use crate::kat::monte::{Fed, Monte, Thousand};
 use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
 use divisi_core::Direction;
 use serde_json::Value;

@@ -94,7 +94,11 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
                     Ok(chain) if !is_sponge => {
                         let algorithm = Algorithm::Function(chain.settings.algorithm);
                         let Chain { id, settings, starts, ends } = chain;
-                        content.monte.push(Monte { id, algorithm, kind: Fed::Digests { settings, starts, ends } });
+                        content.monte.push(Monte {
+                            id,
+                            algorithm,
+                            kind: Fed::Digests { settings, starts, ends },
+                        });
                     }
                     Ok(chain) => content.chains.push(chain),
                     Err(reason) => content.count(family, group, test, reason),
