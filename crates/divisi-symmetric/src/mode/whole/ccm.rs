@@ -90,7 +90,10 @@ fn mac<E: Engine>(
 }
 
 fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
-    let alike = |pair: &[Head]| matches!(pair, [a, b] if a.nonce.len() == b.nonce.len() && a.aad.len() == b.aad.len());
+    let alike = |pair: &[Head]| match pair {
+        [a, b] => (a.nonce.len(), a.aad.len()) == (b.nonce.len(), b.aad.len()),
+        _ => false,
+    };
     if heads.is_empty()
         || !heads.windows(2).all(alike)
         || !heads.iter().all(|head| takes(head.nonce.len(), tag, bytes))
