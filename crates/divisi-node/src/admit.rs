@@ -41,12 +41,13 @@ pub enum What<'a> {
 impl What<'_> {
     /// That a key is not used for another purpose than its own: whatever a server's policy says.
     pub(crate) fn is_purpose(&self) -> Result<(), Refusal> {
-        let (key, wanted) = match self {
-            What::Encrypt(key) | What::Decrypt(key) => (key, Purpose::Gcm),
-            What::Mac(key) => (key, Purpose::Mac),
+        // which of the ciphers' modes a request asks for is compared with its key's type where it is begun
+        let (key, tags) = match self {
+            What::Encrypt(key) | What::Decrypt(key) => (key, false),
+            What::Mac(key) => (key, true),
             _ => return Ok(()),
         };
-        if key.purpose == wanted && key.kind.purpose() == wanted {
+        if key.purpose == key.kind.purpose() && (key.purpose == Purpose::Mac) == tags {
             return Ok(());
         }
         let reason = format!(

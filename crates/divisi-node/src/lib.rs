@@ -76,5 +76,5 @@ pub use client::{Client, Listed, OVERHEAD, ReadSeek, Tagged};
 pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
 pub use divisi_symphony::CHUNK;
 pub use error::{Error, ErrorKind};
-pub use request::{AAD, KeyEntry, MESSAGE, NewKey, OUTPUT, UsedKey};
+pub use request::{AAD, KeyEntry, MESSAGE, Mode, NewKey, OUTPUT, UsedKey, WHOLE};
 pub use server::{Limits, Server, ServerError, ServerOptions};

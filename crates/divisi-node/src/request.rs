@@ -87,6 +87,66 @@ pub(crate) enum Item {
         length: u64,
         tag: Option<Tag>,
     },
+    /// The text follows, then `Finish`.
+    Whole(Whole),
+}
+
+/// The longest text of SIV, KW and KWP in bytes.
+pub const WHOLE: usize = 16_384;
+/// The most bytes of associated data with SIV.
+pub(crate) const WHOLE_AAD: usize = 1024;
+
+/// A mode beside GCM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// Cipher block chaining, of whole blocks.
+    Cbc,
+    /// RFC 5297.
+    Siv,
+    /// Key wrapping, RFC 3394.
+    Kw,
+    /// Key wrapping with padding, RFC 5649.
+    Kwp,
+}
+
+impl Mode {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Cbc => "cbc",
+            Mode::Siv => "siv",
+            Mode::Kw => "kw",
+            Mode::Kwp => "kwp",
+        }
+    }
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text in such a mode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Whole {
+    pub key: KeyName,
+    pub mode: Mode,
+    pub encrypts: bool,
+    /// Of SIV.
+    pub aad: Blob,
+    pub length: u64,
+    /// Of what is decrypted: the IV of CBC or SIV; else zeros.
+    pub iv: [u8; 16],
+    pub way: Way,
+}
+
+impl Whole {
+    /// What the servers do with it, in a word.
+    fn verb(&self) -> &'static str {
+        if self.encrypts { "encrypt" } else { "decrypt" }
+    }
 }
 
 /// A tag to be compared, with the nonce that it was made with, if there is one.
@@ -194,6 +254,7 @@ impl Item {
     pub fn key(&self) -> Option<&KeyName> {
         match self {
             Item::Encrypt { key, .. } | Item::Decrypt { key, .. } | Item::Mac { key, .. } => Some(key),
+            Item::Whole(asked) => Some(&asked.key),
             _ => None,
         }
     }
@@ -209,6 +270,7 @@ impl Item {
                 new.clients.len() <= CLIENTS && new.clients.iter().all(|name| name.len() <= CLIENT_NAME)
             }
             Item::Encrypt { aad, .. } | Item::Decrypt { aad, .. } => aad.0.len() <= AAD,
+            Item::Whole(asked) => asked.aad.0.len() <= WHOLE_AAD,
             Item::Hash { asked: wanted, .. } => asked(wanted),
             Item::Mac { asked: wanted, tag, .. } => {
                 asked(wanted) && tag.as_ref().is_none_or(|tag| tag.tag.0.len() <= OUTPUT)
@@ -227,6 +289,10 @@ impl Item {
             Item::KeyDestroy { name } => format!("key destroy {name}"),
             Item::Encrypt { key, length, .. } => format!("encrypt key {key}, {length} bytes"),
             Item::Decrypt { key, length, .. } => format!("decrypt key {key}, {length} bytes"),
+            Item::Whole(asked) => {
+                let (verb, mode, key, length) = (asked.verb(), asked.mode, &asked.key, asked.length);
+                format!("{verb} {mode} key {key}, {length} bytes")
+            }
             Item::Hash { length, .. } => format!("hash, {length} bytes"),
             Item::Mac { key, length, tag: None, .. } => format!("mac key {key}, {length} bytes"),
             Item::Mac { key, length, tag: Some(_), .. } => format!("mac verify key {key}, {length} bytes"),
@@ -338,6 +404,11 @@ pub(crate) enum ToClient {
     Tagging {
         nonce: [u8; IV],
         key: Option<UsedKey>,
+    },
+    /// A text in a mode beside GCM may come: its IV, and which key the servers found under the name.
+    Begun {
+        iv: [u8; 16],
+        key: UsedKey,
     },
 }
 

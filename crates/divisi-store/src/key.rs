@@ -102,6 +102,32 @@ pub enum KeyType {
     GmacAes256,
     /// HMAC-SHA-512/224.
     HmacSha512_224,
+    /// HMAC-SHA-1, of old data.
+    HmacSha1,
+    /// One-time passwords by HMAC-SHA-1.
+    OtpSha1,
+    /// One-time passwords by HMAC-SHA-256.
+    OtpSha256,
+    /// One-time passwords by HMAC-SHA-512.
+    OtpSha512,
+    /// CBC with AES-128, for old data.
+    Aes128Cbc,
+    /// CBC with AES-192, for old data.
+    Aes192Cbc,
+    /// CBC with AES-256, for old data.
+    Aes256Cbc,
+    /// SIV with two keys of AES-128.
+    Aes128Siv,
+    /// SIV with two keys of AES-192.
+    Aes192Siv,
+    /// SIV with two keys of AES-256.
+    Aes256Siv,
+    /// KW and KWP with AES-128.
+    Aes128Kw,
+    /// KW and KWP with AES-192.
+    Aes192Kw,
+    /// KW and KWP with AES-256.
+    Aes256Kw,
 }
 
 impl KeyType {
@@ -126,6 +152,19 @@ impl KeyType {
         KeyType::GmacAes128,
         KeyType::GmacAes256,
         KeyType::HmacSha512_224,
+        KeyType::HmacSha1,
+        KeyType::OtpSha1,
+        KeyType::OtpSha256,
+        KeyType::OtpSha512,
+        KeyType::Aes128Cbc,
+        KeyType::Aes192Cbc,
+        KeyType::Aes256Cbc,
+        KeyType::Aes128Siv,
+        KeyType::Aes192Siv,
+        KeyType::Aes256Siv,
+        KeyType::Aes128Kw,
+        KeyType::Aes192Kw,
+        KeyType::Aes256Kw,
     ];
 
     /// Its name on the command line.
@@ -151,25 +190,48 @@ impl KeyType {
             KeyType::GmacAes128 => "gmac-aes128",
             KeyType::GmacAes256 => "gmac-aes256",
             KeyType::HmacSha512_224 => "hmac-sha512-224",
+            KeyType::HmacSha1 => "hmac-sha1-for-old-data",
+            KeyType::OtpSha1 => "one-time-password-sha1",
+            KeyType::OtpSha256 => "one-time-password-sha256",
+            KeyType::OtpSha512 => "one-time-password-sha512",
+            KeyType::Aes128Cbc => "aes-128-cbc",
+            KeyType::Aes192Cbc => "aes-192-cbc",
+            KeyType::Aes256Cbc => "aes-256-cbc",
+            KeyType::Aes128Siv => "aes-128-siv",
+            KeyType::Aes192Siv => "aes-192-siv",
+            KeyType::Aes256Siv => "aes-256-siv",
+            KeyType::Aes128Kw => "aes-128-kw",
+            KeyType::Aes192Kw => "aes-192-kw",
+            KeyType::Aes256Kw => "aes-256-kw",
         }
     }
 
-    /// The length of the key, in bytes: for HMAC that of the digest.
+    /// The length of the key, in bytes: for HMAC that of the digest, for SIV two keys.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
-            KeyType::Aes128 | KeyType::Kmac128 | KeyType::CmacAes128 | KeyType::GmacAes128 => 16,
-            KeyType::Aes192 => 24,
+            KeyType::Aes128
+            | KeyType::Aes128Cbc
+            | KeyType::Aes128Kw
+            | KeyType::Kmac128
+            | KeyType::CmacAes128
+            | KeyType::GmacAes128 => 16,
+            KeyType::HmacSha1 | KeyType::OtpSha1 => 20,
+            KeyType::Aes192 | KeyType::Aes192Cbc | KeyType::Aes192Kw => 24,
             KeyType::HmacSha224 | KeyType::HmacSha3_224 | KeyType::HmacSha512_224 => 28,
             KeyType::Aes256
+            | KeyType::Aes256Cbc
+            | KeyType::Aes256Kw
+            | KeyType::Aes128Siv
             | KeyType::HmacSha256
+            | KeyType::OtpSha256
             | KeyType::HmacSha512_256
             | KeyType::HmacSha3_256
             | KeyType::Kmac256
             | KeyType::CmacAes256
             | KeyType::GmacAes256 => 32,
-            KeyType::HmacSha384 | KeyType::HmacSha3_384 => 48,
-            KeyType::HmacSha512 | KeyType::HmacSha3_512 => 64,
+            KeyType::HmacSha384 | KeyType::HmacSha3_384 | KeyType::Aes192Siv => 48,
+            KeyType::HmacSha512 | KeyType::HmacSha3_512 | KeyType::OtpSha512 | KeyType::Aes256Siv => 64,
         }
     }
 
@@ -178,6 +240,9 @@ impl KeyType {
     pub const fn purpose(self) -> Purpose {
         match self {
             KeyType::Aes128 | KeyType::Aes192 | KeyType::Aes256 => Purpose::Gcm,
+            KeyType::Aes128Cbc | KeyType::Aes192Cbc | KeyType::Aes256Cbc => Purpose::Cbc,
+            KeyType::Aes128Siv | KeyType::Aes192Siv | KeyType::Aes256Siv => Purpose::Siv,
+            KeyType::Aes128Kw | KeyType::Aes192Kw | KeyType::Aes256Kw => Purpose::Wrap,
             _ => Purpose::Mac,
         }
     }
@@ -208,6 +273,12 @@ pub enum Purpose {
     Gcm,
     /// Authentication of messages by the MAC that the type names.
     Mac,
+    /// Encryption and decryption by AES-CBC, of old data.
+    Cbc,
+    /// Encryption and decryption by AES-SIV.
+    Siv,
+    /// Wrapping and unwrapping of keys by AES-KW and AES-KWP.
+    Wrap,
 }
 
 /// How far a key has come.
@@ -275,6 +346,9 @@ impl KeyInfo {
         put(match self.purpose {
             Purpose::Gcm => b"gcm",
             Purpose::Mac => b"mac",
+            Purpose::Cbc => b"cbc",
+            Purpose::Siv => b"siv",
+            Purpose::Wrap => b"wrap",
         });
         put(&self.generation.to_le_bytes());
         put(&self.request);
@@ -327,7 +401,7 @@ mod tests {
     fn types_come_back_from_their_names() {
         for t in KeyType::ALL {
             assert_eq!(t.name().parse::<KeyType>().unwrap(), *t);
-            assert_eq!(t.purpose() == Purpose::Gcm, t.name().starts_with("aes"));
+            assert_eq!(t.purpose() != Purpose::Mac, t.name().starts_with("aes"));
         }
         assert!("aes-64".parse::<KeyType>().unwrap_err().contains("aes-128, aes-192, aes-256"));
     }

@@ -4,6 +4,7 @@
 use crate::aes::KeySize;
 use crate::gates::Adder;
 use crate::hash::Hash;
+use crate::sha2::Sha2;
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,6 +28,8 @@ pub enum Algorithm {
     Cshake(Strength),
     /// HMAC (FIPS 198-1).
     Hmac(Hash),
+    /// A one-time password (RFC 4226, RFC 6238): digits of HMAC. The message is the counter.
+    Otp(Hash),
     /// KMAC (SP 800-185).
     Kmac(Strength),
     /// CMAC (SP 800-38B) over AES.
@@ -36,6 +39,10 @@ pub enum Algorithm {
 }
 
 const STRENGTHS: [Strength; 2] = [Strength::S128, Strength::S256];
+/// What one-time passwords are made with.
+const OTPS: [Hash; 3] = [Hash::Sha1, Hash::Sha2(Sha2::Sha256), Hash::Sha2(Sha2::Sha512)];
+/// How many digits one has.
+pub const DIGITS: std::ops::RangeInclusive<usize> = 6..=8;
 const SIZES: [KeySize; 2] = [KeySize::Aes128, KeySize::Aes256];
 
 impl Algorithm {
@@ -49,6 +56,7 @@ impl Algorithm {
     pub fn macs() -> impl Iterator<Item = Algorithm> {
         let hmacs = Hash::ALL.into_iter().map(Algorithm::Hmac);
         let aes = SIZES.map(Algorithm::Cmac).into_iter().chain(SIZES.map(Algorithm::Gmac));
+        let hmacs = hmacs.chain(OTPS.map(Algorithm::Otp));
         hmacs.chain(STRENGTHS.map(Algorithm::Kmac)).chain(aes)
     }
 
@@ -64,6 +72,8 @@ impl Algorithm {
             Algorithm::Shake(s) => format!("shake{}", strength(s)),
             Algorithm::Cshake(s) => format!("cshake{}", strength(s)),
             Algorithm::Hmac(hash) => format!("hmac-{}", hash.name()),
+            Algorithm::Otp(Hash::Sha1) => "one-time-password-sha1".to_owned(),
+            Algorithm::Otp(hash) => format!("one-time-password-{}", hash.name()),
             Algorithm::Kmac(s) => format!("kmac{}", strength(s)),
             Algorithm::Cmac(size) => format!("cmac-aes{}", size.bits()),
             Algorithm::Gmac(size) => format!("gmac-aes{}", size.bits()),
@@ -92,6 +102,7 @@ impl Algorithm {
                 Strength::S256 => 64,
             },
             Algorithm::Cmac(_) | Algorithm::Gmac(_) => 16,
+            Algorithm::Otp(_) => *DIGITS.start(),
         }
     }
 
@@ -100,7 +111,7 @@ impl Algorithm {
     pub const fn key_bytes(self) -> usize {
         match self {
             Algorithm::Hash(_) | Algorithm::Shake(_) | Algorithm::Cshake(_) => 0,
-            Algorithm::Hmac(hash) => hash.digest_bytes(),
+            Algorithm::Hmac(hash) | Algorithm::Otp(hash) => hash.digest_bytes(),
             Algorithm::Kmac(Strength::S128) => 16,
             Algorithm::Kmac(Strength::S256) => 32,
             Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes(),
@@ -178,7 +189,7 @@ impl Settings {
     /// The parameter that the algorithm does not support.
     pub fn check(&self) -> Result<(), String> {
         let algorithm = self.algorithm;
-        let whole = algorithm.output_bytes();
+        let whole = if let Algorithm::Otp(_) = algorithm { *DIGITS.end() } else { algorithm.output_bytes() };
         let takes = |what: &str| Err(format!("{algorithm} takes no {what}: leave it out"));
         match algorithm {
             Algorithm::Cshake(_) => {}
@@ -202,6 +213,9 @@ impl Settings {
         if self.output_bytes > LONGEST_OUTPUT {
             return Err(format!("an output of more than {LONGEST_OUTPUT} bytes is not made: ask for less"));
         }
+        if matches!(algorithm, Algorithm::Otp(_)) && !DIGITS.contains(&self.output_bytes) {
+            return Err(format!("{algorithm} has 6 to 8 digits: ask for as many"));
+        }
         if !algorithm.has_any_length() && self.output_bytes > whole {
             return Err(format!("{algorithm} has {whole} bytes of output: ask for at most as many"));
         }
@@ -216,7 +230,7 @@ mod tests {
     #[test]
     fn names_round_trip_and_are_those_of_the_command_line() {
         let all: Vec<Algorithm> = Algorithm::hashes().chain(Algorithm::macs()).collect();
-        assert_eq!(all.len(), 14 + 16);
+        assert_eq!(all.len(), 15 + 17 + 3);
         for algorithm in &all {
             assert_eq!(algorithm.name().parse(), Ok(*algorithm));
             assert_eq!(algorithm.is_mac(), algorithm.key_bytes() > 0);

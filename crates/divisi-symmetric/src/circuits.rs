@@ -7,6 +7,7 @@
 //! |---|---|---|---|
 //! | `aes128`, `aes192`, `aes256` | key, plaintext | ciphertext | 6,400, 7,168, 8,832: key schedule included |
 //! | `des3` | 192 bits of key, parity ignored; plaintext | ciphertext | 13,248: at most 36 an S-box |
+//! | `sha1-for-old-data` | block, state | the next state | one compression |
 //! | `sha256`, `sha512` | block, state | the next state | 22,573, 57,947: one compression |
 //! | `keccak-f` | state | state | 38,400 |
 //!
@@ -18,6 +19,7 @@ use crate::algorithm::{Algorithm, Settings};
 use crate::batch::{Function, Messages, bits, byte_values, gmac};
 use crate::des::{self, TripleKey};
 use crate::gates::{Adder, GateByte, GateBytes};
+use crate::hash::Hash;
 use crate::sha2::Sha2;
 use crate::sha3::{STATE_BYTES, keccak_f};
 use divisi_circuit::{Bit, Build, Program};
@@ -26,7 +28,8 @@ use divisi_core::{Abort, Bytes, Convert, Direction, Step, step};
 const CIRCUIT: Step = step!("circuit");
 
 /// All names.
-pub const NAMES: [&str; 7] = ["aes128", "aes192", "aes256", "des3", "sha256", "sha512", "keccak-f"];
+pub const NAMES: [&str; 8] =
+    ["aes128", "aes192", "aes256", "des3", "sha1-for-old-data", "sha256", "sha512", "keccak-f"];
 
 /// The circuit of that name; `adder` is for those that add.
 ///
@@ -38,8 +41,9 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
         "aes192" => aes(KeySize::Aes192, Direction::Encrypt)?,
         "aes256" => aes(KeySize::Aes256, Direction::Encrypt)?,
         "des3" => triple_des(Direction::Encrypt)?,
-        "sha256" => compression(Sha2::Sha256, adder),
-        "sha512" => compression(Sha2::Sha512, adder),
+        "sha1-for-old-data" => compression(Hash::Sha1, adder),
+        "sha256" => compression(Hash::Sha2(Sha2::Sha256), adder),
+        "sha512" => compression(Hash::Sha2(Sha2::Sha512), adder),
         "keccak-f" => keccak(),
         _ => return Ok(None),
     }))
@@ -115,10 +119,10 @@ pub fn triple_des(direction: Direction) -> Result<Program, Abort> {
 
 /// One compression: block and state -> the next state.
 #[must_use]
-pub fn compression(hash: Sha2, adder: Adder) -> Program {
+pub fn compression(hash: Hash, adder: Adder) -> Program {
     let mut g = Build::new();
     let (block, state) = (input(&mut g, hash.block_bytes()), input(&mut g, hash.state_bytes()));
-    let next = hash.compress(&mut g, adder, &state, &block);
+    let next = hash.step(&mut g, adder, &state, &block);
     output(&mut g, next);
     g.finish()
 }

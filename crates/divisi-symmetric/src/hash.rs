@@ -3,6 +3,7 @@
 //! many, runs [`step_program`](Hash::step_program) block by block.
 
 use crate::gates::{Adder, byte_program, public_bytes};
+use crate::sha1;
 use crate::sha2::Sha2;
 use crate::sha3::{STATE_BYTES, Sha3};
 use divisi_circuit::{Gates, Program};
@@ -10,6 +11,8 @@ use divisi_circuit::{Gates, Program};
 /// A hash with a digest of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hash {
+    /// FIPS 180-4, for old data and one-time passwords alone: its collisions are known.
+    Sha1,
     /// FIPS 180-4.
     Sha2(Sha2),
     /// FIPS 202.
@@ -18,7 +21,8 @@ pub enum Hash {
 
 impl Hash {
     /// All of them.
-    pub const ALL: [Hash; 10] = [
+    pub const ALL: [Hash; 11] = [
+        Hash::Sha1,
         Hash::Sha2(Sha2::Sha224),
         Hash::Sha2(Sha2::Sha256),
         Hash::Sha2(Sha2::Sha384),
@@ -35,6 +39,7 @@ impl Hash {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Hash::Sha1 => "sha1-for-old-data",
             Hash::Sha2(Sha2::Sha224) => "sha224",
             Hash::Sha2(Sha2::Sha256) => "sha256",
             Hash::Sha2(Sha2::Sha384) => "sha384",
@@ -58,6 +63,7 @@ impl Hash {
     #[must_use]
     pub const fn digest_bytes(self) -> usize {
         match self {
+            Hash::Sha1 => sha1::DIGEST_BYTES,
             Hash::Sha2(hash) => hash.digest_bytes(),
             Hash::Sha3(hash) => hash.digest_bytes(),
         }
@@ -67,6 +73,7 @@ impl Hash {
     #[must_use]
     pub const fn block_bytes(self) -> usize {
         match self {
+            Hash::Sha1 => sha1::BLOCK_BYTES,
             Hash::Sha2(hash) => hash.block_bytes(),
             Hash::Sha3(hash) => hash.sponge().rate(),
         }
@@ -76,6 +83,7 @@ impl Hash {
     #[must_use]
     pub const fn state_bytes(self) -> usize {
         match self {
+            Hash::Sha1 => sha1::DIGEST_BYTES,
             Hash::Sha2(hash) => hash.state_bytes(),
             Hash::Sha3(_) => STATE_BYTES,
         }
@@ -85,6 +93,7 @@ impl Hash {
     #[must_use]
     pub fn initial(self) -> Vec<u8> {
         match self {
+            Hash::Sha1 => sha1::initial(),
             Hash::Sha2(hash) => hash.initial(),
             Hash::Sha3(_) => vec![0; STATE_BYTES],
         }
@@ -94,6 +103,8 @@ impl Hash {
     #[must_use]
     pub fn padding(self, message_bytes: u64) -> Vec<u8> {
         match self {
+            // blocks and lengths as SHA-256 has them
+            Hash::Sha1 => Sha2::Sha256.padding(message_bytes),
             Hash::Sha2(hash) => hash.padding(message_bytes),
             Hash::Sha3(hash) => hash.sponge().padding(message_bytes),
         }
@@ -104,6 +115,7 @@ impl Hash {
     #[must_use]
     pub fn padding_of_bits(self, message_bits: u128) -> Vec<u8> {
         match self {
+            Hash::Sha1 => Sha2::Sha256.padding_of_bits(message_bits),
             Hash::Sha2(hash) => hash.padding_of_bits(message_bits),
             Hash::Sha3(hash) => hash.sponge().closing(message_bits, &[]),
         }
@@ -122,6 +134,7 @@ impl Hash {
         block: &[[G::Bit; 8]],
     ) -> Vec<[G::Bit; 8]> {
         match self {
+            Hash::Sha1 => sha1::compress(g, adder, state, block),
             Hash::Sha2(hash) => hash.compress(g, adder, state, block),
             Hash::Sha3(hash) => hash.sponge().absorb(g, state, block),
         }

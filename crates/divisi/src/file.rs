@@ -6,7 +6,7 @@
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use crate::output::Output;
-use divisi_node::{Client, KeyName, OVERHEAD};
+use divisi_node::{Client, KeyName, KeyType, Mode, OVERHEAD, Purpose};
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl Input {
     /// Open it, and read standard input to its end.
     ///
     /// # Errors
-    /// If it cannot be read, is too long for memory, or too short to be decrypted.
+    /// If it cannot be read, or is too long for memory.
     pub fn open(source: &Source, way: Way) -> Result<Input, Failure> {
         let input = match source {
             Source::File(path) => {
@@ -120,8 +120,13 @@ impl Input {
             }
             Source::Stdin => Self::from_stream(std::io::stdin().lock(), way)?,
         };
-        input.check(way)?;
         Ok(input)
+    }
+
+    /// What is in memory.
+    #[must_use]
+    pub fn of(bytes: Vec<u8>) -> Input {
+        Input { length: bytes.len() as u64, reader: Reader::Memory(Cursor::new(Zeroizing::new(bytes))) }
     }
 
     /// Read a stream to its end.
@@ -151,10 +156,19 @@ impl Input {
         }
     }
 
-    fn check(&self, way: Way) -> Result<(), Failure> {
-        if way == Way::Decrypt && self.length < OVERHEAD {
+    /// That it can be a file of this algorithm, or of any.
+    ///
+    /// # Errors
+    /// If it is to be decrypted and too short.
+    pub fn check(&self, way: Way, using: Option<Using>) -> Result<(), Failure> {
+        let least = match using {
+            Some(Using::Gcm) => OVERHEAD,
+            // an IV, two semiblocks
+            _ => 16,
+        };
+        if way == Way::Decrypt && self.length < least {
             let error = format!(
-                "the input has {} bytes and is no encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote",
+                "the input has {} bytes and is no encrypted file, which has at least {least}: give what `encrypt` wrote",
                 self.length
             );
             return Err(Failure::usage(error));
@@ -177,6 +191,7 @@ pub fn transform(
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Done, Failure> {
+    input.check(way, Some(Using::Gcm))?;
     let (length, start) = (input.length, Instant::now());
     let mut run = |output: &mut dyn Write| -> Result<(), Failure> {
         let done = match (&mut input.reader, way) {
@@ -207,14 +222,149 @@ pub fn transform(
             check_stdout(bytes_out)?;
             let mut bytes = Zeroizing::new(Vec::with_capacity(bytes_out as usize));
             run(&mut *bytes)?;
-            let mut out = std::io::stdout().lock();
-            let written = out.write_all(&bytes).and_then(|()| out.flush());
-            written.map_err(|e| {
-                Failure::usage(format!("standard output cannot be written ({e}): give a file with --out"))
-            })?;
+            to_stdout(&bytes)?;
         }
     }
     Ok(Done { bytes_in: length, bytes_out, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// What a key's text is encrypted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Using {
+    /// AES-GCM.
+    Gcm,
+    /// A mode beside it.
+    Mode(Mode),
+}
+
+impl Using {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Using::Gcm => "gcm",
+            Using::Mode(mode) => mode.name(),
+        }
+    }
+
+    /// What keys of a type serve, the usual one first; nothing if they encrypt nothing.
+    #[must_use]
+    pub fn of_type(kind: KeyType) -> &'static [Using] {
+        match kind.purpose() {
+            Purpose::Gcm => &[Using::Gcm],
+            Purpose::Cbc => &[Using::Mode(Mode::Cbc)],
+            Purpose::Siv => &[Using::Mode(Mode::Siv)],
+            Purpose::Wrap => &[Using::Mode(Mode::Kw), Using::Mode(Mode::Kwp)],
+            _ => &[],
+        }
+    }
+
+    /// What is used with a key of this type: what is asked for, or the usual.
+    ///
+    /// # Errors
+    /// That such a key does not serve it.
+    pub fn choose(asked: Option<Using>, key: &KeyName, kind: KeyType) -> Result<Using, Failure> {
+        let serves = Using::of_type(kind);
+        let Some(usual) = serves.first() else {
+            return Err(Failure::usage(format!(
+                "key {key} is of type {kind} and encrypts nothing: use a key of type aes-256 or the like"
+            )));
+        };
+        match asked {
+            None => Ok(*usual),
+            Some(using) if serves.contains(&using) => Ok(using),
+            Some(using) => {
+                let names: Vec<&str> = serves.iter().map(|using| using.name()).collect();
+                Err(Failure::usage(format!(
+                    "key {key} is of type {kind}, which serves {} and not {}: use a key of another type",
+                    names.join(" and "),
+                    using.name()
+                )))
+            }
+        }
+    }
+}
+
+impl std::str::FromStr for Using {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let modes = [Mode::Cbc, Mode::Siv, Mode::Kw, Mode::Kwp].map(Using::Mode);
+        let all = || [Using::Gcm].into_iter().chain(modes);
+        all().find(|using| using.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = all().map(Using::name).collect();
+            format!("unknown algorithm {name:?}: there are {}", names.join(", "))
+        })
+    }
+}
+
+/// Encrypt or decrypt in a mode beside GCM: all of the text is in memory. CBC is padded by PKCS #7, here,
+/// where the text is; whoever can change a ciphertext and see whether its padding was found learns the text,
+/// so that what comes from strangers does not belong here.
+///
+/// # Errors
+/// If input or output cannot be used, or the servers fail or refuse; if what was decrypted by CBC has no
+/// padding.
+pub fn transform_whole(
+    client: &mut Client,
+    way: Way,
+    mode: Mode,
+    key: &KeyName,
+    aad: &[u8],
+    mut input: Input,
+    sink: &Sink,
+    cleanup: &Cleanup,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Done, Failure> {
+    let (length, start) = (input.length, Instant::now());
+    if length > IN_MEMORY {
+        return Err(Failure::usage(format!(
+            "the input has {length} bytes, and {mode} takes at most {} MiB: use a key of GCM for more",
+            IN_MEMORY >> 20
+        )));
+    }
+    let mut text = Zeroizing::new(Vec::with_capacity(length as usize + 16));
+    input.reader().take(length).read_to_end(&mut text).map_err(|e| {
+        Failure::usage(format!("the input cannot be read to its end ({e}): give a file that nobody writes"))
+    })?;
+    let out = match way {
+        Way::Encrypt => {
+            if mode == Mode::Cbc {
+                text = Zeroizing::new(crate::padding::add(&text, 16));
+            }
+            client.encrypt_whole(key, mode, aad, &text, progress)?
+        }
+        Way::Decrypt => {
+            let plain = client.decrypt_whole(key, mode, aad, &text, progress)?;
+            match mode {
+                Mode::Cbc => Zeroizing::new(crate::padding::remove(&plain, 16).ok_or_else(|| {
+                    Failure::mismatch("what was decrypted has no padding: it is no text of this key by CBC")
+                })?),
+                _ => plain,
+            }
+        }
+    };
+    let bytes_out = out.len() as u64;
+    match sink {
+        Sink::File(path) => {
+            let mode = if way == Way::Encrypt { 0o666 } else { 0o600 };
+            let mut output = Output::beside(path, mode, cleanup)?;
+            output.writer().write_all(&out).map_err(|e| {
+                Failure::usage(format!("{} cannot be written ({e}): make room", path.display()))
+            })?;
+            output.put_in_place(path)?;
+        }
+        Sink::Stdout => to_stdout(&out)?,
+    }
+    Ok(Done { bytes_in: length, bytes_out, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map_err(|e| {
+        Failure::usage(format!("standard output cannot be written ({e}): give a file with --out"))
+    })
 }
 
 fn check_stdout(bytes: u64) -> Result<(), Failure> {
@@ -235,8 +385,9 @@ mod tests {
     fn a_stream_has_a_limit_and_a_file_may_be_longer() {
         let input = Input::from_stream(&b"a text"[..], Way::Encrypt).unwrap();
         assert_eq!(input.length, 6);
-        assert!(input.check(Way::Encrypt).is_ok());
-        assert!(input.check(Way::Decrypt).unwrap_err().error.contains("at least 28"));
+        assert!(input.check(Way::Encrypt, None).is_ok());
+        assert!(input.check(Way::Decrypt, Some(Using::Gcm)).unwrap_err().error.contains("at least 28"));
+        assert!(input.check(Way::Decrypt, None).unwrap_err().error.contains("at least 16"));
         let limit = IN_MEMORY + OVERHEAD;
         for (way, limit) in [(Way::Decrypt, limit), (Way::Encrypt, IN_MEMORY)] {
             assert!(Input::from_stream(std::io::repeat(0).take(limit), way).is_ok());

@@ -4,13 +4,14 @@ use super::progress::Progress;
 use super::{Context, Done, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Input, Sink, Source, Way, transform};
-use divisi_node::KeyName;
+use divisi::file::{Input, Sink, Source, Using, Way, transform, transform_whole};
+use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Encrypt or decrypt with a key of the servers. The file is IV (12 bytes), ciphertext, tag (16 bytes):
-/// AES-GCM as any library knows it.
+/// Encrypt or decrypt with a key of the servers. The file is what any library makes of it: of gcm IV (12
+/// bytes), ciphertext, tag (16 bytes); of siv synthetic IV (16 bytes), ciphertext; of kw and kwp the wrapped
+/// key; of cbc IV (16 bytes), ciphertext, padded by PKCS #7.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\
@@ -20,7 +21,11 @@ pub struct Arguments {
     /// The name of the key
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// Associated data: not encrypted, but decryption fails unless it is the same
+    /// By what: gcm, cbc (old data: it authenticates nothing), siv (equal texts give equal files), kw or kwp
+    /// (keys that no server sees) [default: by the key's type]
+    #[arg(long, value_name = "NAME")]
+    algorithm: Option<Using>,
+    /// Associated data, of gcm and siv: not encrypted, but decryption fails unless it is the same
     #[arg(long, default_value = "", value_name = "TEXT")]
     aad: String,
     /// The file to read [default: standard input, up to 64 MiB]
@@ -51,15 +56,19 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
         return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
     }
     let input = Input::open(&source, way)?;
+    input.check(way, arguments.algorithm)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();
     client.use_protocol(choice.protocol())?;
-    let progress = Progress::new(context, input.length, 1 << 20);
-    let aad = arguments.aad.as_bytes();
-    let done =
-        transform(&mut client, way, &arguments.key, aad, input, &sink, &context.cleanup, &mut |done| {
-            progress.at(done)
-        });
+    let using = using(&mut client, arguments)?;
+    let long = if using == Using::Gcm { 1 << 20 } else { 1 << 12 };
+    let progress = Progress::new(context, input.length, long);
+    let (aad, key, cleanup) = (arguments.aad.as_bytes(), &arguments.key, &context.cleanup);
+    let at = &mut |done| progress.at(done);
+    let done = match using {
+        Using::Gcm => transform(&mut client, way, key, aad, input, &sink, cleanup, at),
+        Using::Mode(mode) => transform_whole(&mut client, way, mode, key, aad, input, &sink, cleanup, at),
+    };
     progress.end();
     let done = done?;
     // A name may have come to another key: whose it is now, as all three servers say.
@@ -78,6 +87,7 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     let json = json!({
         "schema": 1,
         "key": arguments.key.as_str(),
+        "algorithm": using.name(),
         "key_id": used.map(|key| hex::encode(key.id)),
         "key_maker": used.map(|key| &key.maker),
         "protocol": choice.protocol().name(),
@@ -89,4 +99,20 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
         "seconds": done.seconds,
     });
     Ok(Done::new(text, json))
+}
+
+/// What is used: what is asked for, or what the key's type serves, as the servers say it. A key that is not
+/// there is theirs to refuse.
+fn using(client: &mut Client, arguments: &Arguments) -> Result<Using, Failure> {
+    let listed = client.key_list()?;
+    let found = listed.iter().map(|listed| &listed.key).find(|key| key.name == arguments.key);
+    let using = match found {
+        Some(key) => Using::choose(arguments.algorithm, &key.name, key.kind)?,
+        None => arguments.algorithm.unwrap_or(Using::Gcm),
+    };
+    let takes_aad = matches!(using, Using::Gcm | Using::Mode(Mode::Siv));
+    if !arguments.aad.is_empty() && !takes_aad {
+        return Err(Failure::usage(format!("{} takes no --aad: leave it out", using.name())));
+    }
+    Ok(using)
 }

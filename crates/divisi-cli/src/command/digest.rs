@@ -47,12 +47,16 @@ pub struct Mac {
     #[arg(long, value_name = "NAME")]
     key: KeyName,
     /// The algorithm: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128,
-    /// gmac-aes256
+    /// gmac-aes256; one-time-password-sha1, -sha256, -sha512; hmac-sha1-for-old-data
     #[arg(long, value_name = "NAME", value_parser = super::bench::mac)]
     algorithm: Algorithm,
     /// Compare this tag instead of making one; a wrong one ends with exit code 1
     #[arg(long, value_name = "HEX")]
     verify: Option<String>,
+    /// The counter of a one-time password (RFC 4226; of RFC 6238 the seconds since 1970 divided by 30)
+    /// instead of a text; --bytes are its digits, 6 to 8
+    #[arg(long, value_name = "N", conflicts_with_all = ["input", "verify"])]
+    counter: Option<u64>,
     /// KMACXOF instead of KMAC: shorter tags are the first bytes of longer ones
     #[arg(long)]
     xof: bool,
@@ -138,7 +142,16 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     let settings = arguments.text.settings(arguments.algorithm);
     let settings = checked(Settings { xof: arguments.xof, ..settings })?;
     let given = arguments.verify.as_deref().map(|digits| given(digits, &settings)).transpose()?;
-    let mut input = arguments.text.open()?;
+    let is_password = matches!(settings.algorithm, Algorithm::Otp(_));
+    if is_password != arguments.counter.is_some() {
+        return Err(Failure::usage(
+            "--counter and one-time-password-sha1 (or -sha256, -sha512) belong together",
+        ));
+    }
+    let mut input = match arguments.counter {
+        Some(counter) => Input::of(counter.to_be_bytes().to_vec()),
+        None => arguments.text.open()?,
+    };
     let mut client = arguments.membership.connect(context)?;
     let (start, length) = (Instant::now(), input.length);
     let mut json = json!({
@@ -162,7 +175,9 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
         }
         None => {
             let made = client.mac(&arguments.key, &settings, input.reader(), length, at)?;
-            let (nonce, tag) = (made.nonce.map(hex::encode), hex::encode(&*made.tag));
+            let digits = || String::from_utf8_lossy(&made.tag).into_owned();
+            let tag = if is_password { digits() } else { hex::encode(&*made.tag) };
+            let nonce = made.nonce.map(hex::encode);
             json["nonce"] = json!(nonce);
             json["tag"] = json!(tag);
             (nonce.unwrap_or_default() + &tag, made.key)

@@ -59,8 +59,9 @@ pub struct New {
     /// Its name: a-z, 0-9, dot, underscore and dash
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// What it is a key of, and of nothing else: aes-128, aes-192, aes-256, hmac-sha256 and the like,
-    /// kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
+    /// What it is a key of, and of nothing else: aes-128, aes-192, aes-256 (gcm), aes-256-siv, aes-256-kw
+    /// (kw and kwp), aes-256-cbc and the like, hmac-sha256 and the like, one-time-password-sha1 and the
+    /// like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
     #[arg(long = "type", value_name = "TYPE")]
     kind: KeyType,
     /// Let its maker have it back later; else it never leaves the servers

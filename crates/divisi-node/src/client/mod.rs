@@ -9,6 +9,7 @@ mod keys;
 mod link;
 mod receive;
 mod text;
+mod whole;
 
 pub use digest::Tagged;
 pub use keys::Listed;

@@ -186,7 +186,7 @@ fn accepted(answer: ToClient) -> Option<()> {
     matches!(answer, ToClient::Accepted).then_some(())
 }
 
-fn associated(aad: &[u8]) -> Result<Blob, Error> {
+pub(super) fn associated(aad: &[u8]) -> Result<Blob, Error> {
     if aad.len() > AAD {
         let message = format!("{} bytes of associated data are too many: give at most {AAD}", aad.len());
         return Err(Error::new(ErrorKind::Usage, INPUT, message));
@@ -214,7 +214,7 @@ fn unusable(step: Step, what: &str, e: &std::io::Error) -> Error {
 }
 
 /// A chunk of ciphertext from the first server, as the digests of the other two have it.
-fn ciphertext(context: &[u8; 32], answers: [ToClient; 3], len: usize) -> Result<Vec<u8>, Error> {
+pub(super) fn ciphertext(context: &[u8; 32], answers: [ToClient; 3], len: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let mut digests = Vec::with_capacity(2);
     for (party, answer) in PartyId::all(3).zip(answers) {

@@ -22,7 +22,7 @@ use crate::wire::Blob;
 use divisi_core::{Step, step};
 use divisi_rep3::{Bit, Protocol, Rep3};
 use divisi_store::KeyInfo;
-use divisi_symmetric::algorithm::{Algorithm, Settings};
+use divisi_symmetric::algorithm::{Algorithm, DIGITS, Settings};
 use divisi_symmetric::batch::{Messages, State, bits, byte_values};
 use divisi_symphony::close;
 use divisi_symphony::owner::single;
@@ -57,6 +57,8 @@ pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
 fn least(algorithm: Algorithm) -> usize {
     match algorithm {
         Algorithm::Gmac(_) => 12,
+        // digits, which are made and not compared
+        Algorithm::Otp(_) => *DIGITS.start(),
         _ if algorithm.is_mac() => 8,
         _ => 0,
     }
@@ -65,6 +67,9 @@ fn least(algorithm: Algorithm) -> usize {
 /// That a tag to be compared is one of these settings.
 pub(crate) fn fits(settings: &Settings, tag: &Tag) -> Result<(), Failed> {
     let message = match (tag.nonce.is_some(), settings.algorithm.nonce_bytes() > 0) {
+        _ if matches!(settings.algorithm, Algorithm::Otp(_)) => {
+            "a one-time password has so few digits that asking finds it: have it made, and compare it yourself"
+        }
         (true, false) => "a nonce belongs to no tag of this algorithm: give none",
         (false, true) => "a tag of this algorithm is compared under the nonce that it was made with: give it",
         _ if tag.tag.0.len() != settings.output_bytes => {

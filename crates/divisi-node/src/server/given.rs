@@ -19,13 +19,18 @@ pub(crate) enum Given {
     Finish,
 }
 
+/// Whether the data of a request are what all three have.
+fn is_public(item: &Item) -> bool {
+    matches!(item, Item::Decrypt { .. }) || matches!(item, Item::Whole(asked) if !asked.encrypts)
+}
+
 impl Given {
     /// What these messages give for a request.
     pub fn of(item: &Item, connection: &ConnectionId, number: u64, messages: &[ToServer]) -> Given {
         let mut given = Given::Nothing;
         for message in messages {
             given = match (message, item) {
-                (ToServer::Data { body, index, .. }, Item::Decrypt { .. }) => {
+                (ToServer::Data { body, index, .. }, item) if is_public(item) => {
                     let digest = chunk_digest(&context(connection, number, *index), &body.0);
                     Given::Public(body.clone(), digest)
                 }

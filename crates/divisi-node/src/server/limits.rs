@@ -73,6 +73,13 @@ impl Limits {
                     format!("the text has {length} bytes, and this server takes at most {most}: split it");
                 Err(Failed::refused(LIMIT, message))
             }
+            Item::Whole(asked) if asked.length > self.message_bytes => {
+                let (length, most) = (asked.length, self.message_bytes);
+                let message = format!(
+                    "the text has {length} bytes, and this server takes at most {most} in this mode: split it"
+                );
+                Err(Failed::refused(LIMIT, message))
+            }
             Item::Hash { asked, length } | Item::Mac { asked, length, .. }
                 if *length > self.message_bytes =>
             {
@@ -162,6 +169,7 @@ impl Accounts {
                 length.saturating_add(aad.0.len() as u64)
             }
             Item::Hash { length, .. } | Item::Mac { length, .. } => *length,
+            Item::Whole(asked) => asked.length.saturating_add(asked.aad.0.len() as u64),
             _ => 0,
         };
         if let Some(full) = self.is_over(limits, client, now) {

@@ -36,6 +36,7 @@ mod shorts;
 mod text;
 mod turn;
 mod turns;
+mod whole;
 mod work;
 
 use limits::Allowances;

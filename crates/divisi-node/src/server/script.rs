@@ -60,7 +60,11 @@ pub(crate) enum Kind {
 pub(crate) fn kind(item: &Item) -> Kind {
     match item {
         _ if item.is_short() => Kind::Short,
-        Item::Encrypt { .. } | Item::Decrypt { .. } | Item::Hash { .. } | Item::Mac { .. } => Kind::Long,
+        Item::Encrypt { .. }
+        | Item::Decrypt { .. }
+        | Item::Hash { .. }
+        | Item::Mac { .. }
+        | Item::Whole(_) => Kind::Long,
         Item::KeyNew(_)
         | Item::KeyImport(_)
         | Item::KeyList { .. }
@@ -110,6 +114,14 @@ pub(crate) fn due(item: &Item, shape: Shape, nth: u64) -> Option<Due> {
                 _ if nth == chunks => Some(Due::Finish),
                 _ if item.is_short() || nth > 2 * chunks => None,
                 _ => data(nth - chunks - 1, *length, shape.chunk, 1),
+            }
+        }
+        Item::Whole(asked) => {
+            let pieces = asked.length.div_ceil(shape.piece as u64);
+            let components = if asked.encrypts { 2 } else { 1 };
+            match nth {
+                _ if nth < pieces => data(nth, asked.length, shape.piece, components),
+                _ => (nth == pieces).then_some(Due::Finish),
             }
         }
         Item::Hash { length, .. } | Item::Mac { length, .. } => {

@@ -7,10 +7,15 @@ use super::intake::{After, Offer};
 use super::keys::{self, Found, Loaded};
 use super::text::{Decrypting, Encrypting, room};
 use super::turn::Turn;
+use super::whole::{self, Texting};
 use crate::admit::{What, Who};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToClient};
+use divisi_core::{Step, step};
+use divisi_store::{KeyInfo, Purpose};
 use std::collections::HashMap;
+
+const ALGORITHM: Step = step!("algorithm");
 
 /// Requests that have begun and are not done, by connection and number.
 pub(crate) type Under = HashMap<(ConnectionId, u64), Work>;
@@ -27,6 +32,7 @@ pub(crate) enum Work {
     Encrypting(Encrypting),
     Decrypting(Decrypting),
     Digesting(Digesting),
+    Texting(Texting),
 }
 
 /// What a request needs before its first step, found by this server alone: whether it refuses, and the key
@@ -36,12 +42,24 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
     let found = match item {
         Item::Encrypt { key, aad, length, .. } => {
             let found = keys::find(node, who, key, |key| What::Encrypt(key))?;
+            gcm_serves(found.info())?;
             room(aad, *length)?;
             found
         }
         Item::Decrypt { key, aad, length, .. } => {
             let found = keys::find(node, who, key, |key| What::Decrypt(key))?;
+            gcm_serves(found.info())?;
             room(aad, *length)?;
+            found
+        }
+        Item::Whole(asked) => {
+            let found = if asked.encrypts {
+                keys::find(node, who, &asked.key, |key| What::Encrypt(key))?
+            } else {
+                keys::find(node, who, &asked.key, |key| What::Decrypt(key))?
+            };
+            whole::serves(found.info(), asked.mode)?;
+            whole::fits(asked)?;
             found
         }
         Item::Mac { key, asked, tag, .. } => {
@@ -67,9 +85,21 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
     Ok(Some(found))
 }
 
+/// That a key is one of AES-GCM.
+fn gcm_serves(key: &KeyInfo) -> Result<(), Failed> {
+    if key.purpose == Purpose::Gcm && key.kind.purpose() == Purpose::Gcm {
+        return Ok(());
+    }
+    let (name, kind) = (&key.name, key.kind);
+    let message = format!(
+        "key {name} is of type {kind}, and gcm was asked for: a key serves the algorithms of its type"
+    );
+    Err(Failed::refused(ALGORITHM, message))
+}
+
 /// Whether a request is a use of its key that is counted; a comparison is one, too, whatever comes out.
 pub(crate) fn is_counted(item: &Item) -> bool {
-    matches!(item, Item::Encrypt { .. } | Item::Mac { .. })
+    matches!(item, Item::Encrypt { .. } | Item::Mac { .. } | Item::Whole(_))
 }
 
 /// Do a step that all three agreed on.
@@ -91,6 +121,14 @@ pub(crate) fn step(
     let work = under.remove(&(connection, number)).ok_or_else(|| misfit(turn.me()))?;
     let (work, after) = match (work, given, item) {
         (Work::Encrypting(work), Given::Finish, _) => return work.finish(turn),
+        (Work::Texting(mut work), Given::Finish, _) => {
+            let after = work.finish(turn)?;
+            (Work::Texting(work), after)
+        }
+        (Work::Texting(mut work), ..) => {
+            let after = work.piece(turn, given)?;
+            (Work::Texting(work), after)
+        }
         (Work::Digesting(work), Given::Finish, Item::Mac { tag, .. }) => {
             return work.finish(turn, tag.as_ref());
         }
@@ -143,6 +181,7 @@ fn begin(
         (Item::Decrypt { aad, length, iv, tag, .. }, Some(loaded)) => {
             Work::Decrypting(Decrypting::begin(turn, loaded, aad, *length, *iv, tag)?)
         }
+        (Item::Whole(asked), Some(loaded)) => Work::Texting(Texting::begin(turn, loaded, asked)?),
         (Item::Hash { asked, .. }, _) => {
             Work::Digesting(Digesting::hash(turn, &digest::settings(asked, false)?)?)
         }

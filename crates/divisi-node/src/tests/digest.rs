@@ -75,6 +75,13 @@ fn a_tag_is_compared_to_its_last_bit() {
                 let length = message.len() as u64;
                 alice.mac_verify(&name, &settings, nonce, tag, &mut Cursor::new(message), length, &mut |_| {})
             };
+            if kind.name().starts_with("one-time-password") {
+                // so few digits are not compared: asking would find them
+                assert!(made.tag.len() == 6 && made.tag.iter().all(u8::is_ascii_digit));
+                let refused = verify(made.nonce, &made.tag, &message).unwrap_err();
+                assert_eq!(refused.kind, ErrorKind::Refused);
+                continue;
+            }
             assert_eq!(verify(made.nonce, &made.tag, &message).unwrap(), made.key, "{kind}");
             if length == 0 && kind.name() != "hmac-sha256" {
                 continue;

@@ -10,3 +10,4 @@ mod liars;
 mod orders;
 mod text;
 mod waiting;
+mod whole;

@@ -1,6 +1,9 @@
 //! Any hash or MAC by its settings: made ready with its key, fed piece by piece, finished.
 
-use super::{Engine, Messages, SecretByte, bits, cmac, gmac, hash, hmac, kmac, public, unfit, xof};
+use super::{
+    Engine, Messages, SecretByte, bits, bytes, cmac, gmac, hash, hmac, kmac, programs, public, unfit, wires,
+    xof,
+};
 use crate::algorithm::{Algorithm, Settings, Strength};
 use crate::gates::Adder;
 use crate::hash::Hash;
@@ -9,7 +12,7 @@ use crate::mac::hmac::PadStates;
 use crate::mac::kmac::{Kmac, Output};
 use crate::mode::gcm::IV_BYTES;
 use crate::sha3::Xof;
-use divisi_core::{Abort, Lanes};
+use divisi_core::{Abort, Job, Lanes};
 
 /// A function that is ready: for a MAC with what its key leaves, verified once and kept.
 #[derive(Clone)]
@@ -25,6 +28,7 @@ enum Kind<E: Engine> {
     Hash(Hash, Adder),
     Xof(Xof),
     Hmac(Hash, Adder, PadStates<E::Bit>),
+    Otp(Hash, Adder, PadStates<E::Bit>),
     Kmac(Kmac, Vec<SecretByte<E>>, Output),
     Cmac(cmac::Key<E>),
     Gmac(gmac::Key<E>),
@@ -69,6 +73,10 @@ impl<E: Engine> Function<E> {
                 let key = bits(e, key.to_vec())?;
                 Kind::Hmac(hash, adder, hmac::pad_states(e, hash, adder, &key)?)
             }
+            Algorithm::Otp(hash) => {
+                let key = bits(e, key.to_vec())?;
+                Kind::Otp(hash, adder, hmac::pad_states(e, hash, adder, &key)?)
+            }
             Algorithm::Kmac(strength) => {
                 let kmac = match strength {
                     Strength::S128 => Kmac::kmac128(&settings.customization),
@@ -98,7 +106,7 @@ impl<E: Engine> Function<E> {
     #[must_use]
     pub fn piece(&self) -> usize {
         match &self.kind {
-            Kind::Hash(hash, _) | Kind::Hmac(hash, ..) => hash.block_bytes(),
+            Kind::Hash(hash, _) | Kind::Hmac(hash, ..) | Kind::Otp(hash, ..) => hash.block_bytes(),
             Kind::Xof(xof) => xof.sponge().rate(),
             Kind::Kmac(kmac, ..) => kmac.xof().sponge().rate(),
             Kind::Cmac(_) => BLOCK,
@@ -111,7 +119,7 @@ impl<E: Engine> Function<E> {
         let state = match &self.kind {
             Kind::Hash(hash, _) => public(e, &hash.initial(), 1),
             Kind::Xof(xof) => public(e, &xof.initial(), 1),
-            Kind::Hmac(_, _, states) => states.inner.clone(),
+            Kind::Hmac(_, _, states) | Kind::Otp(_, _, states) => states.inner.clone(),
             Kind::Kmac(_, state, _) => state.clone(),
             Kind::Cmac(_) => cmac::initial(e),
             Kind::Gmac(_) => gmac::initial(e),
@@ -128,7 +136,7 @@ impl<E: Engine> Function<E> {
         let State { state, before } = state;
         let before = before + piece.len() as u64;
         let state = match &self.kind {
-            Kind::Hash(hash, adder) | Kind::Hmac(hash, adder, _) => {
+            Kind::Hash(hash, adder) | Kind::Hmac(hash, adder, _) | Kind::Otp(hash, adder, _) => {
                 hash::continued(e, *hash, *adder, state, piece)?
             }
             Kind::Xof(xof) => xof::continued(e, xof.sponge(), state, piece)?,
@@ -171,6 +179,14 @@ impl<E: Engine> Function<E> {
             Kind::Hash(hash, adder) => hash::resume(e, *hash, *adder, &state, before, rest)?,
             Kind::Xof(xof) => xof::resume(e, xof, &state, rest, self.bytes)?,
             Kind::Hmac(hash, adder, states) => hmac::finish(e, *hash, *adder, states, &state, before, rest)?,
+            Kind::Otp(hash, adder, states) => {
+                let tag = hmac::finish(e, *hash, *adder, states, &state, before, rest)?;
+                let code = programs::code(tag.len(), self.bytes);
+                let mut jobs = [Job::new(&code, wires(tag))];
+                e.run(&mut jobs)?;
+                let [job] = jobs;
+                bytes(job.wires)
+            }
             Kind::Kmac(kmac, _, output) => kmac::tag(e, kmac, &state, rest, *output)?,
             Kind::Cmac(key) => cmac::tag(e, key, &state, before, rest)?,
             Kind::Gmac(key) => gmac::tag_with(e, key, &state, before, rest, ivs)?,

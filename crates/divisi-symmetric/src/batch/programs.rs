@@ -1,7 +1,8 @@
 //! The programs that steps run: recorded and levelled at their first use.
 
-use crate::gates::Adder;
+use crate::gates::{Adder, byte_program};
 use crate::hash::Hash;
+use crate::sha1;
 use crate::sha2::Sha2;
 use crate::sha3::{Sponge, permutation_program};
 use divisi_circuit::Program;
@@ -9,8 +10,10 @@ use std::sync::OnceLock;
 
 /// A step of a hash. Hashes that differ in their first state and digest only share it.
 pub(super) fn step(hash: Hash, adder: Adder) -> &'static Program {
+    static SHA1: [OnceLock<Program>; 2] = [const { OnceLock::new() }; 2];
     static SHA2: [OnceLock<Program>; 4] = [const { OnceLock::new() }; 4];
     match hash {
+        Hash::Sha1 => SHA1[usize::from(adder == Adder::LowDepth)].get_or_init(|| hash.step_program(adder)),
         Hash::Sha2(sha2) => {
             let long = !matches!(sha2, Sha2::Sha224 | Sha2::Sha256);
             let low = adder == Adder::LowDepth;
@@ -18,6 +21,11 @@ pub(super) fn step(hash: Hash, adder: Adder) -> &'static Program {
         }
         Hash::Sha3(sha3) => absorb(sha3.sponge()),
     }
+}
+
+/// The code of a tag of so many bytes, in so many digits.
+pub(super) fn code(tag_bytes: usize, digits: usize) -> Program {
+    byte_program([tag_bytes], |g, [tag]| sha1::code(g, tag, digits))
 }
 
 /// A step of a sponge.

@@ -23,7 +23,23 @@ pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     if !text.len().is_multiple_of(C::BYTES) || iv.len() != C::BYTES {
         return Err(misfit("texts and an IV of whole blocks"));
     }
-    let mut state = C::public_block(e, iv);
+    let state = C::public_block(e, iv);
+    encrypt_from(e, cipher, state, text)
+}
+
+/// [`encrypt`] from what stands before the first block, which is a block of ciphertext.
+///
+/// # Errors
+/// As [`encrypt`].
+pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    mut state: Vec<C::Byte>,
+    text: &[C::Byte],
+) -> Result<Vec<C::Byte>, Abort> {
+    if !text.len().is_multiple_of(C::BYTES) {
+        return Err(misfit("texts of whole blocks"));
+    }
     let mut ciphertext = Vec::with_capacity(text.len());
     for block in text.chunks(C::BYTES) {
         let lanes = block.first().map_or(0, Lanes::lanes);

@@ -124,6 +124,26 @@ pub fn chain<E: ?Sized, C: BlockCipher<E>>(
     Ok(state)
 }
 
+/// Tags in the making.
+pub struct Chaining<B> {
+    state: Vec<B>,
+    rest: Vec<B>,
+}
+
+impl<B> Chaining<B> {
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The tags, when it is done.
+    #[must_use]
+    pub fn tag(self) -> Vec<B> {
+        self.state
+    }
+}
+
 /// A key ready for use: the cipher's, and two subkeys.
 #[derive(Clone)]
 pub struct Key<E: ?Sized, C: BlockCipher<E>> {
@@ -155,6 +175,29 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
     pub fn tag(&self, e: &mut E, lanes: usize, message: &[C::Byte]) -> Result<Vec<C::Byte>, Abort> {
         let message = filled::<E, C>(e, &self.subkeys, lanes, message)?;
         chain(e, &self.cipher, lanes, &message)
+    }
+
+    /// The tags of such messages, a few blocks at a time.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+    pub fn begin(&self, e: &mut E, lanes: usize, message: &[C::Byte]) -> Result<Chaining<C::Byte>, Abort> {
+        let rest = filled::<E, C>(e, &self.subkeys, lanes, message)?;
+        Ok(Chaining { state: C::public_block(e, &vec![vec![0; lanes]; C::BYTES]), rest })
+    }
+
+    /// So many blocks more, or as many as are left.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn go_on(&self, e: &mut E, chaining: &mut Chaining<C::Byte>, blocks: usize) -> Result<(), Abort> {
+        for _ in 0..blocks.min(chaining.rest.len() / C::BYTES) {
+            let block: Vec<C::Byte> = chaining.rest.drain(..C::BYTES).collect();
+            C::add_block(e, &mut chaining.state, &block)?;
+            let state = std::mem::take(&mut chaining.state);
+            chaining.state = self.cipher.permute(e, Direction::Encrypt, state)?;
+        }
+        Ok(())
     }
 
     /// The key of each of these lanes.

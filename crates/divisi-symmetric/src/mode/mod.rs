@@ -10,3 +10,4 @@ pub mod ctr;
 pub mod feedback;
 pub mod gcm;
 pub mod ghash;
+pub mod whole;

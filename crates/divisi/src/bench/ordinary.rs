@@ -16,10 +16,10 @@ use sha2::Digest;
 use zeroize::Zeroizing;
 
 /// An ordinary AES.
-pub(super) type Cipher = Box<dyn Fn(&mut Block)>;
+pub(crate) type Cipher = Box<dyn Fn(&mut Block)>;
 
 /// AES with this key; none if there is no AES with such keys.
-pub(super) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
+pub(crate) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
     macro_rules! cipher {
         ($cipher:ty) => {{
             let cipher = <$cipher>::new_from_slice(key).ok()?;
@@ -97,6 +97,13 @@ pub(super) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message:
             xof(strength, &settings.function, &settings.customization, message, bytes)
         }
         Algorithm::Hmac(hash) => hmac(hash, key, message),
+        Algorithm::Otp(hash) => {
+            let tag = hmac(hash, key, message);
+            let at = usize::from(tag.last()? & 15);
+            let word = u32::from_be_bytes(tag.get(at..at + 4)?.try_into().ok()?) & 0x7fff_ffff;
+            let ten = 10_u32.checked_pow(u32::try_from(bytes).ok()?)?;
+            format!("{:0bytes$}", word % ten).into_bytes()
+        }
         Algorithm::Kmac(strength) => {
             let rate = if strength == Strength::S128 { 168 } else { 136 };
             let length = right_encode(if settings.xof { 0 } else { 8 * bytes as u64 });
@@ -118,6 +125,10 @@ pub(super) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message:
 
 fn digest(hash: Hash, message: &[u8]) -> Vec<u8> {
     match hash {
+        Hash::Sha1 => {
+            let old = &aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY;
+            aws_lc_rs::digest::digest(old, message).as_ref().to_vec()
+        }
         Hash::Sha2(Sha2::Sha224) => sha2::Sha224::digest(message).to_vec(),
         Hash::Sha2(Sha2::Sha256) => sha2::Sha256::digest(message).to_vec(),
         Hash::Sha2(Sha2::Sha384) => sha2::Sha384::digest(message).to_vec(),

@@ -5,7 +5,7 @@
 //! party learns the outputs: they must be the same at all. Of a tag that is only to be compared one bit is
 //! opened.
 
-use super::job::{Job, Message, Messages, Mode, Own, Texts};
+use super::job::{Job, Message, Messages, Mode, Own};
 use super::{Rows, Unsupported};
 use crate::cleanup::lock;
 use divisi_circuit::{Bit, Build, Gates, Program};
@@ -14,7 +14,7 @@ use divisi_symmetric::aes;
 use divisi_symmetric::batch::{Function, Messages as Batch, bits, byte_values};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{GateByte, GateBytes};
-use divisi_symmetric::mode::ctr;
+use divisi_symmetric::mode::{ctr, whole};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
@@ -29,6 +29,8 @@ const LONGEST_MESSAGE: usize = 1 << 10;
 pub(super) enum Drawing {
     /// A block of AES: key and text, or key, text and counter.
     Block { counter: bool, decrypt: bool },
+    /// A text in GCM: key, text, IV and associated data, and the tag that is compared.
+    Gcm { decrypt: bool, bytes: usize, aad: usize, tag: usize },
     /// A hash or MAC of so many bytes: key and message, and the tag that is compared.
     Message { compares: bool, bytes: usize, spare_bits: usize, nonce: [u8; 12] },
 }
@@ -53,13 +55,25 @@ impl<'j> Drawn<'j> {
         let (mut instances, mut long_ivs) = (Vec::new(), Vec::new());
         match job {
             Job::Texts(texts) => {
-                if texts.cipher.aes().is_none() || !matches!(texts.mode, Mode::Ecb | Mode::Ctr) {
+                if texts.cipher.aes().is_none() || !matches!(texts.mode, Mode::Ecb | Mode::Ctr | Mode::Gcm) {
                     return Err(Unsupported::new(format!(
                         "a mode of which the engine {engine} has no circuit"
                     )));
                 }
                 let counter = texts.mode == Mode::Ctr;
                 for (i, text) in texts.texts.iter().enumerate() {
+                    if texts.mode == Mode::Gcm {
+                        let (bytes, aad, tag) = (text.bytes, text.aad.len(), text.tag_bytes);
+                        if bytes.max(aad) > LONGEST_MESSAGE {
+                            instances.push(i);
+                        }
+                        if text.iv.len() != 12 {
+                            long_ivs.push(i);
+                        }
+                        let drawing = Drawing::Gcm { decrypt: text.sealed.is_some(), bytes, aad, tag };
+                        drawings.entry(drawing).or_default().push((i, 0));
+                        continue;
+                    }
                     // the counter's cipher is the pad, whichever way
                     let decrypt = text.direction == Direction::Decrypt && !counter;
                     let places = drawings.entry(Drawing::Block { counter, decrypt }).or_default();
@@ -158,6 +172,9 @@ impl<'j> Drawn<'j> {
             (Drawing::Block { counter, .. }, Job::Texts(texts)) => {
                 [texts.cipher.key_bytes(), 16, 16][..if counter { 3 } else { 2 }].to_vec()
             }
+            (Drawing::Gcm { decrypt, bytes, aad, tag }, Job::Texts(texts)) => {
+                vec![texts.cipher.key_bytes(), bytes, 12, aad, if decrypt { tag } else { 0 }]
+            }
             (Drawing::Message { compares, bytes, .. }, Job::Messages(messages)) => {
                 let tag = if compares { messages.using.output_bytes } else { 0 };
                 vec![messages.key_bytes, bytes, tag]
@@ -178,6 +195,7 @@ impl<'j> Drawn<'j> {
         let widths = self.widths(*drawing);
         let program = match (*drawing, self.job) {
             (Drawing::Block { counter, decrypt }, _) => block(&widths, counter, decrypt)?,
+            (Drawing::Gcm { decrypt, tag, .. }, _) => gcm(&widths, decrypt, tag)?,
             (Drawing::Message { compares, spare_bits, nonce, .. }, Job::Messages(job)) => {
                 message(&widths, job, compares, spare_bits, nonce)?
             }
@@ -200,6 +218,13 @@ impl<'j> Drawn<'j> {
                 let counted = columns.iter().filter_map(|column| column.first().copied()).collect();
                 [key.to_vec(), own].into_iter().chain(counter.then_some(counted)).collect()
             }
+            (Drawing::Gcm { .. }, Job::Texts(job)) => match job.texts.get(i) {
+                Some(own) => {
+                    let (text, tag) = own.sealed.clone().unwrap_or_else(|| (text.to_vec(), Vec::new()));
+                    vec![key.to_vec(), text, own.iv.clone(), own.aad.clone(), tag]
+                }
+                None => Vec::new(),
+            },
             (Drawing::Message { compares, .. }, Job::Messages(job)) => {
                 let received = job.messages.get(i).and_then(|message| message.received.clone());
                 let received = received.filter(|_| compares).unwrap_or_default();
@@ -213,7 +238,7 @@ impl<'j> Drawn<'j> {
 
     fn key_bytes(&self) -> usize {
         match self.job {
-            Job::Texts(Texts { cipher, .. }) => cipher.key_bytes(),
+            Job::Texts(texts) => texts.key_bytes(),
             Job::Messages(Messages { key_bytes, .. }) => *key_bytes,
             _ => 0,
         }
@@ -240,6 +265,31 @@ fn block(widths: &[usize], counter: bool, decrypt: bool) -> Result<Program, Abor
             state.iter_mut().zip(&values[1]).try_for_each(|(pad, text)| e.add(pad, text))?;
         }
         Ok(vec![state.to_vec()])
+    })
+}
+
+/// A text in GCM: whether it is authentic, the other text, the tag that was made. Of what is not authentic
+/// nothing but zeros comes out.
+fn gcm(widths: &[usize], decrypt: bool, tag_bytes: usize) -> Result<Program, Abort> {
+    circuits::drawn(widths, |e, values| {
+        let [key, text, iv, aad, received] = &values[..] else { return Ok(Vec::new()) };
+        let keys = aes::expand(e, key)?;
+        let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
+        let (mut other, tag) = whole::gcm::crypt(e, &keys, direction, iv, aad, text)?;
+        let mut tag = tag.get(..tag_bytes).unwrap_or_default().to_vec();
+        let mut verdict = e.public(&[1]);
+        if decrypt {
+            verdict = same(e, &tag, received);
+            let right = verdict.bits().first().map(|bits| bits[0]);
+            let right = right.unwrap_or_else(|| e.gates().constant(false));
+            for byte in &mut other {
+                let bits = byte.bits().first().copied();
+                let masked = bits.map(|bits| bits.map(|bit| e.gates().and(bit, right)));
+                *byte = GateByte::new(masked.into_iter().collect());
+            }
+            tag = (0..tag_bytes).map(|_| e.public(&[0])).collect();
+        }
+        Ok(vec![[vec![verdict], other, tag].concat()])
     })
 }
 

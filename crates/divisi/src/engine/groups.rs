@@ -251,7 +251,7 @@ impl Walk for Group<'_> {
                     _ => cbc::decrypt(e, &key, &before, &ciphertexts),
                 }
             }
-            (Mode::Gcm | Mode::Cmac, _) => Err(unfit()),
+            (Mode::Gcm | Mode::Cmac | Mode::Whole(_), _) => Err(unfit()),
         }
     }
 }

@@ -7,6 +7,7 @@ use divisi_core::{Direction, PartyId};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings as Use;
 use divisi_symmetric::gates::Adder;
+use divisi_symmetric::mode::whole::stealing::Variant;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -299,6 +300,59 @@ pub enum Mode {
     Ofb,
     /// A tag (CMAC): made where the direction is to encrypt, else compared with the one in [`Text::sealed`].
     Cmac,
+    /// A text as a whole. What is decrypted is public: it stands in [`Text::sealed`].
+    Whole(Whole),
+}
+
+/// A mode that treats a text as a whole ([`divisi_symmetric::mode::whole`]). A row out begins with a byte: 0
+/// if the text is refused, else 1 and the number of bytes at the end of the row that are no part of the
+/// answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Whole {
+    /// Key wrapping.
+    Kw {
+        /// Whether the cipher is its inverse.
+        inverse: bool,
+    },
+    /// Key wrapping with padding.
+    Kwp {
+        /// Whether the cipher is its inverse.
+        inverse: bool,
+    },
+    /// Synthetic IV, of keys twice as long; the nonce, if there is one, is the last string.
+    Siv,
+    /// Counter mode and CBC-MAC.
+    Ccm,
+    /// GCM-SIV.
+    GcmSiv,
+    /// Sectors, of keys twice as long; the IV is the tweak.
+    Xts,
+    /// CBC with ciphertext stealing.
+    Stealing(Variant),
+    /// Cipher feedback, segments of a bit.
+    Cfb1,
+}
+
+impl Whole {
+    /// How many keys of the cipher its key has.
+    #[must_use]
+    pub fn keys(self) -> usize {
+        if matches!(self, Whole::Siv | Whole::Xts) { 2 } else { 1 }
+    }
+
+    /// How many bytes come of a text of so many, with a tag of so many, beside the byte that says whether.
+    #[must_use]
+    pub fn answer_bytes(self, direction: Direction, bytes: usize, tag_bytes: usize) -> usize {
+        let encrypts = direction == Direction::Encrypt;
+        match self {
+            Whole::Kw { .. } | Whole::Kwp { .. } if !encrypts => bytes.saturating_sub(8),
+            Whole::Kw { .. } => bytes.saturating_add(8),
+            Whole::Kwp { .. } => bytes.div_ceil(8).saturating_add(1).saturating_mul(8),
+            Whole::Siv | Whole::Ccm | Whole::GcmSiv if encrypts => bytes.saturating_add(tag_bytes),
+            _ => bytes,
+        }
+    }
 }
 
 /// Texts in a mode. A row in has the key, then the secret text (nothing where the text is public); a row out
@@ -325,6 +379,8 @@ pub struct Text {
     pub aad: Vec<u8>,
     /// The length of the text.
     pub bytes: usize,
+    /// Bits at the low end of the last byte that are no part of it, of modes that count bits.
+    pub spare_bits: usize,
     /// The length of the tag.
     pub tag_bytes: usize,
     /// Ciphertext and tag that are to be opened: both are public.
@@ -379,6 +435,15 @@ pub fn length(value: &divisi_program::Value) -> usize {
     value.shape().entries() * each
 }
 
+impl Texts {
+    /// How many bytes a key of these texts has.
+    #[must_use]
+    pub fn key_bytes(&self) -> usize {
+        let keys = if let Mode::Whole(mode) = self.mode { mode.keys() } else { 1 };
+        keys * self.cipher.key_bytes()
+    }
+}
+
 impl Text {
     /// How many bytes of the text are secret.
     #[must_use]
@@ -413,7 +478,7 @@ impl Job {
             Job::Digests(job) => job.message_bytes,
             Job::Texts(job) => {
                 let secret = job.texts.get(instance).map_or(0, |text| text.secret_bytes(job.mode));
-                job.cipher.key_bytes() + secret
+                job.key_bytes() + secret
             }
             Job::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
             Job::Chain(job) => job.starts.get(instance).copied().unwrap_or(0),
@@ -442,6 +507,7 @@ impl Job {
                 Mode::Gcm => 1 + text.bytes + text.tag_bytes,
                 Mode::Ecb | Mode::Ctr | Mode::Cbc | Mode::Cfb { .. } | Mode::Ofb => text.bytes,
                 Mode::Cmac if text.sealed.is_some() => 1,
+                Mode::Whole(mode) => 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes),
                 Mode::Cmac => text.tag_bytes,
             }),
             Job::Messages(job) => job.messages.get(instance).map_or(0, |message| {

@@ -33,6 +33,7 @@ pub mod settings;
 pub mod spdz;
 mod together;
 pub(crate) mod told;
+mod whole;
 
 pub use differ::Differ;
 pub use job::{Between, Job, Own, alike};

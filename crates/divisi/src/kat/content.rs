@@ -2,6 +2,7 @@
 
 use super::chains::Chain;
 use super::functions;
+use super::monte::Monte;
 use super::vector::{Algorithm, Group};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,8 @@ pub struct Content {
     pub functions: Vec<functions::MessageGroup>,
     /// Likewise, digests of digests.
     pub chains: Vec<Chain>,
+    /// Likewise, Monte Carlo tests of other kinds.
+    pub monte: Vec<Monte>,
     /// What it cannot, by algorithm and reason.
     pub unsupported: BTreeMap<(Algorithm, String), u64>,
     /// The vectors of an algorithm that this version does not know, by its name.

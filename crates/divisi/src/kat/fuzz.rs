@@ -43,7 +43,7 @@ fn vectors_of(content: &Content) -> u64 {
 
 fn plain() -> Options {
     let engine = engine::named("plain").unwrap();
-    Options { engine, settings: Settings::default() }
+    Options { engine, settings: Settings::default(), long: false }
 }
 
 /// No vector of a file that is taken is lost, neither when it is read nor when it runs.

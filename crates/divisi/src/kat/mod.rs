@@ -12,6 +12,7 @@
 pub mod chains;
 mod content;
 pub mod functions;
+pub mod monte;
 mod read;
 mod report;
 mod texts;
@@ -36,6 +37,8 @@ pub struct Options {
     pub engine: &'static dyn Engine,
     /// How it computes.
     pub settings: Settings,
+    /// Whether tests run that take long.
+    pub long: bool,
 }
 
 /// Run files through an engine.
@@ -62,6 +65,9 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
         }
         for chain in &content.chains {
             run_chain(&mut account, name, chain, options)?;
+        }
+        for monte in &content.monte {
+            run_monte(&mut account, name, monte, options)?;
         }
         for group in content.functions.iter().filter(|group| !group.vectors.is_empty()) {
             run_functions(&mut account, name, group, options)?;
@@ -144,6 +150,27 @@ fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &Options
     Ok(())
 }
 
+/// Run a Monte Carlo test, where that is asked for.
+fn run_monte(
+    account: &mut Account,
+    name: &str,
+    monte: &monte::Monte,
+    options: &Options,
+) -> Result<(), Failure> {
+    if !options.long {
+        account.lacks(monte.algorithm, monte::NEEDS_LONG, 1);
+        return Ok(());
+    }
+    match monte.run(options)? {
+        Ok((right, calls, openings)) => {
+            account.called_often(calls, openings);
+            account.answered(monte.algorithm, right, name, monte.id);
+        }
+        Err(lacks) => account.lacks(monte.algorithm, &lacks.reason, 1),
+    }
+    Ok(())
+}
+
 /// Run vectors of a hash or MAC.
 fn run_functions(
     account: &mut Account,
@@ -174,3 +201,5 @@ mod tests_of_functions;
 mod tests_of_garbling;
 #[cfg(test)]
 mod tests_of_mixed;
+#[cfg(test)]
+mod tests_of_wholes;

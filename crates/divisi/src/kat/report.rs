@@ -68,7 +68,12 @@ impl Account {
 
     /// The engine was called, and opened so many values.
     pub(super) fn called(&mut self, openings: u64) {
-        self.calls += 1;
+        self.called_often(1, openings);
+    }
+
+    /// So many calls, with so many openings.
+    pub(super) fn called_often(&mut self, calls: u64, openings: u64) {
+        self.calls += calls;
         self.openings += openings;
     }
 

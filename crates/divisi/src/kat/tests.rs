@@ -40,7 +40,7 @@ fn crate_vectors() -> Content {
 /// An engine by its name, and how it computes S-boxes, against whom.
 pub(super) fn on(engine: &str, protocol: Protocol, security: Security) -> Options {
     let settings = Settings { choice: protocol.into(), security, ..Settings::default() };
-    Options { engine: engine::named(engine).unwrap(), settings }
+    Options { engine: engine::named(engine).unwrap(), settings, long: false }
 }
 
 fn options(protocol: Protocol, security: Security) -> Options {

@@ -21,10 +21,9 @@ fn modes_of_aes() {
         let report = run_contents(&acvp_contents(), &options).unwrap();
         let of: Vec<_> =
             report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
-        assert_eq!(of, [("AES-GCM", 0, 0), ("AES-ECB", 7, 0), ("AES-CTR", 2, 0)]);
+        assert_eq!(of, [("AES-GCM", 2, 0), ("AES-ECB", 7, 0), ("AES-CTR", 2, 0)]);
         let unsupported: Vec<_> = report.algorithms.iter().map(|t| &t.unsupported).collect();
-        assert_eq!(unsupported[0]["a mode of which the engine garble has no circuit"], 2);
-        assert_eq!(unsupported.iter().map(|of| of.values().sum::<u64>()).collect::<Vec<_>>(), [2, 2, 1]);
+        assert_eq!(unsupported.iter().map(|of| of.values().sum::<u64>()).collect::<Vec<_>>(), [0, 2, 1]);
         assert!(report.is_good() && report.openings > 0);
     }
 }

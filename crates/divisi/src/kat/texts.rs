@@ -3,7 +3,7 @@
 use super::Asked;
 use super::vector::{Algorithm, Answer, Group, Vector};
 use crate::engine::Rows;
-use crate::engine::job::{Job, Mode, Text, Texts};
+use crate::engine::job::{Job, Mode, Text, Texts, Whole};
 use divisi_core::Direction;
 use std::collections::BTreeSet;
 
@@ -15,8 +15,9 @@ fn walks(group: &Group) -> Vec<(usize, &Vector, Direction)> {
     encrypt.chain(decrypt).collect()
 }
 
-pub(super) fn ask(group: &Group) -> Asked {
-    let mode = match group.algorithm {
+/// The mode of an algorithm of texts.
+pub(super) fn mode(algorithm: Algorithm) -> Mode {
+    match algorithm {
         Algorithm::Gcm => Mode::Gcm,
         Algorithm::Ctr => Mode::Ctr,
         Algorithm::Cbc | Algorithm::CbcPadded | Algorithm::TripleCbc => Mode::Cbc,
@@ -24,8 +25,13 @@ pub(super) fn ask(group: &Group) -> Asked {
         Algorithm::Cfb128 => Mode::Cfb { segment: 16 },
         Algorithm::Ofb => Mode::Ofb,
         Algorithm::TripleCmac => Mode::Cmac,
+        Algorithm::Whole(mode) => Mode::Whole(mode),
         Algorithm::Ecb | Algorithm::TripleEcb | Algorithm::Function(_) => Mode::Ecb,
-    };
+    }
+}
+
+pub(super) fn ask(group: &Group) -> Asked {
+    let mode = mode(group.algorithm);
     let mut texts = Texts { mode, cipher: group.cipher, texts: Vec::new() };
     let (mut inputs, mut of) = (Rows::default(), Vec::new());
     for (place, vector, direction) in walks(group) {
@@ -36,12 +42,14 @@ pub(super) fn ask(group: &Group) -> Asked {
             _ if group.algorithm == Algorithm::CbcPadded => padded(&vector.plaintext),
             _ => vector.plaintext.clone(),
         };
-        let sealed = matches!(mode, Mode::Gcm | Mode::Cbc | Mode::Cfb { .. } | Mode::Cmac) && decrypts;
+        let public = matches!(mode, Mode::Gcm | Mode::Cbc | Mode::Cfb { .. } | Mode::Cmac | Mode::Whole(_));
+        let sealed = public && decrypts;
         texts.texts.push(Text {
             direction,
             iv: vector.iv.clone(),
             aad: vector.aad.clone(),
             bytes: given.len(),
+            spare_bits: if matches!(mode, Mode::Whole(_)) { vector.spare_bits } else { 0 },
             tag_bytes: vector.tag.len(),
             sealed: sealed.then(|| (given.clone(), vector.tag.clone())),
         });
@@ -64,6 +72,11 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
                 Some((text.to_vec(), tag.to_vec()))
             }
             (Algorithm::Gcm, _) => None,
+            (Algorithm::Whole(mode), Some((told, rest))) if *told > 0 => {
+                let text = rest.get(..rest.len().saturating_sub(usize::from(*told) - 1)).unwrap_or_default();
+                Some(apart(mode, direction, vector.tag.len(), text))
+            }
+            (Algorithm::Whole(_), _) => None,
             (Algorithm::TripleCmac, _) if direction == Direction::Encrypt => Some((Vec::new(), row.to_vec())),
             (Algorithm::TripleCmac, _) => (row == [1]).then(|| (vector.plaintext.clone(), Vec::new())),
             (Algorithm::CbcPadded, _) if direction == Direction::Decrypt => {
@@ -87,6 +100,21 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
     let ran = group.vectors.iter().zip(&ways).filter(|(_, (ran, ..))| *ran);
     ran.map(|(vector, (_, encrypted, decrypted))| (vector.id, vector.is_right(encrypted, decrypted)))
         .collect()
+}
+
+/// Text and tag, of what is encrypted; the tag of SIV comes first.
+fn apart(mode: Whole, direction: Direction, tag_bytes: usize, text: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let from = match mode {
+        _ if direction == Direction::Decrypt => text.len(),
+        Whole::Siv => {
+            let (tag, text) = text.split_at(tag_bytes.min(text.len()));
+            return (text.to_vec(), tag.to_vec());
+        }
+        Whole::Ccm | Whole::GcmSiv => text.len().saturating_sub(tag_bytes),
+        _ => text.len(),
+    };
+    let (text, tag) = text.split_at(from);
+    (text.to_vec(), tag.to_vec())
 }
 
 /// What a client asks to decrypt: nothing if it is no whole number of blocks, for then there is nothing to

@@ -1,6 +1,7 @@
 //! Vectors of modes of AES, whatever the format of their file.
 
-use crate::engine::job::Cipher;
+use crate::engine::job::{Cipher, Whole};
+use divisi_symmetric::mode::whole::stealing::Variant;
 use std::fmt;
 
 /// What files have answers for: a mode of AES, a hash, a MAC.
@@ -29,6 +30,8 @@ pub enum Algorithm {
     TripleCbc,
     /// Tags by triple DES.
     TripleCmac,
+    /// A mode that treats a text as a whole.
+    Whole(Whole),
     /// A hash or MAC.
     Function(divisi_symmetric::algorithm::Algorithm),
 }
@@ -47,6 +50,20 @@ impl fmt::Display for Algorithm {
             Algorithm::TripleEcb => "TDES-ECB",
             Algorithm::TripleCbc => "TDES-CBC",
             Algorithm::TripleCmac => "TDES-CMAC",
+            Algorithm::Whole(mode) => match mode {
+                Whole::Kw { inverse: false } => "AES-KW",
+                Whole::Kw { inverse: true } => "AES-KW (inverse)",
+                Whole::Kwp { inverse: false } => "AES-KWP",
+                Whole::Kwp { inverse: true } => "AES-KWP (inverse)",
+                Whole::Siv => "AES-SIV",
+                Whole::Ccm => "AES-CCM",
+                Whole::GcmSiv => "AES-GCM-SIV",
+                Whole::Xts => "AES-XTS",
+                Whole::Stealing(Variant::Cs1) => "AES-CBC-CS1",
+                Whole::Stealing(Variant::Cs2) => "AES-CBC-CS2",
+                Whole::Stealing(Variant::Cs3) => "AES-CBC-CS3",
+                Whole::Cfb1 => "AES-CFB1",
+            },
             Algorithm::Function(function) => return function.fmt(f),
         })
     }
@@ -56,6 +73,17 @@ impl Algorithm {
     /// Whether its cipher is triple DES; else it is AES.
     pub(super) fn is_triple_des(self) -> bool {
         matches!(self, Algorithm::TripleEcb | Algorithm::TripleCbc | Algorithm::TripleCmac)
+    }
+
+    /// How many keys of its cipher its key has.
+    pub(super) fn keys(self) -> usize {
+        if let Algorithm::Whole(mode) = self { mode.keys() } else { 1 }
+    }
+
+    /// Whether its texts are as long as bits, not bytes.
+    pub(super) fn counts_bits(self) -> bool {
+        let whole = |mode| matches!(mode, Whole::Xts | Whole::Stealing(_) | Whole::Cfb1);
+        matches!(self, Algorithm::Ctr) || matches!(self, Algorithm::Whole(mode) if whole(mode))
     }
 
     /// The bytes of a block of its cipher.

@@ -7,6 +7,7 @@ mod gcm;
 use super::groups::{Group, Walk, groups};
 use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
 use super::job::{Cipher, Job, Messages, Mode, Own, Texts};
+use super::whole;
 use super::{
     Adversary, Clock, Course, Differ, Engine, Party, Prepared, Rows, Settings, Unsupported, Watch, alike,
     timed,
@@ -116,6 +117,7 @@ impl Party for Alone<'_> {
         let rows = Rows::cut(own.to_vec(), (0..count).map(|i| self.job.input_bytes(i)));
         let out = timed(watch, "online", || match self.job {
             Job::Texts(job) if job.mode == Mode::Gcm => gcm::texts(job, &rows),
+            Job::Texts(job) if matches!(job.mode, Mode::Whole(_)) => whole(job, &rows),
             Job::Texts(job) => texts(job, &rows),
             Job::Messages(job) => messages(job, &rows),
             Job::Chain(job) => {
@@ -147,6 +149,16 @@ fn public(columns: &[Vec<u8>]) -> Vec<Byte> {
 
 fn values(bytes: Vec<divisi_symmetric::batch::SecretByte<Plain>>) -> Result<Vec<Vec<u8>>, Abort> {
     Ok(byte_values(&mut Plain, bytes)?.iter().map(|byte| byte.values().to_vec()).collect())
+}
+
+/// Texts as wholes, batch by batch.
+fn whole(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
+    let mut all = whole::refused(job);
+    for batch in whole::batches(job) {
+        let (key, text) = (public(&batch.keys(rows)), public(&batch.secret(rows)));
+        whole::put(&mut all, batch.run(&mut Plain, aes::expand, &key, &text)?);
+    }
+    Ok(all.concat())
 }
 
 /// Texts of a mode without GHASH, over either cipher.

@@ -3,6 +3,7 @@
 use super::super::groups::{Walk, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
 use super::super::job::{self, Job, Messages, Mode, Own, Texts};
+use super::super::whole;
 use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, timed};
 use super::AES_ALONE;
 use super::strands::ONLINE;
@@ -65,6 +66,10 @@ impl<'j> Known<'j> {
                     [key.to_vec(), text.to_vec()]
                 };
                 rows.iter().flat_map(halves).collect()
+            }
+            Job::Texts(job) if matches!(job.mode, Mode::Whole(_)) => {
+                let pieces = |batch: &whole::Batch<'_>| [batch.keys(rows), batch.secret(rows)].concat();
+                whole::batches(job).iter().flat_map(pieces).collect()
             }
             Job::Texts(job) => {
                 groups(job).iter().flat_map(|group| [group.keys(rows), group.secret(rows)].concat()).collect()
@@ -132,6 +137,7 @@ impl Party for Holder<'_> {
         let (rep, mut pieces) = (&mut self.rep, Pieces { rest: own });
         let out = timed(watch, ONLINE, || match self.job {
             Job::Texts(job) if job.mode == Mode::Gcm => gcm(rep, job, &mut pieces),
+            Job::Texts(job) if matches!(job.mode, Mode::Whole(_)) => texts_as_wholes(rep, job, &mut pieces),
             Job::Texts(job) => texts(rep, job, &mut pieces),
             Job::Messages(job) => messages(rep, job, &mut pieces),
             Job::Chain(job) => {
@@ -247,6 +253,17 @@ fn long_iv(rep: &mut Rep3, text: &job::Text, key: &Part, secret: &Part) -> Resul
     let (ciphertext, tag) = batch::long_iv::seal(rep, &key, &text.iv, &text.aad, columns)?;
     let tag = tag.get(..text.tag_bytes).ok_or_else(misfit)?;
     Ok(Outcome::Sealed(ciphertext, tag.to_vec()))
+}
+
+/// Texts as wholes, batch by batch.
+fn texts_as_wholes(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+    let mut rows = whole::refused(job);
+    for batch in whole::batches(job) {
+        let key = pieces.inputs(rep, job.key_bytes())?;
+        let text = pieces.inputs(rep, batch.secret_bytes())?;
+        whole::put(&mut rows, batch.run(rep, divisi_symphony::cipher::expand, &key, &text)?);
+    }
+    Ok(rows.concat())
 }
 
 /// Texts of a mode without a tag.

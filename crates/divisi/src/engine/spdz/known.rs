@@ -38,6 +38,9 @@ impl<'j> Known<'j> {
                     "GCM, whose products in GF(2^128) the engine spdz does not have",
                 ));
             }
+            Job::Texts(texts) if matches!(texts.mode, Mode::Whole(_)) => {
+                return Err(Unsupported::new("a mode that the engine spdz does not have"));
+            }
             Job::Texts(texts) => texts.clone(),
             Job::Messages(messages) => tags(messages)?,
             Job::Chain(_) => return Err(Unsupported::new("a Monte Carlo test of a hash")),
@@ -76,6 +79,7 @@ fn tags(job: &Messages) -> Result<Texts, Unsupported> {
         iv: Vec::new(),
         aad: Vec::new(),
         bytes: message.bytes,
+        spare_bits: 0,
         tag_bytes: job.using.output_bytes,
         sealed: None,
     };

@@ -7,8 +7,11 @@
 
 use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
+use crate::engine::job::{Cipher, Whole};
 use crate::kat::content::Content;
+use crate::kat::monte::{Fed, Monte, Thousand};
 use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
+use divisi_core::Direction;
 use serde_json::Value;
 
 /// Whether something is a set of vectors.
@@ -128,9 +131,29 @@ fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
+        // which way of the cipher wraps
+        let inverse = group.get("kwCipher").and_then(Value::as_str) == Some("inverse");
+        let algorithm = match algorithm {
+            Algorithm::Whole(Whole::Kw { .. }) => Algorithm::Whole(Whole::Kw { inverse }),
+            Algorithm::Whole(Whole::Kwp { .. }) => Algorithm::Whole(Whole::Kwp { inverse }),
+            algorithm => algorithm,
+        };
+        if group.get("testType").and_then(Value::as_str) == Some("MCT") && is_fed(algorithm) {
+            for test in member::tests(group)? {
+                match monte(algorithm, group, test) {
+                    Ok(monte) => content.monte.push(monte),
+                    Err(reason) => *content.unsupported.entry((algorithm, reason)).or_default() += 1,
+                }
+            }
+            continue;
+        }
         let vectors = member::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
-            if algorithm == Algorithm::Gcm { gcm_can(vector) } else { whole_blocks(algorithm, vector) }
+            match algorithm {
+                Algorithm::Gcm => gcm_can(vector),
+                Algorithm::Whole(_) => Ok(vector),
+                _ => whole_blocks(algorithm, vector),
+            }
         });
         sort(&mut content, algorithm, vectors.collect());
     }
@@ -145,7 +168,7 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     }
     let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
     let within = |name: &str| number(name).map_or(0, |bits| bits % 8) as usize;
-    let bit_by_bit = algorithm == Algorithm::Ctr;
+    let bit_by_bit = algorithm.counts_bits();
     if within("aadLen") != 0 || (within("payloadLen") != 0 && !bit_by_bit) {
         return Err("a length that is no whole number of bytes".into());
     }
@@ -159,7 +182,11 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     };
     let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
     let gcm = algorithm == Algorithm::Gcm;
-    if !valid && !gcm {
+    let whole = if let Algorithm::Whole(mode) = algorithm { Some(mode) } else { None };
+    let decides = whole.is_some_and(|mode| {
+        matches!(mode, Whole::Kw { .. } | Whole::Kwp { .. } | Whole::Siv | Whole::Ccm | Whole::GcmSiv)
+    });
+    if !valid && !gcm && !decides {
         return Err("a test that must fail, of a mode without a tag".into());
     }
     // A test that must fail tells no plaintext that could be compared.
@@ -168,22 +195,83 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     if valid && answer.iter().all(|name| test.get(name).is_none()) {
         return Err(UNANSWERED.into());
     }
+    let mut ciphertext = bytes(test, &["ct", "cipherText"])?;
+    // what follows the ciphertext in the same member
+    let tag_bytes = match whole {
+        Some(Whole::Ccm) => number("tagLen").and_then(|bits| usize::try_from(bits / 8).ok()).unwrap_or(16),
+        Some(Whole::GcmSiv) => 16,
+        _ => 0,
+    };
+    let tag = ciphertext.split_off(ciphertext.len().saturating_sub(tag_bytes));
+    let aead = gcm || matches!(whole, Some(Whole::Ccm | Whole::GcmSiv));
+    if let (Some(unit), Some(all)) = (number("dataUnitLen"), number("payloadLen")) {
+        if unit < all {
+            return Err("several data units in one text".into());
+        }
+    }
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
         key: key(test)?,
-        iv: if matches!(algorithm, Algorithm::Ecb | Algorithm::TripleEcb) {
-            Vec::new()
-        } else {
-            bytes(test, &["iv"])?
+        iv: match algorithm {
+            Algorithm::Ecb
+            | Algorithm::TripleEcb
+            | Algorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
+            Algorithm::Whole(Whole::Xts) => tweak(test)?,
+            _ => bytes(test, &["iv"])?,
         },
-        aad: if gcm { bytes(test, &["aad"])? } else { Vec::new() },
+        aad: if aead { bytes(test, &["aad"])? } else { Vec::new() },
         plaintext: if valid { plaintext? } else { plaintext.unwrap_or_default() },
-        ciphertext: bytes(test, &["ct", "cipherText"])?,
-        tag: if gcm { bytes(test, &["tag"])? } else { Vec::new() },
+        ciphertext,
+        tag: if gcm { bytes(test, &["tag"])? } else { tag },
         spare_bits: (8 - within("payloadLen")) % 8,
         ways,
         expected: if valid { Expected::Valid } else { Expected::Invalid },
     })
+}
+
+/// Whether the Monte Carlo tests of an algorithm are known here.
+fn is_fed(algorithm: Algorithm) -> bool {
+    matches!(
+        algorithm,
+        Algorithm::Ecb | Algorithm::Cbc | Algorithm::Ofb | Algorithm::Cfb8 | Algorithm::Cfb128
+    )
+}
+
+/// A Monte Carlo test of texts: each entry of its array is a thousand, with its beginning and its end.
+fn monte(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Monte, String> {
+    let direction = match group.get("direction").and_then(Value::as_str) {
+        Some("encrypt") => Direction::Encrypt,
+        Some("decrypt") => Direction::Decrypt,
+        _ => return Err("no \"direction\" in the file".into()),
+    };
+    let all = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
+    let lane = |entry: &Value| -> Result<Thousand, String> {
+        let (plain, cipher) = (bytes(entry, &["pt", "plainText"])?, bytes(entry, &["ct", "cipherText"])?);
+        let (text, end) = if direction == Direction::Encrypt { (plain, cipher) } else { (cipher, plain) };
+        let iv = if algorithm == Algorithm::Ecb { Vec::new() } else { bytes(entry, &["iv"])? };
+        Ok(Thousand { key: key(entry)?, iv, text, end })
+    };
+    let lanes = all.iter().map(lane).collect::<Result<Vec<_>, _>>()?;
+    let bits = lanes.first().map_or(0, |lane| lane.key.len());
+    let unit = if algorithm == Algorithm::Cfb8 { 1 } else { 16 };
+    let whole = |lane: &Thousand| {
+        let iv = if algorithm == Algorithm::Ecb { 0 } else { 16 };
+        (lane.key.len(), lane.text.len(), lane.end.len(), lane.iv.len()) == (bits, unit, unit, iv)
+    };
+    let cipher = Cipher::from_key("aes", bits).ok_or_else(|| format!("a key of {} bits", 8 * bits))?;
+    if lanes.is_empty() || !lanes.iter().all(whole) {
+        return Err("a Monte Carlo test whose parts are no blocks".into());
+    }
+    let id = test.get("tcId").and_then(Value::as_u64).unwrap_or(0);
+    Ok(Monte { id, algorithm, kind: Fed::Texts { cipher, direction, lanes } })
+}
+
+/// The tweak of a data unit: its bytes, or its number, the lowest byte first (SP 800-38E).
+fn tweak(test: &Value) -> Result<Vec<u8>, String> {
+    match test.get("sequenceNumber").and_then(Value::as_u64) {
+        Some(number) => Ok(u128::from(number).to_le_bytes().to_vec()),
+        None => bytes(test, &["tweakValue", "i", "iv"]),
+    }
 }
 
 /// A key: of triple DES in parts.

@@ -11,7 +11,9 @@ pub(in crate::kat) fn sort(content: &mut Content, algorithm: Algorithm, sorted: 
     for vector in sorted {
         let vector = vector.and_then(|vector| {
             let name = if algorithm.is_triple_des() { "des3" } else { "aes" };
-            match Cipher::from_key(name, vector.key.len()) {
+            let keys = algorithm.keys();
+            let one = vector.key.len().is_multiple_of(keys).then_some(vector.key.len() / keys);
+            match one.and_then(|bytes| Cipher::from_key(name, bytes)) {
                 Some(cipher) => Ok((cipher, vector)),
                 None => Err(format!("a key of {} bits", 8 * vector.key.len())),
             }

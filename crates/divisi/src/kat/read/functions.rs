@@ -4,6 +4,7 @@ use super::member::{UNANSWERED, bytes, tests};
 use crate::kat::chains::Chain;
 use crate::kat::content::Content;
 use crate::kat::functions::{MessageGroup, MessageVector};
+use crate::kat::monte::{Fed, LARGE, Monte};
 use crate::kat::vector::{Algorithm, Expected};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
@@ -55,6 +56,9 @@ impl Family {
 }
 
 fn hash(name: &str) -> Option<Hash> {
+    if ["SHA-1", "SHA1"].contains(&name) {
+        return Some(Hash::Sha1);
+    }
     Hash::from_name(&name.to_ascii_lowercase().replace('/', "-").replace("sha2-", "sha"))
 }
 
@@ -85,7 +89,17 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
     Some(sort(family, &others, |group, test| acvp_vector(family, group, test)).and_then(|mut content| {
         for group in chains {
             for test in tests(group)? {
+                let is_sponge = matches!(family, Family::Hash(Hash::Sha3(_)));
                 match chain(family, group, test) {
+                    Ok(chain) if !is_sponge => {
+                        let algorithm = Algorithm::Function(chain.settings.algorithm);
+                        let Chain { id, settings, starts, ends } = chain;
+                        content.monte.push(Monte {
+                            id,
+                            algorithm,
+                            kind: Fed::Digests { settings, starts, ends },
+                        });
+                    }
                     Ok(chain) => content.chains.push(chain),
                     Err(reason) => content.count(family, group, test, reason),
                 }
@@ -129,7 +143,7 @@ fn key_bytes(group: &Value, test: &Value) -> Option<usize> {
 /// Whether a group is of digests of digests, as they are run here.
 fn is_chain(family: Family, group: &Value) -> bool {
     let text = |name: &str| group.get(name).and_then(Value::as_str);
-    matches!(family, Family::Hash(Hash::Sha3(_)))
+    matches!(family, Family::Hash(_))
         && text("testType") == Some("MCT")
         && text("mctVersion").is_none_or(|version| version == "standard")
 }
@@ -245,7 +259,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     match group.get("testType").and_then(Value::as_str) {
         Some("AFT" | "VOT" | "MVT") | None => {}
         Some("MCT") => return Err("a Monte Carlo test".into()),
-        Some("LDT") => return Err("a test of large data".into()),
+        Some("LDT") => return Err(LARGE.into()),
         Some(other) => return Err(format!("a test of type {other:?}")),
     }
     let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);

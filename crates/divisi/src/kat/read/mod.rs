@@ -11,7 +11,9 @@ pub(super) use {acvp::join, blocks::gcm_can, blocks::sort, member::UNANSWERED};
 
 use super::content::Content;
 use super::vector::Algorithm;
+use crate::engine::job::Whole;
 use crate::failure::Failure;
+use divisi_symmetric::mode::whole::stealing::Variant;
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -47,8 +49,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
 fn not_known(content: &Content) -> String {
     let names: Vec<&str> = content.unknown.keys().map(String::as_str).collect();
     format!(
-        "the algorithm {:?} is not in this version: it runs AES-GCM, AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of \
-         Wycheproof, and of ACVP AES-GCM, -ECB, -CBC, -CFB8, -CFB128, -OFB, -CTR and -GMAC, TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
+        "the algorithm {:?} is not in this version: it runs AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, \
+         AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of Wycheproof, and of ACVP AES-GCM, -CCM, -GCM-SIV, -XTS, \
+         -KW, -KWP, -ECB, -CBC, -CBC-CS1, -CBC-CS2, -CBC-CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR and -GMAC, \
+         TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
         names.join(", ")
     )
 }
@@ -103,6 +107,21 @@ fn parse_any(json: &Value) -> Result<Content, String> {
         "ACVP-TDES-CBC" => acvp::groups(Algorithm::TripleCbc, groups),
         "CMAC-TDES" => acvp::tags(groups),
         "AES-CBC-PKCS5" => wycheproof::cbc(groups),
+        "AES-KW" | "AES-WRAP" => wycheproof::whole(Whole::Kw { inverse: false }, groups),
+        "AES-KWP" => wycheproof::whole(Whole::Kwp { inverse: false }, groups),
+        "AES-SIV-CMAC" | "AEAD-AES-SIV-CMAC" => wycheproof::whole(Whole::Siv, groups),
+        "AES-CCM" => wycheproof::whole(Whole::Ccm, groups),
+        "AES-GCM-SIV" => wycheproof::whole(Whole::GcmSiv, groups),
+        "AES-XTS" => wycheproof::whole(Whole::Xts, groups),
+        "ACVP-AES-KW" => acvp::groups(Algorithm::Whole(Whole::Kw { inverse: false }), groups),
+        "ACVP-AES-KWP" => acvp::groups(Algorithm::Whole(Whole::Kwp { inverse: false }), groups),
+        "ACVP-AES-CCM" => acvp::groups(Algorithm::Whole(Whole::Ccm), groups),
+        "ACVP-AES-GCM-SIV" => acvp::groups(Algorithm::Whole(Whole::GcmSiv), groups),
+        "ACVP-AES-XTS" => acvp::groups(Algorithm::Whole(Whole::Xts), groups),
+        "ACVP-AES-CFB1" => acvp::groups(Algorithm::Whole(Whole::Cfb1), groups),
+        "ACVP-AES-CBC-CS1" => acvp::groups(Algorithm::Whole(Whole::Stealing(Variant::Cs1)), groups),
+        "ACVP-AES-CBC-CS2" => acvp::groups(Algorithm::Whole(Whole::Stealing(Variant::Cs2)), groups),
+        "ACVP-AES-CBC-CS3" => acvp::groups(Algorithm::Whole(Whole::Stealing(Variant::Cs3)), groups),
         other => functions::acvp(other, groups)
             .or_else(|| functions::wycheproof(other, groups))
             .unwrap_or_else(|| {

@@ -2,6 +2,7 @@
 
 use super::blocks::{gcm_can, sort};
 use super::member::{bytes, tests};
+use crate::engine::job::Whole;
 use crate::kat::content::Content;
 use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
 use serde_json::Value;
@@ -26,6 +27,30 @@ pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
     Ok(content)
 }
 
+/// The vectors of a mode that treats a text as a whole. Each is for both directions.
+pub(super) fn whole(mode: Whole, groups: &[Value]) -> Result<Content, String> {
+    let mut content = Content::default();
+    let algorithm = Algorithm::Whole(mode);
+    let one = |test: &Value| {
+        let mut vector = vector(test)?;
+        match mode {
+            // the synthetic IV comes first where the file has one member for both
+            Whole::Siv if test.get("tag").is_none() => {
+                let text = vector.ciphertext.split_off(vector.ciphertext.len().min(16));
+                vector.tag = std::mem::replace(&mut vector.ciphertext, text);
+            }
+            // the number of a data unit
+            Whole::Xts if vector.iv.len() < 16 => vector.iv.resize(16, 0),
+            _ => {}
+        }
+        Ok(vector)
+    };
+    for group in groups {
+        sort(&mut content, algorithm, tests(group)?.iter().map(one).collect());
+    }
+    Ok(content)
+}
+
 fn vector(test: &Value) -> Result<Vector, String> {
     let expected = match test.get("result").and_then(Value::as_str) {
         Some("valid") => Expected::Valid,
@@ -36,7 +61,7 @@ fn vector(test: &Value) -> Result<Vector, String> {
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
         key: bytes(test, &["key"])?,
-        iv: bytes(test, &["iv"])?,
+        iv: if test.get("iv").is_some() { bytes(test, &["iv"])? } else { Vec::new() },
         aad: if test.get("aad").is_some() { bytes(test, &["aad"])? } else { Vec::new() },
         plaintext: bytes(test, &["msg"])?,
         ciphertext: bytes(test, &["ct"])?,

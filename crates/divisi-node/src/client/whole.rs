@@ -1,0 +1,160 @@
+//! A client's texts in the modes beside GCM.
+
+use super::keys::combine;
+use super::text::{associated, ciphertext};
+use super::{Client, differ};
+use crate::error::{Error, ErrorKind};
+use crate::request::{Item, Mode, PIECE, ToClient, ToServer, Whole, context};
+use crate::wire::Blob;
+use divisi_core::{Step, step};
+use divisi_store::KeyName;
+use zeroize::Zeroizing;
+
+const ENCRYPT: Step = step!("whole.encrypt");
+const DECRYPT: Step = step!("whole.decrypt");
+const BLOCK: usize = 16;
+const HALF: usize = 8;
+
+impl Client {
+    /// Encrypt a text in a mode beside GCM, with a key of the mode's type; `progress` is told how many bytes
+    /// are done. What comes out is what other libraries make of it:
+    ///
+    /// | mode | text | what comes out |
+    /// |---|---|---|
+    /// | CBC | whole blocks, padded by the caller | IV (16 bytes, drawn by the servers), ciphertext |
+    /// | SIV | any, up to [`WHOLE`](crate::WHOLE) | synthetic IV (16 bytes), ciphertext |
+    /// | KW | semiblocks of 8 bytes, two at least | the wrapped key: 8 bytes more |
+    /// | KWP | a byte at least | the wrapped key: 8 bytes more, in whole semiblocks |
+    ///
+    /// Associated data is for SIV alone: one string, or none if it is empty.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for associated data that is too long; else see [`Error`].
+    pub fn encrypt_whole(
+        &mut self,
+        key: &KeyName,
+        mode: Mode,
+        aad: &[u8],
+        text: &[u8],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        self.used = None;
+        let asked = self.asked(key, mode, true, aad, text.len(), [0; BLOCK]);
+        let result = asked.and_then(|asked| self.whole(ENCRYPT, asked, text, progress));
+        self.over(result)
+    }
+
+    /// The way back of [`encrypt_whole`](Client::encrypt_whole). With KW, KWP and SIV nothing comes of what is not
+    /// authentic; CBC authenticates nothing, and its padding is the caller's to take off.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Mismatch`] that names no peer if it is not authentic, by the word of all three;
+    /// [`ErrorKind::Usage`] for what is shorter than an IV; else see [`Error`].
+    pub fn decrypt_whole(
+        &mut self,
+        key: &KeyName,
+        mode: Mode,
+        aad: &[u8],
+        sealed: &[u8],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        self.used = None;
+        let iv_bytes = if matches!(mode, Mode::Cbc | Mode::Siv) { BLOCK } else { 0 };
+        let Some((iv, text)) = sealed.split_at_checked(iv_bytes) else {
+            let message =
+                format!("the input has {} bytes and no IV: give what was encrypted by {mode}", sealed.len());
+            return Err(Error::new(ErrorKind::Usage, DECRYPT, message));
+        };
+        let iv = iv.try_into().unwrap_or_default();
+        let asked = self.asked(key, mode, false, aad, text.len(), iv);
+        let result = asked.and_then(|asked| self.whole(DECRYPT, asked, text, progress));
+        self.over(result)
+    }
+
+    fn asked(
+        &self,
+        key: &KeyName,
+        mode: Mode,
+        encrypts: bool,
+        aad: &[u8],
+        bytes: usize,
+        iv: [u8; BLOCK],
+    ) -> Result<Whole, Error> {
+        let (aad, length) = (associated(aad)?, bytes as u64);
+        Ok(Whole { key: key.clone(), mode, encrypts, aad, length, iv, way: self.way })
+    }
+
+    fn whole(
+        &mut self,
+        step: Step,
+        asked: Whole,
+        text: &[u8],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let number = self.next_number();
+        let pieces = text.len().div_ceil(PIECE) as u64;
+        let (mode, encrypts) = (asked.mode, asked.encrypts);
+        let item = Item::Whole(asked);
+        let piece = |index: u64| text.chunks(PIECE).nth((index - 1) as usize).unwrap_or_default();
+        let message = |client: &Client, index: u64| match index {
+            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
+            _ if index > pieces => Ok([(); 3].map(|()| ToServer::Finish { number })),
+            _ if encrypts => {
+                Ok(client.split(piece(index)).map(|body| ToServer::Data { number, index: index - 1, body }))
+            }
+            _ => {
+                let body = Blob(piece(index).to_vec());
+                Ok([(); 3].map(|()| ToServer::Data { number, index: index - 1, body: body.clone() }))
+            }
+        };
+        let mut out = Zeroizing::new(Vec::new());
+        self.stream(step, pieces + 2, message, |client, index, answers| {
+            let is_last = index > pieces;
+            if index == 0 {
+                let (iv, used) = client.same(step, answers, |answer| match answer {
+                    ToClient::Begun { iv, key } => Some((iv, key)),
+                    _ => None,
+                })?;
+                client.used = Some(used);
+                if encrypts && mode == Mode::Cbc {
+                    out.extend_from_slice(&iv);
+                }
+                return Ok(());
+            }
+            if is_last == (mode == Mode::Cbc) {
+                let said = |answer| match answer {
+                    ToClient::Accepted if !is_last => Some(()),
+                    ToClient::Done if is_last => Some(()),
+                    _ => None,
+                };
+                client.same(step, answers, said)?;
+            } else {
+                // of CBC each piece has its answer, of the others the end has one
+                let (nth, bytes) = if is_last { (0, text.len()) } else { (index - 1, piece(index).len()) };
+                let context = context(&client.id, number, nth);
+                if encrypts {
+                    let due = match mode {
+                        Mode::Cbc => bytes,
+                        Mode::Siv => BLOCK + bytes,
+                        Mode::Kw | Mode::Kwp => HALF + bytes.next_multiple_of(HALF),
+                    };
+                    out.extend(ciphertext(&context, answers, due)?);
+                } else {
+                    let text = combine(step, &context, answers)?;
+                    let fits = match mode {
+                        Mode::Cbc | Mode::Siv => text.len() == bytes,
+                        Mode::Kw => text.len() + HALF == bytes,
+                        Mode::Kwp => HALF + text.len().next_multiple_of(HALF) == bytes,
+                    };
+                    if !fits {
+                        return Err(differ(step, None));
+                    }
+                    out.extend_from_slice(&text);
+                }
+            }
+            progress((index * PIECE as u64).min(text.len() as u64));
+            Ok(())
+        })?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,339 @@
+//! Texts in the modes beside GCM, with keys of types of their own: wrapped keys (KW, KWP), SIV, and CBC for
+//! data that others encrypted.
+//!
+//! What is encrypted comes in parts, which no server sees, and its ciphertext is opened to all three; what
+//! is decrypted leaves to its client alone, and with KW, KWP and SIV only behind a verdict, of which nothing
+//! else is told \[A23\]. These modes go block after block: a step takes a few of them, others' steps come in
+//! between.
+//!
+//! Repetition: KW, KWP and SIV give equal ciphertexts of equal texts, by which servers and whoever stores
+//! them learn that they are equal. The IV of CBC is a coin of all three servers. CBC authenticates nothing.
+
+use super::given::{Given, misfit};
+use super::intake::After;
+use super::keys::Loaded;
+use super::text::{coin, sealed, unauthentic};
+use super::turn::Turn;
+use crate::error::{Failed, Stop};
+use crate::request::{Mode, ToClient, UsedKey, WHOLE, WHOLE_AAD, Whole};
+use crate::wire::Blob;
+use divisi_core::{Bytes, Direction, Settles, Step, Verified, step};
+use divisi_rep3::{Byte, Rep3};
+use divisi_store::{KeyInfo, Purpose};
+use divisi_symmetric::aes::RoundKeys;
+use divisi_symmetric::mode::block::BlockCipher;
+use divisi_symmetric::mode::whole::wrap::{self, Form, Wrapping};
+use divisi_symmetric::mode::whole::{Undecided, siv};
+use divisi_symmetric::mode::{cbc, cmac};
+use divisi_symphony::cipher::expand;
+use divisi_symphony::owner::single;
+
+const SETTINGS: Step = step!("settings");
+const BLOCK: usize = 16;
+/// How many calls of the cipher that wait for each other one step makes: some 20 ms of rounds.
+const CALLS: usize = 8;
+
+/// That a key serves a mode.
+pub(crate) fn serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
+    let purpose = match mode {
+        Mode::Cbc => Purpose::Cbc,
+        Mode::Siv => Purpose::Siv,
+        Mode::Kw | Mode::Kwp => Purpose::Wrap,
+    };
+    if key.purpose == purpose && key.kind.purpose() == purpose {
+        return Ok(());
+    }
+    let (name, kind) = (&key.name, key.kind);
+    Err(Failed::refused(
+        SETTINGS,
+        format!(
+            "key {name} is of type {kind}, and {mode} was asked for: a key serves the algorithms of its type"
+        ),
+    ))
+}
+
+/// That a mode takes a text of this length.
+pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
+    let Whole { mode, encrypts, length, .. } = asked;
+    let refused = |message: String| Err(Failed::refused(SETTINGS, message));
+    if *mode != Mode::Cbc && *length > WHOLE as u64 {
+        return refused(format!("{mode} takes at most {WHOLE} bytes here, not {length}: use GCM for more"));
+    }
+    if asked.aad.0.len() > if *mode == Mode::Siv { WHOLE_AAD } else { 0 } {
+        return refused(format!(
+            "{mode} takes less associated data here: at most {WHOLE_AAD} bytes with siv, else none"
+        ));
+    }
+    let bytes = usize::try_from(*length).unwrap_or(usize::MAX);
+    let good = match (mode, encrypts) {
+        (Mode::Cbc, _) => bytes > 0 && bytes.is_multiple_of(BLOCK),
+        (Mode::Siv, _) => true,
+        (Mode::Kw, true) => wrap::kw_takes(bytes),
+        (Mode::Kwp, true) => bytes > 0,
+        (Mode::Kw, false) => wrap::unwraps(bytes, false),
+        (Mode::Kwp, false) => wrap::unwraps(bytes, true),
+    };
+    if good { Ok(()) } else { refused(format!("{mode} takes no text of {length} bytes")) }
+}
+
+/// What is being done in steps.
+enum Under {
+    /// Nothing yet.
+    Gathering,
+    /// Semiblock by semiblock.
+    Wrapping(Wrapping<Byte>),
+    /// The tag of a text, block by block, and the text.
+    Tagging(cmac::Chaining<Byte>, Vec<Byte>),
+}
+
+/// A text under way.
+pub(crate) struct Texting {
+    asked: Whole,
+    key: RoundKeys<Byte>,
+    /// Of SIV, whose other key is in here.
+    siv: Option<siv::Key<Rep3>>,
+    /// What stands before the next block of CBC.
+    previous: [u8; BLOCK],
+    /// The same, shared, while it is encrypted.
+    state: Option<Vec<Byte>>,
+    /// What came and is not done: in parts, or known.
+    secret: Vec<Byte>,
+    known: Vec<u8>,
+    /// What was made of the piece in hand.
+    made: Vec<Byte>,
+    under: Under,
+    index: u64,
+}
+
+impl Texting {
+    /// Prepare the key, and tell the client the IV.
+    pub fn begin(turn: &mut Turn<'_>, loaded: &Loaded, asked: &Whole) -> Result<Texting, Stop> {
+        turn.rep.use_protocol(asked.way.into());
+        let bytes = single(turn.rep, &loaded.part)?;
+        let (first, second) =
+            bytes.split_at(if asked.mode == Mode::Siv { bytes.len() / 2 } else { bytes.len() });
+        let first = expand(turn.rep, first)?;
+        let siv = if second.is_empty() {
+            None
+        } else {
+            let second = expand(turn.rep, second)?;
+            Some(siv::Key::from_round_keys(turn.rep, first.clone(), second)?)
+        };
+        // what the key leaves is verified here, once, before its first use
+        let (key, siv) = turn.rep.settled((first, siv))?.into_inner();
+        let iv = match (asked.mode, asked.encrypts) {
+            (Mode::Cbc, true) => draw_iv(turn, loaded)?,
+            _ => asked.iv,
+        };
+        let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
+        turn.answer(ToClient::Begun { iv, key: used });
+        Ok(Texting {
+            asked: asked.clone(),
+            key,
+            siv,
+            previous: iv,
+            state: None,
+            secret: Vec::new(),
+            known: Vec::new(),
+            made: Vec::new(),
+            under: Under::Gathering,
+            index: 0,
+        })
+    }
+
+    /// Take a piece, whose holders agree on it \[A24, A25\], or go on with what is in hand.
+    pub fn piece(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
+        turn.rep.use_protocol(self.asked.way.into());
+        match given {
+            Given::Secret(part) => self.secret.extend(single(turn.rep, part)?),
+            Given::Public(body, _) => self.known.extend_from_slice(&body.0),
+            Given::Nothing if !matches!(self.under, Under::Gathering) => return self.go_on(turn),
+            Given::Nothing => {}
+            Given::Finish => return Err(misfit(turn.me())),
+        }
+        match (self.asked.mode, self.asked.encrypts) {
+            (Mode::Cbc, true) => self.cbc(turn),
+            (Mode::Cbc, false) => self.cbc_back(turn),
+            _ => {
+                turn.answer(ToClient::Accepted);
+                Ok(After::More { in_hand: false })
+            }
+        }
+    }
+
+    /// A few blocks of CBC; a whole piece is answered by its ciphertext.
+    fn cbc(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
+        let now: Vec<Byte> = self.secret.drain(..self.secret.len().min(CALLS * BLOCK)).collect();
+        let state = match self.state.take() {
+            Some(state) => state,
+            None => RoundKeys::<Byte>::public_block(turn.rep, &self.previous.map(|byte| vec![byte])),
+        };
+        let made = cbc::encrypt_from(turn.rep, &self.key, state, &now)?;
+        let made = turn.rep.settled(made)?.into_inner();
+        self.state = made.get(made.len().saturating_sub(BLOCK)..).map(<[Byte]>::to_vec);
+        self.made.extend(made);
+        if !self.secret.is_empty() {
+            return Ok(After::More { in_hand: true });
+        }
+        let made = std::mem::take(&mut self.made);
+        self.tell_all(turn, made)?;
+        Ok(After::More { in_hand: false })
+    }
+
+    /// A piece of CBC back, all blocks at once, to the client alone.
+    fn cbc_back(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
+        let known = std::mem::take(&mut self.known);
+        let columns = |bytes: &[u8]| -> Vec<Vec<u8>> {
+            (0..BLOCK).map(|i| bytes.iter().skip(i).step_by(BLOCK).copied().collect()).collect()
+        };
+        let before = cbc::previous(&self.previous, &known);
+        if let Some(last) = known.last_chunk() {
+            self.previous = *last;
+        }
+        let plain = cbc::decrypt(turn.rep, &self.key, &columns(&before), &columns(&known))?;
+        let plain = turn.rep.settled(plain)?;
+        let context = turn.context(self.index);
+        self.index += 1;
+        let mut answer = turn.rep.trio().answer_text(&context, &plain, known.len())?;
+        let component = Blob(std::mem::take(&mut answer.component));
+        turn.answer(ToClient::Answer { component, digest: answer.digest });
+        Ok(After::More { in_hand: false })
+    }
+
+    /// A ciphertext, when all behind it is verified: to all three, who tell the client.
+    fn tell_all(&mut self, turn: &mut Turn<'_>, made: Vec<Byte>) -> Result<(), Stop> {
+        let mut bytes = Vec::new();
+        if !made.is_empty() {
+            let verified = turn.rep.settled(made)?;
+            bytes = turn.rep.trio().open(&verified)?.concat();
+        }
+        turn.answer(sealed(turn.me(), &turn.context(self.index), bytes));
+        self.index += 1;
+        Ok(())
+    }
+
+    /// The text is complete.
+    pub fn finish(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
+        turn.rep.use_protocol(self.asked.way.into());
+        let secret = std::mem::take(&mut self.secret);
+        let known = std::mem::take(&mut self.known);
+        let form = match self.asked.mode {
+            Mode::Cbc => {
+                turn.answer(ToClient::Done);
+                return Ok(After::Done);
+            }
+            Mode::Siv => {
+                let key = self.siv.as_ref().ok_or_else(|| misfit(turn.me()))?;
+                let text = if self.asked.encrypts {
+                    secret
+                } else {
+                    let mut text = key.stream(turn.rep, &[self.asked.iv], known.len())?;
+                    for (byte, known) in text.iter_mut().zip(&known) {
+                        turn.rep.add_public(byte, &[*known])?;
+                    }
+                    text
+                };
+                // no associated data is none, as of other libraries
+                let aad = &self.asked.aad.0;
+                let strings = if aad.is_empty() { Vec::new() } else { vec![vec![aad.clone()]] };
+                let chaining = key.s2v_begin(turn.rep, 1, &strings, &text)?;
+                self.under = Under::Tagging(chaining, text);
+                return self.go_on(turn);
+            }
+            Mode::Kw => Form::Kw,
+            Mode::Kwp => Form::Kwp,
+        };
+        let (direction, text) = if self.asked.encrypts {
+            (Direction::Encrypt, secret)
+        } else {
+            (Direction::Decrypt, known.iter().map(|byte| turn.rep.public(&[*byte])).collect())
+        };
+        self.under = Under::Wrapping(Wrapping::new(turn.rep, form, direction, false, &text)?);
+        self.go_on(turn)
+    }
+
+    /// Go on with what is in hand: a few calls of the cipher.
+    fn go_on(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
+        let calls = if turn.brisk { CALLS / 2 } else { CALLS };
+        match &mut self.under {
+            Under::Gathering => return Err(misfit(turn.me())),
+            Under::Wrapping(wrapping) => wrapping.go_on(turn.rep, &self.key, calls)?,
+            Under::Tagging(chaining, _) => {
+                let key = self.siv.as_ref().ok_or_else(|| misfit(turn.me()))?;
+                key.s2v_go_on(turn.rep, chaining, calls)?;
+            }
+        }
+        let is_done = match &self.under {
+            Under::Gathering => true,
+            Under::Wrapping(wrapping) => wrapping.is_done(),
+            Under::Tagging(chaining, _) => chaining.is_done(),
+        };
+        // what a step owes is verified with it
+        let under = std::mem::replace(&mut self.under, Under::Gathering);
+        let under = match under {
+            Under::Wrapping(wrapping) => Under::Wrapping(turn.rep.settled(wrapping)?.into_inner()),
+            Under::Tagging(chaining, text) => {
+                let (chaining, text) = turn.rep.settled((chaining, text))?.into_inner();
+                Under::Tagging(chaining, text)
+            }
+            Under::Gathering => Under::Gathering,
+        };
+        if !is_done {
+            self.under = under;
+            return Ok(After::More { in_hand: true });
+        }
+        match under {
+            Under::Gathering => return Err(misfit(turn.me())),
+            Under::Wrapping(wrapping) if self.asked.encrypts => {
+                let made = wrapping.wrapped();
+                self.tell_all(turn, made)?;
+            }
+            Under::Wrapping(wrapping) => {
+                let undecided = wrapping.unwrapped(turn.rep)?;
+                self.release(turn, undecided)?;
+            }
+            Under::Tagging(chaining, text) => {
+                let tag = chaining.tag();
+                let key = self.siv.as_ref().ok_or_else(|| misfit(turn.me()))?;
+                if self.asked.encrypts {
+                    let verified = turn.rep.settled(tag)?;
+                    let iv = turn.rep.trio().open(&verified)?.concat();
+                    let v = <[u8; 16]>::try_from(iv.as_slice()).map_err(|_| misfit(turn.me()))?;
+                    let mut made: Vec<Byte> = iv.iter().map(|byte| turn.rep.public(&[*byte])).collect();
+                    let mut stream = key.stream(turn.rep, &[v], text.len())?;
+                    for (stream, text) in stream.iter_mut().zip(&text) {
+                        turn.rep.add(stream, text)?;
+                    }
+                    made.extend(stream);
+                    self.tell_all(turn, made)?;
+                } else {
+                    let undecided = key.undecided(turn.rep, &[self.asked.iv], text, tag)?;
+                    self.release(turn, undecided)?;
+                }
+            }
+        }
+        Ok(After::Done)
+    }
+
+    /// The text to its client alone, if the verdict is good.
+    fn release(&mut self, turn: &mut Turn<'_>, undecided: Undecided<Rep3>) -> Result<(), Stop> {
+        let released: Option<Verified<Vec<Byte>>> = undecided.release_one(turn.rep)?;
+        let text = released.ok_or_else(|| Stop::Refused(unauthentic()))?;
+        let context = turn.context(self.index);
+        let mut answer = turn.rep.trio().answer(&context, &text)?;
+        let component = Blob(std::mem::take(&mut answer.component));
+        turn.answer(ToClient::Answer { component, digest: answer.digest });
+        Ok(())
+    }
+}
+
+/// An IV of a whole block for this text alone, a coin of all three.
+fn draw_iv(turn: &mut Turn<'_>, loaded: &Loaded) -> Result<[u8; BLOCK], Stop> {
+    let coin = coin(turn.rep)?;
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 cbc iv v1");
+    hasher.update(&coin).update(&loaded.info.id).update(&turn.offer.connection);
+    hasher.update(&turn.offer.number.to_le_bytes());
+    let mut iv = [0; BLOCK];
+    hasher.finalize_xof().fill(&mut iv);
+    Ok(iv)
+}

@@ -1,0 +1,153 @@
+//! Wrapped keys, SIV and CBC by three servers: what an ordinary library gives, or the standard's example.
+
+use super::house::{House, text};
+use crate::{Client, ErrorKind, KeyName, KeyType, Mode, WHOLE};
+use aws_lc_rs::cipher::{AES_128, DecryptionContext, EncryptionContext, UnboundCipherKey};
+use aws_lc_rs::cipher::{DecryptingKey, EncryptingKey};
+use aws_lc_rs::key_wrap::{AES_128 as KEK_128, AesKek, KeyWrap, KeyWrapPadded};
+use divisi_rep3::Protocol;
+
+fn import(client: &mut Client, name: &str, kind: KeyType, bytes: &[u8]) -> KeyName {
+    let new = client.new_key(name.parse().unwrap(), kind, false, vec![]);
+    client.key_import(&new, bytes).unwrap().name
+}
+
+fn encrypt(client: &mut Client, key: &KeyName, mode: Mode, aad: &[u8], text: &[u8]) -> Vec<u8> {
+    client.encrypt_whole(key, mode, aad, text, &mut |_| {}).unwrap().to_vec()
+}
+
+fn decrypt(client: &mut Client, key: &KeyName, mode: Mode, aad: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+    match client.decrypt_whole(key, mode, aad, sealed, &mut |_| {}) {
+        Ok(text) => Some(text.to_vec()),
+        Err(error) => {
+            assert_eq!(error.kind, ErrorKind::Mismatch, "{error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn wrapped_keys_are_those_of_an_ordinary_library() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let bytes: [u8; 16] = text(16).try_into().unwrap();
+    let key = import(&mut alice, "kek", KeyType::Aes128Kw, &bytes);
+    let kek = || AesKek::new(&KEK_128, &bytes).unwrap();
+    for (length, protocol) in
+        [(16, Protocol::Gf4Circuit), (24, Protocol::Lut256Additive), (40, Protocol::Lut16)]
+    {
+        alice.use_protocol(protocol).unwrap();
+        let secret = text(length);
+        let wrapped = encrypt(&mut alice, &key, Mode::Kw, b"", &secret);
+        let mut room = vec![0; length + 8];
+        assert_eq!(wrapped, *kek().wrap(&secret, &mut room).unwrap());
+        assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &wrapped), Some(secret));
+        for at in [0, 7, 8, wrapped.len() - 1] {
+            let mut damaged = wrapped.clone();
+            damaged[at] ^= 1;
+            assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &damaged), None);
+        }
+        // the one form is not taken for the other
+        assert_eq!(decrypt(&mut alice, &key, Mode::Kwp, b"", &wrapped), None);
+    }
+    for length in [1, 7, 8, 9, 20] {
+        let secret = text(length);
+        let wrapped = encrypt(&mut alice, &key, Mode::Kwp, b"", &secret);
+        let mut room = vec![0; length + 16];
+        assert_eq!(wrapped, *kek().wrap_with_padding(&secret, &mut room).unwrap());
+        assert_eq!(decrypt(&mut alice, &key, Mode::Kwp, b"", &wrapped), Some(secret), "{length}");
+        let mut damaged = wrapped;
+        damaged[3] ^= 0x80;
+        assert_eq!(decrypt(&mut alice, &key, Mode::Kwp, b"", &damaged), None);
+    }
+}
+
+#[test]
+fn cbc_is_that_of_an_ordinary_library() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let bytes = text(16);
+    let key = import(&mut alice, "old", KeyType::Aes128Cbc, &bytes);
+    // more than a piece, and not a whole number of them
+    for length in [16, 4096, 4112] {
+        let plain = text(length);
+        let sealed = encrypt(&mut alice, &key, Mode::Cbc, b"", &plain);
+        let (iv, rest) = sealed.split_at(16);
+        let iv: [u8; 16] = iv.try_into().unwrap();
+        let unbound = || UnboundCipherKey::new(&AES_128, &bytes).unwrap();
+        let mut own = plain.clone();
+        let encrypting = EncryptingKey::cbc(unbound()).unwrap();
+        encrypting.less_safe_encrypt(&mut own, EncryptionContext::Iv128((&iv).into())).unwrap();
+        assert_eq!(own, rest, "{length}");
+        let mut own = rest.to_vec();
+        let decrypting = DecryptingKey::cbc(unbound()).unwrap();
+        assert_eq!(decrypting.decrypt(&mut own, DecryptionContext::Iv128((&iv).into())).unwrap(), plain);
+        assert_eq!(decrypt(&mut alice, &key, Mode::Cbc, b"", &sealed), Some(plain.clone()));
+        // a fresh IV each time
+        assert_ne!(encrypt(&mut alice, &key, Mode::Cbc, b"", &text(16))[..16], iv);
+    }
+}
+
+/// RFC 5297, A.1, and what is damaged.
+#[test]
+fn siv_is_that_of_the_standard_and_repeats() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let hex = |digits: &str| hex::decode(digits).unwrap();
+    let bytes = hex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+    let key = import(&mut alice, "names", KeyType::Aes128Siv, &bytes);
+    let aad = hex("101112131415161718191a1b1c1d1e1f2021222324252627");
+    let plain = hex("112233445566778899aabbccddee");
+    let sealed = hex("85632d07c6e8f37f950acd320a2ecc9340c02b9690c4dc04daef7f6afe5c");
+    assert_eq!(encrypt(&mut alice, &key, Mode::Siv, &aad, &plain), sealed);
+    assert_eq!(encrypt(&mut alice, &key, Mode::Siv, &aad, &plain), sealed);
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &aad, &sealed), Some(plain));
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, b"", &sealed), None);
+    for at in [0, 15, 16, sealed.len() - 1] {
+        let mut damaged = sealed.clone();
+        damaged[at] ^= 4;
+        assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &aad, &damaged), None);
+    }
+    for length in [0, 1, 16, 33] {
+        let plain = text(length);
+        let sealed = encrypt(&mut alice, &key, Mode::Siv, b"", &plain);
+        assert_eq!(sealed.len(), 16 + length);
+        assert_eq!(decrypt(&mut alice, &key, Mode::Siv, b"", &sealed), Some(plain));
+    }
+}
+
+#[test]
+fn a_key_serves_the_algorithms_of_its_type() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let types = [
+        (KeyType::Aes256, None),
+        (KeyType::Aes256Cbc, Some(Mode::Cbc)),
+        (KeyType::Aes256Siv, Some(Mode::Siv)),
+        (KeyType::Aes256Kw, Some(Mode::Kw)),
+        (KeyType::HmacSha256, None),
+    ];
+    for (kind, own) in types {
+        let new = alice.new_key(format!("k-{kind}").parse().unwrap(), kind, false, vec![]);
+        let key = alice.key_new(&new).unwrap().name;
+        for mode in [Mode::Cbc, Mode::Siv, Mode::Kw, Mode::Kwp] {
+            let serves = own == Some(mode) || (own == Some(Mode::Kw) && mode == Mode::Kwp);
+            let made = alice.encrypt_whole(&key, mode, b"", &text(32), &mut |_| {});
+            match made {
+                Ok(_) => assert!(serves, "{kind} {mode}"),
+                Err(error) => assert!(!serves && error.kind == ErrorKind::Refused, "{kind} {mode}: {error}"),
+            }
+        }
+        let gcm = alice.encrypt(&key, b"", &mut &text(32)[..], 32, &mut Vec::new(), &mut |_| {});
+        assert_eq!(gcm.is_ok(), kind == KeyType::Aes256, "{kind}");
+    }
+    // what no mode takes
+    let siv: KeyName = "k-aes-256-siv".parse().unwrap();
+    let kw: KeyName = "k-aes-256-kw".parse().unwrap();
+    let refused = |made: Result<_, crate::Error>| made.is_err_and(|error| error.kind == ErrorKind::Refused);
+    assert!(refused(alice.encrypt_whole(&kw, Mode::Kw, b"", &text(20), &mut |_| {})));
+    assert!(refused(alice.encrypt_whole(&kw, Mode::Kwp, b"", &[], &mut |_| {})));
+    assert!(refused(alice.encrypt_whole(&kw, Mode::Kw, b"aad", &text(16), &mut |_| {})));
+    assert!(refused(alice.encrypt_whole(&siv, Mode::Siv, b"", &text(WHOLE + 1), &mut |_| {})));
+    assert!(refused(alice.encrypt_whole(&siv, Mode::Siv, &text(1025), b"", &mut |_| {})));
+}

@@ -1,0 +1,138 @@
+//! CFB with segments of a bit (SP 800-38A, 6.3 with s = 1).
+
+use super::lanes::{lanes_of, public};
+use super::misfit;
+use crate::aes::{self, RoundKeys};
+use crate::batch::Engine;
+use crate::mode::block::BlockCipher;
+use divisi_core::{Abort, Direction, Lanes};
+
+/// Encrypt texts of so many bits, a lane each, the highest bit of a byte first: C_j = P_j + the first bit of
+/// E(I_j), and I_(j+1) is I_j moved up by C_j. Bits beyond the text are zero.
+///
+/// Cost: one call of the cipher for each bit, one after the other.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a block.
+pub fn encrypt<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    iv: &[Vec<u8>],
+    bits: usize,
+    text: &[E::Byte],
+) -> Result<Vec<E::Byte>, Abort> {
+    let lanes = lanes_of(&[text])?;
+    if iv.len() != lanes || iv.iter().any(|iv| iv.len() != 16) || text.len() != bits.div_ceil(8) {
+        return Err(misfit("texts of so many bits, and an IV of a block"));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let iv = public(e, iv);
+    // the first bit of the block first
+    let mut input: Vec<E::Bit> = Vec::with_capacity(128);
+    for byte in iv {
+        let byte: [E::Bit; 8] = e.convert(byte)?;
+        input.extend(byte.into_iter().rev());
+    }
+    let zero = e.public_bit(&vec![false; lanes]);
+    for (i, byte) in text.iter().enumerate() {
+        let byte: [E::Bit; 8] = e.convert(byte.clone())?;
+        let mut made: [E::Bit; 8] = std::array::from_fn(|_| zero.clone());
+        for (at, bit) in byte.iter().enumerate().rev() {
+            if 8 * i + 7 - at >= bits {
+                break;
+            }
+            let mut block = Vec::with_capacity(16);
+            for eight in input.chunks(8) {
+                let mut eight: Vec<E::Bit> = eight.to_vec();
+                eight.reverse();
+                let eight: [E::Bit; 8] = eight.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
+                block.push(e.convert(eight)?);
+            }
+            let first = key.permute(e, Direction::Encrypt, block)?.swap_remove(0);
+            let first: [E::Bit; 8] = e.convert(first)?;
+            let sum = xor(e, &first[7], bit)?;
+            input.remove(0);
+            input.push(sum.clone());
+            made[at] = sum;
+        }
+        out.push(e.convert(made)?);
+    }
+    Ok(out)
+}
+
+/// The sum of two bits: as the lowest of two bytes.
+fn xor<E: Engine>(e: &mut E, x: &E::Bit, y: &E::Bit) -> Result<E::Bit, Abort> {
+    let zero = e.public_bit(&vec![false; x.lanes()]);
+    let byte = |bit: &E::Bit| -> [E::Bit; 8] {
+        std::array::from_fn(|i| if i == 0 { bit.clone() } else { zero.clone() })
+    };
+    let (x, y) = (byte(x), byte(y));
+    let mut sum: E::Byte = e.convert(x)?;
+    let y: E::Byte = e.convert(y)?;
+    e.add(&mut sum, &y)?;
+    let [lowest, ..]: [E::Bit; 8] = e.convert(sum)?;
+    Ok(lowest)
+}
+
+/// Decrypt texts of so many bits that everybody knows, a row each.
+///
+/// Cost: one call of the cipher, all bits side by side.
+///
+/// # Errors
+/// As [`encrypt`].
+pub fn decrypt<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    iv: &[Vec<u8>],
+    bits: usize,
+    ciphertext: &[Vec<u8>],
+) -> Result<Vec<E::Byte>, Abort> {
+    let lanes = ciphertext.len();
+    let fits = ciphertext.iter().all(|row| row.len() == bits.div_ceil(8));
+    if iv.len() != lanes || iv.iter().any(|iv| iv.len() != 16) || !fits || lanes == 0 {
+        return Err(misfit("texts of so many bits, and an IV of a block"));
+    }
+    let inputs: Vec<Vec<[u8; 16]>> =
+        iv.iter().zip(ciphertext).map(|(iv, row)| inputs(iv, row, bits)).collect();
+    let column = |i: usize| -> Vec<u8> {
+        (0..bits).flat_map(|j| inputs.iter().map(move |own| own.get(j).map_or(0, |block| block[i]))).collect()
+    };
+    let mut all: [E::Byte; 16] = std::array::from_fn(|i| e.public(&column(i)));
+    let index: Vec<usize> = (0..bits).flat_map(|_| 0..lanes).collect();
+    let keys = if key.lanes() == 1 { Some(key.clone()) } else { key.gather(&index) };
+    aes::encrypt(e, &keys.ok_or_else(|| misfit("a key for each text"))?, &mut all)?;
+    let first: [E::Bit; 8] = e.convert(all[0].clone())?;
+    let zero = e.public_bit(&vec![false; lanes]);
+    let mut out = Vec::with_capacity(bits.div_ceil(8));
+    for i in 0..bits.div_ceil(8) {
+        let mut byte: [E::Bit; 8] = std::array::from_fn(|_| zero.clone());
+        for (at, bit) in byte.iter_mut().enumerate() {
+            let j = 8 * i + 7 - at;
+            if j < bits {
+                let own: Vec<usize> = (j * lanes..(j + 1) * lanes).collect();
+                *bit = first[7].gather(&own).ok_or_else(|| misfit("a bit of each text"))?;
+            }
+        }
+        let mut byte: E::Byte = e.convert(byte)?;
+        let spare = (8 * (i + 1)).saturating_sub(bits);
+        let known: Vec<u8> =
+            ciphertext.iter().map(|row| row.get(i).map_or(0, |byte| byte >> spare << spare)).collect();
+        e.add_public(&mut byte, &known)?;
+        out.push(byte);
+    }
+    Ok(out)
+}
+
+/// What goes into the cipher for each bit: the 128 bits before it.
+fn inputs(iv: &[u8], ciphertext: &[u8], bits: usize) -> Vec<[u8; 16]> {
+    let mut state = [0; 16];
+    state.iter_mut().zip(iv).for_each(|(to, byte)| *to = *byte);
+    let mut state = u128::from_be_bytes(state);
+    let mut all = Vec::with_capacity(bits);
+    for j in 0..bits {
+        all.push(state.to_be_bytes());
+        let bit = ciphertext.get(j / 8).map_or(0, |byte| byte >> (7 - j % 8) & 1);
+        state = state << 1 | u128::from(bit);
+    }
+    all
+}

@@ -1,0 +1,147 @@
+//! CCM (SP 800-38C): counter mode, and CBC-MAC of nonce, associated data and text.
+
+use super::lanes::{add, constant, public, stream};
+use super::{Undecided, misfit};
+use crate::aes::RoundKeys;
+use crate::batch::Engine;
+use crate::mode::cmac::chain;
+use divisi_core::Abort;
+
+/// Whether CCM has nonces and tags of so many bytes, and texts that are that long with such a nonce (A.1).
+#[must_use]
+pub fn takes(nonce: usize, tag: usize, text: usize) -> bool {
+    let fits = |q: usize| q >= 8 || (text as u64) < 1 << (8 * q);
+    (7..=13).contains(&nonce) && (4..=16).contains(&tag) && tag.is_multiple_of(2) && fits(15 - nonce)
+}
+
+/// What is public of a text.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// 7 to 13 bytes.
+    pub nonce: Vec<u8>,
+    /// The associated data.
+    pub aad: Vec<u8>,
+}
+
+/// B_0 and the associated data as blocks (A.2.1, A.2.2).
+fn head_blocks(head: &Head, bytes: usize, tag: usize) -> Vec<u8> {
+    let q = 15usize.saturating_sub(head.nonce.len()).clamp(2, 8);
+    let flags = 64 * u8::from(!head.aad.is_empty()) + 8 * (tag.saturating_sub(2) / 2) as u8 + (q - 1) as u8;
+    let mut all = vec![flags];
+    all.extend_from_slice(&head.nonce);
+    all.extend_from_slice((bytes as u64).to_be_bytes().get(8 - q..).unwrap_or_default());
+    if !head.aad.is_empty() {
+        let length = head.aad.len() as u64;
+        let encoded = length.to_be_bytes();
+        match length {
+            0..0xff00 => all.extend_from_slice(&encoded[6..]),
+            0xff00..=0xffff_ffff => all.extend([&[0xff, 0xfe], &encoded[4..]].concat()),
+            _ => all.extend([&[0xff, 0xff], &encoded[..]].concat()),
+        }
+        all.extend_from_slice(&head.aad);
+    }
+    all.resize(all.len().next_multiple_of(16), 0);
+    all
+}
+
+/// The counter blocks (A.3), from 0 on.
+fn counters(nonce: &[u8], n: usize) -> Vec<[u8; 16]> {
+    let q = 15usize.saturating_sub(nonce.len()).clamp(2, 8);
+    let block = |i: usize| {
+        let mut block = [0; 16];
+        block[0] = (q - 1) as u8;
+        block.iter_mut().skip(1).zip(nonce).for_each(|(to, byte)| *to = *byte);
+        let counter = (i as u64).to_be_bytes();
+        block.iter_mut().skip(16 - q).zip(counter.iter().skip(8 - q)).for_each(|(to, byte)| *to = *byte);
+        block
+    };
+    (0..n).map(block).collect()
+}
+
+/// The key stream of all texts, and what masks their tags.
+fn streams<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    heads: &[Head],
+    bytes: usize,
+) -> Result<(Vec<E::Byte>, Vec<E::Byte>), Abort> {
+    let n = 1 + bytes.div_ceil(16);
+    let counters: Vec<_> = heads.iter().map(|head| counters(&head.nonce, n)).collect();
+    let mut mask = stream(e, key, &counters, 16 + bytes)?;
+    let stream = mask.split_off(16);
+    Ok((stream, mask))
+}
+
+/// The tag before it is masked (6.1, steps 1 to 4).
+fn mac<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    heads: &[Head],
+    tag: usize,
+    text: &[E::Byte],
+) -> Result<Vec<E::Byte>, Abort> {
+    let rows: Vec<Vec<u8>> = heads.iter().map(|head| head_blocks(head, text.len(), tag)).collect();
+    let mut all = public(e, &rows);
+    all.extend_from_slice(text);
+    all.extend(constant(e, &vec![0; text.len().next_multiple_of(16) - text.len()], heads.len()));
+    let mut t = chain(e, key, heads.len(), &all)?;
+    t.truncate(tag);
+    Ok(t)
+}
+
+fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
+    let alike = |pair: &[Head]| match pair {
+        [a, b] => (a.nonce.len(), a.aad.len()) == (b.nonce.len(), b.aad.len()),
+        _ => false,
+    };
+    if heads.is_empty()
+        || !heads.windows(2).all(alike)
+        || !heads.iter().all(|head| takes(head.nonce.len(), tag, bytes))
+    {
+        return Err(misfit("texts of one shape that CCM takes"));
+    }
+    Ok(())
+}
+
+/// Encrypt (6.1): ciphertexts with their tags, to be opened together.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for what CCM does not [take](takes).
+pub fn seal<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    heads: &[Head],
+    tag: usize,
+    text: &[E::Byte],
+) -> Result<Vec<E::Byte>, Abort> {
+    fit(heads, tag, text.len())?;
+    let (mut out, mask) = streams(e, key, heads, text.len())?;
+    add(e, &mut out, text)?;
+    let mut t = mac(e, key, heads, tag, text)?;
+    add(e, &mut t, &mask)?;
+    out.extend(t);
+    Ok(out)
+}
+
+/// Decrypt (6.2) ciphertexts and tags that everybody knows, a row each.
+///
+/// # Errors
+/// As [`seal`].
+pub fn open<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    heads: &[Head],
+    ciphertext: &[Vec<u8>],
+    received: &[Vec<u8>],
+) -> Result<Undecided<E>, Abort> {
+    let (bytes, tag) = (ciphertext.first().map_or(0, Vec::len), received.first().map_or(0, Vec::len));
+    fit(heads, tag, bytes)?;
+    let (mut text, mask) = streams(e, key, heads, bytes)?;
+    let known = public(e, ciphertext);
+    add(e, &mut text, &known)?;
+    let mut difference = mac(e, key, heads, tag, &text)?;
+    add(e, &mut difference, &mask)?;
+    let received = public(e, received);
+    add(e, &mut difference, &received)?;
+    Undecided::new(e, heads.len(), text, vec![difference])
+}

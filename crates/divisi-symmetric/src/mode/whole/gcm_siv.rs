@@ -1,0 +1,193 @@
+//! AES-GCM-SIV (RFC 8452): keys of its own for each nonce, a tag by POLYVAL that is the IV of the encryption.
+//!
+//! POLYVAL hashes the plaintext, which is secret like the hash key: its products are made inside, all in one
+//! round, where GCM's hash of the ciphertext is linear. A nonce that repeats tells whether the texts are the
+//! same, and nothing else (RFC 8452, 9).
+
+use super::lanes::{add, blocks, constant, public, splice, stream};
+use super::siv::rows;
+use super::{Releases, Undecided, misfit};
+use crate::aes::{self, RoundKeys};
+use crate::batch::Engine;
+use crate::mode::ghash::powers;
+use divisi_core::{Abort, Lanes};
+
+/// What is public of a text.
+#[derive(Clone, Debug)]
+pub struct NonceHead {
+    /// The nonce.
+    pub nonce: [u8; 12],
+    /// The associated data.
+    pub aad: Vec<u8>,
+}
+
+/// The longest text or associated data of this version: the standard's own limit is 2^36 bytes.
+pub const LONGEST: usize = 1 << 20;
+
+/// The keys of a nonce (4), a lane each.
+struct Keys<E: Engine> {
+    authentication: Vec<E::Byte>,
+    encryption: RoundKeys<E::Byte>,
+}
+
+/// Derive: halves of the cipher of counter and nonce, all side by side.
+fn derive<E: Engine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]) -> Result<Keys<E>, Abort> {
+    let n = match key.size() {
+        aes::KeySize::Aes128 => 4,
+        aes::KeySize::Aes256 => 6,
+        aes::KeySize::Aes192 => return Err(misfit("a key of 128 or 256 bits")),
+    };
+    let counters = |head: &NonceHead| -> Vec<[u8; 16]> {
+        let block = |i: u32| {
+            let mut block = [0; 16];
+            block[..4].copy_from_slice(&i.to_le_bytes());
+            block[4..].copy_from_slice(&head.nonce);
+            block
+        };
+        (0..n).map(block).collect()
+    };
+    let counters: Vec<_> = heads.iter().map(counters).collect();
+    let all = stream(e, key, &counters, 16 * n as usize)?;
+    let mut halves: Vec<E::Byte> = all.chunks(16).flat_map(|block| block.iter().take(8).cloned()).collect();
+    let encryption = halves.split_off(16);
+    Ok(Keys { authentication: halves, encryption: aes::expand(e, &encryption)? })
+}
+
+/// Bytes in reverse: what POLYVAL's field is to GHASH's (appendix A).
+fn reversed<B: Clone>(block: &[B; 16]) -> [B; 16] {
+    let mut block = block.clone();
+    block.reverse();
+    block
+}
+
+/// POLYVAL (3) of blocks, a lane a text: GHASH of the reversed blocks under x times the reversed key
+/// (appendix A). One product for each block, in one round, beside those of the powers of H.
+fn polyval<E: Engine>(
+    e: &mut E,
+    h: &[E::Byte],
+    blocks: &[[E::Byte; 16]],
+    lanes: usize,
+) -> Result<[E::Byte; 16], Abort> {
+    let h: [E::Byte; 16] = h.to_vec().try_into().map_err(|_| misfit("a hash key of 16 bytes"))?;
+    let h: E::Block = e.convert(reversed(&h))?;
+    let mut doubled = Vec::with_capacity(lanes);
+    for lane in 0..lanes {
+        let one = h.gather(&[lane]).ok_or_else(|| misfit("a hash key for each text"))?;
+        // mulX: the coefficient of x
+        doubled.push(e.combine(&one, &[2])?);
+    }
+    let h = e.join(&doubled.iter().collect::<Vec<_>>());
+    let n = blocks.len();
+    let powers = powers(e, &h, n)?;
+    let blocks: Vec<E::Block> =
+        blocks.iter().map(|block| e.convert(reversed(block))).collect::<Result<_, _>>()?;
+    let all = e.join(&blocks.iter().collect::<Vec<_>>());
+    let mut pairs = Vec::with_capacity(lanes);
+    for k in 0..lanes {
+        let own: Vec<usize> = (0..n).map(|b| b * lanes + k).collect();
+        // the last block belongs to the first power
+        let of_own: Vec<usize> = (0..n).map(|b| k * n + n - 1 - b).collect();
+        let pair = all.gather(&own).zip(powers.gather(&of_own));
+        pairs.push(pair.ok_or_else(|| misfit("a power for each block"))?);
+    }
+    let sums = e.dot(&pairs.iter().map(|(x, y)| (x, y)).collect::<Vec<_>>())?;
+    let bytes: [E::Byte; 16] = e.convert(sums)?;
+    Ok(reversed(&bytes))
+}
+
+/// The tag (4).
+fn tag<E: Engine>(
+    e: &mut E,
+    keys: &Keys<E>,
+    heads: &[NonceHead],
+    text: &[E::Byte],
+) -> Result<Vec<E::Byte>, Abort> {
+    let lanes = heads.len();
+    let aad_bytes = heads.first().map_or(0, |head| head.aad.len());
+    let aad = public(e, &heads.iter().map(|head| head.aad.clone()).collect::<Vec<_>>());
+    let mut all = blocks(e, &aad, lanes)?;
+    all.extend(blocks(e, text, lanes)?);
+    let lengths = [8 * aad_bytes as u64, 8 * text.len() as u64].map(u64::to_le_bytes).concat();
+    let lengths = constant(e, &lengths, lanes);
+    all.extend(blocks(e, &lengths, lanes)?);
+    let mut s = polyval(e, &keys.authentication, &all, lanes)?;
+    let nonces = public(e, &heads.iter().map(|head| head.nonce.to_vec()).collect::<Vec<_>>());
+    add(e, &mut s, &nonces)?;
+    let zero = e.public(&vec![0; lanes]);
+    s[15] = splice(e, &zero, &s[15], 1)?;
+    aes::encrypt(e, &keys.encryption, &mut s)?;
+    Ok(s.into())
+}
+
+/// The counter blocks of a tag (4): its last bit set, the first four bytes count, the lowest first.
+fn counters(mut tag: [u8; 16], n: usize) -> Vec<[u8; 16]> {
+    tag[15] |= 0x80;
+    let [a, b, c, d, ..] = tag;
+    let first = u32::from_le_bytes([a, b, c, d]);
+    let block = |i: usize| {
+        let mut block = tag;
+        block[..4].copy_from_slice(&first.wrapping_add(i as u32).to_le_bytes());
+        block
+    };
+    (0..n).map(block).collect()
+}
+
+fn crypt<E: Engine>(
+    e: &mut E,
+    keys: &Keys<E>,
+    tags: &[[u8; 16]],
+    bytes: usize,
+) -> Result<Vec<E::Byte>, Abort> {
+    let counters: Vec<_> = tags.iter().map(|tag| counters(*tag, bytes.div_ceil(16))).collect();
+    stream(e, &keys.encryption, &counters, bytes)
+}
+
+fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
+    let aad = heads.first().map_or(0, |head| head.aad.len());
+    if heads.is_empty() || heads.iter().any(|head| head.aad.len() != aad) || bytes.max(aad) > LONGEST {
+        return Err(misfit("texts of one shape, of at most a megabyte"));
+    }
+    Ok(())
+}
+
+/// Encrypt (4): the tags, which all learn, then what the ciphertexts are, shared.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for a key of 192 bits, or lanes that do not fit.
+pub fn seal<E: Releases>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    heads: &[NonceHead],
+    text: &[E::Byte],
+) -> Result<(Vec<[u8; 16]>, Vec<E::Byte>), Abort> {
+    fit(heads, text.len())?;
+    let keys = derive(e, key, heads)?;
+    let tag = tag(e, &keys, heads, text)?;
+    let tags = rows(&e.reveal(tag)?, heads.len())?;
+    let mut ciphertext = crypt(e, &keys, &tags, text.len())?;
+    add(e, &mut ciphertext, text)?;
+    Ok((tags, ciphertext))
+}
+
+/// Decrypt (5) ciphertexts and tags that everybody knows, a row each.
+///
+/// # Errors
+/// As [`seal`].
+pub fn open<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    heads: &[NonceHead],
+    ciphertext: &[Vec<u8>],
+    tags: &[[u8; 16]],
+) -> Result<Undecided<E>, Abort> {
+    let bytes = ciphertext.first().map_or(0, Vec::len);
+    fit(heads, bytes)?;
+    let keys = derive(e, key, heads)?;
+    let mut text = crypt(e, &keys, tags, bytes)?;
+    let known = public(e, ciphertext);
+    add(e, &mut text, &known)?;
+    let mut difference = tag(e, &keys, heads, &text)?;
+    let received = public(e, &tags.iter().map(|tag| tag.to_vec()).collect::<Vec<_>>());
+    add(e, &mut difference, &received)?;
+    Undecided::new(e, heads.len(), text, vec![difference])
+}

@@ -1,0 +1,159 @@
+//! A batch's bytes: into blocks, side by side, bit by bit.
+
+use super::misfit;
+use crate::aes::{self, RoundKeys};
+use crate::batch::Engine;
+use divisi_core::{Abort, Lanes};
+
+/// Rows of equal length, a lane each, that everybody knows.
+pub(super) fn public<E: Engine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
+    let bytes = rows.first().map_or(0, Vec::len);
+    let column = |i: usize| rows.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<u8>>();
+    (0..bytes).map(|i| e.public(&column(i))).collect()
+}
+
+/// One row in so many lanes.
+pub(super) fn constant<E: Engine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
+    bytes.iter().map(|byte| e.public(&vec![*byte; lanes])).collect()
+}
+
+/// `x += y`, as far as `y` goes.
+pub(super) fn add<E: Engine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
+    x.iter_mut().zip(y).try_for_each(|(x, y)| e.add(x, y))
+}
+
+/// How many texts there are: as many as the first byte of any part has lanes.
+pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
+    let first = parts.iter().find_map(|part| part.first()).map(Lanes::lanes);
+    let lanes = first.ok_or_else(|| misfit("texts of no bytes at all"))?;
+    if parts.iter().flat_map(|part| part.iter()).any(|byte| byte.lanes() != lanes) {
+        return Err(misfit("texts of one shape, a lane each"));
+    }
+    Ok(lanes)
+}
+
+/// The lanes of all parts, one part after the other: bytes are bits and back for nothing.
+pub(super) fn join<E: Engine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
+    let bits: Vec<[E::Bit; 8]> =
+        parts.iter().map(|part| e.convert(part.clone())).collect::<Result<_, _>>()?;
+    let joined = std::array::from_fn(|i| {
+        let parts: Vec<&E::Bit> = bits.iter().map(|byte| &byte[i]).collect();
+        e.join_bits(&parts)
+    });
+    e.convert(joined)
+}
+
+/// Bytes as blocks, the last one filled up with zeros.
+pub(super) fn blocks<E: Engine>(
+    e: &mut E,
+    bytes: &[E::Byte],
+    lanes: usize,
+) -> Result<Vec<[E::Byte; 16]>, Abort> {
+    let zero = e.public(&vec![0; lanes]);
+    let block = |chunk: &[E::Byte]| {
+        let mut chunk = chunk.to_vec();
+        chunk.resize(16, zero.clone());
+        chunk.try_into().map_err(|_| misfit("a block of 16 bytes"))
+    };
+    bytes.chunks(16).map(block).collect()
+}
+
+/// The upper `bits` of one byte, the rest from the other.
+pub(super) fn splice<E: Engine>(
+    e: &mut E,
+    upper: &E::Byte,
+    lower: &E::Byte,
+    bits: usize,
+) -> Result<E::Byte, Abort> {
+    let upper: [E::Bit; 8] = e.convert(upper.clone())?;
+    let mut out: [E::Bit; 8] = e.convert(lower.clone())?;
+    for (to, from) in out.iter_mut().zip(upper).rev().take(bits) {
+        *to = from;
+    }
+    e.convert(out)
+}
+
+/// The first `bits` of a block, the rest from the other: at a byte's border that is a choice of bytes.
+pub(super) fn splice_block<E: Engine>(
+    e: &mut E,
+    first: &[E::Byte],
+    rest: &[E::Byte; 16],
+    bits: usize,
+) -> Result<[E::Byte; 16], Abort> {
+    let mut out = rest.clone();
+    for (i, (to, from)) in out.iter_mut().zip(first).enumerate().take(bits.div_ceil(8)) {
+        *to = if bits >= 8 * (i + 1) { from.clone() } else { splice(e, from, to, bits - 8 * i)? };
+    }
+    Ok(out)
+}
+
+/// The cipher on many blocks of each text, side by side: block `b` of text `k` of `n` is lane `b n + k`.
+pub(super) fn through<E: Engine>(
+    e: &mut E,
+    keys: &RoundKeys<E::Byte>,
+    direction: divisi_core::Direction,
+    blocks: &[[E::Byte; 16]],
+) -> Result<Vec<[E::Byte; 16]>, Abort> {
+    let Some(first) = blocks.first() else { return Ok(Vec::new()) };
+    let lanes = first[0].lanes();
+    let mut all = Vec::with_capacity(16);
+    for i in 0..16 {
+        let parts: Vec<E::Byte> = blocks.iter().map(|block| block[i].clone()).collect();
+        all.push(join(e, &parts)?);
+    }
+    let mut all = all.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
+    let keys = repeated(keys, lanes, blocks.len())?;
+    match direction {
+        divisi_core::Direction::Encrypt => aes::encrypt(e, &keys, &mut all)?,
+        divisi_core::Direction::Decrypt => aes::decrypt(e, &keys, &mut all)?,
+    }
+    (0..blocks.len()).map(|b| apart(&all, b, lanes)).collect()
+}
+
+/// The key stream of so many bytes from counter blocks that everybody knows, those of each text.
+pub(super) fn stream<E: Engine>(
+    e: &mut E,
+    keys: &RoundKeys<E::Byte>,
+    counters: &[Vec<[u8; 16]>],
+    bytes: usize,
+) -> Result<Vec<E::Byte>, Abort> {
+    let n = bytes.div_ceil(16);
+    if n == 0 {
+        return Ok(Vec::new());
+    }
+    if counters.iter().any(|counters| counters.len() < n) {
+        return Err(misfit("a counter for each block"));
+    }
+    let byte = |b: usize, i: usize| counters.iter().map(move |own| own.get(b).map_or(0, |block| block[i]));
+    let mut all = std::array::from_fn(|i| {
+        let column: Vec<u8> = (0..n).flat_map(|b| byte(b, i)).collect();
+        e.public(&column)
+    });
+    aes::encrypt(e, &repeated(keys, counters.len(), n)?, &mut all)?;
+    let mut out = Vec::with_capacity(16 * n);
+    for b in 0..n {
+        out.extend(apart(&all, b, counters.len())?);
+    }
+    out.truncate(bytes);
+    Ok(out)
+}
+
+/// The keys of all texts, as often as each has blocks.
+fn repeated<B: Lanes + Clone>(
+    keys: &RoundKeys<B>,
+    lanes: usize,
+    times: usize,
+) -> Result<RoundKeys<B>, Abort> {
+    if keys.lanes() == 1 {
+        return Ok(keys.clone());
+    }
+    let index: Vec<usize> = (0..times).flat_map(|_| 0..lanes).collect();
+    keys.gather(&index).ok_or_else(|| misfit("a key for each text"))
+}
+
+/// Block `b` of each of so many texts.
+fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abort> {
+    let index: Vec<usize> = (b * lanes..(b + 1) * lanes).collect();
+    let own: Option<Vec<B>> = all.iter().map(|byte| byte.gather(&index)).collect();
+    own.and_then(|own| own.try_into().ok()).ok_or_else(|| misfit("a block of each text"))
+}

@@ -1,0 +1,204 @@
+//! SIV (RFC 5297): the tag of all that is authenticated and of the text is the IV of its encryption.
+//!
+//! **What repetition tells.** Equal keys, associated data and texts give equal ciphertexts, which is what
+//! deterministic encryption is; other texts give an IV that has nothing to do with the first. The servers see
+//! the IV before the ciphertext, both of which the client gets anyway.
+
+use super::lanes::{add, constant, lanes_of, public, stream};
+use super::{Releases, Undecided, misfit};
+use crate::aes::{RoundKeys, expand};
+use crate::batch::Engine;
+use crate::mode::cmac::{self, Doubles};
+use divisi_core::{Abort, Lanes};
+
+/// Keys ready for use: K1 authenticates, K2 encrypts (2.2).
+pub struct Key<E: Engine> {
+    mac: cmac::Key<E, RoundKeys<E::Byte>>,
+    cipher: RoundKeys<E::Byte>,
+}
+
+impl<E: Engine> Key<E> {
+    /// From the bytes of both halves, of 16, 24 or 32 bytes each.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
+    pub fn new(e: &mut E, key: &[E::Byte]) -> Result<Self, Abort> {
+        let (k1, k2) = key.split_at(key.len() / 2);
+        let [k1, k2] = [expand(e, k1)?, expand(e, k2)?];
+        Key::from_round_keys(e, k1, k2)
+    }
+
+    /// From round keys.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn from_round_keys(
+        e: &mut E,
+        mac: RoundKeys<E::Byte>,
+        cipher: RoundKeys<E::Byte>,
+    ) -> Result<Self, Abort> {
+        Ok(Key { mac: cmac::Key::new(e, mac)?, cipher })
+    }
+
+    fn tag(&self, e: &mut E, lanes: usize, message: &[E::Byte]) -> Result<Vec<E::Byte>, Abort> {
+        self.mac.tag(e, lanes, message)
+    }
+
+    /// S2V (2.4): of strings that everybody knows, a row a text each, and then of the text.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn s2v(
+        &self,
+        e: &mut E,
+        lanes: usize,
+        strings: &[Vec<Vec<u8>>],
+        text: &[E::Byte],
+    ) -> Result<Vec<E::Byte>, Abort> {
+        let mut chaining = self.s2v_begin(e, lanes, strings, text)?;
+        self.s2v_go_on(e, &mut chaining, usize::MAX)?;
+        Ok(chaining.tag())
+    }
+
+    /// So many blocks more of it.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn s2v_go_on(
+        &self,
+        e: &mut E,
+        chaining: &mut cmac::Chaining<E::Byte>,
+        blocks: usize,
+    ) -> Result<(), Abort> {
+        self.mac.go_on(e, chaining, blocks)
+    }
+
+    /// S2V up to its last CMAC, which goes a few blocks at a time.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn s2v_begin(
+        &self,
+        e: &mut E,
+        lanes: usize,
+        strings: &[Vec<Vec<u8>>],
+        text: &[E::Byte],
+    ) -> Result<cmac::Chaining<E::Byte>, Abort> {
+        let zeros = constant(e, &[0; 16], lanes);
+        let mut d = self.tag(e, lanes, &zeros)?;
+        for rows in strings {
+            let string = public(e, rows);
+            let tag = self.tag(e, lanes, &string)?;
+            d = RoundKeys::<E::Byte>::double(e, d)?;
+            add(e, &mut d, &tag)?;
+        }
+        let t = if let Some(before) = text.len().checked_sub(16) {
+            // Sn xorend D
+            let mut t = text.to_vec();
+            add(e, t.get_mut(before..).unwrap_or_default(), &d)?;
+            t
+        } else {
+            // dbl(D) + pad(Sn)
+            let mut t = RoundKeys::<E::Byte>::double(e, d)?;
+            add(e, &mut t, text)?;
+            let first = t.get_mut(text.len()).ok_or_else(|| misfit("a block of 16 bytes"))?;
+            e.add_public(first, &vec![0x80; lanes])?;
+            t
+        };
+        self.mac.begin(e, lanes, &t)
+    }
+
+    /// The key stream that belongs to synthetic IVs that everybody knows (2.5).
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn stream(&self, e: &mut E, ivs: &[[u8; 16]], bytes: usize) -> Result<Vec<E::Byte>, Abort> {
+        let counters: Vec<Vec<[u8; 16]>> = ivs.iter().map(|iv| counters(*iv, bytes.div_ceil(16))).collect();
+        stream(e, &self.cipher, &counters, bytes)
+    }
+
+    /// Encrypt (2.6): the IVs, which all learn, then what the ciphertexts are, shared.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] for lanes that do not fit.
+    pub fn seal(
+        &self,
+        e: &mut E,
+        lanes: usize,
+        strings: &[Vec<Vec<u8>>],
+        text: &[E::Byte],
+    ) -> Result<(Vec<[u8; 16]>, Vec<E::Byte>), Abort>
+    where
+        E: Releases,
+    {
+        let v = self.s2v(e, lanes, strings, text)?;
+        let ivs = rows(&e.reveal(v)?, lanes)?;
+        let mut ciphertext = self.stream(e, &ivs, text.len())?;
+        add(e, &mut ciphertext, text)?;
+        Ok((ivs, ciphertext))
+    }
+
+    /// Decrypt (2.7) ciphertexts that everybody knows, a row each, with the IVs received.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] for rows of different lengths.
+    pub fn open(
+        &self,
+        e: &mut E,
+        strings: &[Vec<Vec<u8>>],
+        ivs: &[[u8; 16]],
+        ciphertext: &[Vec<u8>],
+    ) -> Result<Undecided<E>, Abort> {
+        let lanes = ivs.len();
+        let mut text = self.stream(e, ivs, ciphertext.first().map_or(0, Vec::len))?;
+        let known = public(e, ciphertext);
+        add(e, &mut text, &known)?;
+        if !text.is_empty() && lanes_of(&[&text])? != lanes {
+            return Err(misfit("an IV for each text"));
+        }
+        let tag = self.s2v(e, lanes, strings, &text)?;
+        self.undecided(e, ivs, text, tag)
+    }
+
+    /// Texts that were decrypted, by these IVs and with these tags.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    pub fn undecided(
+        &self,
+        e: &mut E,
+        ivs: &[[u8; 16]],
+        text: Vec<E::Byte>,
+        tag: Vec<E::Byte>,
+    ) -> Result<Undecided<E>, Abort> {
+        let mut difference = tag;
+        let received = public(e, &ivs.iter().map(|iv| iv.to_vec()).collect::<Vec<_>>());
+        add(e, &mut difference, &received)?;
+        Undecided::new(e, ivs.len(), text, vec![difference])
+    }
+}
+
+/// Opened columns as a block for each text.
+pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, Abort> {
+    let byte = |l: usize, i: usize| columns.get(i).and_then(|column| column.get(l)).copied();
+    let row = |l: usize| (0..16).map(|i| byte(l, i)).collect::<Option<Vec<u8>>>();
+    let rows: Option<Vec<[u8; 16]>> = (0..lanes).map(|l| row(l)?.try_into().ok()).collect();
+    rows.ok_or_else(|| misfit("a tag of 16 bytes for each text"))
+}
+
+/// The counter blocks of an IV (2.5): without two of its bits, so that 32 bits and 64 bits count without a
+/// carry.
+fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
+    iv[8] &= 0x7f;
+    iv[12] &= 0x7f;
+    let first = u128::from_be_bytes(iv);
+    (0..n as u128).map(|i| first.wrapping_add(i).to_be_bytes()).collect()
+}
+
+impl<E: Engine> Key<E> {
+    /// How many keys there are.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.cipher.lanes()
+    }
+}

@@ -1,0 +1,198 @@
+//! CBC with ciphertext stealing (SP 800-38A, addendum): texts of a block or more, down to a bit, without
+//! padding.
+//!
+//! The three variants differ in the order of the last two blocks alone, which is public
+//! ([`Variant::arrange`]).
+
+use super::lanes::{add, blocks, constant, lanes_of, public, splice_block, through};
+use super::misfit;
+use crate::aes::RoundKeys;
+use crate::batch::Engine;
+use crate::mode::cbc;
+use divisi_core::{Abort, Direction};
+
+/// Which order the last two blocks have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variant {
+    /// The short one first.
+    Cs1,
+    /// As CBC where the text is whole blocks, else as CS3.
+    Cs2,
+    /// The short one last, always.
+    Cs3,
+}
+
+impl Variant {
+    fn swaps(self, bits: usize) -> bool {
+        match self {
+            Variant::Cs1 => false,
+            Variant::Cs2 => !bits.is_multiple_of(128),
+            Variant::Cs3 => true,
+        }
+    }
+
+    /// The ciphertext from blocks in the order of CBC, the last but one cut to what it keeps, in whole bytes.
+    #[must_use]
+    pub fn arrange(self, bits: usize, blocks: &[u8]) -> Vec<u8> {
+        let Some((front, rest)) = parts(bits) else { return blocks.to_vec() };
+        let (head, tail) = blocks.split_at(front.min(blocks.len()));
+        let (short, whole) = tail.split_at(rest.div_ceil(8).min(tail.len()));
+        let last = if self.swaps(bits) {
+            concat(&[(whole, 128), (short, rest)])
+        } else {
+            concat(&[(short, rest), (whole, 128)])
+        };
+        [head, &last].concat()
+    }
+
+    /// The way back.
+    #[must_use]
+    pub fn restore(self, bits: usize, ciphertext: &[u8]) -> Vec<u8> {
+        let Some((front, rest)) = parts(bits) else { return ciphertext.to_vec() };
+        let (head, tail) = ciphertext.split_at(front.min(ciphertext.len()));
+        let (short, whole) = if self.swaps(bits) {
+            (bits_of(tail, 128, rest), bits_of(tail, 0, 128))
+        } else {
+            (bits_of(tail, 0, rest), bits_of(tail, rest, 128))
+        };
+        [head, &short, &whole].concat()
+    }
+}
+
+/// The bytes before the last two blocks, and the bits of the short one; nothing if there is one block.
+fn parts(bits: usize) -> Option<(usize, usize)> {
+    let n = bits.div_ceil(128);
+    (n >= 2).then(|| (16 * (n - 2), bits - 128 * (n - 1)))
+}
+
+/// So many bits of a string, from one on, the highest of a byte first.
+fn bits_of(bytes: &[u8], from: usize, count: usize) -> Vec<u8> {
+    let bit = |i: usize| bytes.get(i / 8).map_or(0, |byte| byte >> (7 - i % 8) & 1);
+    let mut out = vec![0; count.div_ceil(8)];
+    for i in 0..count {
+        if let Some(byte) = out.get_mut(i / 8) {
+            *byte |= bit(from + i) << (7 - i % 8);
+        }
+    }
+    out
+}
+
+/// Strings of so many bits, one after the other.
+fn concat(strings: &[(&[u8], usize)]) -> Vec<u8> {
+    let total: usize = strings.iter().map(|(_, bits)| bits).sum();
+    let (mut out, mut at) = (vec![0; total.div_ceil(8)], 0);
+    for (bytes, bits) in strings {
+        for i in 0..*bits {
+            let bit = bytes.get(i / 8).map_or(0, |byte| byte >> (7 - i % 8) & 1);
+            if let Some(byte) = out.get_mut((at + i) / 8) {
+                *byte |= bit << (7 - (at + i) % 8);
+            }
+        }
+        at += bits;
+    }
+    out
+}
+
+/// Encrypt texts of so many bits, a lane each: the blocks in the order of CBC, of the last but one as much as
+/// stays. Nothing of the rest, which is inside the last one, leaves.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
+pub fn encrypt<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    iv: &[Vec<u8>],
+    bits: usize,
+    text: &[E::Byte],
+) -> Result<Vec<E::Byte>, Abort> {
+    let lanes = lanes_of(&[text])?;
+    if bits < 128 || text.len() != bits.div_ceil(8) || iv.len() != lanes {
+        return Err(misfit("texts of a block at least"));
+    }
+    // filled up with zeros, within the last byte too
+    let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
+    let mut all = blocks(e, text, lanes)?;
+    let last = all.pop().ok_or_else(|| misfit("texts of a block at least"))?;
+    all.push(splice_block(e, &last, &zeros, bits - 16 * 8 * all.len())?);
+    let columns = |i: usize| iv.iter().map(|iv| iv.get(i).copied().unwrap_or(0)).collect();
+    let iv: Vec<Vec<u8>> = (0..16).map(columns).collect();
+    let all = cbc::encrypt(e, key, &iv, &all.concat())?;
+    let Some((front, rest)) = parts(bits) else { return Ok(all) };
+    let (head, tail) = all.split_at_checked(front).ok_or_else(|| misfit("two blocks"))?;
+    let (short, whole) = tail.split_at_checked(16).ok_or_else(|| misfit("two blocks"))?;
+    let short = splice_block(e, short, &zeros, rest)?;
+    let mut out = head.to_vec();
+    out.extend(short.into_iter().take(rest.div_ceil(8)));
+    out.extend_from_slice(whole);
+    Ok(out)
+}
+
+/// Decrypt texts of so many bits, which everybody knows as [`Variant::restore`] gives them, a row each.
+///
+/// Cost: two calls of the cipher, one for a single block.
+///
+/// # Errors
+/// As [`encrypt`].
+pub fn decrypt<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    iv: &[Vec<u8>],
+    bits: usize,
+    ciphertext: &[Vec<u8>],
+) -> Result<Vec<E::Byte>, Abort> {
+    let lanes = ciphertext.len();
+    if bits < 128 || iv.len() != lanes || iv.iter().any(|iv| iv.len() != 16) {
+        return Err(misfit("texts of a block at least"));
+    }
+    let part = |range: std::ops::Range<usize>| -> Vec<Vec<u8>> {
+        ciphertext.iter().map(|row| row.get(range.clone()).unwrap_or_default().to_vec()).collect()
+    };
+    let Some((front, rest)) = parts(bits) else {
+        let known = public(e, &part(0..16));
+        let known = blocks(e, &known, lanes)?;
+        let mut out = through(e, key, Direction::Decrypt, &known)?.concat();
+        let iv = public(e, iv);
+        add(e, &mut out, &iv)?;
+        return Ok(out);
+    };
+    let short_bytes = rest.div_ceil(8);
+    let front_bytes = public(e, &part(0..front));
+    let mut known = blocks(e, &front_bytes, lanes)?;
+    let whole = public(e, &part(front + short_bytes..front + short_bytes + 16));
+    known.extend(blocks(e, &whole, lanes)?);
+    let mut plain = through(e, key, Direction::Decrypt, &known)?;
+    let z = plain.pop().ok_or_else(|| misfit("a last block"))?;
+    let short = public(e, &part(front..front + short_bytes));
+    // what was stolen stands behind the short block
+    let before = splice_block(e, &short, &z, rest)?;
+    let mut last = z;
+    add(e, &mut last, &short)?;
+    let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
+    let last = splice_block(e, &last, &zeros, rest)?;
+    plain.extend(through(e, key, Direction::Decrypt, &[before])?);
+    let mut out = plain.concat();
+    let mut previous = public(e, iv);
+    previous.extend(front_bytes);
+    add(e, &mut out, &previous)?;
+    out.extend(last.into_iter().take(short_bytes));
+    if lanes == 0 { Ok(constant(e, &[], 0)) } else { Ok(out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_go_back_at_every_length() {
+        for bits in 128..520 {
+            let mut text: Vec<u8> = (1..=bits.div_ceil(8)).map(|i| (i * 37) as u8).collect();
+            if let Some(last) = text.last_mut() {
+                *last = *last >> (8 * bits.div_ceil(8) - bits) << (8 * bits.div_ceil(8) - bits);
+            }
+            for variant in [Variant::Cs1, Variant::Cs2, Variant::Cs3] {
+                let blocks = variant.restore(bits, &text);
+                assert_eq!(variant.arrange(bits, &blocks), text, "{bits} {variant:?}");
+            }
+        }
+    }
+}

