@@ -32,7 +32,7 @@ mod bits;
 mod evaluator;
 mod garbler;
 mod pieces;
-mod plan;
+pub(crate) mod plan;
 pub(crate) mod plot;
 mod run;
 mod secrets;
