@@ -3,7 +3,7 @@
 use super::attacks::{LANES, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
 use divisi_core::testing::memory::Needle;
-use divisi_core::{Abort, Boolean, Check, Job, settle};
+use divisi_core::{Abort, Boolean, Check, Job, Step, settle};
 use divisi_rep3::adversary::harness::{Harness, failed_check};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Rep3, Trio};
@@ -59,7 +59,12 @@ fn one_call_does_not_serve_two_circuits() {
             e.run(&mut [Job::new(&programs[usize::from(me == other)], wires)])
         });
         let evaluator = &ends[roles(0)[2].index()];
-        assert_eq!(failed_check(evaluator), Some(Check::Y1), "{evaluator:?}");
+        // before any table is there to compare
+        let salt = Step::new("divisi_rep3::garbled/salt");
+        assert!(
+            matches!(evaluator, Err(Abort::CheckFailed { check: Check::Y1, step, .. }) if step.id == salt.id),
+            "{evaluator:?}"
+        );
     }
 }
 
@@ -100,6 +105,25 @@ fn another_seed_is_noticed() {
                 e.run(&mut [Job::new(&program, wires)])
             });
             assert_eq!(failed_check(&ends[roles(calls)[2].index()]), Some(Check::Y2));
+        }
+    }
+}
+
+/// P1 cannot choose the hash of a call by itself.
+#[test]
+fn another_salt_is_noticed() {
+    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
+    for calls in 0..3 {
+        for liar in [0, 1] {
+            let harness = Harness::default();
+            let [liar, evaluator] = [roles(calls)[liar], roles(calls)[2]];
+            harness.change(liar, evaluator, "divisi_rep3::garbled/salt", 0, |body| body[3] ^= 1);
+            let ends = harness.act(|trio| {
+                let (mut e, wires) = begin(trio, &parts, calls)?;
+                e.run(&mut [Job::new(&program, wires)])
+            });
+            let end = &ends[evaluator.index()];
+            assert!(matches!(end, Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. })), "{end:?}");
         }
     }
 }

@@ -37,10 +37,12 @@ mutants! {
     the_evaluator_lacks_r12: Weak(Weakness::NoR12), seen::evaluator_sees_output;
     the_first_lacks_r23: Weak(Weakness::NoR23), seen::first_sees_output;
     no_call_returns: Weak(Weakness::SameCall), seen::delta_of_two_calls;
+    no_mask_returns: Weak(Weakness::SameCall), seen::sum_of_two_calls;
     labels_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening;
     pairs_have_tweaks_of_their_own: Weak(Weakness::PairsAsGates), attacks::tweaks_return;
     lanes_have_tweaks_of_their_own: Weak(Weakness::SharedTweak), attacks::tweaks_return;
     the_list_is_of_pairs: Weak(Weakness::ListOfLabels), selective::of_known;
+    the_list_has_an_order: Weak(Weakness::Unordered), selective::of_order;
     the_list_is_whole: Weak(Weakness::HalfList), selective::late;
 }
 

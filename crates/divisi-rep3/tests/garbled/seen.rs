@@ -105,6 +105,34 @@ pub fn delta_of_two_calls(gap: Gap) -> bool {
     sums.iter().collect::<BTreeSet<_>>().len() == 1 && sums.len() > 10
 }
 
+/// P3 has the sum of two outputs: their masks were the same.
+pub fn sum_of_two_calls(gap: Gap) -> bool {
+    let program = small_program();
+    let (values, parts): (Vec<_>, Vec<_>) = [0x0f, 0x35].map(|seed| transparent(seed, LANES)).into_iter().unzip();
+    let [_, _, evaluator] = roles(0);
+    let ends = gap.harness().act(|mut trio| {
+        gap.weaken(&mut trio);
+        let secret = [inputs(&mut trio, &parts[0])?, inputs(&mut trio, &parts[1])?];
+        let mut e = engine(trio);
+        let mut results = Vec::new();
+        for secret in &secret {
+            let wires = bits(&mut e, secret)?;
+            let mut jobs = [Job::new(&program, wires)];
+            e.run(&mut jobs)?;
+            let out = bytes(&mut e, &jobs[0].wires)?;
+            let pending = e.close_linear(out)?;
+            let verified = settle(&mut e, pending)?.each();
+            results.push(e.trio().part(&verified[0])?.second.clone());
+            turn(&mut e, 2)?;
+        }
+        Ok(results)
+    });
+    let z = ends[evaluator.index()].as_ref().unwrap();
+    let sum = |all: [&Vec<u8>; 2]| -> Vec<u8> { all[0].iter().zip(all[1]).map(|(x, y)| x ^ y).collect() };
+    let [one, two] = [0, 1].map(|call| in_the_clear(&program, &values[call]).swap_remove(0));
+    sum([&z[0], &z[1]]) == sum([&one, &two])
+}
+
 /// A masked opening that P1 told P2 and P3 differently chooses between two secrets: without a barrier P3
 /// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after
 /// run.

@@ -3,7 +3,7 @@
 
 use super::attacks::{Gap, LANES, roles, transparent};
 use super::{bits, bytes, engine, inputs, small_program, turn};
-use divisi_core::{Boolean, Job, settle};
+use divisi_core::{Abort, Boolean, Check, Job, PartyId, settle};
 use divisi_rep3::adversary::harness::many;
 use divisi_rep3::deal::Part;
 
@@ -32,6 +32,8 @@ pub enum Spoiled {
 struct Spoil {
     selected: bool,
     aborted: bool,
+    /// What P3 ended with.
+    end: Option<(Check, Option<PartyId>)>,
 }
 
 /// A garbler spoils the hash of `value`.
@@ -82,8 +84,12 @@ fn spoil(gap: Gap, calls: usize, lanes: usize, spoiled: Spoiled, value: usize) -
             Err(_) => true,
         },
     };
+    let end = match &ends[evaluator.index()] {
+        Err(Abort::CheckFailed { check, culprit, .. }) => Some((*check, *culprit)),
+        _ => None,
+    };
     // what the liar sees
-    Spoil { selected, aborted: ends.iter().any(Result::is_err) }
+    Spoil { selected, aborted: ends.iter().any(Result::is_err), end }
 }
 
 /// Whether the liar can tell the bit by the abort: run after run it guesses that P3 selected the spoiled hash
@@ -161,6 +167,16 @@ fn an_abort_does_not_depend_on_the_selected_bit() {
 #[ignore = "long"]
 fn no_abort_of_many_depends_on_the_selected_bit() {
     an_abort_tells_nothing(1 << 10);
+}
+
+/// Whoever made the list or its digest lied: nobody knows which, and nobody is named.
+#[test]
+fn a_spoiled_list_names_nobody() {
+    for spoiled in positions() {
+        for value in [0, 1] {
+            assert_eq!(spoil(Gap::Nothing, 1, 1, spoiled, value).end, Some((Check::Y2, None)), "{spoiled:?}");
+        }
+    }
 }
 
 /// The same in lanes.
