@@ -56,11 +56,8 @@ fn run(lab: &Rep3Lab, programs: &[&Program], inputs: &[Vec<Vec<u8>>]) -> Counts 
             Ok(Outputs::bytes(out))
         })
         .unwrap();
-    let expected: Vec<Vec<u8>> = programs
-        .iter()
-        .zip(inputs)
-        .flat_map(|(program, inputs)| in_the_clear(program, inputs))
-        .collect();
+    let expected: Vec<Vec<u8>> =
+        programs.iter().zip(inputs).flat_map(|(program, inputs)| in_the_clear(program, inputs)).collect();
     assert!(opened.bytes == expected, "{:?}", lab.security);
     counts
 }

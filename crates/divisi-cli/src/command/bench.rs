@@ -2,7 +2,7 @@
 
 use super::effort::Effort;
 use super::engine::{EngineChoice, Manner};
-use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice};
+use super::{AnyProtocol, Context, Done, Goal};
 use super::{bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
@@ -138,7 +138,7 @@ pub struct Mac {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    choice: ProtocolChoice,
+    choice: AnyProtocol,
     #[command(flatten)]
     effort: Effort,
 }
@@ -246,7 +246,8 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            let usual = effort.options(context, Some(*engine));
+            let mut usual = effort.options(context, Some(*engine));
+            choice.own(engine.engine(), &mut usual.own)?;
             measure(context, Options { work, choice: choice.get(), blocks: messages.count, ..usual })
         }
     }

@@ -29,6 +29,7 @@
 //! until z came, 16 bytes a bit.
 
 mod bits;
+mod choice;
 mod evaluator;
 mod garbler;
 mod pieces;
@@ -38,6 +39,8 @@ mod run;
 mod secrets;
 mod walk;
 mod weak;
+
+pub use choice::{FAR, LANES_EACH, RoundsChoice};
 
 use divisi_core::{Step, step};
 

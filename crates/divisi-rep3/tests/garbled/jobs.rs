@@ -11,7 +11,11 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 
 /// A party's engine, its roles, and its inputs as bits.
-fn begin(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize) -> Result<(Rep3, Vec<divisi_rep3::Bit>), Abort> {
+fn begin(
+    mut trio: Trio,
+    parts: &[Vec<Part>; 3],
+    calls: usize,
+) -> Result<(Rep3, Vec<divisi_rep3::Bit>), Abort> {
     let secret = inputs(&mut trio, parts)?;
     let mut e = engine(trio);
     turn(&mut e, calls)?;
@@ -123,7 +127,10 @@ fn another_salt_is_noticed() {
                 e.run(&mut [Job::new(&program, wires)])
             });
             let end = &ends[evaluator.index()];
-            assert!(matches!(end, Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. })), "{end:?}");
+            assert!(
+                matches!(end, Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. })),
+                "{end:?}"
+            );
         }
     }
 }

@@ -108,7 +108,8 @@ pub fn delta_of_two_calls(gap: Gap) -> bool {
 /// P3 has the sum of two outputs: their masks were the same.
 pub fn sum_of_two_calls(gap: Gap) -> bool {
     let program = small_program();
-    let (values, parts): (Vec<_>, Vec<_>) = [0x0f, 0x35].map(|seed| transparent(seed, LANES)).into_iter().unzip();
+    let (values, parts): (Vec<_>, Vec<_>) =
+        [0x0f, 0x35].map(|seed| transparent(seed, LANES)).into_iter().unzip();
     let [_, _, evaluator] = roles(0);
     let ends = gap.harness().act(|mut trio| {
         gap.weaken(&mut trio);

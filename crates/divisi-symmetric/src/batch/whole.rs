@@ -21,15 +21,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes of a message that one program takes.
 const MOST: usize = 512;
+/// Depth costs nothing here.
+const ADDER: Adder = Adder::FewestAnds;
 /// How many programs are kept.
 const KEPT: usize = 24;
 
 /// A function without its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Named {
-    Hash(Hash, Adder),
+    Hash(Hash),
     Xof(Xof),
-    Hmac(Hash, Adder),
+    Hmac(Hash),
     Kmac(Kmac, Output),
     /// With keys of so many bytes.
     Cmac(usize),
@@ -103,11 +105,11 @@ pub(super) fn pad_states<E: Boolean>(
     let make = || {
         drawn(&[key.len()], |g, mut values| {
             let key = super::bits(g, values.pop().unwrap_or_default())?;
-            let states = hmac::pad_states(g, hash, adder, &key)?;
+            let states = hmac::pad_states(g, hash, ADDER, &key)?;
             Ok(vec![super::byte_values(g, [states.inner, states.outer].concat())?])
         })
     };
-    let program = program(&Named::Hmac(hash, adder), Task::Pads(key.len()), make)?;
+    let program = program(&Named::Hmac(hash), Task::Pads(key.len()), make)?;
     let mut jobs = [Job::new(&program, inputs(vec![key.to_vec()]))];
     e.run(&mut jobs)?;
     let [job] = jobs;
@@ -119,9 +121,9 @@ pub(super) fn pad_states<E: Boolean>(
 impl<E: Engine> Function<E> {
     fn named(&self) -> Option<Named> {
         Some(match &self.kind {
-            Kind::Hash(hash, adder) => Named::Hash(*hash, *adder),
+            Kind::Hash(hash, _) => Named::Hash(*hash),
             Kind::Xof(xof) => Named::Xof(xof.clone()),
-            Kind::Hmac(hash, adder, _) => Named::Hmac(*hash, *adder),
+            Kind::Hmac(hash, ..) => Named::Hmac(*hash),
             Kind::Kmac(kmac, _, output) => Named::Kmac(kmac.clone(), *output),
             Kind::Cmac(key) => Named::Cmac(key.bytes()),
             Kind::Gmac(_) => return None,
@@ -150,16 +152,16 @@ impl<E: Engine> Function<E> {
         spare: usize,
     ) -> Result<Self, Abort> {
         let kind = match named {
-            Named::Hash(hash, adder) => Kind::Hash(hash, adder),
+            Named::Hash(hash) => Kind::Hash(hash, ADDER),
             Named::Xof(xof) => Kind::Xof(xof),
-            Named::Hmac(hash, adder) => {
+            Named::Hmac(hash) => {
                 // of a message that has begun only the outer state is left to come
                 let outer = if kept.len() > hash.state_bytes() {
                     kept.split_off(hash.state_bytes())
                 } else {
                     kept.clone()
                 };
-                Kind::Hmac(hash, adder, PadStates { inner: kept, outer })
+                Kind::Hmac(hash, ADDER, PadStates { inner: kept, outer })
             }
             Named::Kmac(kmac, output) => Kind::Kmac(kmac, kept, output),
             Named::Cmac(_) => Kind::Cmac(cmac::Key::of_kept(e, kept)?),
@@ -276,8 +278,7 @@ impl<E: Engine> Function<E> {
         let mut jobs: Vec<Job<'_, E::Bit>> =
             programs.iter_mut().map(|(program, wires)| Job::new(program, std::mem::take(wires))).collect();
         e.run(&mut jobs)?;
-        let outputs: Vec<Vec<SecretByte<E>>> =
-            jobs.into_iter().map(|job| output(job.wires)).collect();
+        let outputs: Vec<Vec<SecretByte<E>>> = jobs.into_iter().map(|job| output(job.wires)).collect();
         in_order(e, outputs, &groups, n).map(Some)
     }
 }

@@ -18,8 +18,7 @@ use divisi_symphony::tags;
 
 const KNOWN: Step = step!("known");
 
-const GCM_BY_LEVELS: &str =
-    "--mode constant-round has no GCM, whose products over GF(2^128) stay on shares: give another mode, or leave it out";
+const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products over GF(2^128) stay on shares: give another mode, or leave it out";
 
 /// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for
 /// as many blocks.
