@@ -36,8 +36,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     /// How hashes and MACs run in the rounds that this server leads: levels (the least bytes), constant-round
-    /// (two of the servers garble: two messages whatever the algorithm), or auto, which garbles if a round trip
-    /// to the others takes a millisecond or more
+    /// (two of the servers garble: two messages whatever the algorithm), or auto, which garbles if a round
+    /// trip to the others takes a millisecond or more
     #[arg(long, value_name = "NAME", default_value_t)]
     mode: RoundsChoice,
 }

@@ -97,8 +97,8 @@ pub(crate) struct Plan<'p> {
     pub(crate) roles: Roles,
     /// Those parts that have outputs, with their places among the caller's jobs.
     pub(crate) parts: Vec<(usize, Part<'p>)>,
-    /// H(session, strand, call, roles, handles of inputs and outputs, circuits, lanes): stands in every digest
-    /// and every derivation.
+    /// H(session, strand, call, roles, handles of inputs and outputs, circuits, lanes): stands in every
+    /// digest and every derivation.
     pub(crate) name: [u8; 32],
 }
 

@@ -1,7 +1,7 @@
-//! AES by its key, a program a block: for engines whose rounds do not grow with a program's depth, where 1,280
-//! bits of round keys as inputs cost more than the ANDs of their schedule.
+//! AES by its key, a program a block: for engines whose rounds do not grow with a program's depth, where
+//! 1,280 bits of round keys as inputs cost more than the ANDs of their schedule.
 
-use super::whole::{inputs, output};
+use super::drawn::{inputs, output};
 use super::{Engine, bits, byte_values, unfit};
 use crate::aes::KeySize;
 use crate::circuits;

@@ -1,6 +1,6 @@
 //! Any hash or MAC by its settings: made ready with its key, fed piece by piece, finished.
 
-use super::{Engine, Messages, SecretByte, bits, cmac, gmac, hash, hmac, kmac, public, unfit, whole, xof};
+use super::{Engine, Messages, SecretByte, bits, cmac, drawn, gmac, hash, hmac, kmac, public, unfit, xof};
 use crate::algorithm::{Algorithm, Settings, Strength};
 use crate::gates::Adder;
 use crate::hash::Hash;
@@ -67,7 +67,7 @@ impl<E: Engine> Function<E> {
             }
             Algorithm::Hmac(hash) => {
                 let key = bits(e, key.to_vec())?;
-                Kind::Hmac(hash, adder, whole::pad_states(e, hash, adder, &key)?)
+                Kind::Hmac(hash, adder, drawn::pad_states(e, hash, adder, &key)?)
             }
             Algorithm::Kmac(strength) => {
                 let kmac = match strength {

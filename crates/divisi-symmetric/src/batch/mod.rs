@@ -7,6 +7,7 @@
 mod absorb;
 pub mod block;
 pub mod cmac;
+mod drawn;
 mod function;
 pub mod gmac;
 pub mod hash;
