@@ -227,6 +227,7 @@ fn json_has_every_field_that_scripts_rely_on() {
         "total_per_second",
         "peak_rss_bytes_per_party",
         "statistical_bits",
+        "computational_bits",
         "verification_error_bits",
         "checks",
         "kernel",

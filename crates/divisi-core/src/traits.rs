@@ -168,6 +168,12 @@ pub trait Boolean {
     /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; the abort
     /// that ends the session.
     fn run(&mut self, jobs: &mut [Job<'_, Self::Bit>]) -> Result<(), Abort>;
+
+    /// Whether a program costs the same rounds whatever its depth, so that one program of many steps is
+    /// better than many of one.
+    fn is_free_of_depth(&self) -> bool {
+        false
+    }
 }
 
 /// A public function of a few bits, by all its values.

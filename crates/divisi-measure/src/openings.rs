@@ -19,6 +19,9 @@ pub type Marked = BTreeMap<&'static str, (u64, u64)>;
 const OPENINGS: &[(&str, &str)] = &[
     ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
     ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
+    ("divisi_rep3::garbled/labels", "whether labels have the hashes that P3's bits select [Y3]"),
+    ("divisi_rep3::garbled/masks", "the same of the masks r23 [Y3]"),
+    ("divisi_rep3::garbled/result", "z = y + r12 + r23, under masks that are used once"),
     ("divisi_rep3::masked/open_masked", "c = x + r under a mask that is used once"),
     ("divisi_rep3::masked/open_to.component", "verified outputs, to one party"),
     ("divisi_rep3::open/open.bytes", "verified outputs, and the masked difference of a tag [A1, A23]"),
@@ -58,6 +61,9 @@ const CLOSED: &[&str] = &[
     "divisi_core::session::agree/hello",
     "divisi_rep3::engine::blocks/dot",
     "divisi_rep3::engine::blocks/multiply",
+    "divisi_rep3::garbled/decoding",
+    "divisi_rep3::garbled/salt",
+    "divisi_rep3::garbled/tables",
     "divisi_rep3::input/digests",
     "divisi_rep3::input/verdict",
     "divisi_rep3::lookup/view",
@@ -193,10 +199,15 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
     let levels = sent("divisi_rep3::verify::inner_product/inner_product.11");
     let grids = sent("divisi_rep3::verify::planes/planes.h") + sent("divisi_rep3::verify::ands/ands.h");
     let otherwise = matches!(run.work, Work::Openings(_));
-    let verified = run.security == Security::Malicious && !otherwise;
+    let garbled = matches!(run.work, Work::Garbled(..));
+    let verified = run.security == Security::Malicious && !otherwise && !garbled;
     let expected = [
         ("divisi_core::session::agree/echo", checks(Check::M0_1)),
         ("divisi_core::session/same_digest", checks(Check::M0_6)),
+        // each message of labels has lists of both garblers, of masks one
+        ("divisi_rep3::garbled/labels", sent("divisi_rep3::garbled/labels")),
+        ("divisi_rep3::garbled/masks", sent("divisi_rep3::garbled/masks") / 2),
+        ("divisi_rep3::garbled/result", sent("divisi_rep3::garbled/result")),
         ("divisi_rep3::masked/open_masked", if otherwise { 3 } else { 0 }),
         ("divisi_rep3::masked/open_to.component", if otherwise { 1 } else { 0 }),
         ("divisi_rep3::open/open.bytes", sent("divisi_rep3::open/open.bytes")),
@@ -234,7 +245,7 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
     let schedule = u64::from(protocol.for_key_schedule() == protocol);
     3 * 10
         * match run.work {
-            Work::Openings(_) | Work::Function(..) => 0,
+            Work::Openings(_) | Work::Function(..) | Work::Garbled(..) => 0,
             Work::Aes(..) => 1 + schedule,
             // the text twice, the mask of the tag alone twice; with the schedule the hash key
             Work::Gcm(_) => 4 + 2 * schedule,
@@ -244,7 +255,7 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
 /// Bytes that one client or party learns, and nobody else: to a client each of the three sends a component.
 fn to_one(run: &Run) -> u64 {
     match run.work {
-        Work::Aes(..) | Work::Function(..) => 0,
+        Work::Aes(..) | Work::Function(..) | Work::Garbled(..) => 0,
         Work::Openings(bytes) => bytes as u64,
         Work::Gcm(bytes) => 3 * bytes as u64,
     }

@@ -193,6 +193,7 @@ mod following {
         runs.push(Run { protocol, security, work: Work::Openings(BYTES) });
         let of = |&(name, messages)| Run { protocol, security, work: Work::Function(name, messages) };
         runs.extend(FUNCTIONS.iter().map(of));
+        runs.push(Run { protocol, security, work: Work::Garbled("sha256", 3) });
         let security = Security::SemiHonest;
         runs.push(Run { protocol, security, work: Work::Function("sha3-256", 3) });
         runs

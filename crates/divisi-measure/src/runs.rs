@@ -10,12 +10,13 @@ use divisi_core::{
 use divisi_net::memory;
 use divisi_net::{Machine, Mesh, Options, World};
 use divisi_rep3::deal::{self, Part};
-use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Engine, Function, Messages, SecretByte, bits, byte_values};
 use divisi_symmetric::gates::Adder;
 use divisi_symphony::cipher;
+use divisi_symphony::close;
 use divisi_symphony::gcm::{GcmKey, Opening, Sealing};
 use divisi_symphony::tags;
 use std::io;
@@ -36,12 +37,14 @@ pub enum Work {
     /// A hash or MAC by its name, of this many messages; tags are compared, too, with right ones and wrong
     /// ones.
     Function(&'static str, usize),
+    /// A hash by its name, of this many messages, garbled by two of the three.
+    Garbled(&'static str, usize),
 }
 
 impl Work {
     /// What is public about a hash or MAC, if it is one: SHA-2 adds in the way that has few rounds.
     pub fn settings(self) -> Option<Settings> {
-        let Work::Function(name, _) = self else { return None };
+        let (Work::Function(name, _) | Work::Garbled(name, _)) = self else { return None };
         let algorithm = name.parse().ok()?;
         Some(Settings { adder: Adder::LowDepth, ..Settings::new(algorithm) })
     }
@@ -72,6 +75,7 @@ impl Run {
             Work::Openings(n) => ("openings", format!("{n} bytes")),
             Work::Gcm(n) => ("gcm", format!("{n} bytes")),
             Work::Function(name, n) => (name, format!("{n} messages")),
+            Work::Garbled(name, n) => (name, format!("{n} messages in constant rounds")),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
     }
@@ -137,6 +141,10 @@ impl Prepared {
             Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
             Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
             Work::Function(_, n) => digest_or_tag(&mut rep, &mine, self.run.work.settings(), n)?,
+            Work::Garbled(_, n) => {
+                rep.use_rounds(Rounds::Constant);
+                digest_or_tag(&mut rep, &mine, self.run.work.settings(), n)?
+            }
         };
         let counts = rep.trio().session().meter().read();
         Ok((output, counts))
@@ -229,7 +237,7 @@ fn digest_or_tag(
     let function = tags::prepare(rep, &settings, &key)?;
     let output = outputs(rep, function.get(), text, n)?;
     let bytes = byte_values(rep, output.clone())?;
-    let out = verified(rep, bytes)?;
+    let out = if rep.owes() { verified(rep, bytes)? } else { close(rep, bytes)? };
     let opened = rep.trio().open(&out)?;
     if settings.algorithm.is_mac() {
         for (wrong, right) in [(0, true), (1, false)] {
@@ -290,7 +298,7 @@ impl Inputs {
                 let sealed = cipher.encrypt(&iv.into(), payload).map_err(|e| e.to_string())?;
                 (vec![key, text], vec![sealed])
             }
-            Work::Function(name, n) => {
+            Work::Function(name, n) | Work::Garbled(name, n) => {
                 let settings = work.settings().ok_or_else(|| format!("no hash and no MAC: {name}"))?;
                 let key = draw(settings.algorithm.key_bytes());
                 let longest = lengths(n).into_iter().max().unwrap_or(0);

@@ -73,6 +73,7 @@ mod wire;
 
 pub use admit::{Admit, Grant, Lists, What, Who};
 pub use client::{Client, Listed, OVERHEAD, ReadSeek, Tagged};
+pub use divisi_rep3::RoundsChoice;
 pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
 pub use divisi_symphony::CHUNK;
 pub use error::{Error, ErrorKind};

@@ -74,7 +74,7 @@ mod zero;
 pub use bit::Bit;
 pub use coin::Coin;
 pub use engine::Rep3;
-pub use garbled::Rounds;
+pub use garbled::{FAR, LANES_EACH, Rounds, RoundsChoice};
 pub use input::{Agreement, Input, Lack};
 pub use masked::Mask;
 pub use ohv::OneHots;

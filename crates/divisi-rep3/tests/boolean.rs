@@ -2,7 +2,10 @@
 //! product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::{Build, Gates, Program, plain};
+mod common;
+
+use common::{Noise, in_the_clear, random_program};
+use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::Outputs;
 use divisi_core::{Abort, Boolean, Check, Convert, Counts, Job, Parameters, settle};
 use divisi_net::memory;
@@ -20,60 +23,6 @@ const COIN: u64 = 128;
 
 fn labs() -> impl Iterator<Item = Rep3Lab> {
     SECURITIES.into_iter().map(|security| Rep3Lab { protocol: Protocol::Gf4Circuit, security })
-}
-
-/// Reproducible noise.
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 ^ self.0 >> 29
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 8) as usize % n
-    }
-}
-
-/// A program of random gates, sums of up to four products among them.
-fn random_program(seed: u64, bytes: usize, gates: usize) -> Program {
-    let mut noise = Noise(seed);
-    let mut g = Build::verbatim();
-    let mut wires = g.input(8 * bytes);
-    wires.push(g.constant(true));
-    for _ in 0..gates {
-        let terms = 1 + noise.below(4);
-        let mut pick = || wires[noise.below(wires.len())];
-        let (x, y) = (pick(), pick());
-        let dot: Vec<_> = (0..terms).map(|_| (pick(), pick())).collect();
-        let new = match noise.below(5) {
-            0 | 1 => g.xor(x, y),
-            2 => g.not(x),
-            3 => g.and(x, y),
-            _ => g.dot(&dot),
-        };
-        wires.push(new);
-    }
-    let last = wires.split_off(wires.len() - 64);
-    g.output(&last);
-    g.finish()
-}
-
-/// Bytes of lanes as the words that the plain evaluation takes.
-fn words(columns: &[Vec<u8>]) -> Vec<Vec<u64>> {
-    let bit = |column: &[u8], i: usize| {
-        let word =
-            |lanes: &[u8]| lanes.iter().rev().fold(0, |word, byte| word << 1 | u64::from(byte >> i & 1));
-        column.chunks(64).map(word).collect()
-    };
-    columns.iter().flat_map(|column| (0..8).map(|i| bit(column, i)).collect::<Vec<_>>()).collect()
-}
-
-fn columns(words: &[Vec<u64>], lanes: usize) -> Vec<Vec<u8>> {
-    let bit = |wire: &Vec<u64>, l: usize| (wire[l / 64] >> (l % 64) & 1) as u8;
-    let byte = |wires: &[Vec<u64>], l: usize| wires.iter().rev().fold(0, |sum, wire| sum << 1 | bit(wire, l));
-    words.chunks(8).map(|wires| (0..lanes).map(|l| byte(wires, l)).collect()).collect()
 }
 
 fn bits(e: &mut Rep3, bytes: Vec<divisi_rep3::Byte>) -> Result<Vec<Bit>, Abort> {
@@ -107,18 +56,14 @@ fn run(lab: &Rep3Lab, programs: &[&Program], inputs: &[Vec<Vec<u8>>]) -> Counts 
             Ok(Outputs::bytes(out))
         })
         .unwrap();
-    let expected: Vec<Vec<u8>> = programs
-        .iter()
-        .zip(inputs)
-        .flat_map(|(program, inputs)| columns(&plain::run(program, &words(inputs)).unwrap(), inputs[0].len()))
-        .collect();
+    let expected: Vec<Vec<u8>> =
+        programs.iter().zip(inputs).flat_map(|(program, inputs)| in_the_clear(program, inputs)).collect();
     assert!(opened.bytes == expected, "{:?}", lab.security);
     counts
 }
 
 fn secret(seed: u64, bytes: usize, lanes: usize) -> Vec<Vec<u8>> {
-    let mut noise = Noise(seed);
-    (0..bytes).map(|_| (0..lanes).map(|_| noise.next() as u8).collect()).collect()
+    Noise(seed).columns(bytes, lanes)
 }
 
 #[test]
@@ -173,7 +118,7 @@ fn one_lane_serves_all() {
             })
             .unwrap();
         let spread = [inputs[0].clone(), vec![inputs[1][0]; 600]];
-        let expected = columns(&plain::run(&program, &words(&spread)).unwrap(), 600);
+        let expected = in_the_clear(&program, &spread);
         assert!(opened.bytes == expected);
     }
 }

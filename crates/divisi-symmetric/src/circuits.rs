@@ -14,10 +14,13 @@
 //! And every hash and MAC, of messages of one length ([`function`]): key, nonce and message, as far as it has
 //! them -> digest or tag.
 
+pub use crate::drawn::{Value, drawn};
+
 use crate::aes::{self, KeySize};
 use crate::algorithm::{Algorithm, Settings};
 use crate::batch::{Function, Messages, bits, byte_values, gmac};
 use crate::des::{self, TripleKey};
+use crate::drawn::{input, output};
 use crate::gates::{Adder, GateByte, GateBytes};
 use crate::hash::Hash;
 use crate::sha2::Sha2;
@@ -47,31 +50,6 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
         "keccak-f" => keccak(),
         _ => return Ok(None),
     }))
-}
-
-/// Bytes of one lane, the first one first.
-pub type Value = Vec<GateByte<Bit>>;
-
-/// The circuit whose input values have so many bytes (none has no wires) and whose outputs `draw` makes of
-/// them, on an engine that computes nothing and writes down.
-///
-/// # Errors
-/// Those of `draw`.
-pub fn drawn(
-    inputs: &[usize],
-    draw: impl FnOnce(&mut GateBytes<'_, Build>, Vec<Value>) -> Result<Vec<Value>, Abort>,
-) -> Result<Program, Abort> {
-    let mut g = Build::new();
-    let value = |bytes: &usize| -> Value {
-        let bytes = if *bytes == 0 { Vec::new() } else { input(&mut g, *bytes) };
-        bytes.into_iter().map(|bits| GateByte::new(vec![bits])).collect()
-    };
-    let values = inputs.iter().map(value).collect();
-    let outputs = draw(&mut GateBytes::new(&mut g), values)?;
-    for value in outputs {
-        output(&mut g, value.iter().flat_map(|byte| byte.bits().to_vec()).collect());
-    }
-    Ok(g.finish())
 }
 
 /// AES with its key schedule: key and block -> block.
@@ -178,17 +156,4 @@ pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> 
         tag.truncate(output_bytes);
         Ok(vec![byte_values(e, tag)?])
     })
-}
-
-/// An input value of that many bytes, the first one first.
-fn input(g: &mut Build, bytes: usize) -> Vec<[Bit; 8]> {
-    let mut value = g.input(8 * bytes).as_chunks().0.to_vec();
-    value.reverse();
-    value
-}
-
-/// An output value, the first byte first.
-fn output(g: &mut Build, mut bytes: Vec<[Bit; 8]>) {
-    bytes.reverse();
-    g.output(bytes.as_flattened());
 }

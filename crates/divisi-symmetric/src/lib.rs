@@ -42,6 +42,7 @@ pub mod algorithm;
 pub mod batch;
 pub mod circuits;
 pub mod des;
+mod drawn;
 pub mod gates;
 pub mod hash;
 pub mod hkdf;

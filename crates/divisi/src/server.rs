@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::local::{Pipes, Usage, seat};
 use crate::log::Log;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
-use divisi_node::{Server, ServerOptions};
+use divisi_node::{RoundsChoice, Server, ServerOptions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -36,6 +36,8 @@ pub struct Description {
     pub listen: Option<String>,
     /// The time limit of a receive, if not the configuration's.
     pub timeout: Option<Duration>,
+    /// How programs of hashes and MACs run in the rounds that it leads.
+    pub rounds: RoundsChoice,
 }
 
 fn usage(e: impl ToString) -> Failure {
@@ -58,6 +60,7 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     let options = ServerOptions {
         listen: description.listen.clone(),
         timeout: description.timeout,
+        rounds: description.rounds,
         log: log.clone(),
         ..ServerOptions::default()
     };

@@ -140,7 +140,7 @@ pub struct Mac {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    choice: ProtocolChoice,
+    choice: AnyProtocol,
     #[command(flatten)]
     effort: Effort,
 }
@@ -272,7 +272,8 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            let usual = effort.options(context, Some(*engine));
+            let mut usual = effort.options(context, Some(*engine));
+            choice.own(engine.engine(), &mut usual.own)?;
             measure(context, Options { work, choice: choice.get(), blocks: messages.count, ..usual })
         }
     }

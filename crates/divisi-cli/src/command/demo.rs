@@ -5,6 +5,7 @@ use super::{AnyProtocol, Context, Done};
 use clap::Args;
 use divisi::demo::{self, Joint, Options};
 use divisi::engine::job::Cipher;
+use divisi::engine::settings::MODE;
 use divisi::engine::{self, Settings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
@@ -64,6 +65,11 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
                 "the engine {name} has no demonstration: leave --engine out, or give --engine spdz"
             )));
         }
+    }
+    if own.contains_key(MODE) {
+        return Err(Failure::usage(
+            "the demonstration encrypts, and nothing of it runs in constant rounds: give another --mode",
+        ));
     }
     if arguments.cipher.is_some() {
         return Err(Failure::usage("--cipher belongs to the engine spdz: give --engine spdz, or --key-bits"));

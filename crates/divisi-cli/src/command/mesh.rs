@@ -4,6 +4,7 @@ use super::{Context, Done, Membership, named};
 use clap::{Args, Subcommand};
 use divisi::failure::Failure;
 use divisi_net::{Config, Created, Fingerprint, Identity, Machine, PartyId, Pin, World};
+use divisi_rep3::{FAR, LANES_EACH, Rounds, RoundsChoice};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -255,7 +256,19 @@ fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
             "round_trip_ms": reached.map(|r| r.round_trip.as_secs_f64() * 1e3),
         }));
     }
-    let mut done = Done::new(lines.join("\n"), json!({ "schema": 1, "links": links }));
+    let trips = reports.iter().map(|report| report.result.as_ref().ok().map(|r| r.round_trip));
+    let farthest = trips.collect::<Option<Vec<_>>>().and_then(|trips| trips.into_iter().max());
+    let auto = RoundsChoice::Auto.proposes(farthest, 1);
+    let auto = if auto == Rounds::Constant { RoundsChoice::Constant } else { RoundsChoice::Levels };
+    if farthest.is_some() {
+        lines.push(format!(
+            "server --mode auto: {auto} for a hash or MAC (constant-round from a round trip of {} ms on, at most {LANES_EACH} \
+             messages at once for each millisecond)",
+            FAR.as_millis()
+        ));
+    }
+    let auto = farthest.map(|_| auto.name());
+    let mut done = Done::new(lines.join("\n"), json!({ "schema": 1, "links": links, "auto": auto }));
     let bad: Vec<_> = reports.iter().filter(|report| report.trouble().is_some()).collect();
     if let Some(first) = bad.first() {
         let error = format!("{} of {} links do not work: {}", bad.len(), reports.len(), first);

@@ -180,9 +180,10 @@ struct AnyProtocol {
     /// aes-lt and 3des-lt]
     #[arg(long, value_name = "NAME", conflicts_with = "mode", value_parser = sboxes)]
     protocol: Option<Sboxes>,
-    /// What matters most, instead of a protocol
-    #[arg(long, value_name = "NAME", value_parser = modes())]
-    mode: Option<Mode>,
+    /// What matters most, instead of a protocol; constant-round, of rep3, garbles hashes, MACs and the modes
+    /// of AES without GHASH
+    #[arg(long, value_name = "NAME", value_parser = aims())]
+    mode: Option<Aim>,
 }
 
 impl AnyProtocol {
@@ -191,7 +192,7 @@ impl AnyProtocol {
             Some(Sboxes::Rep3(protocol)) => protocol.into(),
             Some(Sboxes::Spdz(_)) | None => Choice::default(),
         };
-        self.mode.map_or(named, Choice::from)
+        Goal { mode: self.mode }.mode().map_or(named, Choice::from)
     }
 
     /// The name that is among the options of one engine.
@@ -199,6 +200,7 @@ impl AnyProtocol {
     /// # Errors
     /// A protocol of another engine.
     fn own(self, engine: &dyn Engine, own: &mut BTreeMap<String, String>) -> Result<(), Failure> {
+        Goal { mode: self.mode }.own(own);
         let is_spdz = engine.name() == "spdz";
         let (name, of_spdz) = match self.protocol {
             None => return Ok(()),

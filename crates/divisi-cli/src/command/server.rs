@@ -5,6 +5,7 @@ use clap::Args;
 use divisi::failure::Failure;
 use divisi::server::{self, Description};
 use divisi_net::PartyId;
+use divisi_rep3::RoundsChoice;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -34,6 +35,11 @@ pub struct Arguments {
     /// The directory where this server keeps its parts of the keys
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
+    /// How hashes and MACs run in the rounds that this server leads: levels (the least bytes), constant-round
+    /// (two of the servers garble: two messages whatever the algorithm), or auto, which garbles if a round
+    /// trip to the others takes a millisecond or more
+    #[arg(long, value_name = "NAME", default_value_t)]
+    mode: RoundsChoice,
 }
 
 pub(super) fn party(text: &str) -> Result<PartyId, String> {
@@ -48,6 +54,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         data: arguments.data.clone(),
         listen: arguments.listen.clone(),
         timeout: context.timeout,
+        rounds: arguments.mode,
     })?;
     Ok(Done::new("", json!({ "schema": 1 })))
 }

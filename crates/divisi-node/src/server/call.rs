@@ -8,6 +8,7 @@ use super::plan::Budget;
 use crate::wire::{decode, encode};
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::Fault;
+use divisi_rep3::Rounds;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -23,6 +24,10 @@ const ORDER: usize = 8192;
 /// The most offers of a round: what is announced beyond that is malformed.
 const MOST: usize = Budget::ROUND.short + Budget::ROUND.single + Budget::ROUND.long;
 
+/// Offers whose programs run level by level, and in constant rounds.
+const LEVELS: u8 = 1;
+const GARBLED: u8 = 4;
+
 /// How long a server that is to stop waits for the next step of what is under way.
 const ENDING: Duration = Duration::from_millis(10);
 
@@ -31,7 +36,8 @@ pub(super) enum Call {
     Nothing,
     /// Nobody asks for anything: make one-hot vectors for those who will.
     Restock,
-    Offers(Vec<Offer>),
+    /// Steps, and how their programs run.
+    Offers(Vec<Offer>, Rounds),
     /// An operator asked for this.
     Order(Order),
 }
@@ -63,7 +69,8 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
     let call = match (order, offers.is_empty(), lacks && !stopping) {
         (Some(order), ..) => Call::Order(order),
-        (_, false, _) => Call::Offers(offers),
+        // a step is of one request: one lane
+        (_, false, _) => Call::Offers(offers, node.options.rounds.proposes(house.nearest, 1)),
         (.., true) => Call::Restock,
         _ => Call::Nothing,
     };
@@ -71,13 +78,13 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
     let (kind, count) = match &call {
         Call::Nothing => (0, 0),
         Call::Restock => (2, 0),
-        Call::Offers(offers) => {
+        Call::Offers(offers, rounds) => {
             for Offer { connection, number, step } in offers {
                 body.extend(connection);
                 body.extend(number.to_le_bytes());
                 body.extend(step.to_le_bytes());
             }
-            (1, offers.len())
+            (if *rounds == Rounds::Constant { GARBLED } else { LEVELS }, offers.len())
         }
         Call::Order(order) => {
             body.extend_from_slice(&encode(order, 0).unwrap_or_default());
@@ -111,7 +118,7 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
         0 if count == 0 => return Ok(Call::Nothing),
         2 if count == 0 => return Ok(Call::Restock),
         3 if (1..=ORDER).contains(&count) => return order(house, leader, count).map(Call::Order),
-        1 if (1..=MOST).contains(&count) => {}
+        LEVELS | GARBLED if (1..=MOST).contains(&count) => {}
         _ => {
             let fault = Fault::Malformed { peer: leader, step: CALL, want: HEAD, got: HEAD };
             return Err(house.rep.trio().session().fail(fault.into()));
@@ -133,7 +140,7 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
         let fault = Fault::Malformed { peer: leader, step: OFFERS, want: requests.len(), got: offers.len() };
         return Err(house.rep.trio().session().fail(fault.into()));
     }
-    Ok(Call::Offers(offers))
+    Ok(Call::Offers(offers, if head[0] == GARBLED { Rounds::Constant } else { Rounds::OfLevels }))
 }
 
 /// The order that a leader announced in so many bytes.

@@ -30,7 +30,7 @@ use crate::request::{ConnectionId, Item};
 use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
 use divisi_net::Mesh;
 use divisi_rep3::deal::NOTHING;
-use divisi_rep3::{Agreement, Input, Lack, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Agreement, Input, Lack, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_store::KeyName;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -73,6 +73,8 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
         ready: Ready::default(),
         under: Under::new(),
         since_short: CALM,
+        nearest: None,
+        rounds: Rounds::OfLevels,
         counted: HashSet::new(),
     };
     node.operators(|orders, _| orders.rejoined());
@@ -111,7 +113,16 @@ fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
                     node.log(&format!("{mebibytes:.1} MiB of one-hot vectors are in stock"));
                 }
             }
-            call::Call::Offers(offers) => house.round(leader, &offers)?,
+            call::Call::Offers(offers, how) => {
+                if how != house.rounds {
+                    node.log(match how {
+                        Rounds::Constant => "hashes and MACs run in constant rounds",
+                        _ => "hashes and MACs run level by level",
+                    });
+                }
+                house.rounds = how;
+                house.round(leader, &offers)?;
+            }
             call::Call::Order(order) => orders::run(house, leader, &order)?,
         }
         node.tick();
@@ -130,7 +141,13 @@ impl House<'_> {
         }
         let mine: Vec<Result<Candidate, Missing>> =
             offers.iter().map(|offer| self.candidate(offer)).collect();
+        let asked = shared.world.now();
         let agreed = self.agree(offers, mine)?;
+        if leader == self.node.me {
+            // nobody answers before it has what this server sent
+            let took = shared.world.now().saturating_duration_since(asked);
+            self.nearest = Some(self.nearest.map_or(took, |nearest| nearest.min(took)));
+        }
         let agreed = self.within_budget(leader, agreed);
         let of = |wanted| move |candidate: &Candidate| kind(&candidate.taken.item) == wanted;
         let (short, others): (Vec<_>, Vec<_>) = agreed.into_iter().partition(of(Kind::Short));
@@ -220,6 +237,7 @@ impl House<'_> {
             });
         }
         let mut list = blake3::Hasher::new_derive_key("divisi 2026 offers v1");
+        list.update(&[u8::from(self.rounds == Rounds::Constant)]);
         for Offer { connection, number, step } in offers {
             list.update(connection).update(&number.to_le_bytes()).update(&step.to_le_bytes());
         }
@@ -281,8 +299,14 @@ impl House<'_> {
         let who = &taken.who;
         let brisk = self.since_short < CALM;
         let (rep, ready) = (&mut self.rep, &mut self.ready);
+        if matches!(*taken.item, Item::Hash { .. } | Item::Mac { .. }) {
+            // what the three compared is what a call of garblers is for
+            rep.use_handles(&[&request[..], &offer.step.to_le_bytes()].concat());
+            rep.use_rounds(self.rounds);
+        }
         let mut turn = Turn { node, rep, ready, who, offer, request, brisk };
         let result = step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
+        self.rep.use_rounds(Rounds::OfLevels);
         let took = node.shared.world.now().saturating_duration_since(begun);
         self.ended(&offer, result, took)
     }

@@ -8,8 +8,9 @@ use super::ready::Ready;
 use super::work::Under;
 use crate::request::ConnectionId;
 use divisi_core::Step;
-use divisi_rep3::Rep3;
+use divisi_rep3::{Rep3, Rounds};
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// A session's state, besides the engine: the same at all three, but for requests that ended at one of them
 /// only.
@@ -21,6 +22,10 @@ pub(super) struct House<'a> {
     /// How many rounds there were since the last one with short texts: the same at all three, for all three
     /// did them.
     pub since_short: u32,
+    /// The shortest round trip that this server saw when it led.
+    pub nearest: Option<Duration>,
+    /// How the programs of this round run: as its leader proposed, and all agreed.
+    pub rounds: Rounds,
     /// Requests whose use of a key is counted.
     pub counted: HashSet<(ConnectionId, u64)>,
 }

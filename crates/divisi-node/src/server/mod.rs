@@ -50,6 +50,7 @@ use crate::operator;
 use dispatch::Ended;
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, Listener, Mesh, Options, Permits, World};
+use divisi_rep3::RoundsChoice;
 use divisi_store::Keys;
 use intake::Intake;
 use operators::Orders;
@@ -93,6 +94,9 @@ pub struct ServerOptions {
     pub ending: Duration,
     /// How long what its operator asks for waits for the operators of the others.
     pub orders: Duration,
+    /// How the programs of hashes and MACs run: this server proposes it in the rounds that it leads, and goes
+    /// along with what the others propose in theirs. Each is as secure as the other.
+    pub rounds: RoundsChoice,
     /// Takes each line of the log. No line holds a secret.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
     /// Lays hands on what a corrupt server of a test says to the others.
@@ -113,6 +117,7 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             ending: Duration::from_secs(10),
             orders: Duration::from_secs(3600),
+            rounds: RoundsChoice::default(),
             log: Arc::new(|_| {}),
             #[cfg(test)]
             hand: None,

@@ -9,7 +9,7 @@ use divisi_symmetric::batch::{Function, Messages, byte_values};
 use std::io::Cursor;
 
 /// What the function gives in the clear; its tests compare that with other libraries.
-fn clear(settings: &Settings, key: &[u8], nonce: [u8; 12], message: &[u8]) -> Vec<u8> {
+pub(super) fn clear(settings: &Settings, key: &[u8], nonce: [u8; 12], message: &[u8]) -> Vec<u8> {
     let e = &mut Plain;
     let key: Vec<_> = key.iter().map(|byte| e.public(&[*byte])).collect();
     let function = Function::prepare(e, settings, &key).unwrap();
@@ -18,11 +18,11 @@ fn clear(settings: &Settings, key: &[u8], nonce: [u8; 12], message: &[u8]) -> Ve
     byte_values(e, output).unwrap().iter().map(|byte| byte.values()[0]).collect()
 }
 
-fn settings(name: &str) -> Settings {
+pub(super) fn settings(name: &str) -> Settings {
     Settings::new(name.parse().unwrap())
 }
 
-fn mac(
+pub(super) fn mac(
     client: &mut Client,
     key: &KeyName,
     settings: &Settings,
@@ -31,7 +31,7 @@ fn mac(
     client.mac(key, settings, &mut Cursor::new(message), message.len() as u64, &mut |_| {})
 }
 
-fn import(client: &mut Client, kind: KeyType) -> (KeyName, Vec<u8>) {
+pub(super) fn import(client: &mut Client, kind: KeyType) -> (KeyName, Vec<u8>) {
     let bytes = text(kind.bytes());
     let new = client.new_key(format!("k-{kind}").parse().unwrap(), kind, false, vec![]);
     client.key_import(&new, &bytes).unwrap();

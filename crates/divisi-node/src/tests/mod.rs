@@ -4,6 +4,7 @@ mod attacks;
 mod crowd;
 mod digest;
 mod faults;
+mod garbled;
 mod house;
 mod keys;
 mod liars;

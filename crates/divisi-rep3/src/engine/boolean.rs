@@ -102,6 +102,10 @@ impl Boolean for Rep3 {
         }
         Ok(())
     }
+
+    fn is_free_of_depth(&self) -> bool {
+        self.rounds == Rounds::Constant
+    }
 }
 
 impl Rep3 {

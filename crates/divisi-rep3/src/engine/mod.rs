@@ -17,6 +17,7 @@ mod wide;
 mod wires;
 
 use crate::garbled::Rounds;
+use crate::garbled::plan::Handles;
 use crate::ohv::stock::Shelves;
 use crate::origin::Place;
 use crate::sbox::Protocol;
@@ -29,10 +30,12 @@ use zeroize::Zeroizing;
 
 /// An engine on one strand: computes, and keeps what it owes.
 pub struct Rep3 {
-    trio: Trio,
+    pub(crate) trio: Trio,
     protocol: Protocol,
     security: Security,
     rounds: Rounds,
+    /// What calls in constant rounds are for.
+    pub(crate) handles: Handles,
     owed: Products,
     /// One-hot vectors made ahead.
     pub(crate) shelves: Shelves,
@@ -55,6 +58,7 @@ impl Rep3 {
             protocol,
             security,
             rounds: Rounds::default(),
+            handles: Handles::default(),
             shelves: Shelves::default(),
             chains: chains::Chains::default(),
         }
@@ -75,6 +79,20 @@ impl Rep3 {
     /// jobs: never by what one of them alone measured.
     pub fn use_rounds(&mut self, rounds: Rounds) {
         self.rounds = rounds;
+    }
+
+    /// How programs run at present.
+    #[must_use]
+    pub fn rounds(&self) -> Rounds {
+        self.rounds
+    }
+
+    /// Say what the programs that follow are for: handles of their inputs and outputs, as whoever asked for
+    /// them names them (a request and its step, a file and its place). Public, and the same at all three,
+    /// who agreed on the job by it: in constant rounds it stands in the name of every call, so that garblers
+    /// that mean different jobs end in an abort \[Y1\]. Nothing is sent.
+    pub fn use_handles(&mut self, handles: &[u8]) {
+        self.handles.take(handles);
     }
 
     /// Against whom this engine computes.

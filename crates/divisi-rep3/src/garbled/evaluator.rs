@@ -76,14 +76,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         labels: &[u8],
         theirs: &[u8],
     ) -> Result<(), Abort> {
-        let payload = if self.trio.is_weak(Weakness::ListOfLabels) {
-            labels
-        } else if self.trio.is_weak(Weakness::HalfList) {
-            &pairs[..pairs.len() / 2]
-        } else {
-            pairs
-        };
-        let ours = self.pieces.digest(kind, false, payload);
+        let ours = self.pieces.digest(kind, false, &self.trio.listed(pairs, labels));
         let same = self.trio.session.same_digest(&ours, &array(theirs));
         self.trio.session.require(Check::Y2, step, same, None) // [Y2]
     }

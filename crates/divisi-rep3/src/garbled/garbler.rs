@@ -96,14 +96,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
 
     /// The digest of a list of pairs, all of it.
     fn list(&self, kind: Kind, pairs: &[u8], labels: &[u8]) -> [u8; 32] {
-        let payload = if self.trio.is_weak(Weakness::ListOfLabels) {
-            labels
-        } else if self.trio.is_weak(Weakness::HalfList) {
-            &pairs[..pairs.len() / 2]
-        } else {
-            pairs
-        };
-        self.pieces.digest(kind, false, payload)
+        self.pieces.digest(kind, false, &self.trio.listed(pairs, labels))
     }
 
     /// Step 4. The labels of inputs x = u + x23 in some lanes: of each wire P1 sends the active label of u

@@ -29,15 +29,18 @@
 //! until z came, 16 bytes a bit.
 
 mod bits;
+mod choice;
 mod evaluator;
 mod garbler;
 mod pieces;
-mod plan;
+pub(crate) mod plan;
 pub(crate) mod plot;
 mod run;
 mod secrets;
 mod walk;
 mod weak;
+
+pub use choice::{FAR, LANES_EACH, RoundsChoice};
 
 use divisi_core::{Step, step};
 

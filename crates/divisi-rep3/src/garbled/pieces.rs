@@ -56,3 +56,29 @@ impl Pieces {
         self.number += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A digest is of one call, one kind, one place, one length and one payload.
+    #[test]
+    fn no_digest_serves_elsewhere() {
+        let at = |name: u8, number: u64| Pieces { name: [name; 32], number };
+        let all = [
+            at(1, 0).digest(Kind::Known, false, b"12"),
+            at(2, 0).digest(Kind::Known, false, b"12"),
+            at(1, 1).digest(Kind::Known, false, b"12"),
+            at(1, 0).digest(Kind::Sums, false, b"12"),
+            at(1, 0).digest(Kind::Known, true, b"12"),
+            at(1, 0).digest(Kind::Known, false, b"21"),
+            at(1, 0).digest(Kind::Known, false, b"120"),
+            *at(1, 0).of_the_call(Kind::Known).finalize().as_bytes(),
+            *at(2, 0).of_the_call(Kind::Known).finalize().as_bytes(),
+        ];
+        let mut different = all.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), all.len());
+    }
+}

@@ -76,12 +76,29 @@ impl Part<'_> {
     }
 }
 
+/// What calls of an engine are for, as its caller says, and which call was the last.
+#[derive(Default)]
+pub(crate) struct Handles {
+    job: [u8; 32],
+    last: [u8; 32],
+}
+
+impl Handles {
+    /// From now on calls are for this: public, and agreed on by all.
+    pub(crate) fn take(&mut self, job: &[u8]) {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled job v1");
+        hasher.update(job);
+        self.job = *hasher.finalize().as_bytes();
+    }
+}
+
 /// A call.
 pub(crate) struct Plan<'p> {
     pub(crate) roles: Roles,
     /// Those parts that have outputs, with their places among the caller's jobs.
     pub(crate) parts: Vec<(usize, Part<'p>)>,
-    /// H(session, strand, call, roles, circuits, lanes): stands in every digest and every derivation.
+    /// H(session, strand, call, roles, handles of inputs and outputs, circuits, lanes): stands in every
+    /// digest and every derivation.
     pub(crate) name: [u8; 32],
 }
 
@@ -90,13 +107,18 @@ impl<'p> Plan<'p> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are too many bits.
-    pub(crate) fn next(session: &mut Session, jobs: &[(&'p Program, usize)]) -> Result<Plan<'p>, Abort> {
+    pub(crate) fn next(
+        session: &mut Session,
+        handles: &mut Handles,
+        jobs: &[(&'p Program, usize)],
+    ) -> Result<Plan<'p>, Abort> {
         let call = session.count(NUMBERS);
         let roles = Roles::of(call, session.me());
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled call v1");
         hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
         hasher.update(&call.to_le_bytes());
         hasher.update(&[roles.first, roles.second, roles.evaluator].map(PartyId::number));
+        hasher.update(&handles.job).update(&handles.last);
         let mut parts = Vec::new();
         for (place, (program, lanes)) in jobs.iter().enumerate() {
             hasher.update(&digest(program)).update(&(*lanes as u64).to_le_bytes());
@@ -111,7 +133,8 @@ impl<'p> Plan<'p> {
                 parts.push((place, part));
             }
         }
-        Ok(Plan { roles, parts, name: *hasher.finalize().as_bytes() })
+        handles.last = *hasher.finalize().as_bytes();
+        Ok(Plan { roles, parts, name: handles.last })
     }
 
     /// How many bits come out.

@@ -25,6 +25,8 @@ pub enum Weakness {
     ListOfLabels,
     /// The digest of a list of pairs covers its first half alone.
     HalfList,
+    /// The digest of a list of pairs does not know in which order they stand.
+    Unordered,
 }
 
 /// What a corrupt party does where a blind change of a message is not enough.

@@ -31,9 +31,9 @@ impl Rep3 {
         let programs: Vec<Cow<'_, Program>> = jobs.iter().map(|job| job.program.folded()).collect();
         let parts: Vec<(&Program, usize)> =
             programs.iter().zip(&lanes).map(|(program, lanes)| (&**program, *lanes)).collect();
-        let trio = self.trio();
+        let Rep3 { trio, handles, .. } = self;
         // 1. the call's number is spent here, before anything is derived from it
-        let plan = Plan::next(&mut trio.session, &parts)?;
+        let plan = Plan::next(&mut trio.session, handles, &parts)?;
         // inputs may rest on openings that somebody split: no label before all views were compared
         if !trio.is_compared() && !trio.is_weak(Weakness::NoBarrier) {
             trio.barrier()?;

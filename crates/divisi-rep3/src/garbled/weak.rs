@@ -3,6 +3,7 @@
 
 pub(super) use super::plot::{Lie, Weakness};
 use crate::trio::Trio;
+use std::borrow::Cow;
 
 #[cfg(feature = "fault")]
 impl Trio {
@@ -32,6 +33,21 @@ impl Trio {
         {
             let _ = weakness;
             false
+        }
+    }
+
+    /// What the digest of a list of pairs is made of: all of it. `labels` are those that are sent beside it.
+    pub(super) fn listed<'l>(&self, pairs: &'l [u8], labels: &'l [u8]) -> Cow<'l, [u8]> {
+        if self.is_weak(Weakness::ListOfLabels) {
+            Cow::Borrowed(labels)
+        } else if self.is_weak(Weakness::HalfList) {
+            Cow::Borrowed(&pairs[..pairs.len() / 2])
+        } else if self.is_weak(Weakness::Unordered) {
+            let mut hashes = pairs.as_chunks::<16>().0.to_vec();
+            hashes.sort_unstable();
+            Cow::Owned(hashes.concat())
+        } else {
+            Cow::Borrowed(pairs)
         }
     }
 

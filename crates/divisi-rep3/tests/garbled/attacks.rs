@@ -1,19 +1,15 @@
 //! What a liar gets, in each of its roles: each attack tells whether it came through, with a check switched
 //! off or something left out (`Gap`) or against the protocol.
 
-use super::{bits, bytes, engine, in_the_clear, inputs, play, small_program, turn};
-use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Boolean, Check, Job, PartyId, Step, settle};
+use super::{bits, engine, in_the_clear, inputs, play, small_program};
+use divisi_core::{Abort, Boolean, Check, Job, PartyId, Step};
 use divisi_ot::record::{self, Call};
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::adversary::{Lie, Weakness};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Trio};
 use std::collections::{BTreeMap, BTreeSet};
-
-const LABELS: &str = "divisi_rep3::garbled/labels";
-const MASKS: &str = "divisi_rep3::garbled/masks";
 
 /// Lanes of these runs: their outputs are more than 64.
 pub const LANES: usize = 16;
@@ -48,15 +44,15 @@ pub fn roles(calls: usize) -> [PartyId; 3] {
 }
 
 /// Inputs of [`small_program`] of which every output bit is one of the first byte's.
-fn transparent(seed: u8) -> (Vec<Vec<u8>>, [Vec<Part>; 3]) {
-    let values: Vec<Vec<u8>> = vec![vec![seed; LANES], vec![0xff; LANES], vec![0xff; LANES]];
+pub fn transparent(seed: u8, lanes: usize) -> (Vec<Vec<u8>>, [Vec<Part>; 3]) {
+    let values: Vec<Vec<u8>> = vec![vec![seed; lanes], vec![0xff; lanes], vec![0xff; lanes]];
     let parts = deal_all(&values);
     (values, parts)
 }
 
 /// A run with such a liar: how each party ended, and whether an honest one took a wrong output.
 pub fn lying(gap: Gap, calls: usize, liar: PartyId, lie: Lie) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, bool) {
-    let (program, (values, parts)) = (small_program(), transparent(0x3c));
+    let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
     let expected = in_the_clear(&program, &values);
     let ends = gap.harness().act(|mut trio| {
         gap.weaken(&mut trio);
@@ -103,243 +99,6 @@ pub fn other_result(gap: Gap) -> bool {
 /// The same beyond the first 64 outputs.
 pub fn other_result_late(gap: Gap) -> bool {
     comes_through(gap, 2, Lie::OtherResult(70))
-}
-
-/// Which list of pairs is spoiled, and at which wire.
-#[derive(Clone, Copy, Debug)]
-pub enum Spoiled {
-    /// P1's of x23.
-    Known(usize),
-    /// P2's of u.
-    Sums(usize),
-    /// P1's of r23.
-    Masks(usize),
-}
-
-/// A garbler spoils the hash of one label of a wire. The bit that selects it at P3, by P1's second or first
-/// component; and whether the run ended in an abort.
-fn spoil(gap: Gap, calls: usize, spoiled: Spoiled, value: usize) -> (bool, bool) {
-    let (program, (_, parts)) = (small_program(), transparent(calls as u8));
-    let [first, second, evaluator] = roles(calls);
-    let harness = gap.harness();
-    let wires = 24 * LANES;
-    let (liar, step, at) = match spoiled {
-        Spoiled::Known(wire) => (first, LABELS, 16 * wires + 32 * wire),
-        Spoiled::Sums(wire) => (second, LABELS, 16 * wires + 32 * wire),
-        Spoiled::Masks(wire) => (first, MASKS, 32 * wire),
-    };
-    harness.change(liar, evaluator, step, 0, move |body| body[at + 16 * value] ^= 1);
-    let ends = harness.act(|mut trio| {
-        gap.weaken(&mut trio);
-        let secret = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        turn(&mut e, calls)?;
-        let wires = bits(&mut e, &secret)?;
-        let mut jobs = [Job::new(&program, wires)];
-        e.run(&mut jobs)?;
-        let out = bytes(&mut e, &jobs[0].wires)?;
-        let pending = e.close_linear(out)?;
-        let verified = settle(&mut e, pending)?.each();
-        // an opening: whoever ended tells it here
-        let opened = verified.iter().map(|byte| e.trio().part(byte)).collect::<Result<Vec<_>, _>>();
-        e.trio().barrier()?;
-        opened
-    });
-    let bit = |column: &[u8], wire: usize| column[wire % LANES] >> (wire / LANES % 8) & 1 == 1;
-    let of_evaluator = &parts[evaluator.index()];
-    let selected = match spoiled {
-        Spoiled::Known(wire) => bit(&of_evaluator[wire / LANES / 8].first, wire),
-        Spoiled::Sums(wire) => bit(&of_evaluator[wire / LANES / 8].second, wire),
-        // y23 = r23, which P3 keeps if there was no abort; else it is known by the guess alone
-        Spoiled::Masks(wire) => match &ends[evaluator.index()] {
-            Ok(parts) => bit(&parts[0].first, wire),
-            Err(_) => value == 1,
-        },
-    };
-    // what the liar sees
-    (selected, ends.iter().any(Result::is_err))
-}
-
-/// Whether the liar can tell the bit by the abort: run after run it guesses that P3 selected the spoiled hash
-/// where there was one.
-fn is_selective(gap: Gap, spoiled: Spoiled) -> bool {
-    let runs: Vec<(bool, bool)> = (0..24).map(|calls| spoil(gap, calls, spoiled, 1)).collect();
-    let told = runs.iter().all(|(selected, aborted)| selected == aborted);
-    // neither always nor never
-    told && runs.iter().any(|run| run.1) && runs.iter().any(|run| !run.1)
-}
-
-/// P1 spoils a pair of x23.
-pub fn selective_failure(gap: Gap) -> bool {
-    is_selective(gap, Spoiled::Known(3))
-}
-
-/// P2 spoils a pair of u.
-pub fn selective_failure_of_sums(gap: Gap) -> bool {
-    is_selective(gap, Spoiled::Sums(3))
-}
-
-/// P1 spoils a pair of r23, with which it has a bit of the output.
-pub fn selective_failure_of_masks(gap: Gap) -> bool {
-    is_selective(gap, Spoiled::Masks(3))
-}
-
-/// P1 spoils a pair in the second half of the list.
-pub fn selective_failure_late(gap: Gap) -> bool {
-    is_selective(gap, Spoiled::Known(24 * LANES - 1))
-}
-
-/// With each pair of each list spoiled the run ends, whatever bit P3 has there.
-#[test]
-fn an_abort_does_not_depend_on_the_selected_bit() {
-    for wire in (0..24 * LANES).step_by(37) {
-        for calls in 0..6 {
-            let masks = Spoiled::Masks(wire % (8 * LANES));
-            for spoiled in [Spoiled::Known(wire), Spoiled::Sums(wire), masks] {
-                assert!(spoil(Gap::Nothing, calls, spoiled, calls % 2).1, "{spoiled:?}");
-            }
-        }
-    }
-}
-
-/// What P1 and P3 know of the output: the exclusive or of their two components, wire by wire.
-fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
-    let program = small_program();
-    let (values, parts) = transparent(value);
-    let expected = in_the_clear(&program, &values);
-    let known = |calls: usize| {
-        let ends = gap.harness().act(|mut trio| {
-            gap.weaken(&mut trio);
-            let secret = inputs(&mut trio, &parts)?;
-            let mut e = engine(trio);
-            turn(&mut e, calls)?;
-            let wires = bits(&mut e, &secret)?;
-            let mut jobs = [Job::new(&program, wires)];
-            e.run(&mut jobs)?;
-            let out = bytes(&mut e, &jobs[0].wires)?;
-            let pending = e.close_linear(out)?;
-            let verified = settle(&mut e, pending)?.each();
-            let part = e.trio().part(&verified[0])?;
-            Ok(part.first.iter().zip(&part.second).map(|(x, y)| x ^ y).collect::<Vec<u8>>())
-        });
-        roles(calls).map(|party| ends[party.index()].clone().unwrap())
-    };
-    ((0..3).map(known).collect(), expected)
-}
-
-/// P3 has z and r23.
-pub fn evaluator_sees_output(gap: Gap) -> bool {
-    let (known, expected) = known_of_output(gap, 0x5a);
-    known.iter().all(|known| known[2] == expected[0])
-}
-
-/// P1 has z and r12.
-pub fn first_sees_output(gap: Gap) -> bool {
-    let (known, expected) = known_of_output(gap, 0x5a);
-    known.iter().all(|known| known[0] == expected[0])
-}
-
-/// What each party has of an output is uniform, for two secrets.
-#[test]
-fn what_a_party_has_of_an_output_is_uniform() {
-    for value in [0x00, 0xff] {
-        let mut ones = [0_u32; 3];
-        let mut all = 0;
-        for _ in 0..8 {
-            let (known, _) = known_of_output(Gap::Nothing, value);
-            for known in known {
-                for (ones, known) in ones.iter_mut().zip(&known) {
-                    *ones += known.iter().map(|byte| byte.count_ones()).sum::<u32>();
-                }
-                all += 8 * LANES as u32;
-            }
-        }
-        // six standard deviations of 3,072 coins are 167
-        assert!(ones.iter().all(|ones| ones.abs_diff(all / 2) < 167), "{ones:?} of {all}");
-    }
-}
-
-/// Two calls of one circuit in the same roles: what P3 gets of the inputs, as words.
-fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
-    let program = small_program();
-    let parts = [transparent(0x0f).1, transparent(0x35).1];
-    let harness = gap.harness();
-    let [first, _, evaluator] = roles(0);
-    let recording: Recording = harness.recording(evaluator);
-    let ends = harness.act(|mut trio| {
-        gap.weaken(&mut trio);
-        let secret = [inputs(&mut trio, &parts[0])?, inputs(&mut trio, &parts[1])?];
-        let mut e = engine(trio);
-        for secret in &secret {
-            let wires = bits(&mut e, secret)?;
-            e.run(&mut [Job::new(&program, wires)])?;
-            turn(&mut e, 2)?;
-        }
-        e.trio().barrier()?;
-        Ok(())
-    });
-    assert!(ends.iter().all(Result::is_ok));
-    let bodies = recording.bodies(Way::In, first, LABELS);
-    let words = |body: &Vec<u8>| {
-        body[..16 * 24 * LANES].as_chunks().0.iter().map(|w| u128::from_le_bytes(*w)).collect()
-    };
-    [words(&bodies[0]), words(&bodies[1])]
-}
-
-/// P3 has both labels of every wire whose u changed: their sum is Delta each time.
-pub fn delta_of_two_calls(gap: Gap) -> bool {
-    let [one, two] = labels_of_two_calls(gap);
-    let sums: Vec<u128> = one.iter().zip(&two).map(|(x, y)| x ^ y).filter(|sum| *sum != 0).collect();
-    sums.iter().collect::<BTreeSet<_>>().len() == 1 && sums.len() > 10
-}
-
-/// A masked opening that P1 told P2 and P3 differently chooses between two secrets: without a barrier P3
-/// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after
-/// run.
-pub fn split_opening(gap: Gap) -> bool {
-    let mut g = Build::new();
-    let x = g.input(1)[0];
-    g.output(&[x; 8]);
-    let program = g.finish();
-    let runs: Vec<(bool, bool)> = (0..24).map(|calls| split_run(gap, calls, &program)).collect();
-    runs.iter().all(|(guess, truth)| guess == truth)
-}
-
-fn split_run(gap: Gap, calls: usize, program: &Program) -> (bool, bool) {
-    let [first, second, evaluator] = roles(calls);
-    let (a, b) = ((calls / 3 % 2) as u8, (calls / 6 % 2) as u8);
-    let parts = deal_all(&[vec![a], vec![b]]);
-    let ends = gap.harness().act(|mut trio| {
-        gap.weaken(&mut trio);
-        let me = trio.me();
-        let mine = &parts[me.index()];
-        // the opened choice: P2 was told the first, P3 the second, and P1 does what suits both
-        let mixed = Part { first: mine[1].first.clone(), second: mine[0].second.clone() };
-        let (choice, part) = match me {
-            me if me == first => (0, &mixed),
-            me if me == second => (0, &mine[0]),
-            _ => (1, &mine[1]),
-        };
-        trio.absorb("opened", &[choice]);
-        let x = trio.input(part)?;
-        let mut e = engine(trio);
-        turn_without_barrier(&mut e, calls)?;
-        let wires = bits(&mut e, &[x])?;
-        let mut jobs = [Job::new(program, wires[..1].to_vec())];
-        e.run(&mut jobs)
-    });
-    let aborted = failed_check(&ends[evaluator.index()]).is_some();
-    // a23 + b23 = a + b + what P1 knows
-    let known = |part: &Part| part.first[0] ^ part.second[0];
-    let mine = &parts[first.index()];
-    let rest = (known(&mine[0]) ^ known(&mine[1])) & 1 == 1;
-    (aborted ^ rest, (a ^ b) & 1 == 1)
-}
-
-/// Roles move on in the engine that has an opening nobody compared: only a weak one goes on, so that the
-/// first call of the protocol ends it.
-fn turn_without_barrier(e: &mut divisi_rep3::Rep3, calls: usize) -> Result<(), Abort> {
-    turn(e, calls % 3)
 }
 
 /// What each party of a call hashes.
@@ -416,7 +175,7 @@ fn blame_falls_on_a_liar_or_on_nobody() {
 /// P3 says nothing between the first label and z, and P2 hears nothing.
 #[test]
 fn the_evaluator_says_nothing_before_z() {
-    let (program, (_, parts)) = (small_program(), transparent(1));
+    let (program, (_, parts)) = (small_program(), transparent(1, LANES));
     let harness = Gap::Nothing.harness();
     let recordings = harness.recordings();
     let ends = harness.act(|mut trio| {

@@ -7,6 +7,7 @@ use divisi_core::{Boolean, Check, Counts, Job, settle};
 use divisi_net::wire_bytes;
 use divisi_rep3::lab::run;
 use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::batch::{self, Function, Messages};
 use divisi_symmetric::circuits::{self, named};
 use divisi_symmetric::gates::Adder;
 
@@ -91,6 +92,61 @@ fn a_short_hash_costs_what_was_said() {
     assert_eq!(all, formula(&program, 1).iter().sum::<u64>());
     // the padding is folded: less than what 22,573 ANDs would be
     assert!(program.and_count() < 22_573 && all < 777_000, "{all}");
+}
+
+/// HMAC-SHA-256 of 32 bytes with kept pad states, which enter as shares: two compressions in one call.
+#[test]
+fn a_mac_with_kept_states_is_one_call() {
+    let settings = Settings::new("hmac-sha256".parse().unwrap());
+    let (_, parts) = dealt(9, 64, 1);
+    let all = run(|mut trio| {
+        let mut secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let message = secret.split_off(32);
+        let function = Function::prepare(&mut e, &settings, &secret)?;
+        e.trio().session().phase("call");
+        let message = batch::bits(&mut e, message)?;
+        let messages = Messages::even(message, 1)?;
+        let tag = function.output(&mut e, &messages, &[])?;
+        let tag = batch::byte_values(&mut e, tag)?;
+        let shares = e.trio().session().meter().read().phases["call"];
+        let pending = e.close_linear(tag)?;
+        let verified = settle(&mut e, pending)?;
+        e.trio().open(&verified)?;
+        let opened = e.trio().session().meter().read();
+        Ok((shares, opened.phases["call"].rounds, opened.checks.get(&Check::Y5).copied()))
+    })
+    .unwrap();
+    let bytes: u64 = all.iter().map(|(shares, ..)| shares.bytes).sum();
+    // both states, a message, a digest: the outer compression's padding is folded, too
+    assert!((1_400_000..1_530_000).contains(&bytes), "{bytes}");
+    assert_eq!(all.iter().map(|(shares, ..)| shares.rounds).max(), Some(2));
+    assert_eq!(all.iter().map(|(_, opened, _)| *opened).max(), Some(3));
+}
+
+/// A verdict is opened before what it releases: one message more.
+#[test]
+fn a_verdict_is_one_message_more() {
+    let program = named("sha256", Adder::FewestAnds).unwrap().unwrap();
+    let (_, parts) = dealt(9, 96, 1);
+    let rounds = run(|mut trio| {
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        e.trio().session().phase("call");
+        let mut jobs = [Job::new(&program, wires)];
+        e.run(&mut jobs)?;
+        let mut out = bytes(&mut e, &jobs[0].wires)?;
+        let released = out.split_off(1);
+        for bytes in [out, released] {
+            let pending = e.close_linear(bytes)?;
+            let verified = settle(&mut e, pending)?;
+            e.trio().open(&verified)?;
+        }
+        Ok(e.trio().session().meter().read().phases["call"].rounds)
+    })
+    .unwrap();
+    assert_eq!(rounds.iter().max(), Some(&4));
 }
 
 /// Two one-way messages to shares, three to an opened output, whatever the depth.

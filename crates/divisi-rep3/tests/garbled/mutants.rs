@@ -2,6 +2,7 @@
 //! it in place a named attack is stopped, without it the same attack comes through.
 
 use super::attacks::{self, Gap};
+use super::{seen, selective};
 use divisi_core::Check;
 use divisi_rep3::adversary::Weakness;
 
@@ -24,23 +25,25 @@ use Gap::{Weak, Without};
 mutants! {
     a_bent_gate_is_noticed: Without(Check::Y1), attacks::bent_gate;
     a_bent_gate_of_the_first_is_noticed: Without(Check::Y1), attacks::bent_gate_of_first;
-    a_spoiled_pair_tells_nothing: Without(Check::Y2), attacks::selective_failure;
-    a_spoiled_pair_of_sums_tells_nothing: Without(Check::Y2), attacks::selective_failure_of_sums;
-    a_spoiled_pair_of_masks_tells_nothing: Without(Check::Y2), attacks::selective_failure_of_masks;
+    a_spoiled_pair_tells_nothing: Without(Check::Y2), selective::of_known;
+    a_spoiled_pair_of_sums_tells_nothing: Without(Check::Y2), selective::of_sums;
+    a_spoiled_pair_of_masks_tells_nothing: Without(Check::Y2), selective::of_masks;
     another_label_is_noticed: Without(Check::Y3), attacks::other_input;
     another_decoding_is_noticed: Without(Check::Y4), attacks::other_decoding;
     another_result_is_noticed: Without(Check::Y5), attacks::other_result;
     both_halves_are_compared: Weak(Weakness::OneHalf), attacks::bent_gate;
     the_last_piece_is_compared: Weak(Weakness::LastPiece), attacks::bent_gate;
     all_output_labels_count: Weak(Weakness::FewLabels), attacks::other_result_late;
-    the_evaluator_lacks_r12: Weak(Weakness::NoR12), attacks::evaluator_sees_output;
-    the_first_lacks_r23: Weak(Weakness::NoR23), attacks::first_sees_output;
-    no_call_returns: Weak(Weakness::SameCall), attacks::delta_of_two_calls;
-    labels_wait_for_the_barrier: Weak(Weakness::NoBarrier), attacks::split_opening;
+    the_evaluator_lacks_r12: Weak(Weakness::NoR12), seen::evaluator_sees_output;
+    the_first_lacks_r23: Weak(Weakness::NoR23), seen::first_sees_output;
+    no_call_returns: Weak(Weakness::SameCall), seen::delta_of_two_calls;
+    no_mask_returns: Weak(Weakness::SameCall), seen::sum_of_two_calls;
+    labels_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening;
     pairs_have_tweaks_of_their_own: Weak(Weakness::PairsAsGates), attacks::tweaks_return;
     lanes_have_tweaks_of_their_own: Weak(Weakness::SharedTweak), attacks::tweaks_return;
-    the_list_is_of_pairs: Weak(Weakness::ListOfLabels), attacks::selective_failure;
-    the_list_is_whole: Weak(Weakness::HalfList), attacks::selective_failure_late;
+    the_list_is_of_pairs: Weak(Weakness::ListOfLabels), selective::of_known;
+    the_list_has_an_order: Weak(Weakness::Unordered), selective::of_order;
+    the_list_is_whole: Weak(Weakness::HalfList), selective::late;
 }
 
 #[test]

@@ -11,6 +11,8 @@ use divisi_core::{Abort, Lanes};
 /// A key, or one a lane, ready for use.
 #[derive(Clone)]
 pub struct Key<E: Engine> {
+    /// As it was given.
+    key: Vec<E::Byte>,
     round_keys: RoundKeys<E::Byte>,
     /// Of n keys: a lane of zeros, the n first subkeys, the n second ones.
     subkeys: Vec<SecretByte<E>>,
@@ -28,22 +30,44 @@ pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
     let n = round_keys.lanes();
     let mut l: [E::Byte; BLOCK] = std::array::from_fn(|_| e.public(&vec![0; n]));
     aes::encrypt(e, &round_keys, &mut l)?;
-    let mut block = bits(e, l.to_vec())?;
-    let mut parts = vec![public(e, &[0; BLOCK], 1)];
-    for _ in 0..2 {
-        block = double_bits(e, block)?;
-        parts.push(block.clone());
+    let block = bits(e, l.to_vec())?;
+    let k1 = double_bits(e, block)?;
+    let k2 = double_bits(e, k1.clone())?;
+    let subkeys = joined(e, &k1, &k2);
+    Ok(Key { key: key.to_vec(), round_keys, subkeys })
+}
+
+/// A lane of zeros, the first subkeys, the second ones.
+fn joined<E: Engine>(e: &mut E, k1: &[SecretByte<E>], k2: &[SecretByte<E>]) -> Vec<SecretByte<E>> {
+    let zero = public(e, &[0; BLOCK], 1);
+    let parts = zero.iter().zip(k1).zip(k2);
+    parts.map(|((zero, k1), k2)| std::array::from_fn(|i| e.join_bits(&[&zero[i], &k1[i], &k2[i]]))).collect()
+}
+
+impl<E: Engine> Key<E> {
+    /// What a program takes that makes tags of messages of one length: the key, and the subkey of messages
+    /// that end with a block, or of the others.
+    pub(super) fn kept(&self, e: &mut E, complete: bool) -> Result<Vec<SecretByte<E>>, Abort> {
+        let n = self.round_keys.lanes();
+        let mut kept = bits(e, self.key.clone())?;
+        let lanes: Vec<usize> = (0..n).map(|lane| if complete { 1 + lane } else { 1 + n + lane }).collect();
+        for subkey in &self.subkeys {
+            kept.push(super::gather(subkey, &lanes)?);
+        }
+        Ok(kept)
     }
-    let mut subkeys = Vec::with_capacity(BLOCK);
-    for j in 0..BLOCK {
-        let bit = |i: usize, e: &mut E| {
-            let parts: Vec<&E::Bit> =
-                parts.iter().filter_map(|part| part.get(j)).map(|byte| &byte[i]).collect();
-            e.join_bits(&parts)
-        };
-        subkeys.push(std::array::from_fn(|i| bit(i, e)));
+
+    /// The other way round, inside the program: for messages of this one kind.
+    pub(super) fn of_kept(e: &mut E, mut kept: Vec<SecretByte<E>>) -> Result<Self, Abort> {
+        let subkey = kept.split_off(kept.len().saturating_sub(BLOCK));
+        let key = byte_values(e, kept)?;
+        Ok(Key { round_keys: aes::expand(e, &key)?, key, subkeys: joined(e, &subkey, &subkey) })
     }
-    Ok(Key { round_keys, subkeys })
+
+    /// The length of the key in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.key.len()
+    }
 }
 
 /// The chain of blocks: cipher of state plus block, the last block of a message plus a subkey.

@@ -1,8 +1,8 @@
 //! Any hash or MAC by its settings: made ready with its key, fed piece by piece, finished.
 
 use super::{
-    Engine, Messages, SecretByte, bits, bytes, cmac, gmac, hash, hmac, kmac, programs, public, unfit, wires,
-    xof,
+    Engine, Messages, SecretByte, bits, bytes, cmac, drawn, gmac, hash, hmac, kmac, programs, public, unfit,
+    wires, xof,
 };
 use crate::algorithm::{Algorithm, Settings, Strength};
 use crate::gates::Adder;
@@ -17,14 +17,14 @@ use divisi_core::{Abort, Job, Lanes};
 /// A function that is ready: for a MAC with what its key leaves, verified once and kept.
 #[derive(Clone)]
 pub struct Function<E: Engine> {
-    kind: Kind<E>,
-    bytes: usize,
+    pub(super) kind: Kind<E>,
+    pub(super) bytes: usize,
     /// Bits of the last byte that are not asked for.
-    spare: usize,
+    pub(super) spare: usize,
 }
 
 #[derive(Clone)]
-enum Kind<E: Engine> {
+pub(super) enum Kind<E: Engine> {
     Hash(Hash, Adder),
     Xof(Xof),
     Hmac(Hash, Adder, PadStates<E::Bit>),
@@ -36,8 +36,8 @@ enum Kind<E: Engine> {
 
 /// What a function keeps between the pieces of messages.
 pub struct State<E: Engine> {
-    state: Vec<SecretByte<E>>,
-    before: u64,
+    pub(super) state: Vec<SecretByte<E>>,
+    pub(super) before: u64,
 }
 
 impl<E: Engine> Function<E> {
@@ -71,7 +71,7 @@ impl<E: Engine> Function<E> {
             }
             Algorithm::Hmac(hash) => {
                 let key = bits(e, key.to_vec())?;
-                Kind::Hmac(hash, adder, hmac::pad_states(e, hash, adder, &key)?)
+                Kind::Hmac(hash, adder, drawn::pad_states(e, hash, adder, &key)?)
             }
             Algorithm::Otp(hash) => {
                 let key = bits(e, key.to_vec())?;
@@ -133,6 +133,9 @@ impl<E: Engine> Function<E> {
     /// [`Abort::Misuse`] if it has no multiple of [`piece`](Function::piece) bytes; the abort that ends the
     /// session.
     pub fn update(&self, e: &mut E, state: State<E>, piece: Vec<SecretByte<E>>) -> Result<State<E>, Abort> {
+        if let Some(joined) = self.update_whole(e, &state, &piece)? {
+            return Ok(joined);
+        }
         let State { state, before } = state;
         let before = before + piece.len() as u64;
         let state = match &self.kind {
@@ -174,6 +177,9 @@ impl<E: Engine> Function<E> {
         rest: &Messages<E>,
         ivs: &[&[u8]],
     ) -> Result<Vec<SecretByte<E>>, Abort> {
+        if let Some(output) = self.finish_whole(e, &state, rest)? {
+            return Ok(output);
+        }
         let State { state, before } = state;
         let mut output = match &self.kind {
             Kind::Hash(hash, adder) => hash::resume(e, *hash, *adder, &state, before, rest)?,

@@ -98,6 +98,12 @@ impl<E: Boolean> Messages<E> {
         })
     }
 
+    /// So many bytes of all messages, as they stand.
+    pub(super) fn first_bytes(mut self, bytes: usize) -> Vec<SecretByte<E>> {
+        self.columns.truncate(bytes);
+        self.columns
+    }
+
     /// Byte `j` of the first `lanes` messages, which stand longest first; of those that have ended,
     /// `after(bits, beyond)` where `beyond` counts from the byte in which the message ends.
     pub(super) fn byte(

@@ -5,7 +5,9 @@
 //! the content: of the messages, of the keys, and of the answers until an engine opens them.
 
 mod absorb;
+pub mod block;
 pub mod cmac;
+mod drawn;
 mod function;
 pub mod gmac;
 pub mod hash;
@@ -15,6 +17,7 @@ pub mod kmac;
 pub mod long_iv;
 mod messages;
 mod programs;
+mod whole;
 pub mod xof;
 
 pub use function::{Function, State};

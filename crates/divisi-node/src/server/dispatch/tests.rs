@@ -108,6 +108,8 @@ impl Three {
                             rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
                             ready: Ready::default(),
                             under: Under::new(),
+                            nearest: None,
+                            rounds: Rounds::OfLevels,
                             since_short: CALM,
                             counted: HashSet::new(),
                         };

@@ -10,7 +10,7 @@ use super::strands::ONLINE;
 use divisi_core::{Abort, Counts, Lanes as _, Parameters, Session, Step, settle, step};
 use divisi_net::{Machine, World};
 use divisi_rep3::deal::{self, Part};
-use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Bit, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::batch::{self, byte_values};
 use divisi_symmetric::mode::gcm::{Key, TagLength, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
@@ -18,6 +18,8 @@ use divisi_symphony::many::{self, Outcome, Text, many};
 use divisi_symphony::tags;
 
 const KNOWN: Step = step!("known");
+
+const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products over GF(2^128) stay on shares: give another mode, or leave it out";
 
 /// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for
 /// as many blocks.
@@ -28,6 +30,7 @@ pub(super) struct Known<'j> {
     job: &'j Job,
     protocol: Protocol,
     security: Security,
+    rounds: Rounds,
 }
 
 impl<'j> Known<'j> {
@@ -53,7 +56,11 @@ impl<'j> Known<'j> {
                 return Err(Unsupported::new("a mode that the engine rep3 has not"));
             }
         }
-        Ok(Known { job, protocol: settings.choice.protocol(), security: settings.security })
+        let rounds = super::rounds(settings);
+        if rounds == Rounds::Constant && matches!(job, Job::Texts(Texts { mode: Mode::Gcm, .. })) {
+            return Err(Unsupported::new(GCM_BY_LEVELS));
+        }
+        Ok(Known { job, protocol: settings.choice.protocol(), security: settings.security, rounds })
     }
 
     /// All that is dealt, one piece behind the other: the same pieces, in the same order, that [`Pieces`]
@@ -98,6 +105,7 @@ impl Prepared for Known<'_> {
         Parameters::new("rep3 known answers")
             .with("protocol", self.protocol.name().as_bytes())
             .with("security", self.security.name().as_bytes())
+            .with("rounds", format!("{:?}", self.rounds).as_bytes())
             .with("count", &(count as u64).to_le_bytes())
     }
 
@@ -122,7 +130,8 @@ impl Prepared for Known<'_> {
     }
 
     fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
-        let rep = Rep3::new(Trio::new(session)?, self.protocol, self.security);
+        let mut rep = Rep3::new(Trio::new(session)?, self.protocol, self.security);
+        rep.use_rounds(self.rounds);
         Ok(Box::new(Holder { job: self.job, rep }))
     }
 }
@@ -144,7 +153,7 @@ impl Party for Holder<'_> {
                 let starts = pieces.inputs(rep, usize::MAX)?;
                 let ends = ends(rep, job, starts)?;
                 let ends = byte_values(rep, ends)?;
-                let pending = rep.close(ends);
+                let pending = if rep.owes() { rep.close(ends) } else { rep.close_linear(ends)? };
                 let verified = settle(rep, pending)?;
                 Ok(in_rows(count, &rep.trio().open(&verified)?))
             }
@@ -272,9 +281,13 @@ fn texts(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>
     for group in groups(job) {
         let key = pieces.inputs(rep, job.cipher.key_bytes())?;
         let text = pieces.inputs(rep, group.lanes().len())?;
-        let keys = divisi_symphony::cipher::expand(rep, &key)?;
-        let out = group.walk(rep, &keys, text)?;
-        let pending = rep.close(out);
+        let out = if rep.rounds() == Rounds::Constant {
+            group.walk(rep, &batch::block::Key::new(key)?, text)?
+        } else {
+            let keys = divisi_symphony::cipher::expand(rep, &key)?;
+            group.walk(rep, &keys, text)?
+        };
+        let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
         let verified = settle(rep, pending)?;
         for (place, row) in group.results(&rep.trio().open(&verified)?) {
             if let Some(to) = rows.get_mut(place) {

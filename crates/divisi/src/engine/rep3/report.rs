@@ -38,9 +38,21 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
         "online_per_second": online_per_second(measured),
         "total_per_second": total_per_second(measured),
         "statistical_bits": statistical(&measured.settings),
+        "computational_bits": measured.computational_bits,
     }));
     object.extend(lookups::told(&measured.facts));
     object
+}
+
+/// With what probability a lie passes, for people.
+fn error(measured: &Measured) -> String {
+    match (measured.verification_error_bits, measured.computational_bits) {
+        (Some(bits), _) => format!("a lie passes with 2^-{bits:.0}"),
+        (None, Some(bits)) => {
+            format!("every lie is noticed, with {:.0} bits of computational security", bits.floor())
+        }
+        (None, None) => "nothing verified".into(),
+    }
 }
 
 pub(super) fn page(measured: &Measured) -> Page {
@@ -60,9 +72,7 @@ pub(super) fn page(measured: &Measured) -> Page {
             phase.rounds.to_string(),
         ]
     };
-    let error = measured
-        .verification_error_bits
-        .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
+    let error = error(measured);
     let mode = settings.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
     let lookups = lookups::about(&measured.facts);
     let what = match (text(measured, "circuit"), text(measured, "algorithm")) {

@@ -1,0 +1,189 @@
+//! Which call is which job, and what comes late.
+
+use super::attacks::{LANES, roles, transparent};
+use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
+use divisi_core::testing::memory::Needle;
+use divisi_core::{Abort, Boolean, Check, Job, Step, settle};
+use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Rep3, Trio};
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
+
+/// A party's engine, its roles, and its inputs as bits.
+fn begin(
+    mut trio: Trio,
+    parts: &[Vec<Part>; 3],
+    calls: usize,
+) -> Result<(Rep3, Vec<divisi_rep3::Bit>), Abort> {
+    let secret = inputs(&mut trio, parts)?;
+    let mut e = engine(trio);
+    turn(&mut e, calls)?;
+    let wires = bits(&mut e, &secret)?;
+    Ok((e, wires))
+}
+
+fn open(e: &mut Rep3, out: &[divisi_rep3::Bit]) -> Result<Vec<Vec<u8>>, Abort> {
+    let out = bytes(e, out)?;
+    let pending = e.close_linear(out)?;
+    let verified = settle(e, pending)?;
+    e.trio().open(&verified)
+}
+
+/// Garblers that mean different inputs or outputs end at the first thing that P3 compares, and nobody is
+/// blamed; P3 that means another job than both of them does, too.
+#[test]
+fn one_call_does_not_serve_two_jobs() {
+    let (program, (_, parts)) = (small_program(), transparent(3, LANES));
+    for calls in 0..3 {
+        for other in roles(calls) {
+            let ends = Harness::default().act(|trio| {
+                let me = trio.me();
+                let (mut e, wires) = begin(trio, &parts, calls)?;
+                e.use_handles(if me == other { b"key 2, request 7" } else { b"key 1, request 7" });
+                e.run(&mut [Job::new(&program, wires)])
+            });
+            let evaluator = &ends[roles(calls)[2].index()];
+            let Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. }) = evaluator else {
+                panic!("{evaluator:?}")
+            };
+        }
+    }
+}
+
+/// The same of circuits, lanes being equal.
+#[test]
+fn one_call_does_not_serve_two_circuits() {
+    let (_, parts) = transparent(3, LANES);
+    let programs = [random_program(1, 3, 80), random_program(2, 3, 80)];
+    for other in roles(0) {
+        let ends = Harness::default().act(|trio| {
+            let me = trio.me();
+            let (mut e, wires) = begin(trio, &parts, 0)?;
+            e.run(&mut [Job::new(&programs[usize::from(me == other)], wires)])
+        });
+        let evaluator = &ends[roles(0)[2].index()];
+        // before any table is there to compare
+        let salt = Step::new("divisi_rep3::garbled/salt");
+        assert!(
+            matches!(evaluator, Err(Abort::CheckFailed { check: Check::Y1, step, .. }) if step.id == salt.id),
+            "{evaluator:?}"
+        );
+    }
+}
+
+/// What was called before is part of a call: garblers whose histories differ do not go on together.
+#[test]
+fn a_call_follows_the_same_calls() {
+    let (_, parts) = transparent(3, LANES);
+    let program = small_program();
+    let empty = [0, 1].map(|n| {
+        let mut g = divisi_circuit::Build::new();
+        let x = g.input(n + 1);
+        let _ = x;
+        g.finish()
+    });
+    let ends = Harness::default().act(|trio| {
+        let me = trio.me();
+        let (mut e, wires) = begin(trio, &parts, 0)?;
+        let n = usize::from(me == roles(1)[1]);
+        e.run(&mut [Job::new(&empty[n], wires[..=n].to_vec())])?;
+        e.run(&mut [Job::new(&program, wires)])
+    });
+    assert_eq!(failed_check(&ends[roles(1)[2].index()]), Some(Check::Y1));
+}
+
+/// A garbler that garbles from another seed, here with another Delta, is found out before anything is
+/// evaluated.
+#[test]
+fn another_seed_is_noticed() {
+    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
+    let needle: &'static Needle = Box::leak(Box::new(Needle::new(5, true)));
+    for calls in 0..3 {
+        for liar in [0, 1] {
+            let ends = Harness::default().act(|mut trio| {
+                if trio.me() == roles(calls)[liar] {
+                    trio.plant_delta(needle);
+                }
+                let (mut e, wires) = begin(trio, &parts, calls)?;
+                e.run(&mut [Job::new(&program, wires)])
+            });
+            assert_eq!(failed_check(&ends[roles(calls)[2].index()]), Some(Check::Y2));
+        }
+    }
+}
+
+/// P1 cannot choose the hash of a call by itself.
+#[test]
+fn another_salt_is_noticed() {
+    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
+    for calls in 0..3 {
+        for liar in [0, 1] {
+            let harness = Harness::default();
+            let [liar, evaluator] = [roles(calls)[liar], roles(calls)[2]];
+            harness.change(liar, evaluator, "divisi_rep3::garbled/salt", 0, |body| body[3] ^= 1);
+            let ends = harness.act(|trio| {
+                let (mut e, wires) = begin(trio, &parts, calls)?;
+                e.run(&mut [Job::new(&program, wires)])
+            });
+            let end = &ends[evaluator.index()];
+            assert!(
+                matches!(end, Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. })),
+                "{end:?}"
+            );
+        }
+    }
+}
+
+/// A call that ended in an abort is over: the same parties do not run it, or another, again.
+#[test]
+fn an_aborted_call_does_not_come_again() {
+    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
+    let harness = Harness::default();
+    let [first, _, evaluator] = roles(0);
+    harness.change(first, evaluator, "divisi_rep3::garbled/tables", 0, |body| body[0] ^= 1);
+    let again = harness.act(|trio| {
+        let (mut e, wires) = begin(trio, &parts, 0)?;
+        let once = e.run(&mut [Job::new(&program, wires.clone())]).is_err();
+        let twice = e.run(&mut [Job::new(&program, wires)]).is_err();
+        Ok((once, twice))
+    });
+    // P2 hears nothing of it in its call, but gets nothing in any that it evaluates or garbles first
+    assert_eq!(again[evaluator.index()].as_ref().unwrap(), &(true, true));
+    assert_eq!(again[first.index()].as_ref().unwrap(), &(true, true));
+}
+
+/// A garbler that sends nothing before the other one has done all of its part changes nothing but the time.
+#[test]
+fn a_garbler_may_answer_late() {
+    let (program, (values, parts)) = (small_program(), transparent(0x77, LANES));
+    let expected = in_the_clear(&program, &values);
+    for calls in 0..3 {
+        for late in [0, 1] {
+            let [slow, quick] = [roles(calls)[late], roles(calls)[1 - late]];
+            // P1 waits for z, so that the quick one says that it has begun to do all that it does by itself
+            let (done, wait) = channel::<()>();
+            let wait = Mutex::new(wait);
+            let done = Mutex::new(Some(done));
+            let ends = Harness::default().act(|trio| {
+                let me = trio.me();
+                let (mut e, wires) = begin(trio, &parts, calls)?;
+                if me == slow {
+                    // ends when the other one's sender is gone
+                    let _ = wait.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                }
+                let mut jobs = [Job::new(&program, wires)];
+                let is_second = late == 0;
+                if me == quick && !is_second {
+                    drop(done.lock().unwrap_or_else(PoisonError::into_inner).take());
+                }
+                e.run(&mut jobs)?;
+                if me == quick && is_second {
+                    drop(done.lock().unwrap_or_else(PoisonError::into_inner).take());
+                }
+                open(&mut e, &jobs[0].wires)
+            });
+            assert!(ends.iter().all(|end| end.as_ref().is_ok_and(|opened| *opened == expected)));
+        }
+    }
+}

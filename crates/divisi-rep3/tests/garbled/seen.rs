@@ -1,0 +1,184 @@
+//! What each party sees of a call, and what it can make of it.
+
+use super::attacks::{Gap, roles, transparent};
+use super::{bits, bytes, engine, in_the_clear, inputs, small_program, turn};
+use divisi_circuit::{Build, Program};
+use divisi_core::{Abort, Boolean, Job, settle};
+use divisi_rep3::adversary::harness::{Recording, Way, failed_check};
+use divisi_rep3::deal::Part;
+use divisi_rep3::lab::deal_all;
+use std::collections::BTreeSet;
+
+const LABELS: &str = "divisi_rep3::garbled/labels";
+
+/// Lanes of these runs.
+const LANES: usize = super::attacks::LANES;
+
+/// What P1 and P3 know of the output: the exclusive or of their two components, wire by wire.
+fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
+    let program = small_program();
+    let (values, parts) = transparent(value, LANES);
+    let expected = in_the_clear(&program, &values);
+    let known = |calls: usize| {
+        let ends = gap.harness().act(|mut trio| {
+            gap.weaken(&mut trio);
+            let secret = inputs(&mut trio, &parts)?;
+            let mut e = engine(trio);
+            turn(&mut e, calls)?;
+            let wires = bits(&mut e, &secret)?;
+            let mut jobs = [Job::new(&program, wires)];
+            e.run(&mut jobs)?;
+            let out = bytes(&mut e, &jobs[0].wires)?;
+            let pending = e.close_linear(out)?;
+            let verified = settle(&mut e, pending)?.each();
+            let part = e.trio().part(&verified[0])?;
+            Ok(part.first.iter().zip(&part.second).map(|(x, y)| x ^ y).collect::<Vec<u8>>())
+        });
+        roles(calls).map(|party| ends[party.index()].clone().unwrap())
+    };
+    ((0..3).map(known).collect(), expected)
+}
+
+/// P3 has z and r23.
+pub fn evaluator_sees_output(gap: Gap) -> bool {
+    let (known, expected) = known_of_output(gap, 0x5a);
+    known.iter().all(|known| known[2] == expected[0])
+}
+
+/// P1 has z and r12.
+pub fn first_sees_output(gap: Gap) -> bool {
+    let (known, expected) = known_of_output(gap, 0x5a);
+    known.iter().all(|known| known[0] == expected[0])
+}
+
+/// What each party has of an output is uniform, for two secrets.
+#[test]
+fn what_a_party_has_of_an_output_is_uniform() {
+    for value in [0x00, 0xff] {
+        let mut ones = [0_u32; 3];
+        let mut all = 0;
+        for _ in 0..8 {
+            let (known, _) = known_of_output(Gap::Nothing, value);
+            for known in known {
+                for (ones, known) in ones.iter_mut().zip(&known) {
+                    *ones += known.iter().map(|byte| byte.count_ones()).sum::<u32>();
+                }
+                all += 8 * LANES as u32;
+            }
+        }
+        // six standard deviations of 3,072 coins are 167
+        assert!(ones.iter().all(|ones| ones.abs_diff(all / 2) < 167), "{ones:?} of {all}");
+    }
+}
+
+/// Two calls of one circuit in the same roles: what P3 gets of the inputs, as words.
+fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
+    let program = small_program();
+    let parts = [transparent(0x0f, LANES).1, transparent(0x35, LANES).1];
+    let harness = gap.harness();
+    let [first, _, evaluator] = roles(0);
+    let recording: Recording = harness.recording(evaluator);
+    let ends = harness.act(|mut trio| {
+        gap.weaken(&mut trio);
+        let secret = [inputs(&mut trio, &parts[0])?, inputs(&mut trio, &parts[1])?];
+        let mut e = engine(trio);
+        for secret in &secret {
+            let wires = bits(&mut e, secret)?;
+            e.run(&mut [Job::new(&program, wires)])?;
+            turn(&mut e, 2)?;
+        }
+        e.trio().barrier()?;
+        Ok(())
+    });
+    assert!(ends.iter().all(Result::is_ok));
+    let bodies = recording.bodies(Way::In, first, LABELS);
+    let words = |body: &Vec<u8>| {
+        body[..16 * 24 * LANES].as_chunks().0.iter().map(|w| u128::from_le_bytes(*w)).collect()
+    };
+    [words(&bodies[0]), words(&bodies[1])]
+}
+
+/// P3 has both labels of every wire whose u changed: their sum is Delta each time.
+pub fn delta_of_two_calls(gap: Gap) -> bool {
+    let [one, two] = labels_of_two_calls(gap);
+    let sums: Vec<u128> = one.iter().zip(&two).map(|(x, y)| x ^ y).filter(|sum| *sum != 0).collect();
+    sums.iter().collect::<BTreeSet<_>>().len() == 1 && sums.len() > 10
+}
+
+/// P3 has the sum of two outputs: their masks were the same.
+pub fn sum_of_two_calls(gap: Gap) -> bool {
+    let program = small_program();
+    let (values, parts): (Vec<_>, Vec<_>) =
+        [0x0f, 0x35].map(|seed| transparent(seed, LANES)).into_iter().unzip();
+    let [_, _, evaluator] = roles(0);
+    let ends = gap.harness().act(|mut trio| {
+        gap.weaken(&mut trio);
+        let secret = [inputs(&mut trio, &parts[0])?, inputs(&mut trio, &parts[1])?];
+        let mut e = engine(trio);
+        let mut results = Vec::new();
+        for secret in &secret {
+            let wires = bits(&mut e, secret)?;
+            let mut jobs = [Job::new(&program, wires)];
+            e.run(&mut jobs)?;
+            let out = bytes(&mut e, &jobs[0].wires)?;
+            let pending = e.close_linear(out)?;
+            let verified = settle(&mut e, pending)?.each();
+            results.push(e.trio().part(&verified[0])?.second.clone());
+            turn(&mut e, 2)?;
+        }
+        Ok(results)
+    });
+    let z = ends[evaluator.index()].as_ref().unwrap();
+    let sum = |all: [&Vec<u8>; 2]| -> Vec<u8> { all[0].iter().zip(all[1]).map(|(x, y)| x ^ y).collect() };
+    let [one, two] = [0, 1].map(|call| in_the_clear(&program, &values[call]).swap_remove(0));
+    sum([&z[0], &z[1]]) == sum([&one, &two])
+}
+
+/// A masked opening that P1 told P2 and P3 differently chooses between two secrets: without a barrier P3
+/// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after
+/// run.
+pub fn split_opening(gap: Gap) -> bool {
+    let mut g = Build::new();
+    let x = g.input(1)[0];
+    g.output(&[x; 8]);
+    let program = g.finish();
+    let runs: Vec<(bool, bool)> = (0..24).map(|calls| split_run(gap, calls, &program)).collect();
+    runs.iter().all(|(guess, truth)| guess == truth)
+}
+
+fn split_run(gap: Gap, calls: usize, program: &Program) -> (bool, bool) {
+    let [first, second, evaluator] = roles(calls);
+    let (a, b) = ((calls / 3 % 2) as u8, (calls / 6 % 2) as u8);
+    let parts = deal_all(&[vec![a], vec![b]]);
+    let ends = gap.harness().act(|mut trio| {
+        gap.weaken(&mut trio);
+        let me = trio.me();
+        let mine = &parts[me.index()];
+        // the opened choice: P2 was told the first, P3 the second, and P1 does what suits both
+        let mixed = Part { first: mine[1].first.clone(), second: mine[0].second.clone() };
+        let (choice, part) = match me {
+            me if me == first => (0, &mixed),
+            me if me == second => (0, &mine[0]),
+            _ => (1, &mine[1]),
+        };
+        trio.absorb("opened", &[choice]);
+        let x = trio.input(part)?;
+        let mut e = engine(trio);
+        turn_without_barrier(&mut e, calls)?;
+        let wires = bits(&mut e, &[x])?;
+        let mut jobs = [Job::new(program, wires[..1].to_vec())];
+        e.run(&mut jobs)
+    });
+    let aborted = failed_check(&ends[evaluator.index()]).is_some();
+    // a23 + b23 = a + b + what P1 knows
+    let known = |part: &Part| part.first[0] ^ part.second[0];
+    let mine = &parts[first.index()];
+    let rest = (known(&mine[0]) ^ known(&mine[1])) & 1 == 1;
+    (aborted ^ rest, (a ^ b) & 1 == 1)
+}
+
+/// Roles move on in the engine that has an opening nobody compared: only a weak one goes on, so that the
+/// first call of the protocol ends it.
+fn turn_without_barrier(e: &mut divisi_rep3::Rep3, calls: usize) -> Result<(), Abort> {
+    turn(e, calls % 3)
+}

@@ -1,0 +1,76 @@
+//! AES by its key, a program a block: for engines whose rounds do not grow with a program's depth, where
+//! 1,280 bits of round keys as inputs cost more than the ANDs of their schedule.
+
+use super::drawn::{inputs, output};
+use super::{Engine, bits, byte_values, unfit};
+use crate::aes::KeySize;
+use crate::circuits;
+use crate::mode::block::BlockCipher;
+use divisi_circuit::Program;
+use divisi_core::{Abort, Direction, Job, Lanes};
+use std::sync::OnceLock;
+
+/// A key, or one a lane, byte by byte.
+pub struct Key<E: Engine> {
+    size: KeySize,
+    bytes: Vec<E::Byte>,
+}
+
+impl<E: Engine> Key<E> {
+    /// A key of 16, 24 or 32 bytes.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for one of another length.
+    pub fn new(bytes: Vec<E::Byte>) -> Result<Self, Abort> {
+        let size = KeySize::ALL.into_iter().find(|size| size.bytes() == bytes.len());
+        Ok(Key { size: size.ok_or_else(|| unfit("a key of AES"))?, bytes })
+    }
+}
+
+/// The circuit of AES, recorded at its first use.
+fn program(size: KeySize, d: Direction) -> Result<&'static Program, Abort> {
+    static PROGRAMS: [OnceLock<Program>; 6] = [const { OnceLock::new() }; 6];
+    let at = 2 * (size.bytes() / 8 - 2) + usize::from(d == Direction::Decrypt);
+    let place = PROGRAMS.get(at).ok_or_else(|| unfit("a key of AES"))?;
+    if let Some(program) = place.get() {
+        return Ok(program);
+    }
+    let made = circuits::aes(size, d)?;
+    Ok(place.get_or_init(|| made))
+}
+
+impl<E: Engine> Lanes for Key<E> {
+    fn lanes(&self) -> usize {
+        self.bytes.first().map_or(0, Lanes::lanes)
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        let bytes: Option<Vec<E::Byte>> = self.bytes.iter().map(|byte| byte.gather(index)).collect();
+        Some(Key { size: self.size, bytes: bytes? })
+    }
+}
+
+impl<E: Engine> BlockCipher<E> for Key<E> {
+    type Byte = E::Byte;
+
+    const BYTES: usize = 16;
+
+    fn public(e: &mut E, values: &[u8]) -> E::Byte {
+        e.public(values)
+    }
+
+    fn add(e: &mut E, x: &mut E::Byte, y: &E::Byte) -> Result<(), Abort> {
+        e.add(x, y)
+    }
+
+    fn permute(&self, e: &mut E, d: Direction, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
+        if block.len() != 16 {
+            return Err(unfit("a block of AES has 16 bytes"));
+        }
+        let (key, block) = (bits(e, self.bytes.clone())?, bits(e, block)?);
+        let mut jobs = [Job::new(program(self.size, d)?, inputs(vec![key, block]))];
+        e.run(&mut jobs)?;
+        let [job] = jobs;
+        byte_values(e, output(job.wires))
+    }
+}

@@ -1,0 +1,111 @@
+//! Programs of whole functions, made once and kept, and what goes in and out of them.
+
+use super::{SecretByte, hmac, wires};
+use crate::drawn::drawn;
+use crate::gates::Adder;
+use crate::hash::Hash;
+use crate::mac::hmac::PadStates;
+use crate::mac::kmac::{Kmac, Output};
+use crate::sha3::Xof;
+use divisi_circuit::Program;
+use divisi_core::{Abort, Boolean, Job};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most bytes of a message that one program takes.
+pub(super) const MOST: usize = 512;
+/// Depth costs nothing here.
+pub(super) const ADDER: Adder = Adder::FewestAnds;
+/// How many programs are kept.
+const KEPT: usize = 24;
+
+/// A function without its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    Hash(Hash),
+    Xof(Xof),
+    Hmac(Hash),
+    Kmac(Kmac, Output),
+    /// With keys of so many bytes.
+    Cmac(usize),
+}
+
+/// What a program does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// A key of so many bytes -> pad states.
+    Pads(usize),
+    /// What is kept, the state if there was something before, so many bytes -> the next state.
+    Update(bool, usize),
+    /// What is kept, the state if there was something before, so many bits, with so many spare ones in an
+    /// output of so many bytes.
+    Finish { before: u64, bits: usize, bytes: usize, spare: usize },
+}
+
+/// Programs by what they do, the one that was used last at the end.
+type Programs = Vec<(Named, Task, Arc<Program>)>;
+
+static PROGRAMS: Mutex<Programs> = Mutex::new(Vec::new());
+
+/// The program that does this, made if it is not there.
+pub(super) fn program(
+    named: &Named,
+    task: Task,
+    make: impl FnOnce() -> Result<Program, Abort>,
+) -> Result<Arc<Program>, Abort> {
+    let programs = || PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |entry: &(Named, Task, Arc<Program>)| entry.0 == *named && entry.1 == task;
+    {
+        let mut programs = programs();
+        if let Some(at) = programs.iter().position(is_it) {
+            let entry = programs.remove(at);
+            let program = entry.2.clone();
+            programs.push(entry);
+            return Ok(program);
+        }
+    }
+    let made = Arc::new(make()?);
+    let mut programs = programs();
+    if programs.len() >= KEPT {
+        programs.remove(0);
+    }
+    programs.push((named.clone(), task, made.clone()));
+    Ok(made)
+}
+
+/// The wires of values in the order of [`drawn`]: of each value the last byte first.
+pub(super) fn inputs<B>(values: Vec<Vec<[B; 8]>>) -> Vec<B> {
+    values.into_iter().flat_map(|value| wires(value.into_iter().rev().collect())).collect()
+}
+
+/// The bytes of a program's one output.
+pub(super) fn output<B>(wires: Vec<B>) -> Vec<[B; 8]> {
+    let mut bytes = super::bytes(wires);
+    bytes.reverse();
+    bytes
+}
+
+/// As [`hmac::pad_states`], in one program where that is better.
+pub(super) fn pad_states<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    key: &[SecretByte<E>],
+) -> Result<PadStates<E::Bit>, Abort> {
+    if !e.is_free_of_depth() || key.is_empty() || key.len() > MOST {
+        return hmac::pad_states(e, hash, adder, key);
+    }
+    let make = || {
+        drawn(&[key.len()], |g, mut values| {
+            let key = super::bits(g, values.pop().unwrap_or_default())?;
+            let states = hmac::pad_states(g, hash, ADDER, &key)?;
+            Ok(vec![super::byte_values(g, [states.inner, states.outer].concat())?])
+        })
+    };
+    let program = program(&Named::Hmac(hash), Task::Pads(key.len()), make)?;
+    let mut jobs = [Job::new(&program, inputs(vec![key.to_vec()]))];
+    e.run(&mut jobs)?;
+    let [job] = jobs;
+    let mut inner = output(job.wires);
+    let outer = inner.split_off(hash.state_bytes().min(inner.len()));
+    Ok(PadStates { inner, outer })
+}

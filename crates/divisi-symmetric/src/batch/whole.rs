@@ -1,0 +1,213 @@
+//! Whole hashes and MACs, a program each: for engines whose rounds do not grow with a program's depth
+//! ([`divisi_core::Boolean::is_free_of_depth`]).
+//!
+//! What a key leaves enters as it is kept: the pad states of HMAC, the state of KMAC, of CMAC the subkey of
+//! the message's length, and AES by its key, whose schedule costs less than round keys as inputs. States that
+//! everybody knows, and padding, are constants. GMAC is linear beside one block, and has no such program.
+
+use super::drawn::{ADDER, MOST, Named, Task, inputs, output, program};
+use super::function::Kind;
+use super::{Engine, Function, Messages, SecretByte, State, cmac, gather, unfit};
+use crate::drawn::drawn;
+use crate::mac::cmac::is_complete;
+use crate::mac::hmac::PadStates;
+use divisi_core::{Abort, Job, Lanes};
+use std::collections::BTreeMap;
+
+impl<E: Engine> Function<E> {
+    fn named(&self) -> Option<Named> {
+        Some(match &self.kind {
+            Kind::Hash(hash, _) => Named::Hash(*hash),
+            Kind::Xof(xof) => Named::Xof(xof.clone()),
+            Kind::Hmac(hash, ..) => Named::Hmac(*hash),
+            Kind::Kmac(kmac, _, output) => Named::Kmac(kmac.clone(), *output),
+            Kind::Cmac(key) => Named::Cmac(key.bytes()),
+            Kind::Gmac(_) => return None,
+        })
+    }
+
+    /// What a program takes of the key; `complete` says that messages end with a block, `begun` that a state
+    /// has the beginning of them.
+    fn kept(&self, e: &mut E, complete: bool, begun: bool) -> Result<Vec<SecretByte<E>>, Abort> {
+        Ok(match &self.kind {
+            Kind::Hash(..) | Kind::Xof(_) | Kind::Gmac(_) => Vec::new(),
+            Kind::Hmac(_, _, states) if begun => states.outer.clone(),
+            Kind::Kmac(..) if begun => Vec::new(),
+            Kind::Hmac(_, _, states) => [states.inner.clone(), states.outer.clone()].concat(),
+            Kind::Kmac(_, state, _) => state.clone(),
+            Kind::Cmac(key) => key.kept(e, complete)?,
+        })
+    }
+
+    /// The function inside a program, from what is kept.
+    fn of_kept(
+        e: &mut E,
+        named: Named,
+        mut kept: Vec<SecretByte<E>>,
+        bytes: usize,
+        spare: usize,
+    ) -> Result<Self, Abort> {
+        let kind = match named {
+            Named::Hash(hash) => Kind::Hash(hash, ADDER),
+            Named::Xof(xof) => Kind::Xof(xof),
+            Named::Hmac(hash) => {
+                // of a message that has begun only the outer state is left to come
+                let outer = if kept.len() > hash.state_bytes() {
+                    kept.split_off(hash.state_bytes())
+                } else {
+                    kept.clone()
+                };
+                Kind::Hmac(hash, ADDER, PadStates { inner: kept, outer })
+            }
+            Named::Kmac(kmac, output) => Kind::Kmac(kmac, kept, output),
+            Named::Cmac(_) => Kind::Cmac(cmac::Key::of_kept(e, kept)?),
+        };
+        Ok(Function { kind, bytes, spare })
+    }
+
+    /// A step over several blocks at once, in as few programs as it takes; `None` where that is no better
+    /// than block by block.
+    pub(super) fn update_whole(
+        &self,
+        e: &mut E,
+        state: &State<E>,
+        piece: &[SecretByte<E>],
+    ) -> Result<Option<State<E>>, Abort> {
+        let Some(named) = self.named().filter(|_| e.is_free_of_depth()) else { return Ok(None) };
+        let block = self.piece();
+        if !piece.len().is_multiple_of(block) {
+            return Err(unfit("what is no whole number of blocks"));
+        }
+        let kept = match self.kind {
+            Kind::Cmac(_) => self.kept(e, true, true)?,
+            _ => Vec::new(),
+        };
+        let width = self.begin(e).state.len();
+        let mut now = State { state: state.state.clone(), before: state.before };
+        for piece in piece.chunks((MOST / block).max(1) * block) {
+            // what everybody knows is a constant; a MAC's first state comes from its key
+            let known = now.before == 0 && matches!(self.kind, Kind::Hash(..) | Kind::Xof(_) | Kind::Cmac(_));
+            let given = if known { 0 } else { width };
+            let (of_program, kept_bytes) = (named.clone(), kept.len());
+            let make = || {
+                drawn(&[kept_bytes, given, piece.len()], |g, values| {
+                    let [kept, state, piece] = &values[..] else { return Ok(Vec::new()) };
+                    let (kept, state) = (super::bits(g, kept.clone())?, super::bits(g, state.clone())?);
+                    let piece = super::bits(g, piece.clone())?;
+                    let function = Function::of_kept(g, of_program, kept, 1, 0)?;
+                    let start = if state.is_empty() { function.begin(g).state } else { state };
+                    let next = function.update(g, State { state: start, before: 0 }, piece)?;
+                    Ok(vec![super::byte_values(g, next.state)?])
+                })
+            };
+            let program = program(&named, Task::Update(known, piece.len()), make)?;
+            let state = if known { Vec::new() } else { now.state };
+            let mut jobs = [Job::new(&program, inputs(vec![kept.clone(), state, piece.to_vec()]))];
+            e.run(&mut jobs)?;
+            let [job] = jobs;
+            now = State { state: output(job.wires), before: now.before + piece.len() as u64 };
+        }
+        Ok(Some(now))
+    }
+
+    /// The output for each message in one run, a program for each length; `None` where that is no better, or
+    /// a message is too long for a program.
+    pub(super) fn finish_whole(
+        &self,
+        e: &mut E,
+        state: &State<E>,
+        messages: &Messages<E>,
+    ) -> Result<Option<Vec<SecretByte<E>>>, Abort> {
+        let Some(named) = self.named().filter(|_| e.is_free_of_depth()) else { return Ok(None) };
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (lane, bits) in messages.bits().iter().enumerate() {
+            groups.entry(*bits).or_default().push(lane);
+        }
+        if groups.is_empty() || groups.keys().any(|bits| *bits > 8 * MOST) {
+            return Ok(None);
+        }
+        let (before, n, single) = (state.before, messages.lanes(), groups.len() == 1);
+        // these lanes of what is there once or for each message
+        let of_lanes = |bytes: &[SecretByte<E>], lanes: &[usize]| -> Result<Vec<SecretByte<E>>, Abort> {
+            let once = |byte: &SecretByte<E>| byte.iter().all(|bit| bit.lanes() == 1) && n != 1;
+            let fits = |byte: &SecretByte<E>| byte.iter().all(|bit| bit.lanes() == n);
+            bytes
+                .iter()
+                .map(|byte| match byte {
+                    byte if once(byte) || (single && fits(byte)) => Ok(byte.clone()),
+                    byte if fits(byte) => gather(byte, lanes),
+                    _ => Err(unfit("states and messages of different numbers of lanes")),
+                })
+                .collect()
+        };
+        let mut programs = Vec::with_capacity(groups.len());
+        for (bits, lanes) in &groups {
+            let complete = bits % 8 == 0 && is_complete(before + *bits as u64 / 8);
+            let kept = self.kept(e, complete, before > 0)?;
+            let given = if before == 0 { Vec::new() } else { state.state.clone() };
+            let (bytes, spare, of_program) = (self.bytes, self.spare, named.clone());
+            let (kept_bytes, given_bytes) = (kept.len(), given.len());
+            let make = || {
+                drawn(&[kept_bytes, given_bytes, bits.div_ceil(8)], |g, values| {
+                    let [kept, state, message] = &values[..] else { return Ok(Vec::new()) };
+                    let kept = super::bits(g, kept.clone())?;
+                    let function = Function::of_kept(g, of_program, kept, bytes, spare)?;
+                    let start = match super::bits(g, state.clone())? {
+                        state if state.is_empty() => function.begin(g).state,
+                        state => state,
+                    };
+                    let message = if *bits == 0 {
+                        Messages::public(g, &[&[]])
+                    } else {
+                        Messages::of_bits(super::bits(g, message.clone())?, vec![*bits])?
+                    };
+                    let output = function.finish(g, State { state: start, before }, &message, &[])?;
+                    Ok(vec![super::byte_values(g, output)?])
+                })
+            };
+            let program = program(&named, Task::Finish { before, bits: *bits, bytes, spare }, make)?;
+            let message = if single { messages.clone() } else { messages.gather(lanes)? };
+            let message = message.first_bytes(bits.div_ceil(8));
+            let values = vec![of_lanes(&kept, lanes)?, of_lanes(&given, lanes)?, message];
+            programs.push((program, inputs(values)));
+        }
+        let mut jobs: Vec<Job<'_, E::Bit>> =
+            programs.iter_mut().map(|(program, wires)| Job::new(program, std::mem::take(wires))).collect();
+        e.run(&mut jobs)?;
+        let outputs: Vec<Vec<SecretByte<E>>> = jobs.into_iter().map(|job| output(job.wires)).collect();
+        in_order(e, outputs, &groups, n).map(Some)
+    }
+}
+
+/// The outputs of groups of lanes, in the order of the messages.
+fn in_order<E: Engine>(
+    e: &mut E,
+    mut outputs: Vec<Vec<SecretByte<E>>>,
+    groups: &BTreeMap<usize, Vec<usize>>,
+    n: usize,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    // what has no inputs at all is there once for all
+    for (output, lanes) in outputs.iter_mut().zip(groups.values()) {
+        for bit in output.iter_mut().flatten().filter(|bit| bit.lanes() == 1 && lanes.len() > 1) {
+            *bit = bit.gather(&vec![0; lanes.len()]).ok_or_else(|| unfit("a bit of one lane"))?;
+        }
+    }
+    if let [_] = outputs[..] {
+        return Ok(outputs.swap_remove(0));
+    }
+    let mut place = vec![0; n];
+    for (at, lane) in groups.values().flatten().enumerate() {
+        if let Some(place) = place.get_mut(*lane) {
+            *place = at;
+        }
+    }
+    let width = outputs.first().map_or(0, Vec::len);
+    let byte = |j: usize| {
+        let bit = |i: usize, e: &mut E| {
+            let parts: Vec<&E::Bit> = outputs.iter().filter_map(|output| Some(&output.get(j)?[i])).collect();
+            e.join_bits(&parts)
+        };
+        gather(&std::array::from_fn(|i| bit(i, e)), &place)
+    };
+    (0..width).map(byte).collect()
+}
