@@ -116,6 +116,7 @@ fn every_protocol_takes_from_its_stock() {
         ("des3", "3des-lt", &["--k", "2"]),
         ("des3", "3des-tinytable", &[]),
         ("des3", "3des-pv", &[]),
+        ("des3", "3des-raw", &["--field", "42"]),
     ] {
         let dir = tempfile::tempdir().unwrap();
         make(dir.path(), protocol, "2", more);

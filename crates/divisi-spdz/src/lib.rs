@@ -80,7 +80,7 @@ pub use engine::{
     Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
-pub use part::{Embeds, Mac, Part, Small, Word};
+pub use part::{Embeds, Host, Lies, Mac, Part, Small, Word};
 pub use party::Party;
 pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;

@@ -45,6 +45,8 @@ pub struct Party<F: Mac> {
     number: u64,
     /// The stock that alpha belongs to, if it outlives the session.
     pub(crate) reserve: Option<Arc<Reserve>>,
+    /// Of the most buckets that were made at once their number, and how many items each has.
+    pub(crate) buckets: Option<(usize, usize)>,
 }
 
 /// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
@@ -90,7 +92,7 @@ impl<F: Mac> Party<F> {
         let views = views(&mut session);
         let ledger = Ledger { x: Vec::new(), m: Vec::new(), views, checked: 0 };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(Party { session, coins, ledger, alpha, zeros, number, reserve: None })
+        Ok(Party { session, coins, ledger, alpha, zeros, number, reserve: None, buckets: None })
     }
 
     /// Who we are.

@@ -1,16 +1,16 @@
 //! How values leave: openings to all, each checked, and comparisons of which nothing but the answer leaves.
 
 use super::{Bit, Byte, Openings, Spdz};
-use crate::part::{Mac, Part};
+use crate::part::{Host, Part};
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::{Abort, Compares, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step};
-use divisi_field::{Field, Gf8, Holds};
+use divisi_field::{Field, Gf8};
 
 const COIN: Step = step!("zero.1.coin");
 const SHAPE: Step = step!("zero");
 
-impl<F: Mac + Holds<Gf8>> Settles for Spdz<F> {
+impl<F: Host> Settles for Spdz<F> {
     type Debt = Openings<F>;
 
     fn closed<T>(&mut self, out: T) -> Result<Pending<T, Openings<F>>, Abort> {
@@ -18,7 +18,7 @@ impl<F: Mac + Holds<Gf8>> Settles for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Opens<Vec<Byte<F>>> for Spdz<F> {
+impl<F: Host> Opens<Vec<Byte<F>>> for Spdz<F> {
     type Public = Vec<Vec<u8>>;
 
     /// All values in one round, and one check.
@@ -31,7 +31,7 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Byte<F>>> for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
+impl<F: Host> Opens<Vec<Bit<F>>> for Spdz<F> {
     type Public = Vec<Vec<bool>>;
 
     #[inline(never)]
@@ -43,7 +43,7 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
+impl<F: Host> Compares<Byte<F>> for Spdz<F> {
     /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few
     /// bytes, and a random multiple of those.)
     ///
@@ -60,6 +60,7 @@ impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
         if x.iter().any(Auth::is_empty) {
             return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
         }
+        self.multiplies_bytes()?;
         let (m, groups) = (<F as Field>::BITS.div_ceil(8), x.len());
         // 1.
         let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
@@ -71,7 +72,7 @@ impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
                 let (mut sum, mut mac) = (Byte::<F>::zeros(1), F::ZERO);
                 for (c, (x, own)) in row.iter().zip(group.x.iter().zip(&group.m)) {
                     sum.x[0] += *c * *x;
-                    mac += F::embed(*c) * *own;
+                    mac += F::embedded(*c) * *own;
                 }
                 sum.m[0] = mac;
                 d.append(&sum);
