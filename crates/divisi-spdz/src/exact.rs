@@ -30,7 +30,8 @@ fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) 
 
 /// Nothing is multiplied where the MACs' field does not hold the factors' \[K10\].
 fn holds<V: Field, F: Mac + Lies<V>>(party: &Party<F>) -> Result<(), Abort> {
-    if <F as Lies<V>>::FIELD {
+    party.session.observe(Check::K10); // [K10]
+    if <F as Lies<V>>::FIELD || party.session.mutated(Check::K10) {
         Ok(())
     } else {
         Err(party.session.misuse(COUNT, "products of a small field that the MACs' field does not hold"))

@@ -15,6 +15,7 @@
 //! | `part`, `share` | what shares of a value may be, \[\[x\]\] | section 2.1 |
 //! | `party`, `check` | openings, and the check of their MACs | Fig. 1; SPDZ (Damgård et al. 2013) |
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
+//! | `client` | inputs of clients, outputs to them | docs/spdz.md, section 10 |
 //! | `source`, `exact`, `multiply` | what preprocessing brings, counted, and products | section 2.1 |
 //! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
 //! | `stock` | preprocessing from disk | docs/spdz.md, section 11 |
@@ -55,6 +56,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod check;
+mod client;
 mod compiled;
 #[cfg(feature = "testing")]
 pub mod dealer;
@@ -72,8 +74,11 @@ mod share;
 mod source;
 pub mod stock;
 mod table;
+#[cfg(feature = "testing")]
+pub mod toy;
 
 pub use check::VERIFICATION_PHASE;
+pub use client::{ClientFault, ClientMask, ForClient, Receipt};
 #[doc(hidden)]
 pub use compiled::compiled;
 pub use engine::{

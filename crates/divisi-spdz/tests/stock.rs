@@ -195,7 +195,7 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
         // nothing was lost by it
         assert!(house.state(1).is_ok() && house.state(n as u8).unwrap().counts[TABLES].taken == 1);
         // without the check the same r masks another input, and everybody knows their difference
-        let (second, _) = told(&house, 0xc6, Some(Check::M0_5));
+        let (second, _) = told(&house, 0xc6, Some(Check::K23));
         assert_eq!(first[0][0] ^ second[0][0], 0x53 ^ 0xc6);
     }
 }
@@ -310,7 +310,7 @@ fn false_counts_gain_nothing() {
         body[41] = 3;
     });
     let ends = harness.act(|session| house.sbox(session, 0x53));
-    let check = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::M0_5, .. }));
+    let check = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::K23, .. }));
     assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
     assert_eq!(house.taken(), [0; 3]);
     let harness = Harness::new(2, &parameters());

@@ -23,7 +23,7 @@ impl<F: Host> Spdz<F> {
     }
 
     /// Whether MACs follow products with bytes \[K10\].
-    pub(super) fn multiplies_bytes(&self) -> Result<(), Abort> {
+    pub(crate) fn multiplies_bytes(&self) -> Result<(), Abort> {
         if <F as Lies<Gf8>>::FIELD {
             Ok(())
         } else {

@@ -23,6 +23,8 @@ use crate::share::Auth;
 use crate::source::Source;
 use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
 
+pub(crate) use leave::{combined, rows};
+
 pub use bits::Bit;
 pub use bytes::Byte;
 pub use tiny::{Tiny, TinyByte};
@@ -127,6 +129,11 @@ impl<F: Host> Spdz<F> {
     #[must_use]
     pub fn bucket(&self) -> Option<usize> {
         self.party.buckets.map(|(_, size)| size)
+    }
+
+    /// Random bytes that nobody knows.
+    pub(crate) fn random_bytes(&mut self, count: usize) -> Result<Byte<F>, Abort> {
+        Ok(crate::table::bytes(&self.random_bits(8 * count)?, count))
     }
 
     /// The party underneath, and what it has of preprocessing.

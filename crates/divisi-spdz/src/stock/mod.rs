@@ -82,7 +82,7 @@ impl<F: Mac> FromStock<F> {
     /// 1. All tell each other which stock they have, and how much of each series they made and took. 2. It
     ///    must be one stock. What some have not is nobody's; what one has taken nobody takes again: parties
     ///    of whom one died in a session may differ. If nobody did, a directory was copied back from an older
-    ///    state, and is refused \[M0.5\]. 3. All compare what came of it, and write it down before anything
+    ///    state, and is refused \[K23\]. 3. All compare what came of it, and write it down before anything
     ///    is used.
     ///
     /// Adversary: n - 1 malicious. A party whose own directory was copied back is told so by any honest one,
@@ -134,7 +134,7 @@ impl<F: Mac> FromStock<F> {
                 count.taken = count.taken.max(told.taken);
             }
         }
-        if session.mutated(Check::M0_5) {
+        if session.mutated(Check::K23) {
             agreed = state.counts;
         } else if let (Some(peer), false) = (differs, died) {
             return Err(refused(format!(
@@ -150,7 +150,7 @@ impl<F: Mac> FromStock<F> {
         for count in &agreed {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
-        session.compare(Check::M0_5, COUNTS, hasher.finalize().as_bytes())?; // [M0.5]
+        session.compare(Check::K23, COUNTS, hasher.finalize().as_bytes())?; // [K23]
         reserve.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
         let reserve = Arc::new(reserve);
         let (end, aborted) = at_abort(&session, &reserve);
