@@ -1,25 +1,27 @@
 //! Inputs of clients, who are none of the parties, and outputs to them.
 //!
-//! A client shares no MAC key and hears no opening. What it is told it checks by itself: of random sums of what
-//! it got, which it chose when it had it, the parties prove the product with a secret matrix. How messages go
-//! between a client and each party is the caller's: over a channel that is authenticated and confidential.
+//! A client shares no MAC key and hears no opening. What it is told it checks by itself: of random sums of
+//! what it got, which it chose when it had it, the parties prove the product with a secret matrix. How
+//! messages go between a client and each party is the caller's: over a channel that is authenticated and
+//! confidential.
 //!
 //! **To a client**, of bytes y, m the bytes of the MACs' field:
 //!
 //! 1. The parties make u, m random bytes, and V, m x m, of which nobody knows any. Each sends the client its
 //!    shares of y and u, re-randomised ([`Spdz::show`]).
 //! 2. The client, which has y and u now, draws a challenge and sends it to all ([`Receipt::challenge`]).
-//! 3. The parties compare what they got. It gives C, m rows; d = C y + u, local; W = V d by Beaver's method. What
-//!    was opened is checked, and each sends its shares of V and W ([`Spdz::prove`]).
+//! 3. The parties compare what they got. It gives C, m rows; d = C y + u, local; W = V d by Beaver's method.
+//!    What was opened is checked, and each sends its shares of V and W ([`Spdz::prove`]).
 //! 4. The client takes y if V (C y + u) = W ([`Receipt::accept`]) \[K24\].
 //!
-//! **From a client**, of bytes x: it is told random bytes r that nobody knows, as above, and sends x + r to all
-//! parties, which compare it \[M0.3\]: \[\[x\]\] = \[\[r\]\] + (x + r).
+//! **From a client**, of bytes x: it is told random bytes r that nobody knows, as above, and sends x + r to
+//! all parties, which compare it \[M0.3\]: \[\[x\]\] = \[\[r\]\] + (x + r).
 //!
-//! Adversary: n - 1 of the parties, other clients with them. Whoever adds something to y or u adds e to C y + u,
-//! and e is zero with probability 2^-8m, for C is chosen later; if it is not, V e is uniform, and what is added
-//! to V and W, too, makes the equation right with probability 2^-8m. Whether a client goes on tells nothing of
-//! y: whatever is added to V and W, the answer depends on y through C y + u alone, in which u is uniform.
+//! Adversary: n - 1 of the parties, other clients with them. Whoever adds something to y or u adds e to C y +
+//! u, and e is zero with probability 2^-8m, for C is chosen later; if it is not, V e is uniform, and what is
+//! added to V and W, too, makes the equation right with probability 2^-8m. Whether a client goes on tells
+//! nothing of y: whatever is added to V and W, the answer depends on y through C y + u alone, in which u is
+//! uniform.
 
 use crate::engine::{Byte, Spdz, combined, rows};
 use crate::part::{Host, Part};
@@ -104,13 +106,11 @@ impl<F: Host> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session: also if the client told others another challenge.
-    pub fn prove(
-        &mut self,
-        of: ForClient<F>,
-        challenge: &[u8; 16],
-    ) -> Result<Zeroizing<Vec<u8>>, Abort> {
+    pub fn prove(&mut self, of: ForClient<F>, challenge: &[u8; 16]) -> Result<Zeroizing<Vec<u8>>, Abort> {
         let ForClient { y, u, v } = of;
-        let digest = blake3::Hasher::new_derive_key("divisi 2026 spdz client challenge v1").update(challenge).finalize();
+        let digest = blake3::Hasher::new_derive_key("divisi 2026 spdz client challenge v1")
+            .update(challenge)
+            .finalize();
         self.session().compare(Check::M0_3, CHALLENGE, digest.as_bytes())?; // [M0.3]
         let mut d = combined(&y, &mut Prg::new(challenge));
         let fits = d.add(&u);
@@ -147,7 +147,8 @@ impl<F: Host> Spdz<F> {
     /// The abort that ends the session: also if the client told others another sum, or not as many bytes.
     pub fn client_input(&mut self, mask: ClientMask<F>, sum: &[u8]) -> Result<Byte<F>, Abort> {
         let ClientMask(mut x) = mask;
-        let digest = blake3::Hasher::new_derive_key("divisi 2026 spdz client input v1").update(sum).finalize();
+        let digest =
+            blake3::Hasher::new_derive_key("divisi 2026 spdz client input v1").update(sum).finalize();
         self.session().compare(Check::M0_3, INPUT, digest.as_bytes())?; // [M0.3]
         let sum: Vec<Gf8> = sum.iter().copied().map(Gf8).collect();
         self.parts().0.add_public(&mut x, &sum)?;
@@ -165,7 +166,8 @@ pub struct Receipt<F: Host> {
 }
 
 impl<F: Host> Receipt<F> {
-    /// So many bytes, from the first messages of all parties; `challenge` is drawn now: 16 fresh uniform bytes.
+    /// So many bytes, from the first messages of all parties; `challenge` is drawn now: 16 fresh uniform
+    /// bytes.
     ///
     /// # Errors
     /// A message of another length.

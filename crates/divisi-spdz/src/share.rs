@@ -16,7 +16,8 @@ pub struct Auth<V: Part, F: Mac> {
     pub(crate) m: Vec<F>,
 }
 
-/// Secret values that are wiped when dropped: by the widest stores, where `Zeroizing` writes one after the other.
+/// Secret values that are wiped when dropped: by the widest stores, where `Zeroizing` writes one after the
+/// other.
 pub(crate) struct Wiped<T: Copy + Default>(Vec<T>);
 
 impl<T: Copy + Default> Wiped<T> {

@@ -1,5 +1,5 @@
-//! A field of 256 elements, so small that MACs over it are forged: what a check lets pass can be counted (feature
-//! `testing`; never part of a build that holds real secrets).
+//! A field of 256 elements, so small that MACs over it are forged: what a check lets pass can be counted
+//! (feature `testing`; never part of a build that holds real secrets).
 
 use crate::part::{Embeds, Mac, Part};
 use divisi_core::Prg;

@@ -46,7 +46,10 @@ impl Client {
     }
 
     /// An output, of which messages `alter`s before the client sees them: the round, and all parties' words.
-    fn take<F: Host>(&self, alter: &mut dyn FnMut(usize, &mut [Vec<u8>])) -> Option<Result<Vec<u8>, ClientFault>> {
+    fn take<F: Host>(
+        &self,
+        alter: &mut dyn FnMut(usize, &mut [Vec<u8>]),
+    ) -> Option<Result<Vec<u8>, ClientFault>> {
         let mut told = self.hear()?;
         alter(0, &mut told);
         let told: Vec<&[u8]> = told.iter().map(Vec::as_slice).collect();
@@ -200,7 +203,8 @@ fn a_false_output_is_not_explained() {
             }
             let own = told[1].clone();
             for row in 0..6 {
-                let guess = (0..6).fold(divisi_field::Gf8(seed), |sum, i| sum + divisi_field::Gf8(own[6 * row + i]) * d[i]);
+                let guess = (0..6)
+                    .fold(divisi_field::Gf8(seed), |sum, i| sum + divisi_field::Gf8(own[6 * row + i]) * d[i]);
                 told[1][36 + row] ^= guess.0;
             }
         });
@@ -265,9 +269,9 @@ fn what_a_client_is_told_is_no_share() {
         let told: Vec<[Vec<u8>; 2]> = ends.into_iter().map(Result::unwrap).collect();
         assert!(told.iter().all(|[first, second]| first != second));
         for i in [0, 1] {
-            let sum = told.iter().fold(vec![0; LANES], |sum, told| {
-                sum.iter().zip(&told[i]).map(|(x, y)| x ^ y).collect()
-            });
+            let sum = told
+                .iter()
+                .fold(vec![0; LANES], |sum, told| sum.iter().zip(&told[i]).map(|(x, y)| x ^ y).collect());
             assert_eq!(sum, values());
         }
     }

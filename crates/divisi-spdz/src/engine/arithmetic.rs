@@ -71,7 +71,9 @@ impl<F: Host> Spdz<F> {
         };
         let mut inverse = match self.protocol {
             Protocol::RivainProuff => self.rivain_prouff(&all, &before)?,
-            Protocol::Lookup | Protocol::BitDecomposition | Protocol::Raw => self.six_products(&all, &before)?,
+            Protocol::Lookup | Protocol::BitDecomposition | Protocol::Raw => {
+                self.six_products(&all, &before)?
+            }
         };
         if d == Direction::Encrypt {
             let bits = self.decompose(&inverse)?;

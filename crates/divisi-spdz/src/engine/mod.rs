@@ -124,8 +124,8 @@ impl<F: Host> Spdz<F> {
         }
     }
 
-    /// How many items the buckets have of which most of what was preprocessed here came; nothing where nothing
-    /// was made in buckets.
+    /// How many items the buckets have of which most of what was preprocessed here came; nothing where
+    /// nothing was made in buckets.
     #[must_use]
     pub fn bucket(&self) -> Option<usize> {
         self.party.buckets.map(|(_, size)| size)

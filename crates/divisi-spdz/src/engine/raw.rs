@@ -1,4 +1,5 @@
-//! 3DES-Raw: lookups by all powers of the index in GF(2^6), what KOR+17 measures the others against (appendix).
+//! 3DES-Raw: lookups by all powers of the index in GF(2^6), what KOR+17 measures the others against
+//! (appendix).
 //!
 //! An index of six bits is an element x of GF(2^6), and a table of DES a polynomial in it: of degree 62 at
 //! most, for each value comes as often as any other, so that their sum, the coefficient of x^63, is zero.
@@ -71,8 +72,8 @@ impl<F: Host> Spdz<F> {
     ///    so on: x^(m + j) = x^m x^j, j = 1, .., m, for m = 1, 2, 4, .. 3. y = sum c_j x^j; local. 4. BitDec:
     ///    with random bits r_k open y + sum r_k g^k, of which only the value's four bits are sent \[K8\].
     ///
-    /// (The paper multiplies by x again and again, 62 times one after the other. It prints y^42 + y^21 + 1 for
-    /// the field of its MACs, which is no field: GF(2^42) here is that of y^42 + y^7 + 1.)
+    /// (The paper multiplies by x again and again, 62 times one after the other. It prints y^42 + y^21 + 1
+    /// for the field of its MACs, which is no field: GF(2^42) here is that of y^42 + y^7 + 1.)
     ///
     /// Adversary: n - 1 malicious. Cost: 61 products of six bits and one decomposition of four a lookup, 123
     /// openings, seven rounds (test `counts_of_3des`).
@@ -111,8 +112,7 @@ impl<F: Host> Spdz<F> {
         let mut from = 0;
         for (coefficients, lanes) in &polynomials {
             let place = from..from + lanes;
-            let rows: Vec<&[F]> =
-                (0..DEGREE).map(|j| &powers.m[j * all..][place.clone()]).collect();
+            let rows: Vec<&[F]> = (0..DEGREE).map(|j| &powers.m[j * all..][place.clone()]).collect();
             let embedded: Vec<F> = coefficients[1..].iter().map(|c| F::embedded(*c)).collect();
             F::combine(&mut y.m[place.clone()], &embedded, &rows);
             for (j, c) in coefficients[1..].iter().enumerate() {

@@ -96,7 +96,9 @@ impl StockPlan {
             let longest = match kind {
                 Lots::ByteTriples => length::<Gf8, F>(planes, lot),
                 Lots::SixTriples => length::<Gf6, F>(planes, lot),
-                Lots::Units { .. } | Lots::Bits | Lots::Known { .. } | Lots::BitTriples => length::<Gf2, F>(planes, lot),
+                Lots::Units { .. } | Lots::Bits | Lots::Known { .. } | Lots::BitTriples => {
+                    length::<Gf2, F>(planes, lot)
+                }
             };
             Series { name: kind.name(), planned: *count, lot: lot as u64, longest: longest as u64 }
         };

@@ -16,11 +16,7 @@ pub(super) const OUTPUTS: &str = "outputs";
 ///
 /// # Errors
 /// Whatever ends the session.
-pub(super) fn engine<F: Host>(
-    mut session: Session,
-    how: &How,
-    protocol: Protocol,
-) -> Result<Spdz<F>, Abort> {
+pub(super) fn engine<F: Host>(mut session: Session, how: &How, protocol: Protocol) -> Result<Spdz<F>, Abort> {
     session.phase(SETUP);
     if let Some(from) = &how.stock {
         let (party, source) = super::stock::open(session, from)?;

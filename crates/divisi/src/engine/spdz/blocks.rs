@@ -62,7 +62,14 @@ impl<'j> Work<'j> {
         let before = as_setup(e.session().meter().read());
         e.session().meter().reset();
         let key = Keyed { bytes, cipher };
-        Ok(Box::new(Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), key, before, openings: 0, bucket: None }))
+        Ok(Box::new(Holder::<F, C> {
+            of: self,
+            seat: Seat::new(e, &self.how),
+            key,
+            before,
+            openings: 0,
+            bucket: None,
+        }))
     }
 }
 

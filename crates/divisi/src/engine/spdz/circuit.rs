@@ -147,12 +147,7 @@ impl<F: Host> Party for Owner<'_, F> {
 }
 
 /// All parties' inputs, a lane an evaluation, in the order of the wires.
-fn inputs<F: Host>(
-    e: &mut Spdz<F>,
-    of: &Circuit<'_>,
-    count: usize,
-    own: &Own,
-) -> Result<Vec<Bit<F>>, Abort> {
+fn inputs<F: Host>(e: &mut Spdz<F>, of: &Circuit<'_>, count: usize, own: &Own) -> Result<Vec<Bit<F>>, Abort> {
     let misfit = || Abort::Misuse { step: INPUT, what: "not as many bits as this party's input values have" };
     let me = e.session().me();
     if own.len() != of.job.wires_of(me).len() * count {

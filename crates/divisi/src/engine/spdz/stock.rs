@@ -29,10 +29,7 @@ const ROUND_KEYS: u64 = 15 * 128;
 ///
 /// # Errors
 /// [`Abort::Unfit`] for what is wrong with it.
-pub(super) fn open<F: Host>(
-    session: Session,
-    from: &Taken,
-) -> Result<(Party<F>, FromStock<F>), Abort> {
+pub(super) fn open<F: Host>(session: Session, from: &Taken) -> Result<(Party<F>, FromStock<F>), Abort> {
     let me = session.me();
     let opened = SealKey::load(&from.key)
         .and_then(|key| Reserve::open(&of_party(&from.dir, me), key, entropy(), me.number()));
