@@ -116,6 +116,7 @@ fn every_protocol_takes_from_its_stock() {
         ("des3", "3des-lt", &["--k", "2"]),
         ("des3", "3des-tinytable", &[]),
         ("des3", "3des-pv", &[]),
+        ("des3", "3des-raw", &["--field", "42"]),
     ] {
         let dir = tempfile::tempdir().unwrap();
         make(dir.path(), protocol, "2", more);
@@ -127,6 +128,80 @@ fn every_protocol_takes_from_its_stock() {
         let field = if of("--statistical").is_some() { "72" } else { of("--field").unwrap_or("48") };
         assert_eq!(told["field_bits"].to_string(), field);
     }
+}
+
+/// Products of bits serve circuits, whoever owns their inputs and learns their outputs, and nothing else.
+#[test]
+fn circuits_take_from_their_stock() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    fs::write(dir.join("gate"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
+    make(dir, "and", "3", &[]);
+    let run = |x: &str, y: &str| {
+        let (x, y) = (format!("1={x}"), format!("2={y}"));
+        let usual =
+            ["run", "--engine", "spdz", "--parties", "2", "--prep-from", "stock", "--circuit", "gate"];
+        let more = ["--input", &x, "--input", &y, "--output", "2"];
+        divisi(dir, &[&usual[..], &more].concat())
+    };
+    for (at, (x, y)) in [("0", "1"), ("1", "1"), ("1", "0")].into_iter().enumerate() {
+        let output = run(x, y);
+        assert!(output.status.success(), "{output:?}");
+        let expected = if (x, y) == ("1", "1") { "0" } else { "1" };
+        assert_eq!(told(&output)["outputs"][0], json!(expected));
+        let info = good(dir, &["prep", "info", "stock"]);
+        let series = info["parts"][0]["series"].as_array().unwrap().clone();
+        let ands = series.iter().find(|series| series["name"] == "products-1").unwrap();
+        assert_eq!(ands["left"], json!(2 - at));
+    }
+    let none_left = run("1", "1");
+    assert_eq!(none_left.status.code(), Some(2), "{none_left:?}");
+    refused(dir, &bench("aes", "1"), "and is for circuits and not for AES");
+    refused(
+        dir,
+        &["prep", "make", "--protocol", "aes-lt", "--field", "42", "--blocks", "1", "--out", "other"],
+        "--field 42 is of the protocol 3des-raw alone",
+    );
+    refused(
+        dir,
+        &["prep", "make", "--protocol", "3des-raw", "--field", "40", "--blocks", "1", "--out", "other"],
+        "which GF(2^40) does not hold",
+    );
+}
+
+/// One party a process, each with its own directory and key file, as on machines of their own.
+#[test]
+fn each_party_makes_its_own_part() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    let ports: Vec<_> = (0..2).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
+    drop(ports);
+    let mesh = Command::new(PROGRAM)
+        .current_dir(dir)
+        .args(["mesh", "new", "--parties", "2", "--hosts", &hosts.join(","), "--out", "m"])
+        .output()
+        .unwrap();
+    assert!(mesh.status.success(), "{mesh:?}");
+    let parties: Vec<_> = (1..=2)
+        .map(|i| {
+            let mut command = command(dir, &["prep", "make", "--protocol", "aes-lt", "--blocks", "1"]);
+            command.args(["--party", &i.to_string(), "--config", "m/mesh.toml", "--out", &format!("of-{i}")]);
+            command.arg("--identity").arg(format!("m/party-{i}.key"));
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for (i, party) in (1..=2).zip(parties) {
+        let output = party.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert!(dir.join(format!("of-{i}/party-{i}")).is_dir());
+        let info = good(dir, &["prep", "info", &format!("of-{i}")]);
+        let parts = info["parts"].as_array().unwrap();
+        assert_eq!((parts.len(), &parts[0]["party"], &parts[0]["blocks_left"]), (1, &json!(i), &json!(1)));
+    }
+    // it belongs to these peers, and not to processes of one machine
+    let usual = ["bench", "aes", "--engine", "spdz", "--parties", "2", "--blocks", "1", "--reps", "1"];
+    refused(dir, &[&usual[..], &["--warmup", "0", "--prep-from", "of-1"]].concat(), "that of other peers");
 }
 
 /// A file's bytes, changed for as long as something is tried.

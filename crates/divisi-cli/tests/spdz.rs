@@ -40,6 +40,7 @@ fn blocks_cost_what_the_paper_says() {
         ("des3", "3des-lt", &["--keys", "2"], [46, 384, 2304]),
         ("des3", "3des-tinytable", &["--direction", "decrypt"], [46, 384, 1536]),
         ("des3", "3des-pv", &["--statistical", "64"], [230, 3456, 27_648]),
+        ("des3", "3des-raw", &["--field", "42"], [322, 47_232, 282_624]),
     ] {
         let usual = ["bench", command, "--engine", "spdz", "--parties", "2", "--protocol", protocol];
         let effort = ["--blocks", "2", "--reps", "1", "--warmup", "0"];

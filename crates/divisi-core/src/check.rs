@@ -183,6 +183,12 @@ checks! {
     /// Openings have the bits of their part of the field and no others; what is reassembled from them is
     /// MAC-checked.
     K8 = "K8",
+    /// One MAC a value: the field of the MACs has at least 2^40 elements.
+    K9 = "K9",
+    /// What a check of MACs lets pass is counted: n/|F|, less than the field's bits say.
+    K9B = "K9b",
+    /// A small field whose products are used lies in that of the MACs by a root of its modulus.
+    K10 = "K10",
     /// Rows over a field: one relation over all columns of a row, narrow or wide; X is broadcast.
     K11 = "K11",
     /// Rows over a field: one Delta_i towards all peers, on the columns of MACs.
@@ -208,6 +214,8 @@ checks! {
     K21 = "K21",
     /// TinyTable: every opened index and entry is checked before an output mask opens.
     K22 = "K22",
+    /// Stock: one and the same at all parties, of this field and these peers; what anybody took is nobody's.
+    K23 = "K23",
     /// Outputs to one: checked by their receiver.
     K24 = "K24",
     /// Mixed mode: every hop adds a fresh encryption of zero, or floods, on both components, changed or not.

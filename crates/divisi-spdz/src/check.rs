@@ -100,7 +100,9 @@ impl<F: Mac> Party<F> {
         let zero = taint::verdict(OPEN, bool::from(sum[0].ct_eq(&F::ZERO)));
         self.session.require(Check::K4, OPEN, zero, None)?; // [K4]
         self.at_risk(false)?;
-        let error = self.session.parties() as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
+        self.session.observe(Check::K9B); // [K9b]
+        let lies = if self.session.mutated(Check::K9B) { 1 } else { self.session.parties() };
+        let error = lies as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
         self.session.meter().verification_error(error);
         Ok(())
     }

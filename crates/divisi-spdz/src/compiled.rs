@@ -5,26 +5,26 @@
 //! have those that many of them share, and are named here for each field.
 
 use crate::engine::{Bit, Byte, Openings, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
-use crate::part::{Mac, Word};
+use crate::part::{Host, Word};
 use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
 use crate::source::Source;
 use divisi_core::{Boolean, Bytes, Compares, Convert, Debt, Lanes, Lookups, Opens};
-use divisi_field::{Gf2, Gf8, Gf40, Gf48, Gf72, Holds};
+use divisi_field::{Gf2, Gf8, Gf40, Gf42, Gf48, Gf72};
 
 /// Where it lies: nobody needs to know, but what is named here is compiled.
 #[doc(hidden)]
 #[must_use]
-pub fn compiled() -> [Vec<*const ()>; 3] {
-    [of::<Gf40>(), of::<Gf48>(), of::<Gf72>()]
+pub fn compiled() -> [Vec<*const ()>; 4] {
+    [of::<Gf40>(), of::<Gf42>(), of::<Gf48>(), of::<Gf72>()]
 }
 
-fn of<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+fn of<F: Host>() -> Vec<*const ()> {
     [sources::<F>(), engine::<F>(), tiny::<F>(), values::<F>()].concat()
 }
 
-fn sources<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+fn sources<F: Host>() -> Vec<*const ()> {
     vec![
         Preparation::start::<F> as *const (),
         Bucketed::<F>::start as *const (),
@@ -32,17 +32,19 @@ fn sources<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
         <Bucketed<F> as Source<F>>::known as *const (),
         <Bucketed<F> as Source<F>>::units as *const (),
         <Bucketed<F> as Source<F>>::byte_triples as *const (),
+        <Bucketed<F> as Source<F>>::six_triples as *const (),
         <Bucketed<F> as Source<F>>::bit_triples as *const (),
         Mascot::<F>::start as *const (),
         <Mascot<F> as Source<F>>::bits as *const (),
         <Mascot<F> as Source<F>>::known as *const (),
         <Mascot<F> as Source<F>>::units as *const (),
         <Mascot<F> as Source<F>>::byte_triples as *const (),
+        <Mascot<F> as Source<F>>::six_triples as *const (),
         <Mascot<F> as Source<F>>::bit_triples as *const (),
     ]
 }
 
-fn engine<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+fn engine<F: Host>() -> Vec<*const ()> {
     vec![
         Spdz::<F>::new as *const (),
         <Openings<F> as Debt>::pay as *const (),
@@ -83,7 +85,7 @@ fn engine<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
     ]
 }
 
-fn tiny<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+fn tiny<F: Host>() -> Vec<*const ()> {
     vec![
         Tiny::<F>::new as *const (),
         Tiny::<F>::enter as *const (),
@@ -110,7 +112,7 @@ fn tiny<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
     ]
 }
 
-fn values<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+fn values<F: Host>() -> Vec<*const ()> {
     vec![
         Party::<F>::check as *const (),
         Party::<F>::open::<Gf2> as *const (),
@@ -125,7 +127,7 @@ fn values<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
 mod tests {
     #[test]
     fn each_field_has_code_of_its_own() {
-        let [a, b, c] = super::compiled();
-        assert!(a.len() == b.len() && b.len() == c.len() && a != b && b != c);
+        let all = super::compiled();
+        assert!(all.windows(2).all(|two| two[0].len() == two[1].len() && two[0] != two[1]));
     }
 }

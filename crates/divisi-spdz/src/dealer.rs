@@ -1,13 +1,13 @@
 //! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real
 //! secrets).
 
-use crate::part::{Embeds, Mac, Part};
+use crate::part::{Embeds, Lies, Mac, Part};
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::Units;
 use crate::source::{BitTriples, Known, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Prg, Session};
-use divisi_field::{Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2, Gf6, Gf8};
 use zeroize::Zeroizing;
 
 /// Knows everything, tells its own party's view: all parties' dealers are in step.
@@ -69,6 +69,17 @@ impl<F: Mac> Dealer<F> {
     }
 }
 
+impl<F: Mac> Dealer<F> {
+    fn triples<V: Part + Field>(&mut self, count: usize) -> Triples<V, F>
+    where
+        F: Embeds<V>,
+    {
+        let (a, b): (Vec<V>, Vec<V>) = (self.random(count), self.random(count));
+        let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
+        Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) }
+    }
+}
+
 impl<F: Mac> Source<F> for Dealer<F> {
     fn bits(&mut self, _: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         let values = self.random(count);
@@ -87,17 +98,20 @@ impl<F: Mac> Source<F> for Dealer<F> {
 
     fn byte_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Holds<Gf8>,
+        F: Lies<Gf8>,
     {
-        let (a, b): (Vec<Gf8>, Vec<Gf8>) = (self.random(count), self.random(count));
-        let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
-        Ok(Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
+        Ok(self.triples(count))
+    }
+
+    fn six_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
+    where
+        F: Lies<Gf6>,
+    {
+        Ok(self.triples(count))
     }
 
     fn bit_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
-        let (a, b): (Vec<Gf2>, Vec<Gf2>) = (self.random(count), self.random(count));
-        let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
-        Ok(Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
+        Ok(self.triples(count))
     }
 }
 

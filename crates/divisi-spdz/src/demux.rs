@@ -33,8 +33,8 @@ impl<F: Mac> Party<F> {
     /// r_k open b_i + sum r_k y^k, of which only the piece's own bits are sent \[K8\].
     ///
     /// Adversary: n - 1 malicious. That one entry is one and all others zero follows from the bits being bits
-    /// \[K5\] and the products being products \[K6\]; what was opened, from the next check \[K17\].
-    /// Cost: log + 2^log random bits, [`products`] products; log rounds.
+    /// \[K5\] and the products being products \[K6\], so that there is no check of its own \[K7\]; what was
+    /// opened, from the next check \[K17\]. Cost: log + 2^log random bits, [`products`] products; log rounds.
     #[inline(never)]
     pub(crate) fn demux(
         &mut self,

@@ -1,11 +1,11 @@
 //! A source whose every answer is counted before it masks anything.
 
-use crate::part::{Mac, Part};
+use crate::part::{Lies, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
 use divisi_core::{Abort, Check, PartyId, Step, step};
-use divisi_field::{Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2, Gf6, Gf8};
 
 const COUNT: Step = step!("source");
 
@@ -25,6 +25,16 @@ fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) 
         Ok(made)
     } else {
         Err(party.session.misuse(COUNT, "preprocessing gives as many lanes as are asked for"))
+    }
+}
+
+/// Nothing is multiplied where the MACs' field does not hold the factors' \[K10\].
+fn holds<V: Field, F: Mac + Lies<V>>(party: &Party<F>) -> Result<(), Abort> {
+    party.session.observe(Check::K10); // [K10]
+    if <F as Lies<V>>::FIELD || party.session.mutated(Check::K10) {
+        Ok(())
+    } else {
+        Err(party.session.misuse(COUNT, "products of a small field that the MACs' field does not hold"))
     }
 }
 
@@ -76,9 +86,19 @@ impl<F: Mac> Source<F> for Exact<F> {
 
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Holds<Gf8>,
+        F: Lies<Gf8>,
     {
+        holds::<Gf8, F>(party)?;
         let made = self.0.byte_triples(party, count)?;
+        demand(party, made, |made| all_count(made, count))
+    }
+
+    fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
+    where
+        F: Lies<Gf6>,
+    {
+        holds::<Gf6, F>(party)?;
+        let made = self.0.six_triples(party, count)?;
         demand(party, made, |made| all_count(made, count))
     }
 

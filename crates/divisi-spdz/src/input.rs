@@ -1,12 +1,12 @@
 //! Inputs of a party, and outputs to one: by random values that it alone knows.
 
 use crate::engine::Spdz;
-use crate::part::{Mac, Part};
+use crate::part::{Host, Mac, Part};
 use crate::share::Auth;
 use crate::source::Known;
 use crate::table::bytes;
 use divisi_core::{Abort, Check, Echo, PartyId, Step, Verified, step, taint};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2, Gf8};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
@@ -66,7 +66,7 @@ impl<F: Mac> InputMask<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// **Input** (KOR+17, Fig. 1): bytes of `owner`, which alone gives them, become shared: one byte with so
     /// many lanes.
     ///
@@ -232,7 +232,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// As [`Spdz::output_to`], of bits.
     ///
     /// # Errors

@@ -3,14 +3,14 @@
 
 use crate::dealer::Dealer;
 use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
-use crate::part::{Mac, Part};
+use crate::part::{Host, Mac, Part};
 use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::source::Units;
 use crate::source::{Source, Triples};
 use divisi_core::testing::{BitLab, ByteLab, run};
 use divisi_core::{Abort, Parameters, PartyId, Session, settle};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2};
 use divisi_ot::Config;
 use std::marker::PhantomData;
 
@@ -61,7 +61,7 @@ impl<F> TinyLab<F> {
 ///
 /// # Errors
 /// Whatever a broken peer causes.
-pub fn begin<F: Mac + Holds<Gf8>>(
+pub fn begin<F: Host>(
     session: Session,
     preparation: Option<Preparation>,
 ) -> Result<(Party<F>, Box<dyn Source<F>>), Abort> {
@@ -100,7 +100,7 @@ fn owners(parties: usize) -> impl Iterator<Item = PartyId> {
 }
 
 /// Settle all and open it to all, byte by byte.
-fn opened<F: Mac + Holds<Gf8>>(engine: &mut Spdz<F>, out: &[Byte<F>]) -> Result<Vec<Vec<u8>>, Abort> {
+fn opened<F: Host>(engine: &mut Spdz<F>, out: &[Byte<F>]) -> Result<Vec<Vec<u8>>, Abort> {
     let mut all = Byte::default();
     out.iter().for_each(|byte| all.append(byte));
     let pending = engine.close(all);
@@ -111,7 +111,7 @@ fn opened<F: Mac + Holds<Gf8>>(engine: &mut Spdz<F>, out: &[Byte<F>]) -> Result<
 }
 
 /// The same of bits.
-fn opened_bits<F: Mac + Holds<Gf8>>(engine: &mut Spdz<F>, out: &[Bit<F>]) -> Result<Vec<Vec<bool>>, Abort> {
+fn opened_bits<F: Host>(engine: &mut Spdz<F>, out: &[Bit<F>]) -> Result<Vec<Vec<bool>>, Abort> {
     let mut all = Bit::default();
     out.iter().for_each(|bit| all.append(bit));
     let pending = engine.close(all);
@@ -126,7 +126,7 @@ fn agreed<T: PartialEq>(ends: Vec<Result<Vec<Vec<T>>, Abort>>) -> Result<Vec<Vec
     Ok(ends.pop().unwrap_or_default())
 }
 
-impl<F: Mac + Holds<Gf8>> ByteLab for SpdzLab<F> {
+impl<F: Host> ByteLab for SpdzLab<F> {
     type Engine = Spdz<F>;
 
     /// The parties give the inputs by turns, and all learn what comes out.
@@ -149,7 +149,7 @@ impl<F: Mac + Holds<Gf8>> ByteLab for SpdzLab<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> BitLab for SpdzLab<F> {
+impl<F: Host> BitLab for SpdzLab<F> {
     type Engine = Spdz<F>;
 
     fn bits(
@@ -171,7 +171,7 @@ impl<F: Mac + Holds<Gf8>> BitLab for SpdzLab<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> BitLab for TinyLab<F> {
+impl<F: Host> BitLab for TinyLab<F> {
     type Engine = TinyBits<F>;
 
     fn bits(
@@ -202,7 +202,7 @@ impl<F: Mac + Holds<Gf8>> BitLab for TinyLab<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> ByteLab for TinyLab<F> {
+impl<F: Host> ByteLab for TinyLab<F> {
     type Engine = Tiny<F>;
 
     /// As [`SpdzLab`]; the circuit runs over masks before any input is given.

@@ -15,6 +15,7 @@
 //! | `part`, `share` | what shares of a value may be, \[\[x\]\] | section 2.1 |
 //! | `party`, `check` | openings, and the check of their MACs | Fig. 1; SPDZ (Damgård et al. 2013) |
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
+//! | `client` | inputs of clients, outputs to them | docs/spdz.md, section 10 |
 //! | `source`, `exact`, `multiply` | what preprocessing brings, counted, and products | section 2.1 |
 //! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
 //! | `stock` | preprocessing from disk | docs/spdz.md, section 11 |
@@ -55,6 +56,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod check;
+mod client;
 mod compiled;
 #[cfg(feature = "testing")]
 pub mod dealer;
@@ -72,15 +74,18 @@ mod share;
 mod source;
 pub mod stock;
 mod table;
+#[cfg(feature = "testing")]
+pub mod toy;
 
 pub use check::VERIFICATION_PHASE;
+pub use client::{ClientFault, ClientMask, ForClient, Receipt};
 #[doc(hidden)]
 pub use compiled::compiled;
 pub use engine::{
     Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
-pub use part::{Embeds, Mac, Part, Small, Word};
+pub use part::{Embeds, Host, Lies, Mac, Part, Small, Word};
 pub use party::Party;
 pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;

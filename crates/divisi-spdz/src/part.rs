@@ -4,7 +4,7 @@
 //! alone: a share that lies elsewhere has no encoding \[K8\].
 
 use divisi_core::Prg;
-use divisi_field::{Field, Gf2, Gf8, Gf40, Gf42, Gf48, Gf72, Holds, MacField};
+use divisi_field::{Field, Gf2, Gf6, Gf8, Gf40, Gf42, Gf48, Gf72, Holds, MacField};
 use std::fmt;
 use std::ops::{Add, AddAssign};
 use zeroize::Zeroize;
@@ -39,6 +39,29 @@ pub trait Embeds<V>: MacField {
     /// The image of a value.
     fn embedded(value: V) -> Self;
 }
+
+/// How elements of a small field lie in a field of MACs.
+pub trait Lies<V: Field>: Embeds<V> {
+    /// Whether products do too, for the large field holds the small one. Else elements lie in it as
+    /// coefficients of 1, y, y^2, ..: they are added, opened and looked up, and nothing that multiplies them
+    /// is there.
+    const FIELD: bool;
+
+    /// Linear over GF(2), and the inverse of [`Embeds::embedded`]: of a sum whose terms lie anywhere but
+    /// which itself lies in the small field, the projections of the terms add up to the element.
+    fn projected(self) -> V;
+}
+
+/// Where the powers 1, g, g^2, .. of a small field's generator lie.
+pub(crate) fn places<V: Field, F: Embeds<V>>() -> Vec<F> {
+    (0..<V as Field>::BITS).map(|k| F::embedded(V::from_low_bits(1 << k))).collect()
+}
+
+/// A field of MACs under which the engine computes: bytes lie in it, and indices of DES. [`Lies::FIELD`] says
+/// of either whether they are multiplied there.
+pub trait Host: Mac + Lies<Gf8> + Lies<Gf6> {}
+
+impl<F: Mac + Lies<Gf8> + Lies<Gf6>> Host for F {}
 
 /// A field of MACs: at least 2^40 elements, so that one MAC a value is enough \[K9\].
 pub trait Mac:
@@ -178,11 +201,60 @@ impl<F: MacField> Embeds<Word> for F {
     }
 }
 
-impl<F: MacField + Holds<Gf8>> Embeds<Gf8> for F {
-    #[inline(always)]
-    fn embedded(value: Gf8) -> F {
-        F::embed(value)
-    }
+/// A small field in one that holds it.
+macro_rules! held {
+    ($($small:ident in $large:ident;)*) => { $(
+        impl Embeds<$small> for $large {
+            #[inline(always)]
+            fn embedded(value: $small) -> $large {
+                $large::embed(value)
+            }
+        }
+
+        impl Lies<$small> for $large {
+            const FIELD: bool = true;
+
+            #[inline(always)]
+            fn projected(self) -> $small {
+                self.project()
+            }
+        }
+    )* };
+}
+
+/// A small field in one that does not hold it.
+macro_rules! beside {
+    ($($small:ident in $large:ident;)*) => { $(
+        impl Embeds<$small> for $large {
+            #[inline(always)]
+            fn embedded(value: $small) -> $large {
+                $large::from_low_bits(value.to_bits())
+            }
+        }
+
+        impl Lies<$small> for $large {
+            const FIELD: bool = false;
+
+            #[inline(always)]
+            fn projected(self) -> $small {
+                $small::from_low_bits(self.to_bits())
+            }
+        }
+    )* };
+}
+
+held! {
+    Gf8 in Gf40;
+    Gf8 in Gf48;
+    Gf8 in Gf72;
+    Gf6 in Gf42;
+    Gf6 in Gf48;
+    Gf6 in Gf72;
+}
+
+beside! {
+    Gf6 in Gf40;
+    Gf8 in Gf42;
 }
 
 /// Uniform elements, whole bytes each.
@@ -219,6 +291,29 @@ impl Part for Gf2 {
             bits.iter_mut().enumerate().for_each(|(i, bit)| *bit += Gf2::new(byte[0] >> i));
         }
         byte.zeroize();
+    }
+}
+
+impl Part for Gf6 {
+    const BITS: usize = 6;
+
+    fn pack(values: &[Self], out: &mut Vec<u8>) {
+        for values in values.chunks(8) {
+            let bits = values.iter().rev().fold(0, |bits, x| bits << 6 | x.to_bits() as u64);
+            out.extend_from_slice(&bits.to_le_bytes()[..Self::packed(values.len())]);
+        }
+    }
+
+    fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
+        let mut told = vec![Small::<6>::default(); sum.len()];
+        let fine = Small::<6>::add_packed(bytes, &mut told);
+        sum.iter_mut().zip(&told).for_each(|(x, bits)| *x += Gf6::new(bits.bits()));
+        told.zeroize();
+        fine
+    }
+
+    fn add_random(prg: &mut Prg, sum: &mut [Self]) {
+        add_uniform(prg, sum, |[byte]: [u8; 1]| Gf6::new(byte));
     }
 }
 
@@ -275,6 +370,11 @@ macro_rules! fields {
 
         impl Part for $field {
             const BITS: usize = <$field as Field>::BITS;
+
+            /// Whole bytes each.
+            fn packed(count: usize) -> usize {
+                count * <$field as Field>::BYTES
+            }
 
             fn pack(values: &[Self], out: &mut Vec<u8>) {
                 values.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
@@ -355,19 +455,50 @@ mod tests {
         assert!(!format!("{:?} {:?}", Word(71), Small::<8>::new(71)).contains("71"));
     }
 
+    /// Where bytes and indices of DES lie, what comes back of them, and where their products do too.
+    #[test]
+    fn small_fields_lie_in_large_ones() {
+        fn lie<V: Field + Part + std::fmt::Debug, F: Host + Lies<V>>(field: bool) {
+            let all: Vec<V> = (0..1 << <V as Field>::BITS).map(V::from_low_bits).collect();
+            let mut products = true;
+            for x in &all {
+                assert_eq!(Lies::<V>::projected(F::embedded(*x)), *x);
+                for y in &all {
+                    assert!(F::embedded(*x + *y) == F::embedded(*x) + F::embedded(*y));
+                    products &= F::embedded(*x * *y) == F::embedded(*x) * F::embedded(*y);
+                }
+            }
+            assert_eq!((<F as Lies<V>>::FIELD, products), (field, field));
+        }
+        lie::<Gf8, Gf40>(true);
+        lie::<Gf8, Gf42>(false);
+        lie::<Gf8, Gf48>(true);
+        lie::<Gf8, Gf72>(true);
+        lie::<Gf6, Gf40>(false);
+        lie::<Gf6, Gf42>(true);
+        lie::<Gf6, Gf48>(true);
+        lie::<Gf6, Gf72>(true);
+    }
+
     #[test]
     fn encodings_are_those_of_their_part() {
         round_trips::<Gf2>();
         round_trips::<Small<4>>();
         round_trips::<Small<6>>();
         round_trips::<Small<8>>();
+        round_trips::<Gf6>();
         round_trips::<Gf8>();
         round_trips::<Word>();
         round_trips::<Gf40>();
         round_trips::<Gf48>();
         round_trips::<Gf72>();
         // a field whose elements end within a byte
-        let mut sum = [Gf42::ZERO];
-        assert!(!Gf42::add_packed(&[0, 0, 0, 0, 0, 4], &mut sum));
+        let mut sum = [Gf42::ZERO; 2];
+        assert!(!Gf42::add_packed(&[0, 0, 0, 0, 0, 4], &mut sum[..1]));
+        let elements = [Gf42::ONE, Gf42::from_low_bits(u128::MAX)];
+        let mut body = Vec::new();
+        Gf42::pack(&elements, &mut body);
+        assert_eq!(body.len(), Gf42::packed(2));
+        assert!(Gf42::add_packed(&body, &mut sum) && sum == elements);
     }
 }

@@ -4,7 +4,7 @@
 use crate::part::{Embeds, Mac, Part, Word};
 use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
-use divisi_field::{BigField, Gf8};
+use divisi_field::{BigField, Field, Gf8};
 use divisi_ot::wipe;
 use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
@@ -15,6 +15,9 @@ const ALPHA: Step = step!("alpha");
 const MASK: Step = step!("mask");
 /// Elements that are multiplied by alpha at once.
 const ROOM: usize = 512;
+
+/// The fewest bits of a field under whose MACs one a value is enough \[K9\].
+const LEAST: usize = 40;
 
 const VIEWS: Step = step!("check.1.views");
 
@@ -41,10 +44,14 @@ pub struct Party<F: Mac> {
     alpha: Bound<Alpha<F>>,
     /// With each peer one stream, of three or more parties.
     zeros: Vec<Prg>,
+    /// With each peer one for what clients are told.
+    client_zeros: Vec<Prg>,
     /// Which party of this process this is.
     number: u64,
     /// The stock that alpha belongs to, if it outlives the session.
     pub(crate) reserve: Option<Arc<Reserve>>,
+    /// Of the most buckets that were made at once their number, and how many items each has.
+    pub(crate) buckets: Option<(usize, usize)>,
 }
 
 /// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
@@ -83,14 +90,17 @@ impl<F: Mac> Party<F> {
         if !session.first("alpha") {
             return Err(session.misuse(ALPHA, "a second MAC key of a session"));
         }
+        session.require(Check::K9, ALPHA, <F as Field>::BITS >= LEAST, None)?; // [K9]
         let coins = Coins::commit(&mut session)?;
         let peers = if session.parties() > 2 { session.peers() } else { Vec::new() };
         let zeros = peers.into_iter().map(|peer| session.prg(peer, "spdz zero")).collect();
+        let peers = session.peers();
+        let client_zeros = peers.into_iter().map(|peer| session.prg(peer, "spdz client zero")).collect();
         let alpha = session.bind(alpha);
         let views = views(&mut session);
         let ledger = Ledger { x: Vec::new(), m: Vec::new(), views, checked: 0 };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(Party { session, coins, ledger, alpha, zeros, number, reserve: None })
+        Ok(Party { session, coins, ledger, alpha, zeros, client_zeros, number, reserve: None, buckets: None })
     }
 
     /// Who we are.
@@ -218,6 +228,14 @@ impl<F: Mac> Party<F> {
         }
         self.session.observe(Check::K20); // [K20]
         self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
+    }
+
+    /// Our shares of what a client is told, re-randomised, whatever the number of parties \[K20\].
+    pub(crate) fn for_client<V: Part>(&mut self, x: &[V], body: &mut Vec<u8>) {
+        let mut ours = Zeroizing::new(x.to_vec());
+        self.session.observe(Check::K20); // [K20]
+        self.client_zeros.iter_mut().for_each(|prg| V::add_random(prg, &mut ours));
+        V::pack(&ours, body);
     }
 
     /// Open what was told: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the

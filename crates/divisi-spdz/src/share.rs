@@ -16,6 +16,41 @@ pub struct Auth<V: Part, F: Mac> {
     pub(crate) m: Vec<F>,
 }
 
+/// Secret values that are wiped when dropped: by the widest stores, where `Zeroizing` writes one after the
+/// other.
+pub(crate) struct Wiped<T: Copy + Default>(Vec<T>);
+
+impl<T: Copy + Default> Wiped<T> {
+    pub(crate) fn new(values: Vec<T>) -> Self {
+        Wiped(values)
+    }
+
+    /// The vector itself, which somebody else wipes.
+    pub(crate) fn into_vec(mut self) -> Vec<T> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl<T: Copy + Default> std::ops::Deref for Wiped<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: Copy + Default> std::ops::DerefMut for Wiped<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+impl<T: Copy + Default> Drop for Wiped<T> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.0);
+    }
+}
+
 impl<V: Part, F: Mac> Auth<V, F> {
     /// Shares and MAC shares; as many of one as of the other.
     pub(crate) fn new(x: Vec<V>, m: Vec<F>) -> Self {

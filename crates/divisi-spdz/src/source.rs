@@ -1,10 +1,10 @@
 //! What preprocessing brings: authenticated random bits and products, each used once.
 
-use crate::part::{Mac, Part};
+use crate::part::{Lies, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use divisi_core::{Abort, PartyId};
-use divisi_field::{Gf2, Gf8, Holds};
+use divisi_field::{Gf2, Gf6, Gf8};
 use zeroize::Zeroizing;
 
 /// A random s of `log` bits, and the vector of its 2^log bits that has a one at s alone, in every lane.
@@ -31,6 +31,13 @@ pub struct Triples<V: Part, F: Mac> {
     pub(crate) a: Auth<V, F>,
     pub(crate) b: Auth<V, F>,
     pub(crate) c: Auth<V, F>,
+}
+
+impl<V: Part, F: Mac> Triples<V, F> {
+    /// The last ones, taken off; nothing if there are fewer.
+    pub(crate) fn pop(&mut self, count: usize) -> Option<Self> {
+        Some(Triples { a: self.a.pop(count)?, b: self.b.pop(count)?, c: self.c.pop(count)? })
+    }
 }
 
 /// Random bits of which one party knows the values.
@@ -74,7 +81,15 @@ pub trait Source<F: Mac>: Send {
     /// The abort that ends the session.
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Holds<Gf8>;
+        F: Lies<Gf8>;
+
+    /// Products in GF(2^6) \[K6\].
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
+    where
+        F: Lies<Gf6>;
 
     /// Products of bits \[K6\]. What was opened on the way is checked before they come out \[K17\].
     ///

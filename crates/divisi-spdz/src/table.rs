@@ -1,11 +1,11 @@
 //! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before; and the lookup of Protocol 1 reads
 //! them.
 
-use crate::part::{Embeds, Mac};
+use crate::part::{Embeds, Host, Mac, places};
 use crate::share::Auth;
 use crate::source::Units;
 use divisi_core::{Abort, Bytes, Direction, Plain};
-use divisi_field::{BigField, Field, Gf2, Gf8, Holds, kernel};
+use divisi_field::{BigField, Field, Gf2, Gf8, kernel};
 use divisi_ot::wipe;
 
 /// Bits of an index.
@@ -46,7 +46,7 @@ pub(crate) struct Function<F> {
     elements: Vec<F>,
 }
 
-impl<F: Mac + Holds<Gf8>> Function<F> {
+impl<F: Host> Function<F> {
     /// The S-box of AES, or its inverse.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
         let mut bytes = [Gf8::ZERO; ENTRIES];
         bytes.iter_mut().zip(values.values()).for_each(|(to, value)| *to = Gf8(*value));
         transform(&mut bytes, |x, y| *x += *y);
-        Ok(Function { bytes, elements: bytes.iter().map(|x| F::embed(*x)).collect() })
+        Ok(Function { bytes, elements: bytes.iter().map(|x| F::embedded(*x)).collect() })
     }
 
     /// Protocol 2, line 3: \[\[T(i + s)\]\] = T(i) \[\[s'_0\]\] + T(i + 1) \[\[s'_1\]\] + .. for all i,
@@ -154,14 +154,14 @@ pub(crate) fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
 }
 
 /// \[\[s\]\] = sum \[\[s_k\]\] X^k, the bits s_k one after the other.
-pub(crate) fn bytes<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> {
+pub(crate) fn bytes<F: Host>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> {
     let mut out = Auth::<Gf8, F>::zeros(lanes);
     for (k, plane) in bits.x.chunks(lanes.max(1)).enumerate() {
         out.x.iter_mut().zip(plane).for_each(|(x, bit)| x.0 |= (bit.to_bits() as u8) << k);
     }
     let rows: Vec<&[F]> = bits.m.chunks(lanes.max(1)).collect();
     if rows.len() == LOG {
-        F::combine(&mut out.m, <F as Holds<Gf8>>::powers(), &rows);
+        F::combine(&mut out.m, &places::<Gf8, F>(), &rows);
     }
     out
 }
@@ -180,7 +180,7 @@ mod tests {
     use divisi_core::{Parameters, step};
     use divisi_field::{Gf40, Gf48, Gf72};
 
-    fn entries<F: Mac + Holds<Gf8>>(direction: Direction) {
+    fn entries<F: Host>(direction: Direction) {
         // more than one block of lanes
         let lanes = 67;
         let ends = run(2, &Parameters::new("table tests"), |session| {

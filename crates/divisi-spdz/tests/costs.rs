@@ -121,6 +121,8 @@ fn counts_of_3des() {
     let table = [
         (Protocol::Lookup, 46, 384, 2_304, 1_920, 26_880),
         (Protocol::RivainProuff, 230, 3_456, 27_648, 1_152, 9_216),
+        // 61 products, six rounds for them and one for a decomposition: KOR+17 has 62 and 62
+        (Protocol::Raw, 46 * 7, 384 * 123, 384 * (61 * 12 + 4), 384 * 61, 384 * 4),
     ];
     for (protocol, rounds, openings, bits, products, random) in table {
         let counts = std::sync::Mutex::new(Vec::new());

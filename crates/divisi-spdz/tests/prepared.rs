@@ -1,7 +1,7 @@
 //! Known answers with real preprocessing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_field::{Field, Gf40, Gf48, Gf72};
+use divisi_field::{Field, Gf6, Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_spdz::{Preparation, Protocol};
 use divisi_symmetric::suite;
@@ -52,6 +52,46 @@ fn triple_des_from_buckets() {
 #[test]
 fn triple_des_by_mascot() {
     suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, Protocol::RivainProuff).prepared(MASCOT), 1);
+}
+
+#[test]
+fn triple_des_by_all_powers() {
+    suite::triple_des_samples(&SpdzLab::<Gf42>::new(2, Protocol::Raw).prepared(BUCKETED), 1);
+}
+
+/// Five parties: each hears four, and every product has twenty terms.
+#[test]
+fn among_five() {
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::Lookup).prepared(BUCKETED), 5, 1);
+    suite::triple_des_samples(&SpdzLab::<Gf40>::new(5, Protocol::RivainProuff).prepared(BUCKETED), 1);
+}
+
+#[test]
+fn among_five_by_mascot() {
+    suite::aes_random(&SpdzLab::<Gf40>::new(5, Protocol::BitDecomposition).prepared(MASCOT), 6, 1);
+}
+
+/// Products in GF(2^6), over each field that holds it, are products.
+#[test]
+fn products_of_six_bits() {
+    fn made<F: divisi_spdz::Host>(n: usize, preparation: Preparation) {
+        let count = 70;
+        let ends = divisi_core::testing::run(n, &divisi_core::Parameters::new("sixes"), |session| {
+            let (mut party, mut source) = divisi_spdz::lab::begin::<F>(session, Some(preparation))?;
+            let made = source.six_triples(&mut party, count)?;
+            party.check()?;
+            Ok(divisi_spdz::lab::triple_shares(&made))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let value = |i: usize, lane: usize| ends.iter().fold(Gf6::ZERO, |sum, end| sum + end[i][lane]);
+        let lanes: Vec<[Gf6; 3]> = (0..count).map(|lane| [0, 1, 2].map(|i| value(i, lane))).collect();
+        assert!(lanes.iter().all(|[x, y, z]| *x * *y == *z), "{n} {preparation:?}");
+        assert!(lanes.windows(2).any(|two| two[0] != two[1]));
+    }
+    made::<Gf42>(2, BUCKETED);
+    made::<Gf48>(3, BUCKETED);
+    made::<Gf42>(3, MASCOT);
+    made::<Gf72>(2, MASCOT);
 }
 
 /// Products of bits are products, whatever makes them, and all four cases occur.

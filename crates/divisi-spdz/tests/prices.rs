@@ -4,14 +4,14 @@
 
 use divisi_core::testing::run;
 use divisi_core::{Abort, Check, Counts, Parameters};
-use divisi_field::{Field, Gf40, Gf48, Gf72, Holds};
+use divisi_field::{Field, Gf40, Gf48, Gf72};
 use divisi_ot::{Base, Config, bucket};
-use divisi_spdz::{Bucketed, Mac, Mascot, Party, Source};
+use divisi_spdz::{Bucketed, Host, Mascot, Party, Source};
 
 const TILE: usize = 128;
 
 /// Bits to each peer of what is asked for here, in a session whose rows are real.
-fn priced<F: Mac + Holds<divisi_field::Gf8>, S: Source<F>>(
+fn priced<F: Host, S: Source<F>>(
     n: usize,
     k: u32,
     start: impl Fn(divisi_core::Session, Config) -> Result<(Party<F>, S), Abort> + Sync,

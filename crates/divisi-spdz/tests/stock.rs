@@ -8,7 +8,10 @@ use divisi_ot::Config;
 use divisi_spdz::stock::{FromStock, Lots, StockPlan, make};
 use divisi_spdz::{Preparation, Protocol, Spdz};
 use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
+use divisi_store::{Disk, MachineDisk};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -49,6 +52,10 @@ impl House {
     }
 
     fn make(&self, session: Session) -> Result<(), Abort> {
+        self.make_on(session, |_| Box::new(MachineDisk))
+    }
+
+    fn make_on(&self, session: Session, disk: impl Fn(u8) -> Box<dyn Disk>) -> Result<(), Abort> {
         let owner = party(1);
         let plan = StockPlan::new(&[
             (Lots::Units { log: 8 }, SBOXES),
@@ -73,7 +80,8 @@ impl House {
                 blocks: 1,
                 series: plan.series::<Gf48>(),
             };
-            Reserve::create(&self.dir(me), key(), entropy(), info, secret)
+            MachineDisk.make_dir(&self.dir(me)).map_err(|e| StockError::Io(self.dir(me), e))?;
+            Reserve::create_on(disk(me), &self.dir(me), key(), entropy(), info, secret)
         };
         make::<Gf48>(session, Preparation::Bucketed, config, &plan, create, &mut |_, _| {})
     }
@@ -125,6 +133,79 @@ impl House {
     fn all(&self, x: u8) -> Vec<Result<u8, Abort>> {
         Harness::new(self.n, &parameters()).act(|session| self.sbox(session, x))
     }
+}
+
+/// A disk that is full after so many writes.
+struct Full {
+    writes: AtomicUsize,
+    room: usize,
+}
+
+impl Disk for Full {
+    fn make_dir(&self, dir: &Path) -> io::Result<()> {
+        MachineDisk.make_dir(dir)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        MachineDisk.list(dir)
+    }
+
+    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
+        MachineDisk.read(path, longest)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if self.writes.fetch_add(1, Ordering::AcqRel) < self.room {
+            return MachineDisk.write(path, bytes);
+        }
+        // half of it is there
+        let _ = MachineDisk.write(path, &bytes[..bytes.len() / 2]);
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        MachineDisk.sync(path)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        MachineDisk.link(from, to)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        MachineDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        MachineDisk.remove(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        MachineDisk.sync_dir(dir)
+    }
+}
+
+/// The disk of a party is full, sooner or later: it says so, all parties end, its own part goes, and what
+/// others have serves nobody. With room there is a stock.
+#[test]
+fn a_full_disk_ends_the_making_and_nothing_is_used() {
+    let mut refused = 0;
+    for room in 0..40 {
+        let house = House { root: tempfile::tempdir().unwrap(), n: 2 };
+        let disk = |number: u8| -> Box<dyn Disk> {
+            let room = if number == 2 { room } else { usize::MAX };
+            Box::new(Full { writes: AtomicUsize::new(0), room })
+        };
+        let ends = Harness::new(2, &parameters()).act(|session| house.make_on(session, disk));
+        if ends.iter().all(Result::is_ok) {
+            assert!(refused > 3 && house.all(0x53).iter().all(|end| *end == Ok(0xed)));
+            return;
+        }
+        refused += 1;
+        assert!(matches!(&ends[1], Err(Abort::Unfit { .. })), "{room}: {ends:?}");
+        assert!(house.state(2).is_err(), "{room}");
+        assert!(house.all(0x53).iter().all(Result::is_err), "{room}");
+    }
+    panic!("no room was enough");
 }
 
 const STEP: divisi_core::Step = divisi_core::step!("test");
@@ -195,7 +276,7 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
         // nothing was lost by it
         assert!(house.state(1).is_ok() && house.state(n as u8).unwrap().counts[TABLES].taken == 1);
         // without the check the same r masks another input, and everybody knows their difference
-        let (second, _) = told(&house, 0xc6, Some(Check::M0_5));
+        let (second, _) = told(&house, 0xc6, Some(Check::K23));
         assert_eq!(first[0][0] ^ second[0][0], 0x53 ^ 0xc6);
     }
 }
@@ -310,7 +391,7 @@ fn false_counts_gain_nothing() {
         body[41] = 3;
     });
     let ends = harness.act(|session| house.sbox(session, 0x53));
-    let check = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::M0_5, .. }));
+    let check = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::K23, .. }));
     assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
     assert_eq!(house.taken(), [0; 3]);
     let harness = Harness::new(2, &parameters());

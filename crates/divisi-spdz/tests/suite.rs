@@ -1,6 +1,6 @@
 //! The known answers of AES on this engine.
 
-use divisi_field::{Gf40, Gf48, Gf72};
+use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::Protocol;
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_symmetric::suite;
@@ -38,6 +38,8 @@ fn triple_des() {
     suite::triple_des(&SpdzLab::<Gf40>::new(2, Protocol::RivainProuff));
     suite::triple_des(&TinyLab::<Gf48>::new(2));
     suite::triple_des_samples(&TinyLab::<Gf40>::new(3), 1);
+    suite::triple_des(&SpdzLab::<Gf42>::new(2, Protocol::Raw));
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, Protocol::Raw), 1);
     suite::triple_des_samples(&SpdzLab::<Gf40>::new(3, Protocol::Lookup), 1);
     suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, Protocol::RivainProuff), 1);
     suite::triple_des_samples(&SpdzLab::<Gf48>::new(5, Protocol::Lookup), 1);

@@ -160,7 +160,8 @@ pub struct Manner {
     /// With garble: refuse to keep more MiB of tables than that [default: 1024]
     #[arg(long, value_name = "MIB")]
     budget: Option<u32>,
-    /// Of spdz: the bits of the MACs' field, 40 or 48 [default: 48; with --statistical 64 it is 72]
+    /// Of spdz: the bits of the MACs' field, 40 or 48, for 3des-raw 42 or 48 [default: 48; with --statistical
+    /// 64 it is 72]
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,
     /// Of spdz: how preprocessing is made [default: bucketed]

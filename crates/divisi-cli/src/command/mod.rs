@@ -176,8 +176,8 @@ impl ProtocolChoice {
 #[derive(Args, Clone, Copy)]
 struct AnyProtocol {
     /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive; of spdz aes-lt,
-    /// aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable or 3des-pv [default: gf4-circuit, of spdz
-    /// aes-lt and 3des-lt]
+    /// aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or 3des-raw [default: gf4-circuit, of
+    /// spdz aes-lt and 3des-lt]
     #[arg(long, value_name = "NAME", conflicts_with = "mode", value_parser = sboxes)]
     protocol: Option<Sboxes>,
     /// What matters most, instead of a protocol; constant-round, of rep3, garbles hashes, MACs and the modes

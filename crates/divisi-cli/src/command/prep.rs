@@ -36,10 +36,11 @@ pub struct Make {
     /// The engine that it is for
     #[arg(long, default_value = "spdz", value_name = "NAME", value_parser = Names)]
     engine: super::engine::Known,
-    /// The protocol that it is for: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable or 3des-pv
+    /// The protocol that it is for: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv
+    /// or 3des-raw; and, of circuits
     #[arg(long, value_name = "NAME")]
     protocol: String,
-    /// For how many blocks; key schedules for some keys come with it
+    /// For how many blocks, with key schedules for some keys; of circuits, for how many ANDs
     #[arg(long, value_name = "N")]
     blocks: u64,
     /// How many parties [default: 3, or as many as the configuration has]
@@ -48,7 +49,8 @@ pub struct Make {
     /// Where: a directory of each party goes there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The bits of the MACs' field, 40 or 48 [default: 48; with --statistical 64 it is 72]
+    /// The bits of the MACs' field, 40 or 48, for 3des-raw 42 or 48 [default: 48; with --statistical 64 it is
+    /// 72]
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,
     /// How it is made [default: bucketed]

@@ -6,7 +6,8 @@ use crate::dealer::Dealer;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Products;
-use divisi_core::testing::{Harness, Way, failed_check, party};
+use crate::toy::Toy;
+use divisi_core::testing::{Harness, Way, failed_check, many, party};
 use divisi_core::{Abort, Check, Parameters, PartyId, Step, step};
 use divisi_field::{Field, Gf48};
 
@@ -60,6 +61,11 @@ fn a_lie_anywhere_is_noticed() {
 /// What P_2 does in the place of steps 2 to 4, with another sigma for each peer: `add` to its own, or what it
 /// heard from a peer before it opens its own.
 fn rush(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<(), Abort> {
+    rushed(party, peers).map(drop)
+}
+
+/// The same, and the coin.
+fn rushed(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<[u8; 16], Abort> {
     let mut ledger = party.take_ledger();
     if let Some(views) = ledger.views.take() {
         views.send(&mut party.session)?.compare(&mut party.session, Check::K1)?;
@@ -101,7 +107,7 @@ fn rush(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<(), Abort> 
             party.session.recv(DONE, *peer, &mut [0])?;
         }
     }
-    Ok(())
+    Ok(coin)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -245,6 +251,36 @@ fn coefficients_are_whole_and_different() {
     }
 }
 
+/// P_2, who knows the coin of one check, tells two lies that its coefficients would cancel (1.8): the next
+/// check has others.
+#[test]
+fn the_kernel_of_an_earlier_coin_is_of_no_use() {
+    for late in [false, true] {
+        let ends = harness(2).act(|session| {
+            let corrupt = session.me() == party(2);
+            let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+            let mut coin = None;
+            for _ in 0..if late { 5 } else { 1 } {
+                opened(&mut party, &mut dealer, 2, &[], 0)?;
+                if corrupt {
+                    let honest = [(divisi_core::testing::party(1), Lie::Add(Gf48::ZERO))];
+                    coin = Some(rushed(&mut party, &honest)?);
+                } else {
+                    party.check()?;
+                }
+            }
+            let mut x = dealer.element_triples(&mut party, 2)?.b;
+            if let Some(coin) = coin {
+                let chi = coefficients(&coin, 2);
+                (x.x[0], x.x[1]) = (x.x[0] + chi[1], x.x[1] + chi[0]);
+            }
+            party.open(OPENED, &x.x, &x.m)?;
+            party.check()
+        });
+        assert_eq!(failed_check(&ends[0]), Some(Check::K4));
+    }
+}
+
 /// Among three, shares are told under masks that differ in every value and every opening, to their last bit:
 /// of zeros, whose shares are zeros, the masks themselves are told.
 #[test]
@@ -311,4 +347,33 @@ fn sigmas_wait_for_all_commitments() {
             assert!(recordings[honest].of(Way::Out, OPEN.name).is_empty(), "{n}");
         }
     }
+}
+
+/// Whether P_2, over a field of 256 elements, gets a lie about one value past P_1's check: it adds a guess of
+/// alpha to its share of the MAC.
+fn forged(seed: u64) -> bool {
+    let parameters = Parameters::new("toy MACs").without(Check::K9);
+    let harness = Harness::new(2, &parameters);
+    let ends = harness.act(|session| {
+        let (mut party, mut dealer) = Dealer::<Toy>::deal(session, (seed % 251) as u8)?;
+        let mut x = dealer.element_triples(&mut party, 1)?.b;
+        if party.me().index() == 1 {
+            x.x[0] += Toy::ONE;
+            x.m[0] += Toy::from_low_bits(u128::from(seed / 251 * 37 + 5));
+        }
+        party.open(OPENED, &x.x, &x.m)?;
+        party.check()
+    });
+    ends[0].is_ok()
+}
+
+/// With |F| = 2^8 a lie passes with 2/2^8: by a coin of zero, or a right guess of alpha. As often, and not
+/// more often, within three sigma.
+#[test]
+fn macs_of_eight_bits_are_forged_as_often_as_the_bound_says() {
+    let of = 3_072;
+    let passed = many(of, 4, |i| forged(i as u64)).into_iter().filter(|passed| *passed).count() as f64;
+    let p = 1.0 - (1.0 - 1.0 / 256.0) * (1.0 - 1.0 / 256.0);
+    let (mean, sigma) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
+    assert!((passed - mean).abs() <= 3.0 * sigma, "{passed}, not {mean} by {sigma}");
 }

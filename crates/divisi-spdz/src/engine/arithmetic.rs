@@ -4,12 +4,12 @@
 //! so that each element that is to be squared is decomposed.
 
 use super::{Byte, Protocol, Spdz};
-use crate::part::Mac;
+use crate::part::{Host, Mac};
 use crate::party::Told;
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::{Abort, Direction, Step, step};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2, Gf8};
 
 const DECOMPOSE: Step = step!("bitdec");
 
@@ -51,7 +51,7 @@ fn inverse_affine() -> Linear {
     })
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// S-boxes by the powers of AES-BD or AES-RP: the inverse is x^254.
     ///
     /// Encryption ends, and decryption begins, with the affine map, which takes one decomposition; of
@@ -71,7 +71,9 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         };
         let mut inverse = match self.protocol {
             Protocol::RivainProuff => self.rivain_prouff(&all, &before)?,
-            Protocol::Lookup | Protocol::BitDecomposition => self.six_products(&all, &before)?,
+            Protocol::Lookup | Protocol::BitDecomposition | Protocol::Raw => {
+                self.six_products(&all, &before)?
+            }
         };
         if d == Direction::Encrypt {
             let bits = self.decompose(&inverse)?;
@@ -169,7 +171,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 }
 
 /// The image of decomposed bytes under a linear map; local.
-pub(super) fn linear<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -> Byte<F> {
+pub(super) fn linear<F: Host>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -> Byte<F> {
     let mut out = Byte::<F>::zeros(lanes);
     for (plane, image) in bits.x.chunks(lanes.max(1)).zip(map) {
         for (x, bit) in out.x.iter_mut().zip(plane) {
@@ -178,7 +180,7 @@ pub(super) fn linear<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, map: &Linear, lan
     }
     let rows: Vec<&[F]> = bits.m.chunks(lanes.max(1)).collect();
     if rows.len() == map.len() {
-        F::combine(&mut out.m, &map.map(F::embed), &rows);
+        F::combine(&mut out.m, &map.map(F::embedded), &rows);
     }
     out
 }

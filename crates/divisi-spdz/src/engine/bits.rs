@@ -5,12 +5,12 @@
 //! combination of theirs.
 
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Protocol, Spdz};
-use crate::part::{Embeds, Mac, Small};
+use crate::part::{Embeds, Host, Mac, Small};
 use crate::share::Auth;
 use crate::source::Units;
 use crate::table::{LANES, subsets, transform};
 use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
-use divisi_field::{BigField, Field, Gf2, Gf8, Holds};
+use divisi_field::{BigField, Field, Gf2, Gf8};
 use divisi_ot::wipe;
 
 const OPEN: Step = step!("lookup.bits.2");
@@ -172,7 +172,7 @@ pub(super) fn packed<F: Mac + Embeds<Small<N>>, const N: usize>(
     out
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// Make tables of these functions ahead, so many each, before keys and inputs are known.
     ///
     /// # Errors
@@ -218,7 +218,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
+impl<F: Host> Lookups for Spdz<F> {
     type Bit = Bit<F>;
 
     #[inline(never)]
@@ -251,15 +251,14 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
         match self.protocol {
             Protocol::Lookup => self.masked_lookups(layer),
             Protocol::RivainProuff | Protocol::BitDecomposition => self.polynomials(layer),
+            Protocol::Raw => self.raw(layer),
         }
     }
 
     #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.protocol != Protocol::Lookup {
-            let all = lookups.iter().map(|(_, count)| count).sum::<usize>();
-            let (bits, triples) = super::reserve::LOOKUP;
-            self.foresee_products(all.saturating_mul(bits), all.saturating_mul(triples));
+            self.foresee_lookups(lookups.iter().map(|(_, count)| count).sum());
             return Ok(());
         }
         for (table, count) in lookups {
@@ -270,7 +269,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// Protocol 1 on every lane of all lookups.
     ///
     /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s, all bits of an index together. 3.

@@ -1,17 +1,17 @@
 //! Boolean programs: sums are local, and each product of bits is Beaver's, all of a level in one round.
 
 use super::{Bit, Byte, Spdz};
-use crate::part::Mac;
+use crate::part::Host;
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_circuit::{Linear, Program};
 use divisi_core::{Abort, Boolean, Convert, Job, Lanes, Lookups, Step, step};
-use divisi_field::{Gf2, Gf8, Holds};
+use divisi_field::Gf2;
 
 const INPUTS: Step = step!("program.inputs");
 const BITS: Step = step!("bits");
 
-impl<F: Mac + Holds<Gf8>> Boolean for Spdz<F> {
+impl<F: Host> Boolean for Spdz<F> {
     type Bit = Bit<F>;
 
     #[inline(never)]
@@ -73,7 +73,7 @@ impl<F: Mac + Holds<Gf8>> Boolean for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// How many lanes a job has, and its slots with the inputs in the first of them.
     fn placed(&self, job: &Job<'_, Bit<F>>) -> Result<(usize, Vec<Bit<F>>), Abort> {
         let misfit = |what| self.party.session.misuse(INPUTS, what);
@@ -118,7 +118,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 }
 
 /// Bit `i` of the byte is `bits[i]`. One round: BitDec.
-impl<F: Mac + Holds<Gf8>> Convert<Byte<F>, [Bit<F>; 8]> for Spdz<F> {
+impl<F: Host> Convert<Byte<F>, [Bit<F>; 8]> for Spdz<F> {
     #[inline(never)]
     fn convert(&mut self, x: Byte<F>) -> Result<[Bit<F>; 8], Abort> {
         let (bits, lanes) = (self.decompose(&x)?, x.len());
@@ -127,7 +127,7 @@ impl<F: Mac + Holds<Gf8>> Convert<Byte<F>, [Bit<F>; 8]> for Spdz<F> {
 }
 
 /// Local.
-impl<F: Mac + Holds<Gf8>> Convert<[Bit<F>; 8], Byte<F>> for Spdz<F> {
+impl<F: Host> Convert<[Bit<F>; 8], Byte<F>> for Spdz<F> {
     #[inline(never)]
     fn convert(&mut self, x: [Bit<F>; 8]) -> Result<Byte<F>, Abort> {
         let lanes = x[0].len();

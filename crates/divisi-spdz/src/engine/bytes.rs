@@ -1,17 +1,18 @@
 //! Bytes: elements of GF(2^8) under MACs of a field that holds it. All but the S-box is local.
 
 use super::{Protocol, Spdz};
-use crate::part::Mac;
+use crate::part::{Host, Lies};
 use crate::share::Auth;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
-use divisi_field::{Gf8, Holds};
+use divisi_field::Gf8;
 
 const LANES: Step = step!("lanes");
+const SBOX: Step = step!("sbox");
 
 /// A secret byte in every lane.
 pub type Byte<F> = Auth<Gf8, F>;
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// The lanes of all parts, one part after the other.
     #[must_use]
     #[inline(never)]
@@ -21,12 +22,21 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         all
     }
 
+    /// Whether MACs follow products with bytes \[K10\].
+    pub(crate) fn multiplies_bytes(&self) -> Result<(), Abort> {
+        if <F as Lies<Gf8>>::FIELD {
+            Ok(())
+        } else {
+            Err(self.party.session.misuse(SBOX, "the MACs' field does not hold GF(2^8)"))
+        }
+    }
+
     fn lanes_differ(&self) -> Abort {
         self.party.session.misuse(LANES, "values that differ in lanes")
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
+impl<F: Host> Bytes for Spdz<F> {
     type Byte = Byte<F>;
 
     #[inline(never)]
@@ -61,13 +71,14 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
         if x.iter().any(|x| x.lanes() != lanes) {
             return Err(self.lanes_differ());
         }
+        self.multiplies_bytes()?;
         let mut y = [const { Auth { x: Vec::new(), m: Vec::new() } }; N];
         for (row, y) in m.0.iter().zip(&mut y) {
             *y = Auth::zeros(lanes);
             for (c, x) in row.iter().zip(x.iter()) {
                 divisi_field::gf8::add_scaled(&mut y.x, &x.x, Gf8(*c));
             }
-            let coefficients = row.map(|c| F::embed(Gf8(c)));
+            let coefficients = row.map(|c| F::embedded(Gf8(c)));
             let macs = std::array::from_fn::<_, N, _>(|j| x[j].m.as_slice());
             F::combine(&mut y.m, &coefficients, &macs);
         }
@@ -80,6 +91,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
         match self.protocol {
             Protocol::Lookup => self.lookup(d, x),
             Protocol::RivainProuff | Protocol::BitDecomposition => self.powers(d, x),
+            Protocol::Raw => Err(self.party.session.misuse(SBOX, "3DES-Raw has no S-box of AES")),
         }
     }
 
@@ -89,6 +101,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
         match self.protocol {
             Protocol::Lookup => Spdz::foresee(self, sboxes),
             Protocol::RivainProuff | Protocol::BitDecomposition => self.foresee_powers(sboxes),
+            Protocol::Raw => {}
         }
         Ok(())
     }

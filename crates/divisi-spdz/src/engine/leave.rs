@@ -1,16 +1,16 @@
 //! How values leave: openings to all, each checked, and comparisons of which nothing but the answer leaves.
 
 use super::{Bit, Byte, Openings, Spdz};
-use crate::part::{Mac, Part};
+use crate::part::{Host, Mac, Part};
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::{Abort, Compares, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step};
-use divisi_field::{Field, Gf8, Holds};
+use divisi_field::{Field, Gf8};
 
 const COIN: Step = step!("zero.1.coin");
 const SHAPE: Step = step!("zero");
 
-impl<F: Mac + Holds<Gf8>> Settles for Spdz<F> {
+impl<F: Host> Settles for Spdz<F> {
     type Debt = Openings<F>;
 
     fn closed<T>(&mut self, out: T) -> Result<Pending<T, Openings<F>>, Abort> {
@@ -18,7 +18,7 @@ impl<F: Mac + Holds<Gf8>> Settles for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Opens<Vec<Byte<F>>> for Spdz<F> {
+impl<F: Host> Opens<Vec<Byte<F>>> for Spdz<F> {
     type Public = Vec<Vec<u8>>;
 
     /// All values in one round, and one check.
@@ -31,7 +31,7 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Byte<F>>> for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
+impl<F: Host> Opens<Vec<Bit<F>>> for Spdz<F> {
     type Public = Vec<Vec<bool>>;
 
     #[inline(never)]
@@ -43,7 +43,7 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
+impl<F: Host> Compares<Byte<F>> for Spdz<F> {
     /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few
     /// bytes, and a random multiple of those.)
     ///
@@ -60,42 +60,62 @@ impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
         if x.iter().any(Auth::is_empty) {
             return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
         }
-        let (m, groups) = (<F as Field>::BITS.div_ceil(8), x.len());
+        self.multiplies_bytes()?;
+        let (m, groups) = (rows::<F>(), x.len());
         // 1.
         let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
         let mut d = Byte::<F>::with_room(m * groups);
-        for group in x {
-            for _ in 0..m {
-                let mut row = vec![Gf8::default(); group.len()];
-                Gf8::add_random(&mut prg, &mut row);
-                let (mut sum, mut mac) = (Byte::<F>::zeros(1), F::ZERO);
-                for (c, (x, own)) in row.iter().zip(group.x.iter().zip(&group.m)) {
-                    sum.x[0] += *c * *x;
-                    mac += F::embed(*c) * *own;
-                }
-                sum.m[0] = mac;
-                d.append(&sum);
-            }
-        }
-        // 2. row i of R times d: its m products stand side by side
+        x.iter().for_each(|group| d.append(&combined(group, &mut prg)));
+        // 2.
         let lanes = m * m * groups;
         let r = bytes(&self.random_bits(8 * lanes)?, lanes);
-        let column = (0..groups).flat_map(|g| (0..m * m).map(move |i| g * m + i % m));
-        let column: Vec<usize> = column.collect();
+        let product = self.by_matrices(&r, &d)?;
+        // 3.
+        let verified = self.settled(product)?;
+        let opened = self.output(verified)?;
+        Ok(opened.chunks(m).map(|bytes| bytes.iter().all(|byte| *byte == Gf8::default())).collect())
+    }
+}
+
+/// How many bytes a random map goes to: those of an element of F.
+pub(crate) fn rows<F: Mac>() -> usize {
+    <F as Field>::BITS.div_ceil(8)
+}
+
+/// A public random matrix times a column of bytes, local.
+pub(crate) fn combined<F: Host>(x: &Byte<F>, prg: &mut Prg) -> Byte<F> {
+    let mut all = Byte::<F>::with_room(rows::<F>());
+    for _ in 0..rows::<F>() {
+        let mut row = vec![Gf8::default(); x.len()];
+        Gf8::add_random(prg, &mut row);
+        let (mut sum, mut mac) = (Byte::<F>::zeros(1), F::ZERO);
+        for (c, (x, own)) in row.iter().zip(x.x.iter().zip(&x.m)) {
+            sum.x[0] += *c * *x;
+            mac += F::embedded(*c) * *own;
+        }
+        sum.m[0] = mac;
+        all.append(&sum);
+    }
+    all
+}
+
+impl<F: Host> Spdz<F> {
+    /// Secret matrices of m x m bytes, row by row, each times its column of m: products by Beaver's method.
+    pub(crate) fn by_matrices(&mut self, r: &Byte<F>, d: &Byte<F>) -> Result<Byte<F>, Abort> {
+        let m = rows::<F>();
+        // row i of a matrix times d: its m products stand side by side
+        let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
             d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
-        let terms = self.multiply(&r, &factors)?;
-        let mut product = Byte::<F>::with_room(m * groups);
-        for i in 0..m * groups {
+        let terms = self.multiply(r, &factors)?;
+        let mut product = Byte::<F>::with_room(d.len());
+        for i in 0..d.len() {
             let row = terms.part(i * m..(i + 1) * m);
             let mut sum = Byte::<F>::zeros(1);
             sum.x[0] = row.x.iter().copied().sum();
             sum.m[0] = row.m.iter().fold(F::ZERO, |sum, m| sum + *m);
             product.append(&sum);
         }
-        // 3.
-        let verified = self.settled(product)?;
-        let opened = self.output(verified)?;
-        Ok(opened.chunks(m).map(|bytes| bytes.iter().all(|byte| *byte == Gf8::default())).collect())
+        Ok(product)
     }
 }

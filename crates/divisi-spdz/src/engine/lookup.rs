@@ -1,11 +1,11 @@
 //! AES-LT: S-boxes by masked tables (KOR+17, Protocol 1).
 
 use super::{Byte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
-use crate::part::Mac;
+use crate::part::{Host, Mac};
 use crate::source::Units;
 use crate::table::{Function, LOG, Tables, embeddings};
 use divisi_core::{Abort, Check, Direction, Step, step};
-use divisi_field::{BigField, Gf8, Holds};
+use divisi_field::{BigField, Gf8};
 
 const OPEN: Step = step!("lookup.2");
 const SHORT: Step = step!("lookup");
@@ -32,7 +32,7 @@ fn index(d: Direction) -> usize {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Lookups<F> {
+impl<F: Host> Lookups<F> {
     pub fn new() -> Result<Self, Abort> {
         let functions = [Function::sbox(Direction::Encrypt)?, Function::sbox(Direction::Decrypt)?];
         let tables = [Tables::default(), Tables::default()];
@@ -40,7 +40,7 @@ impl<F: Mac + Holds<Gf8>> Lookups<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     pub(crate) fn foresee(&mut self, lookups: usize) {
         self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
     }

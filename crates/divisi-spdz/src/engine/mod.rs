@@ -11,17 +11,19 @@ mod decomposition;
 mod leave;
 mod lookup;
 mod polynomial;
+mod raw;
 mod reserve;
 mod tiny;
 mod tiny_bits;
 
 use crate::exact::Exact;
-use crate::part::{Embeds, Mac, Part};
+use crate::part::{Embeds, Host, Part};
 use crate::party::{Party, unfit};
 use crate::share::Auth;
 use crate::source::Source;
 use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
-use divisi_field::{Gf8, Holds};
+
+pub(crate) use leave::{combined, rows};
 
 pub use bits::Bit;
 pub use bytes::Byte;
@@ -46,10 +48,12 @@ pub enum Protocol {
     RivainProuff,
     /// AES-BD: six products of powers that one decomposition gives.
     BitDecomposition,
+    /// 3DES-Raw, of tables of few bits alone: all powers of x in GF(2^6), each a product.
+    Raw,
 }
 
 impl Protocol {
-    /// All of them.
+    /// All that compute S-boxes of AES.
     pub const ALL: [Protocol; 3] = [Protocol::Lookup, Protocol::RivainProuff, Protocol::BitDecomposition];
 
     /// Its name on the command line.
@@ -59,18 +63,20 @@ impl Protocol {
             Protocol::Lookup => "aes-lt",
             Protocol::RivainProuff => "aes-rp",
             Protocol::BitDecomposition => "aes-bd",
+            Protocol::Raw => "3des-raw",
         }
     }
 }
 
 /// An engine of one session: computes, and keeps what it owes.
-pub struct Spdz<F: Mac + Holds<Gf8>> {
+pub struct Spdz<F: Host> {
     party: Party<F>,
     source: Box<dyn Source<F>>,
     protocol: Protocol,
     lookups: lookup::Lookups<F>,
     tables: bits::Stocks<F>,
     polynomials: polynomial::Known,
+    interpolated: raw::Known,
     reserve: reserve::Reserve<F>,
 }
 
@@ -81,7 +87,7 @@ pub struct Openings<F> {
     field: std::marker::PhantomData<fn() -> F>,
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// An engine that takes its preprocessing from this source, which gives as many lanes as it is asked for
     /// or ends the session.
     ///
@@ -96,6 +102,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             lookups: lookup::Lookups::new()?,
             tables: bits::Stocks::default(),
             polynomials: polynomial::Known::default(),
+            interpolated: raw::Known::default(),
             reserve: reserve::Reserve::default(),
         })
     }
@@ -115,6 +122,18 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             Some(reserve) => reserve.close().map_err(|e| unfit(OUTPUT, &e)),
             None => Ok(()),
         }
+    }
+
+    /// How many items the buckets have of which most of what was preprocessed here came; nothing where
+    /// nothing was made in buckets.
+    #[must_use]
+    pub fn bucket(&self) -> Option<usize> {
+        self.party.buckets.map(|(_, size)| size)
+    }
+
+    /// Random bytes that nobody knows.
+    pub(crate) fn random_bytes(&mut self, count: usize) -> Result<Byte<F>, Abort> {
+        Ok(crate::table::bytes(&self.random_bits(8 * count)?, count))
     }
 
     /// The party underneath, and what it has of preprocessing.
@@ -159,7 +178,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Openings<F> {
+impl<F: Host> Openings<F> {
     fn fits(&self, payer: &Spdz<F>) -> Result<(), Abort> {
         if self.party == payer.party.number() {
             Ok(())
@@ -169,7 +188,7 @@ impl<F: Mac + Holds<Gf8>> Openings<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Debt for Openings<F> {
+impl<F: Host> Debt for Openings<F> {
     type Payer = Spdz<F>;
 
     fn take_over(&mut self, other: Self) {

@@ -4,11 +4,11 @@ use super::arithmetic::{joined, linear};
 use super::bits::Bit;
 use super::decomposition::{Decomposition, Polynomial};
 use super::{Byte, Spdz};
-use crate::part::Mac;
+use crate::part::Host;
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::{Abort, Lanes, Lookup, Step, Table, step};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2, Gf8};
 use std::ops::Range;
 
 const NONE: Step = step!("polynomial");
@@ -30,7 +30,7 @@ impl Known {
 /// Bits of x, x^3 and x^7, plane by plane, of all lookups side by side.
 type Bits<F> = [Auth<Gf2, F>; 3];
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// The values of tables at secret indices.
     ///
     /// 1. x^3 = x x^2. 2. x^7 = x^3 x^4; x^3 is decomposed. 3. x^7 is decomposed. 4. p1(x) q1(x), both linear

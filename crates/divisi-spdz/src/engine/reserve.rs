@@ -1,11 +1,11 @@
 //! What the arithmetic protocols take of preprocessing, made ahead where it is known how much will be wanted.
 
 use super::{PREPROCESSING_PHASE, Protocol, Spdz};
-use crate::part::Mac;
+use crate::part::{Host, Mac};
 use crate::share::Auth;
 use crate::source::Triples;
 use divisi_core::{Abort, Check, Step, step};
-use divisi_field::{Gf2, Gf8, Holds};
+use divisi_field::{Gf2, Gf6, Gf8};
 
 const SHORT: Step = step!("reserve");
 
@@ -14,33 +14,49 @@ const SHORT: Step = step!("reserve");
 pub(super) struct Reserve<F: Mac> {
     bits: Auth<Gf2, F>,
     triples: Option<Triples<Gf8, F>>,
+    sixes: Option<Triples<Gf6, F>>,
     ands: Option<Triples<Gf2, F>>,
     /// What was announced and not taken yet.
     foreseen_bits: usize,
     foreseen_triples: usize,
+    foreseen_sixes: usize,
 }
 
 /// Random bits and products of bytes that a lookup in a table of few bits takes.
-pub(super) const LOOKUP: (usize, usize) = (24, 3);
+const LOOKUP: (usize, usize) = (24, 3);
+
+/// Random bits and products in GF(2^6) that a lookup in a table of DES takes by all powers of its index.
+const RAW: (usize, usize) = (4, super::raw::PRODUCTS);
 
 /// Random bits and products of bytes that an S-box of AES takes, encrypting.
 fn products_of(protocol: Protocol) -> (usize, usize) {
     match protocol {
-        Protocol::Lookup => (0, 0),
+        Protocol::Lookup | Protocol::Raw => (0, 0),
         Protocol::RivainProuff => (32, 4),
         Protocol::BitDecomposition => (16, 6),
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Spdz<F> {
+impl<F: Host> Spdz<F> {
     /// So many S-boxes of AES are to come, encrypting.
     pub(super) fn foresee_powers(&mut self, sboxes: usize) {
         let (bits, triples) = products_of(self.protocol);
         self.foresee_products(sboxes.saturating_mul(bits), sboxes.saturating_mul(triples));
     }
 
+    /// So many lookups in tables of few bits are to come.
+    pub(super) fn foresee_lookups(&mut self, lookups: usize) {
+        if self.protocol == Protocol::Raw {
+            let reserve = &mut self.reserve;
+            reserve.foreseen_bits = reserve.foreseen_bits.saturating_add(lookups.saturating_mul(RAW.0));
+            reserve.foreseen_sixes = reserve.foreseen_sixes.saturating_add(lookups.saturating_mul(RAW.1));
+        } else {
+            self.foresee_products(lookups.saturating_mul(LOOKUP.0), lookups.saturating_mul(LOOKUP.1));
+        }
+    }
+
     /// So many random bits and products of bytes are to come.
-    pub(super) fn foresee_products(&mut self, bits: usize, triples: usize) {
+    fn foresee_products(&mut self, bits: usize, triples: usize) {
         let reserve = &mut self.reserve;
         reserve.foreseen_bits = reserve.foreseen_bits.saturating_add(bits);
         reserve.foreseen_triples = reserve.foreseen_triples.saturating_add(triples);
@@ -52,9 +68,10 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// The abort that ends the session.
     #[inline(never)]
     pub fn preprocess_products(&mut self) -> Result<(), Abort> {
-        let Reserve { foreseen_bits, foreseen_triples, .. } = self.reserve;
+        let Reserve { foreseen_bits, foreseen_triples, foreseen_sixes, .. } = self.reserve;
         self.stock_bits(foreseen_bits)?;
-        self.stock_triples(foreseen_triples)
+        self.stock_triples(foreseen_triples)?;
+        self.stock_sixes(foreseen_sixes)
     }
 
     /// Make now what so many S-boxes of AES take by products, encrypting.
@@ -74,6 +91,10 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// The abort that ends the session.
     #[inline(never)]
     pub fn preprocess_lookups(&mut self, lookups: usize) -> Result<(), Abort> {
+        if self.protocol == Protocol::Raw {
+            self.stock_bits(lookups.saturating_mul(RAW.0))?;
+            return self.stock_sixes(lookups.saturating_mul(RAW.1));
+        }
         self.stock_bits(lookups.saturating_mul(LOOKUP.0))?;
         self.stock_triples(lookups.saturating_mul(LOOKUP.1))
     }
@@ -102,9 +123,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     #[inline(never)]
     pub(super) fn and_triples(&mut self, count: usize) -> Result<Triples<Gf2, F>, Abort> {
         self.stock_ands(count)?;
-        let taken = self.reserve.ands.as_mut().and_then(|Triples { a, b, c }| {
-            Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })
-        });
+        let taken = self.reserve.ands.as_mut().and_then(|triples| triples.pop(count));
         taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
     }
 
@@ -132,6 +151,18 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         Ok(())
     }
 
+    /// See that so many products in GF(2^6) are there.
+    fn stock_sixes(&mut self, count: usize) -> Result<(), Abort> {
+        if count > 0 && self.reserve.sixes.as_ref().is_none_or(|sixes| sixes.a.len() < count) {
+            let more = self.reserve.foreseen_sixes.max(count);
+            let phase = self.party.session.detour(PREPROCESSING_PHASE);
+            let made = self.source.six_triples(&mut self.party, more);
+            self.party.session.back(phase);
+            self.reserve.sixes = Some(made?);
+        }
+        Ok(())
+    }
+
     /// Fresh random bits \[K5\].
     #[inline(never)]
     pub(super) fn random_bits(&mut self, count: usize) -> Result<Auth<Gf2, F>, Abort> {
@@ -147,9 +178,16 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     pub(super) fn byte_triples(&mut self, count: usize) -> Result<Triples<Gf8, F>, Abort> {
         self.stock_triples(count)?;
         self.reserve.foreseen_triples = self.reserve.foreseen_triples.saturating_sub(count);
-        let taken = self.reserve.triples.as_mut().and_then(|Triples { a, b, c }| {
-            Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })
-        });
+        let taken = self.reserve.triples.as_mut().and_then(|triples| triples.pop(count));
+        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
+    }
+
+    /// Fresh products in GF(2^6).
+    #[inline(never)]
+    pub(super) fn six_triples(&mut self, count: usize) -> Result<Triples<Gf6, F>, Abort> {
+        self.stock_sixes(count)?;
+        self.reserve.foreseen_sixes = self.reserve.foreseen_sixes.saturating_sub(count);
+        let taken = self.reserve.sixes.as_mut().and_then(|triples| triples.pop(count));
         taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
     }
 }

@@ -10,11 +10,11 @@
 //! The cipher runs twice: over masks, and over what is public.
 
 use super::{Byte, Spdz};
-use crate::part::Mac;
+use crate::part::Host;
 use crate::share::Auth;
 use crate::table::{LOG, Tables, bytes, embeddings};
 use divisi_core::{Abort, Bytes, Check, Direction, Lanes, Matrix, Step, step};
-use divisi_field::{BigField, Field, Gf8, Holds, gf8};
+use divisi_field::{BigField, Field, Gf8, gf8};
 use std::ops::Range;
 
 const INDICES: Step = step!("tinytable.e");
@@ -25,7 +25,7 @@ const SHAPE: Step = step!("tinytable");
 /// A byte in every lane: while masks are made its mask; while values are computed the public sum of value and
 /// mask.
 #[derive(Clone, Default)]
-pub struct TinyByte<F: Mac + Holds<Gf8>> {
+pub struct TinyByte<F: Host> {
     mask: Byte<F>,
     public: Vec<Gf8>,
 }
@@ -39,7 +39,7 @@ struct Layer {
 }
 
 /// An engine that evaluates one circuit.
-pub struct Tiny<F: Mac + Holds<Gf8>> {
+pub struct Tiny<F: Host> {
     engine: Spdz<F>,
     loads: Vec<(Direction, Tables<F>)>,
     layers: Vec<Layer>,
@@ -54,7 +54,7 @@ pub struct Tiny<F: Mac + Holds<Gf8>> {
     embedded: Vec<F>,
 }
 
-impl<F: Mac + Holds<Gf8>> Lanes for TinyByte<F> {
+impl<F: Host> Lanes for TinyByte<F> {
     fn lanes(&self) -> usize {
         self.mask.len().max(self.public.len())
     }
@@ -68,7 +68,7 @@ impl<F: Mac + Holds<Gf8>> Lanes for TinyByte<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Tiny<F> {
+impl<F: Host> Tiny<F> {
     /// For one circuit, first over masks.
     #[must_use]
     #[inline(never)]
@@ -247,7 +247,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
+impl<F: Host> Bytes for Tiny<F> {
     type Byte = TinyByte<F>;
 
     #[inline(never)]

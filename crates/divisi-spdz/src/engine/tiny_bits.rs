@@ -3,10 +3,10 @@
 
 use super::bits::{Bit, Stock, is_small, packed};
 use super::{PREPROCESSING_PHASE, Spdz};
-use crate::part::{Mac, Small};
+use crate::part::{Host, Small};
 use crate::share::Auth;
 use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2};
 use std::ops::Range;
 
 const INDICES: Step = step!("tinytable.bits.e");
@@ -20,7 +20,7 @@ const WIDTH: usize = 4;
 /// A bit in every lane: while masks are made its mask; while values are computed the public sum of value and
 /// mask.
 #[derive(Clone, Default)]
-pub struct TinyBit<F: Mac + Holds<Gf8>> {
+pub struct TinyBit<F: Host> {
     mask: Bit<F>,
     public: Vec<Gf2>,
 }
@@ -34,7 +34,7 @@ struct Planned {
 }
 
 /// An engine that evaluates one circuit of bits and lookups.
-pub struct TinyBits<F: Mac + Holds<Gf8>> {
+pub struct TinyBits<F: Host> {
     engine: Spdz<F>,
     loads: Vec<Stock<F>>,
     /// Layer by layer.
@@ -48,7 +48,7 @@ pub struct TinyBits<F: Mac + Holds<Gf8>> {
     done: Option<(usize, usize)>,
 }
 
-impl<F: Mac + Holds<Gf8>> Lanes for TinyBit<F> {
+impl<F: Host> Lanes for TinyBit<F> {
     fn lanes(&self) -> usize {
         self.mask.len().max(self.public.len())
     }
@@ -62,7 +62,7 @@ impl<F: Mac + Holds<Gf8>> Lanes for TinyBit<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> TinyBits<F> {
+impl<F: Host> TinyBits<F> {
     /// For one circuit, first over masks.
     #[must_use]
     #[inline(never)]
@@ -269,7 +269,7 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> Lookups for TinyBits<F> {
+impl<F: Host> Lookups for TinyBits<F> {
     type Bit = TinyBit<F>;
 
     #[inline(never)]

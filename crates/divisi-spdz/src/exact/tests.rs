@@ -9,7 +9,7 @@ use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
 use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, settle};
-use divisi_field::{Field, Gf2, Gf8, Gf48};
+use divisi_field::{Field, Gf2, Gf6, Gf8, Gf48};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroizing;
@@ -101,6 +101,11 @@ impl Source<Gf48> for Careless {
 
     fn byte_triples(&mut self, party: &mut Party<Gf48>, count: usize) -> Result<Triples<Gf8, Gf48>, Abort> {
         let made = self.dealer.byte_triples(party, count)?;
+        Ok(self.cut_all(made))
+    }
+
+    fn six_triples(&mut self, party: &mut Party<Gf48>, count: usize) -> Result<Triples<Gf6, Gf48>, Abort> {
+        let made = self.dealer.six_triples(party, count)?;
         Ok(self.cut_all(made))
     }
 

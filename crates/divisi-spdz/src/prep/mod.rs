@@ -13,11 +13,11 @@ mod rows;
 pub use bucketed::Bucketed;
 pub use mascot::Mascot;
 
-use crate::part::Mac;
+use crate::part::{Host, Mac};
 use crate::party::Party;
 use crate::source::Source;
 use divisi_core::{Abort, Parameters, Session};
-use divisi_field::{Field, Gf8, Holds};
+use divisi_field::Field;
 use divisi_ot::{Config, Setup};
 
 /// How preprocessing is made.
@@ -49,7 +49,7 @@ impl Preparation {
     /// # Errors
     /// Theirs.
     #[inline(never)]
-    pub fn start<F: Mac + Holds<Gf8>>(
+    pub fn start<F: Host>(
         self,
         session: Session,
         config: Config,

@@ -7,7 +7,7 @@
 
 use crate::part::Mac;
 use crate::party::{Alpha, Party};
-use crate::share::Auth;
+use crate::share::{Auth, Wiped};
 use crate::source::Known;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
@@ -68,11 +68,15 @@ impl Rows {
     ///
     /// Cost: ceil(f / k) bits each to each peer.
     pub fn bits<F: Mac>(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
-        let mut all = Auth::with_room(count);
+        let mut all = Auth::with_room(if count > POSITIONS { count } else { 0 });
         for from in (0..count).step_by(POSITIONS) {
             let bits = Bits::Random(POSITIONS.min(count - from));
             let (rows, macs) = self.narrow(party, bits)?;
-            all.append(&Auth::new(shares(&rows, 0..rows.len()), macs.to_vec()));
+            let made = Auth::new(shares(&rows, 0..rows.len()), macs.into_vec());
+            if count <= POSITIONS {
+                return Ok(made);
+            }
+            all.append(&made);
         }
         Ok(all)
     }
@@ -82,7 +86,7 @@ impl Rows {
         &mut self,
         party: &mut Party<F>,
         bits: Bits<'_>,
-    ) -> Result<(AuthBits, Zeroizing<Vec<F>>), Abort> {
+    ) -> Result<(AuthBits, Wiped<F>), Abort> {
         self.with(party, |session, setup| {
             let rows = setup.mac_rows(session, bits)?;
             let macs = macs(&rows, setup);
@@ -109,7 +113,7 @@ impl Rows {
                 Ok((rows, macs))
             })?;
             let x = if ours { shares(&rows, 0..rows.len()) } else { vec![Gf2::default(); rows.len()] };
-            all.append(&Auth::new(x, macs.to_vec()));
+            all.append(&Auth::new(x, macs.into_vec()));
         }
         Ok(Known { values: ours.then(|| Zeroizing::new(all.x.clone())), shares: all })
     }
@@ -170,7 +174,7 @@ pub(super) fn shares(rows: &AuthBits, positions: Range<usize>) -> Vec<Gf2> {
 }
 
 /// Our shares of the MACs of the sums of all parties' bits.
-pub(super) fn macs<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
+pub(super) fn macs<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
     let mut macs = of_ours::<F>(rows, setup);
     for peer in PartyId::all(rows.parties()).filter(|peer| *peer != rows.me()) {
         let (received, keys) = (rows.macs(peer), rows.keys(peer));
@@ -187,9 +191,9 @@ pub(super) fn macs<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> 
 }
 
 /// Our shares of the MACs of one party's bits.
-fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Zeroizing<Vec<F>> {
+fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Wiped<F> {
     if owner != rows.me() {
-        return Zeroizing::new(rows.keys(owner).iter().map(|key| F::from_low_bits(*key)).collect());
+        return Wiped::new(rows.keys(owner).iter().map(|key| F::from_low_bits(*key)).collect());
     }
     let mut macs = of_ours::<F>(rows, setup);
     for peer in PartyId::all(rows.parties()).filter(|peer| *peer != owner) {
@@ -199,9 +203,9 @@ fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Zeroizing<
 }
 
 /// Our bits times Delta_i; without a branch.
-fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
+fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
     let delta = Zeroizing::new(F::from_low_bits(setup.delta().get()));
-    let mut macs = Zeroizing::new(vec![F::ZERO; rows.len()]);
+    let mut macs = Wiped::new(vec![F::ZERO; rows.len()]);
     let bits = delta.to_bits();
     vectorize(
         #[inline(always)]

@@ -2,13 +2,13 @@
 
 use super::pack::body;
 use super::{Lots, StockPlan, at_abort};
-use crate::part::Mac;
+use crate::exact::Exact;
+use crate::part::{Host, Mac, Part};
 use crate::party::{Party, unfit};
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
-use crate::source::Source;
+use crate::source::{Source, Triples};
 use divisi_core::{Abort, Check, Session, Step, step};
-use divisi_field::{Gf8, Holds};
 use divisi_ot::Config;
 use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub type Advance<'p> = &'p mut dyn FnMut(u64, u64);
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Unfit`] if it cannot be written.
-pub fn make<F: Mac + Holds<Gf8>>(
+pub fn make<F: Host>(
     session: Session,
     preparation: Preparation,
     config: Config,
@@ -38,7 +38,7 @@ pub fn make<F: Mac + Holds<Gf8>>(
     create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
     progress: Advance<'_>,
 ) -> Result<(), Abort> {
-    let (mut party, mut source): (Party<F>, Box<dyn Source<F>>) = match preparation {
+    let (mut party, source): (Party<F>, Box<dyn Source<F>>) = match preparation {
         Preparation::Bucketed => {
             let (party, source) = Bucketed::start(session, config)?;
             (party, Box::new(source))
@@ -48,13 +48,14 @@ pub fn make<F: Mac + Holds<Gf8>>(
             (party, Box::new(source))
         }
     };
+    let mut source = Exact::new(source);
     let alpha = Zeroizing::new(party.alpha()?);
     let secret = Zeroizing::new(divisi_field::Field::to_le_bytes(*alpha).as_ref().to_vec());
     let reserve = create(*party.session.id().as_bytes(), secret).map_err(|e| unfit(MADE, &e))?;
     let reserve = Arc::new(reserve);
     let (_end, _) = at_abort(&party.session, &reserve);
     party.reserve = Some(Arc::clone(&reserve));
-    let made = fill(&mut party, &mut *source, plan, &reserve, progress);
+    let made = fill(&mut party, &mut source, plan, &reserve, progress);
     if matches!(made, Err(Abort::Unfit { .. })) {
         // there is no room for all of it: what is there is of no use, and its room is needed
         reserve.destroy().map_err(|e| unfit(MADE, &e))?;
@@ -62,7 +63,7 @@ pub fn make<F: Mac + Holds<Gf8>>(
     made
 }
 
-fn fill<F: Mac + Holds<Gf8>>(
+fn fill<F: Host>(
     party: &mut Party<F>,
     source: &mut dyn Source<F>,
     plan: &StockPlan,
@@ -98,7 +99,7 @@ fn fill<F: Mac + Holds<Gf8>>(
 }
 
 /// So many values of a kind, checked, as they lie on disk.
-fn lot<F: Mac + Holds<Gf8>>(
+fn lot<F: Host>(
     party: &mut Party<F>,
     source: &mut dyn Source<F>,
     kind: Lots,
@@ -116,11 +117,24 @@ fn lot<F: Mac + Holds<Gf8>>(
         Lots::Known { owner } => body(count, &source.known(party, owner, count)?.shares),
         Lots::ByteTriples => {
             let triples = source.byte_triples(party, count)?;
-            let mut all = Auth::with_room(3 * count);
-            [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));
-            body(count, &all)
+            body(count, &joined(&triples))
+        }
+        Lots::SixTriples => {
+            let triples = source.six_triples(party, count)?;
+            body(count, &joined(&triples))
+        }
+        Lots::BitTriples => {
+            let triples = source.bit_triples(party, count)?;
+            body(count, &joined(&triples))
         }
     };
     party.check_opened()?; // [K17]
     Ok(lot)
+}
+
+/// Factors and products, plane by plane.
+fn joined<V: Part, F: Mac>(triples: &Triples<V, F>) -> Auth<V, F> {
+    let mut all = Auth::with_room(3 * triples.a.len());
+    [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));
+    all
 }

@@ -15,12 +15,12 @@ pub use make::{Advance, make};
 pub use plan::{Lots, StockPlan};
 
 use crate::engine::LOAD_PHASE;
-use crate::part::{Mac, Part};
+use crate::part::{Lies, Mac, Part};
 use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
 use divisi_core::{Abort, AtEnd, Check, PartyId, Session, Step, step};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_field::{Field, Gf2, Gf6, Gf8};
 use divisi_net::{Fault, Loss};
 use divisi_store::stock::{Count, Reserve, StockError, StockInfo};
 use std::marker::PhantomData;
@@ -82,7 +82,7 @@ impl<F: Mac> FromStock<F> {
     /// 1. All tell each other which stock they have, and how much of each series they made and took. 2. It
     ///    must be one stock. What some have not is nobody's; what one has taken nobody takes again: parties
     ///    of whom one died in a session may differ. If nobody did, a directory was copied back from an older
-    ///    state, and is refused \[M0.5\]. 3. All compare what came of it, and write it down before anything
+    ///    state, and is refused \[K23\]. 3. All compare what came of it, and write it down before anything
     ///    is used.
     ///
     /// Adversary: n - 1 malicious. A party whose own directory was copied back is told so by any honest one,
@@ -134,7 +134,7 @@ impl<F: Mac> FromStock<F> {
                 count.taken = count.taken.max(told.taken);
             }
         }
-        if session.mutated(Check::M0_5) {
+        if session.mutated(Check::K23) {
             agreed = state.counts;
         } else if let (Some(peer), false) = (differs, died) {
             return Err(refused(format!(
@@ -150,7 +150,7 @@ impl<F: Mac> FromStock<F> {
         for count in &agreed {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
-        session.compare(Check::M0_5, COUNTS, hasher.finalize().as_bytes())?; // [M0.5]
+        session.compare(Check::K23, COUNTS, hasher.finalize().as_bytes())?; // [K23]
         reserve.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
         let reserve = Arc::new(reserve);
         let (end, aborted) = at_abort(&session, &reserve);
@@ -238,6 +238,20 @@ fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result
     alpha.ok_or_else(|| refused("the stock holds no share of alpha: drop it with `divisi prep drop`"))
 }
 
+impl<F: Mac> FromStock<F> {
+    /// Products of a kind, whose factors and product lie plane by plane.
+    fn triples<V: Part>(
+        &mut self,
+        party: &mut Party<F>,
+        kind: Lots,
+        count: usize,
+    ) -> Result<Triples<V, F>, Abort> {
+        let all: Auth<V, F> = self.next(party, kind, count)?;
+        let part = |i: usize| all.part(i * count..(i + 1) * count);
+        Ok(Triples { a: part(0), b: part(1), c: part(2) })
+    }
+}
+
 impl<F: Mac> Source<F> for FromStock<F> {
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         self.next(party, Lots::Bits, count)
@@ -257,15 +271,20 @@ impl<F: Mac> Source<F> for FromStock<F> {
 
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Holds<Gf8>,
+        F: Lies<Gf8>,
     {
-        let all: Auth<Gf8, F> = self.next(party, Lots::ByteTriples, count)?;
-        let part = |i: usize| all.part(i * count..(i + 1) * count);
-        Ok(Triples { a: part(0), b: part(1), c: part(2) })
+        self.triples(party, Lots::ByteTriples, count)
     }
 
-    fn bit_triples(&mut self, party: &mut Party<F>, _: usize) -> Result<Triples<Gf2, F>, Abort> {
-        Err(party.session.misuse(TAKE, "a stock has products of bytes, of which those of bits are made"))
+    fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
+    where
+        F: Lies<Gf6>,
+    {
+        self.triples(party, Lots::SixTriples, count)
+    }
+
+    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+        self.triples(party, Lots::BitTriples, count)
     }
 }
 

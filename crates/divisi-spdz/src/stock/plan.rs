@@ -3,7 +3,7 @@
 use super::pack::length;
 use crate::part::Mac;
 use divisi_core::PartyId;
-use divisi_field::{Gf2, Gf8};
+use divisi_field::{Gf2, Gf6, Gf8};
 use divisi_store::stock::Series;
 
 /// A kind of values.
@@ -24,6 +24,10 @@ pub enum Lots {
     },
     /// Products of bytes.
     ByteTriples,
+    /// Products in GF(2^6).
+    SixTriples,
+    /// Products of bits.
+    BitTriples,
 }
 
 impl Lots {
@@ -35,6 +39,8 @@ impl Lots {
             Lots::Bits => "bits".into(),
             Lots::Known { owner } => format!("bits-of-{}", owner.number()),
             Lots::ByteTriples => "products".into(),
+            Lots::SixTriples => "products-6".into(),
+            Lots::BitTriples => "products-1".into(),
         }
     }
 
@@ -43,7 +49,7 @@ impl Lots {
         match self {
             Lots::Units { log } => log + (1 << log),
             Lots::Bits | Lots::Known { .. } => 1,
-            Lots::ByteTriples => 3,
+            Lots::ByteTriples | Lots::SixTriples | Lots::BitTriples => 3,
         }
     }
 
@@ -53,7 +59,7 @@ impl Lots {
         match self {
             Lots::Units { log } => (1 << 20) >> log,
             Lots::Bits | Lots::Known { .. } => 1 << 16,
-            Lots::ByteTriples => 1 << 15,
+            Lots::ByteTriples | Lots::SixTriples | Lots::BitTriples => 1 << 15,
         }
     }
 }
@@ -89,7 +95,10 @@ impl StockPlan {
             let (lot, planes) = (kind.lot(), kind.planes());
             let longest = match kind {
                 Lots::ByteTriples => length::<Gf8, F>(planes, lot),
-                _ => length::<Gf2, F>(planes, lot),
+                Lots::SixTriples => length::<Gf6, F>(planes, lot),
+                Lots::Units { .. } | Lots::Bits | Lots::Known { .. } | Lots::BitTriples => {
+                    length::<Gf2, F>(planes, lot)
+                }
             };
             Series { name: kind.name(), planned: *count, lot: lot as u64, longest: longest as u64 }
         };

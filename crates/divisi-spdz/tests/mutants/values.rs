@@ -4,7 +4,10 @@ use super::{engine, flip, harness, output, shared, values, wrong};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, Job};
-use divisi_spdz::Tiny;
+use divisi_field::{Field, Gf42};
+use divisi_spdz::dealer::Dealer;
+use divisi_spdz::toy::Toy;
+use divisi_spdz::{Party, Protocol, Spdz, Tiny};
 
 const ENTER: &str = "divisi_spdz::engine::tiny/tinytable.enter";
 const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
@@ -96,4 +99,39 @@ pub fn equal_factors(check: Option<Check>) -> bool {
     let opened = |i: usize| (ours[i / 8] ^ theirs[i / 8]) >> (i % 8) & 1 == 1;
     let as_secret = (0..SECRET.len()).filter(|i| opened(*i) == SECRET[*i]).count();
     as_secret == 0 || as_secret == SECRET.len()
+}
+
+/// Whether a session has MACs of eight bits, of which one lie in 128 passes.
+pub fn macs_of_eight_bits(check: Option<Check>) -> bool {
+    let ends = harness(2, check).act(|session| {
+        let (party, _): (Party<Toy>, _) = Dealer::deal(session, 1)?;
+        Ok(party.me())
+    });
+    ends.iter().all(Result::is_ok)
+}
+
+/// Whether three parties say more bits of a check than n/|F| leaves.
+pub fn bits_too_many(check: Option<Check>) -> bool {
+    let ends = harness(3, check).act(|session| {
+        let mut engine = engine(session)?;
+        let x = shared(&mut engine)?;
+        output(&mut engine, x)?;
+        Ok(engine.session().meter().read().verification_error_bits)
+    });
+    ends.into_iter().any(|bits| bits.unwrap().unwrap() > 48.0 - 3_f64.log2() + 1e-9)
+}
+
+/// Whether factors are told of bytes that do not lie in GF(2^42) as a field: their product has a wrong MAC.
+pub fn bytes_beside(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
+    let recording = harness.recording(party(1));
+    harness.act(|session| {
+        let (party, dealer) = Dealer::<Gf42>::deal(session, 9)?;
+        let mut engine = Spdz::new(party, Box::new(dealer), Protocol::RivainProuff)?;
+        let mine = (engine.session().me() == super::party(1)).then(values);
+        let mut x = engine.input(super::party(1), mine.as_deref(), values().len())?;
+        engine.sbox(Direction::Encrypt, &mut [&mut x])
+    });
+    assert!(<Gf42 as Field>::BITS == 42);
+    !recording.of(Way::Out, ELEMENT).is_empty()
 }

@@ -35,6 +35,7 @@ pub(super) fn partition<F: Mac>(
     let coin = if party.session.mutated(Check::K16) { [0; 16] } else { coin };
     let bits = bucket::error_bits_behind_firsts(buckets, size);
     party.session.meter().verification_error((-bits).exp2());
+    party.buckets = party.buckets.max(Some((buckets, size)));
     Ok(Partition::behind_firsts(&coin, buckets, size))
 }
 

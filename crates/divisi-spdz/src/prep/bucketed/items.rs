@@ -5,7 +5,7 @@ use super::proof::Products;
 use super::shape::Shape;
 use crate::part::{Mac, Part, Word};
 use crate::party::Party;
-use crate::share::Auth;
+use crate::share::{Auth, Wiped};
 use divisi_core::Abort;
 use divisi_field::{Field, Gf2};
 use divisi_ot::correlate::BitVectors;
@@ -55,11 +55,17 @@ impl<F: Mac> Items<F> {
 }
 
 /// Elements in as many bytes as they have.
-pub(super) struct Packed<F: Mac>(Zeroizing<Vec<u8>>, PhantomData<fn() -> F>);
+pub(super) struct Packed<F: Mac>(Vec<u8>, PhantomData<fn() -> F>);
+
+impl<F: Mac> Drop for Packed<F> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.0);
+    }
+}
 
 impl<F: Mac> Packed<F> {
     fn with_room(count: usize) -> Self {
-        Packed(Zeroizing::new(Vec::with_capacity(count * F::BYTES)), PhantomData)
+        Packed(Vec::with_capacity(count * F::BYTES), PhantomData)
     }
 
     fn of(values: &[F]) -> Self {
@@ -75,16 +81,16 @@ impl<F: Mac> Packed<F> {
     /// The last ones, taken off; nothing if there are fewer.
     fn pop(&mut self, count: usize) -> Option<Self> {
         let at = self.0.len().checked_sub(count * F::BYTES)?;
-        let last = Packed(Zeroizing::new(self.0[at..].to_vec()), PhantomData);
+        let last = Packed(self.0[at..].to_vec(), PhantomData);
         wipe::words(&mut self.0[at..]);
         self.0.truncate(at);
         Some(last)
     }
 
     /// All of them.
-    pub fn elements(&self) -> Zeroizing<Vec<F>> {
+    pub fn elements(&self) -> Wiped<F> {
         let element = |bytes| F::from_le_bytes(bytes).unwrap_or_default();
-        Zeroizing::new(self.0.chunks_exact(F::BYTES).map(element).collect())
+        Wiped::new(self.0.chunks_exact(F::BYTES).map(element).collect())
     }
 }
 

@@ -23,13 +23,13 @@ mod tables;
 mod triples;
 
 use super::rows::Rows;
-use crate::part::Mac;
+use crate::part::{Lies, Mac};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
 use crate::source::{Known, Source, Triples};
 use divisi_core::{Abort, PartyId, Session, Step, step};
-use divisi_field::{Gf2, Gf8, Holds};
+use divisi_field::{Gf2, Gf6, Gf8};
 use divisi_ot::Config;
 use tables::Stock;
 
@@ -110,7 +110,15 @@ impl<F: Mac> Source<F> for Bucketed<F> {
     #[inline(never)]
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Holds<Gf8>,
+        F: Lies<Gf8>,
+    {
+        triples::triples(&mut self.rows, party, count)
+    }
+
+    #[inline(never)]
+    fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
+    where
+        F: Lies<Gf6>,
     {
         triples::triples(&mut self.rows, party, count)
     }

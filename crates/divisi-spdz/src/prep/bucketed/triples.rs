@@ -6,7 +6,7 @@ use super::items::{get, put};
 use super::proof::Products;
 use super::short;
 use super::tables::{spread, sum};
-use crate::part::{Embeds, Mac, Part};
+use crate::part::{Embeds, Mac, Part, places};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Triples;
@@ -67,11 +67,6 @@ fn power<V: Field>(m: usize) -> V {
     V::from_low_bits(1 << m)
 }
 
-/// Where the bits of an element lie: 1, g, g^2, ..
-fn powers<V: Field, F: Mac + Embeds<V>>() -> Vec<F> {
-    (0..width::<V>()).map(|m| F::embedded(power::<V>(m))).collect()
-}
-
 /// Steps 1 and 2 for a batch.
 fn leaky<V: Part + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
@@ -97,7 +92,7 @@ fn leaky<V: Part + Field, F: Mac + Embeds<V>>(
     let shares =
         rows.with(party, |session, setup| setup.correlate(session, &mut pads, None, &payload, &values))?;
     let mut z = Auth::<V, F>::zeros(lanes);
-    for (m, (mac, shares)) in powers::<V, F>().into_iter().zip(shares.chunks_exact(lanes)).enumerate() {
+    for (m, (mac, shares)) in places::<V, F>().into_iter().zip(shares.chunks_exact(lanes)).enumerate() {
         let mut macs = Zeroizing::new(Vec::with_capacity(lanes));
         for (z, share) in z.x.iter_mut().zip(shares) {
             let mut at = 0;
@@ -123,7 +118,7 @@ fn elements<V: Part + Field, F: Mac + Embeds<V>>(rows: &AuthBits, macs: &[F], la
     }
     let of: Vec<&[F]> = macs[..width::<V>() * lanes].chunks_exact(lanes).collect();
     let mut m = vec![F::ZERO; lanes];
-    F::combine(&mut m, &powers::<V, F>(), &of);
+    F::combine(&mut m, &places::<V, F>(), &of);
     Auth::new(x, m)
 }
 

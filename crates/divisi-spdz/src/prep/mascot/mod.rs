@@ -13,13 +13,13 @@ mod parts;
 mod triple;
 
 use super::rows::Rows;
-use crate::part::Mac;
+use crate::part::{Lies, Mac};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
 use crate::source::{BitTriples, Known, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Session};
-use divisi_field::{Gf2, Gf8, Holds};
+use divisi_field::{Gf2, Gf6, Gf8};
 use divisi_ot::Config;
 use std::marker::PhantomData;
 
@@ -81,9 +81,17 @@ impl<F: Mac> Source<F> for Mascot<F> {
     #[inline(never)]
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Holds<Gf8>,
+        F: Lies<Gf8>,
     {
-        parts::byte_triples(&mut self.rows, party, count)
+        parts::field_triples(&mut self.rows, party, count)
+    }
+
+    #[inline(never)]
+    fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
+    where
+        F: Lies<Gf6>,
+    {
+        parts::field_triples(&mut self.rows, party, count)
     }
 
     #[inline(never)]

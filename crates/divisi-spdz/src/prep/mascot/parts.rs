@@ -6,13 +6,12 @@
 
 use super::super::rows::Rows;
 use super::triple::{add_times, triples};
-use crate::part::{Embeds, Mac, Part};
+use crate::part::{Embeds, Lies, Mac, Part, places};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
-use crate::table::bytes;
 use divisi_core::{Abort, Step, step};
-use divisi_field::{BigField, Field, Gf2, Gf8, Holds};
+use divisi_field::{BigField, Field, Gf2};
 
 const E: Step = step!("parts.e");
 const D: Step = step!("parts.d");
@@ -34,16 +33,32 @@ pub(super) fn element_triples<F: Mac>(
     Ok(BitTriples { a: r, b, c })
 }
 
-/// Products of bytes.
+/// Products of elements of a small field of w bits.
 ///
-/// Cost: beside a product of elements 16 f' + 2 f bits.
-pub(super) fn byte_triples<F: Mac + Holds<Gf8>>(
+/// Cost: beside a product of elements 2 w f' + 2 f bits.
+pub(super) fn field_triples<V: Part + Field, F: Mac + Lies<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     count: usize,
-) -> Result<Triples<Gf8, F>, Abort> {
-    let [x, y] = [rows.bits(party, 8 * count)?, rows.bits(party, 8 * count)?].map(|bits| bytes(&bits, count));
-    products(rows, party, x, y, |c| c.project())
+) -> Result<Triples<V, F>, Abort> {
+    let w = <V as Field>::BITS;
+    let mut drawn = || rows.bits(party, w * count);
+    let (x, y) = (drawn()?, drawn()?);
+    let [x, y] = [&x, &y].map(|bits| elements::<V, F>(bits, count));
+    products(rows, party, x, y, Lies::projected)
+}
+
+/// The elements of bits that lie plane by plane.
+fn elements<V: Part + Field, F: Mac + Embeds<V>>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<V, F> {
+    let mut out = Auth::<V, F>::zeros(lanes);
+    for (k, plane) in bits.x.chunks(lanes.max(1)).enumerate() {
+        out.x.iter_mut().zip(plane).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
+    }
+    let of: Vec<&[F]> = bits.m.chunks(lanes.max(1)).collect();
+    if lanes > 0 {
+        F::combine(&mut out.m, &places::<V, F>(), &of);
+    }
+    out
 }
 
 /// Products of bits. The projection of an element is its coefficient of 1.

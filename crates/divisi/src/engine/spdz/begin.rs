@@ -3,8 +3,7 @@
 use super::super::{Mark, Took, Watch};
 use super::how::How;
 use divisi_core::{Abort, Session};
-use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Mac, Protocol, Spdz};
+use divisi_spdz::{Host, Protocol, Spdz};
 
 /// In which a session begins, and inputs come.
 pub(super) const SETUP: &str = "setup";
@@ -17,11 +16,7 @@ pub(super) const OUTPUTS: &str = "outputs";
 ///
 /// # Errors
 /// Whatever ends the session.
-pub(super) fn engine<F: Mac + Holds<Gf8>>(
-    mut session: Session,
-    how: &How,
-    protocol: Protocol,
-) -> Result<Spdz<F>, Abort> {
+pub(super) fn engine<F: Host>(mut session: Session, how: &How, protocol: Protocol) -> Result<Spdz<F>, Abort> {
     session.phase(SETUP);
     if let Some(from) = &how.stock {
         let (party, source) = super::stock::open(session, from)?;
@@ -35,7 +30,7 @@ pub(super) fn engine<F: Mac + Holds<Gf8>>(
 ///
 /// # Errors
 /// Those of the phase.
-pub(super) fn phase<F: Mac + Holds<Gf8>, R>(
+pub(super) fn phase<F: Host, R>(
     e: &mut Spdz<F>,
     watch: &mut dyn Watch,
     name: &'static str,

@@ -6,11 +6,10 @@ use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, al
 use super::begin::{OUTPUTS, SETUP, engine, phase};
 use super::cipher::OnSpdz;
 use super::evaluate::{Keyed, Seat, evaluate};
-use super::how::{How, Named, bucket};
+use super::how::{How, Named, Task};
 use super::{by_field, party_of};
 use divisi_core::{Abort, Counts, Parameters, Session, Settles};
-use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Bit, Byte, Mac, Protocol};
+use divisi_spdz::{Bit, Byte, Host, Protocol};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
 use serde_json::{Map, Value, json};
@@ -19,6 +18,8 @@ use serde_json::{Map, Value, json};
 const BATCH_OF_TABLES: usize = 256;
 /// The same where products take their place: so many that buckets of three are enough for them.
 const BATCH_OF_PRODUCTS: usize = 512;
+/// The same of 3DES-Raw, which takes 23,424 products a block.
+const BATCH_OF_POWERS: usize = 16;
 
 /// Blocks under one key.
 pub(super) struct Work<'j> {
@@ -32,6 +33,7 @@ fn batch(named: Named) -> usize {
     match named.protocol {
         Protocol::Lookup => BATCH_OF_TABLES,
         Protocol::RivainProuff | Protocol::BitDecomposition => BATCH_OF_PRODUCTS,
+        Protocol::Raw => BATCH_OF_POWERS,
     }
 }
 
@@ -43,7 +45,7 @@ impl<'j> Work<'j> {
         Ok(Work { job, how, named })
     }
 
-    fn begin<'p, F: Mac + Holds<Gf8> + 'p, C: OnSpdz<F> + 'p>(
+    fn begin<'p, F: Host + 'p, C: OnSpdz<F> + 'p>(
         &'p self,
         session: Session,
         count: usize,
@@ -60,7 +62,14 @@ impl<'j> Work<'j> {
         let before = as_setup(e.session().meter().read());
         e.session().meter().reset();
         let key = Keyed { bytes, cipher };
-        Ok(Box::new(Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), key, before, openings: 0 }))
+        Ok(Box::new(Holder::<F, C> {
+            of: self,
+            seat: Seat::new(e, &self.how),
+            key,
+            before,
+            openings: 0,
+            bucket: None,
+        }))
     }
 }
 
@@ -107,7 +116,7 @@ impl Prepared for Work<'_> {
     }
 
     fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
-        by_field!(self.how.field, F => match self.named.aes {
+        by_field!(self.how.field, F => match self.named.task == Task::Aes {
             true => self.begin::<F, RoundKeys<Byte<F>>>(session, count, own),
             false => self.begin::<F, TripleKey<Bit<F>>>(session, count, own),
         })
@@ -128,16 +137,18 @@ impl Work<'_> {
     }
 }
 
-struct Holder<'p, F: Mac + Holds<Gf8>, C: OnSpdz<F>> {
+struct Holder<'p, F: Host, C: OnSpdz<F>> {
     of: &'p Work<'p>,
     seat: Seat<F>,
     key: Keyed<F, C>,
     before: Counts,
     /// What was opened online.
     openings: u64,
+    /// How many items the buckets have that were made.
+    bucket: Option<usize>,
 }
 
-impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
+impl<F: Host, C: OnSpdz<F>> Party for Holder<'_, F, C> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let bytes = self.of.job.cipher.block_bytes();
         let text = phase(self.seat.get()?, watch, SETUP, |e| {
@@ -155,6 +166,7 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
         e.session().phase(OUTPUTS);
         let columns = C::open(e, out)?;
         e.rest()?;
+        self.bucket = e.bucket();
         let row = |lane: usize| columns.iter().filter_map(move |column| column.get(lane).copied());
         Ok(Own::new((0..count).flat_map(row).collect()))
     }
@@ -185,8 +197,6 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
     }
 
     fn facts(&self) -> Map<String, Value> {
-        let Work { job, how, named } = self.of;
-        let made = C::items(*named, job.cipher.key_bytes(), job.count.min(batch(*named)));
-        members(json!({ "openings": self.openings, "bucket": bucket(how, made) }))
+        members(json!({ "openings": self.openings, "bucket": self.bucket }))
     }
 }

@@ -3,8 +3,7 @@
 
 use super::how::Named;
 use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};
-use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Bit, Byte, Mac, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
+use divisi_spdz::{Bit, Byte, Host, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
 use divisi_symmetric::des::{self, TripleKey};
 use divisi_symmetric::mode::block::{BlockCipher, Octet};
@@ -17,7 +16,7 @@ fn misfit(what: &'static str) -> Abort {
 }
 
 /// A cipher on the engine.
-pub(super) trait OnSpdz<F: Mac + Holds<Gf8>>: Doubles<Spdz<F>> {
+pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
     /// The engine that runs over masks first.
     type Tiny;
     /// The cipher on that.
@@ -45,9 +44,6 @@ pub(super) trait OnSpdz<F: Mac + Holds<Gf8>>: Doubles<Spdz<F>> {
 
     /// Make now what so many blocks take.
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
-
-    /// How many tables or products that are, made at once.
-    fn items(how: Named, key_bytes: usize, blocks: usize) -> usize;
 
     /// Make tables of it.
     fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort>;
@@ -99,7 +95,7 @@ fn sboxes(key_bytes: usize, blocks: usize) -> usize {
     16 * KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds) * blocks
 }
 
-impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
+impl<F: Host> OnSpdz<F> for RoundKeys<Byte<F>> {
     type Tiny = Tiny<F>;
     type Masked = RoundKeys<TinyByte<F>>;
 
@@ -137,18 +133,10 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
         match how.protocol {
             Protocol::Lookup if sboxes > 0 => e.preprocess(sboxes),
             Protocol::Lookup => Ok(()),
-            Protocol::RivainProuff | Protocol::BitDecomposition => e.preprocess_sboxes(sboxes),
+            Protocol::RivainProuff | Protocol::BitDecomposition | Protocol::Raw => {
+                e.preprocess_sboxes(sboxes)
+            }
         }
-    }
-
-    fn items(how: Named, key_bytes: usize, blocks: usize) -> usize {
-        let rounds = KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds);
-        let each = match how.protocol {
-            Protocol::Lookup => 1,
-            Protocol::RivainProuff => 4,
-            Protocol::BitDecomposition => 6,
-        };
-        16 * rounds * blocks * each
     }
 
     fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort> {
@@ -197,7 +185,7 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
     }
 }
 
-impl<F: Mac + Holds<Gf8>> OnSpdz<F> for TripleKey<Bit<F>> {
+impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
     type Tiny = TinyBits<F>;
     type Masked = TripleKey<TinyBit<F>>;
 
@@ -249,15 +237,10 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for TripleKey<Bit<F>> {
         match how.protocol {
             _ if blocks == 0 => Ok(()),
             Protocol::Lookup => e.prepare_lookups(&all),
-            Protocol::RivainProuff | Protocol::BitDecomposition => {
+            Protocol::RivainProuff | Protocol::BitDecomposition | Protocol::Raw => {
                 e.preprocess_lookups(des::LOOKUPS * blocks)
             }
         }
-    }
-
-    fn items(how: Named, _: usize, blocks: usize) -> usize {
-        let each = if how.protocol == Protocol::Lookup { 1 } else { 3 };
-        des::LOOKUPS * blocks * each
     }
 
     fn load(_: &mut Spdz<F>, _: Named, _: Direction) -> Result<(), Abort> {

@@ -12,14 +12,13 @@ use super::super::job::{self, Own};
 use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch};
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
 use super::by_field;
-use super::how::{How, bucket};
+use super::how::{How, Task};
 use crate::circuit::Held;
 use divisi_circuit::Program;
 use divisi_core::{
     Abort, Boolean, Counts, Job, Lanes, Opens, Parameters, PartyId, Session, Settles, Step, Verified, step,
 };
-use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Bit, Mac, PREPROCESSING_PHASE, Protocol, Spdz, VERIFICATION_PHASE};
+use divisi_spdz::{Bit, Host, Protocol, Spdz, VERIFICATION_PHASE};
 use serde_json::{Map, json};
 use zeroize::Zeroizing;
 
@@ -49,6 +48,9 @@ impl<'j> Circuit<'j> {
         let job::Between::Parties { owners, receivers } = &job.between else {
             return Err(Unsupported::new("inputs that a client deals, which the engine spdz does not take"));
         };
+        if how.named().is_some() {
+            how.protocol_for(Task::Circuits)?;
+        }
         let beyond = |party: &PartyId| party.index() >= how.parties;
         if owners.iter().chain(receivers).any(beyond) {
             return Err(Unsupported::new("an owner or a receiver that is no party: give another number"));
@@ -56,9 +58,10 @@ impl<'j> Circuit<'j> {
         Ok(Circuit { job, program: &circuit.program, owners, receivers, how })
     }
 
-    fn begin<'p, F: Mac + Holds<Gf8> + 'p>(&'p self, session: Session) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn begin<'p, F: Host + 'p>(&'p self, session: Session) -> Result<Box<dyn Party + 'p>, Abort> {
         let engine = engine::<F>(session, &self.how, Protocol::Lookup)?;
-        Ok(Box::new(Owner { of: self, engine, openings: 0 }))
+        let ahead = self.how.ahead();
+        Ok(Box::new(Owner { of: self, engine, ahead, openings: 0, bucket: None }))
     }
 }
 
@@ -101,19 +104,22 @@ impl Prepared for Circuit<'_> {
 }
 
 /// One party, whose inputs are its own.
-struct Owner<'p, F: Mac + Holds<Gf8>> {
+struct Owner<'p, F: Host> {
     of: &'p Circuit<'p>,
     engine: Spdz<F>,
+    /// The phase in which products come.
+    ahead: &'static str,
     openings: u64,
+    bucket: Option<usize>,
 }
 
-impl<F: Mac + Holds<Gf8>> Party for Owner<'_, F> {
+impl<F: Host> Party for Owner<'_, F> {
     /// `own` has this party's input wires, evaluation after evaluation, one to a byte; so have the outputs,
     /// at a receiver.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (of, e) = (self.of, &mut self.engine);
         let wires = phase(e, watch, SETUP, |e| inputs(e, of, count, own))?;
-        phase(e, watch, PREPROCESSING_PHASE, |e| e.preprocess_ands(of.program.and_count() * count))?;
+        phase(e, watch, self.ahead, |e| e.preprocess_ands(of.program.and_count() * count))?;
         let before = e.session().meter().read().openings;
         let out = phase(e, watch, ONLINE, |e| {
             let mut jobs = [Job::new(of.program, wires)];
@@ -127,6 +133,7 @@ impl<F: Mac + Holds<Gf8>> Party for Owner<'_, F> {
         e.session().phase(OUTPUTS);
         let learned = outputs(e, of, count, verified)?;
         e.rest()?;
+        self.bucket = e.bucket();
         Ok(learned)
     }
 
@@ -135,19 +142,12 @@ impl<F: Mac + Holds<Gf8>> Party for Owner<'_, F> {
     }
 
     fn facts(&self) -> Map<String, serde_json::Value> {
-        let batch = self.of.course(0).batch.min(self.of.job.count);
-        let made = self.of.program.and_count() * batch;
-        super::super::members(json!({ "openings": self.openings, "bucket": bucket(&self.of.how, made) }))
+        super::super::members(json!({ "openings": self.openings, "bucket": self.bucket }))
     }
 }
 
 /// All parties' inputs, a lane an evaluation, in the order of the wires.
-fn inputs<F: Mac + Holds<Gf8>>(
-    e: &mut Spdz<F>,
-    of: &Circuit<'_>,
-    count: usize,
-    own: &Own,
-) -> Result<Vec<Bit<F>>, Abort> {
+fn inputs<F: Host>(e: &mut Spdz<F>, of: &Circuit<'_>, count: usize, own: &Own) -> Result<Vec<Bit<F>>, Abort> {
     let misfit = || Abort::Misuse { step: INPUT, what: "not as many bits as this party's input values have" };
     let me = e.session().me();
     if own.len() != of.job.wires_of(me).len() * count {
@@ -175,7 +175,7 @@ fn inputs<F: Mac + Holds<Gf8>>(
 }
 
 /// What a receiver learns.
-fn outputs<F: Mac + Holds<Gf8>>(
+fn outputs<F: Host>(
     e: &mut Spdz<F>,
     of: &Circuit<'_>,
     count: usize,

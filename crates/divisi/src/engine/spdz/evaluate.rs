@@ -6,28 +6,26 @@ use super::begin::{ONLINE, phase};
 use super::cipher::OnSpdz;
 use super::how::{How, Named};
 use divisi_core::{Abort, Settles, Step, Verified, step};
-use divisi_field::{Gf8, Holds};
-use divisi_spdz::{LOAD_PHASE, Mac, PREPROCESSING_PHASE, Spdz, VERIFICATION_PHASE};
+use divisi_spdz::{Host, LOAD_PHASE, Spdz, VERIFICATION_PHASE};
 
 const GONE: Step = step!("spdz");
 
 /// A key, by its bytes and by what its schedule made of them.
-pub(super) struct Keyed<F: Mac + Holds<Gf8>, C: OnSpdz<F>> {
+pub(super) struct Keyed<F: Host, C: OnSpdz<F>> {
     pub bytes: Vec<C::Byte>,
     pub cipher: C,
 }
 
 /// The engine, which a tiny one takes while it runs.
-pub(super) struct Seat<F: Mac + Holds<Gf8>> {
+pub(super) struct Seat<F: Host> {
     engine: Option<Spdz<F>>,
     /// The phase in which tables and products come: they are made, or read.
     ahead: &'static str,
 }
 
-impl<F: Mac + Holds<Gf8>> Seat<F> {
+impl<F: Host> Seat<F> {
     pub fn new(engine: Spdz<F>, how: &How) -> Self {
-        let ahead = if how.stock.is_some() { LOAD_PHASE } else { PREPROCESSING_PHASE };
-        Seat { engine: Some(engine), ahead }
+        Seat { engine: Some(engine), ahead: how.ahead() }
     }
 
     /// The engine.
@@ -47,7 +45,7 @@ const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine went w
 ///
 /// # Errors
 /// Whatever ends the session.
-pub(super) fn evaluate<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
+pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
     seat: &mut Seat<F>,
     how: Named,
     key: &Keyed<F, C>,
@@ -92,6 +90,6 @@ pub(super) fn evaluate<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
 }
 
 /// How many values were opened so far.
-fn openings<F: Mac + Holds<Gf8>>(e: &mut Spdz<F>) -> u64 {
+fn openings<F: Host>(e: &mut Spdz<F>) -> u64 {
     e.session().meter().read().openings
 }

@@ -5,11 +5,10 @@ use super::super::{Settings, Unsupported};
 use super::begin::{OUTPUTS, engine};
 use super::by_field;
 use super::cipher::OnSpdz;
-use super::how::{How, Named};
+use super::how::{How, Named, Task};
 use crate::engine::job::Cipher;
 use divisi_core::{Abort, Direction, Parameters, PartyId, Session, Settles, Step, step};
-use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Bit, Byte, Mac, Spdz};
+use divisi_spdz::{Bit, Byte, Host, Spdz};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
 use divisi_symmetric::mode::cbc;
@@ -82,7 +81,7 @@ impl Through {
     /// # Errors
     /// The abort that ends the session.
     pub fn run(&self, session: Session, text: Option<&[u8]>, bytes: usize) -> Result<Came, Abort> {
-        by_field!(self.how.field, F => match self.named.aes {
+        by_field!(self.how.field, F => match self.named.task == Task::Aes {
             true => self.with::<F, RoundKeys<Byte<F>>>(session, text, bytes),
             false => self.with::<F, TripleKey<Bit<F>>>(session, text, bytes),
         })
@@ -91,7 +90,7 @@ impl Through {
     /// 1. Everybody gives a key and an IV, and their sums are it: nobody has the key, and the IV, which is
     ///    opened, is a coin. 2. The text is encrypted and opened to all. 3. What was opened is decrypted, to
     ///    the first party alone. 4. So is the key told.
-    fn with<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
+    fn with<F: Host, C: OnSpdz<F>>(
         &self,
         session: Session,
         text: Option<&[u8]>,
@@ -148,7 +147,7 @@ impl Through {
 }
 
 /// Bytes to which every party adds its own: as long as one of them is random nobody knows or chooses them.
-fn drawn<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::Byte>, Abort> {
+fn drawn<F: Host, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::Byte>, Abort> {
     let (me, lanes) = (e.session().me(), vec![1; bytes]);
     let mut own = Zeroizing::new(vec![0; bytes]);
     e.session().entropy(&mut own);
@@ -165,7 +164,7 @@ fn drawn<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Re
 }
 
 /// Bytes to one party alone, byte by byte all lanes.
-fn told<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
+fn told<F: Host, C: OnSpdz<F>>(
     e: &mut Spdz<F>,
     to: PartyId,
     bytes: Vec<C::Byte>,

@@ -4,10 +4,10 @@ use super::super::job::Cipher;
 use super::super::{Settings, Unsupported, parties};
 use super::place::{self, KEY_FILE, PREP_FROM, Taken};
 use divisi_core::Parameters;
-use divisi_field::{Gf40, Gf48, Gf72};
+use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::Config;
 use divisi_rep3::Security;
-use divisi_spdz::{Preparation, Protocol};
+use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, Preparation, Protocol};
 
 /// The options that belong to this engine.
 pub(super) const OPTIONS: &[&str] = &[PROTOCOL, FIELD, PREP, K, STATISTICAL, PREP_FROM, KEY_FILE];
@@ -19,31 +19,52 @@ const STATISTICAL: &str = "statistical";
 /// A digest of the peers' identities, where they are not processes of this machine: of no option.
 pub(crate) const PEERS: &str = "prep-peers";
 
+/// What a protocol computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    Aes,
+    TripleDes,
+    /// Circuits: the products of bits that a stock has for them.
+    Circuits,
+}
+
+impl Task {
+    fn name(self) -> &'static str {
+        match self {
+            Task::Aes => "AES",
+            Task::TripleDes => "triple DES",
+            Task::Circuits => "circuits",
+        }
+    }
+}
+
 /// A protocol by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub name: &'static str,
-    /// Whether it is of AES; else of triple DES.
-    pub aes: bool,
+    /// What it is for.
+    pub task: Task,
     /// How S-boxes are computed.
     pub protocol: Protocol,
     /// Whether the cipher runs over masks first.
     pub tiny: bool,
 }
 
-const fn named(name: &'static str, aes: bool, protocol: Protocol, tiny: bool) -> Named {
-    Named { name, aes, protocol, tiny }
+const fn named(name: &'static str, task: Task, protocol: Protocol, tiny: bool) -> Named {
+    Named { name, task, protocol, tiny }
 }
 
 /// All protocols; of each cipher the first is what nobody has to name.
-pub(super) const NAMED: [Named; 7] = [
-    named("aes-lt", true, Protocol::Lookup, false),
-    named("aes-tinytable", true, Protocol::Lookup, true),
-    named("aes-rp", true, Protocol::RivainProuff, false),
-    named("aes-bd", true, Protocol::BitDecomposition, false),
-    named("3des-lt", false, Protocol::Lookup, false),
-    named("3des-tinytable", false, Protocol::Lookup, true),
-    named("3des-pv", false, Protocol::RivainProuff, false),
+pub(super) const NAMED: [Named; 9] = [
+    named("aes-lt", Task::Aes, Protocol::Lookup, false),
+    named("aes-tinytable", Task::Aes, Protocol::Lookup, true),
+    named("aes-rp", Task::Aes, Protocol::RivainProuff, false),
+    named("aes-bd", Task::Aes, Protocol::BitDecomposition, false),
+    named("3des-lt", Task::TripleDes, Protocol::Lookup, false),
+    named("3des-tinytable", Task::TripleDes, Protocol::Lookup, true),
+    named("3des-pv", Task::TripleDes, Protocol::RivainProuff, false),
+    named("3des-raw", Task::TripleDes, Protocol::Raw, false),
+    named("and", Task::Circuits, Protocol::Lookup, false),
 ];
 
 /// The field of the MACs.
@@ -51,6 +72,8 @@ pub(super) const NAMED: [Named; 7] = [
 pub(super) enum Field {
     /// GF(2^40): that of KOR+17.
     F40,
+    /// GF(2^42): that of 3DES-Raw in KOR+17.
+    F42,
     /// GF(2^48).
     F48,
     /// GF(2^72), for 64 bits of security.
@@ -62,17 +85,11 @@ impl Field {
     pub fn bits(self) -> u32 {
         match self {
             Field::F40 => 40,
+            Field::F42 => 42,
             Field::F48 => 48,
             Field::F72 => 72,
         }
     }
-}
-
-/// How many items the buckets have of so many tables or products that are made at once; none where there are
-/// no buckets, and of a stock, which was made at once.
-pub(super) fn bucket(how: &How, made: usize) -> Option<usize> {
-    let buckets = how.prep == Preparation::Bucketed && how.stock.is_none() && made > 0;
-    buckets.then(|| divisi_ot::bucket::size_behind_firsts(made, how.config.rho))
 }
 
 /// All of it.
@@ -133,12 +150,10 @@ impl How {
             }
             (None | Some("48"), _) => Field::F48,
             (Some("40"), _) => Field::F40,
-            (Some("42"), _) => {
-                return wrong(
-                    "--field 42 is of the protocol 3des-raw alone, which is not in this version: give 40 or 48".into(),
-                );
+            (Some("42"), _) => Field::F42,
+            (Some(other), _) => {
+                return wrong(format!("--field is {other}: give 40 or 48, or 42 for the protocol 3des-raw"));
             }
-            (Some(other), _) => return wrong(format!("--field is {other}: give 40 or 48")),
         };
         let prep = match own(PREP) {
             None => Preparation::default(),
@@ -156,9 +171,25 @@ impl How {
         }
         let parties = parties(&super::Authenticated, settings);
         let made = How { parties, named, field, prep, config, stock: None };
-        match place::taken(&settings.own)? {
-            Some(from) => made.taking(settings, from),
-            None => Ok(made),
+        let made = match place::taken(&settings.own)? {
+            Some(from) => made.taking(settings, from)?,
+            None => made,
+        };
+        made.suits()?;
+        Ok(made)
+    }
+
+    /// Whether the MACs' field holds the small field in which a protocol multiplies.
+    fn suits(&self) -> Result<(), Unsupported> {
+        let raw = self.named.is_some_and(|named| named.protocol == Protocol::Raw);
+        match (self.field, raw) {
+            (Field::F42, false) => Err(Unsupported::new(
+                "--field 42 is of the protocol 3des-raw alone: give --protocol 3des-raw, or --field 40 or 48",
+            )),
+            (Field::F40, true) => Err(Unsupported::new(
+                "the protocol 3des-raw multiplies in GF(2^6), which GF(2^40) does not hold: give --field 42 or 48",
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -187,7 +218,7 @@ impl How {
             );
         }
         self.named = named;
-        let fields = [Field::F40, Field::F48, Field::F72];
+        let fields = [Field::F40, Field::F42, Field::F48, Field::F72];
         let field = fields.into_iter().find(|field| field.bits() == info.field_bits);
         let bits = info.field_bits;
         match field {
@@ -216,6 +247,11 @@ impl How {
         Ok(self)
     }
 
+    /// The phase in which tables and products come: they are made, or read.
+    pub fn ahead(&self) -> &'static str {
+        if self.stock.is_some() { LOAD_PHASE } else { PREPROCESSING_PHASE }
+    }
+
     /// The protocol that was named, as it is known.
     pub(super) fn named(&self) -> Option<Named> {
         self.named
@@ -226,18 +262,24 @@ impl How {
     /// # Errors
     /// If one was named that is for another.
     pub fn protocol(&self, cipher: Cipher) -> Result<Named, Unsupported> {
-        let aes = cipher.aes().is_some();
+        self.protocol_for(if cipher.aes().is_some() { Task::Aes } else { Task::TripleDes })
+    }
+
+    /// The same of any task.
+    ///
+    /// # Errors
+    /// If one was named that is for another.
+    pub fn protocol_for(&self, task: Task) -> Result<Named, Unsupported> {
         match self.named {
-            Some(named) if named.aes == aes => Ok(named),
-            Some(named) => {
-                let (is, not) = if named.aes { ("AES", "triple DES") } else { ("triple DES", "AES") };
-                Err(Unsupported::new(format!(
-                    "the protocol {} is for {is} and not for {not}: name another, or none",
-                    named.name
-                )))
-            }
+            Some(named) if named.task == task => Ok(named),
+            Some(named) => Err(Unsupported::new(format!(
+                "the protocol {} is for {} and not for {}: name another, or none",
+                named.name,
+                named.task.name(),
+                task.name()
+            ))),
             None => {
-                let usual = NAMED.into_iter().find(|named| named.aes == aes);
+                let usual = NAMED.into_iter().find(|named| named.task == task);
                 usual.ok_or_else(|| Unsupported::new("no protocol for this cipher"))
             }
         }
@@ -255,6 +297,7 @@ impl How {
         let parameters = parameters.with("stock", &stocked);
         match self.field {
             Field::F40 => self.prep.describe::<Gf40>(self.config, parameters),
+            Field::F42 => self.prep.describe::<Gf42>(self.config, parameters),
             Field::F48 => self.prep.describe::<Gf48>(self.config, parameters),
             Field::F72 => self.prep.describe::<Gf72>(self.config, parameters),
         }

@@ -61,6 +61,10 @@ macro_rules! by_field {
                 type $name = divisi_field::Gf40;
                 $body
             }
+            crate::engine::spdz::how::Field::F42 => {
+                type $name = divisi_field::Gf42;
+                $body
+            }
             crate::engine::spdz::how::Field::F48 => {
                 type $name = divisi_field::Gf48;
                 $body

@@ -2,12 +2,11 @@
 
 use super::super::{Settings, Unsupported};
 use super::by_field;
-use super::how::{How, Named};
+use super::how::{How, Named, Task};
 use super::place::{Taken, entropy, of_party};
 use divisi_core::{Abort, Parameters, PartyId, Session, Step, step};
-use divisi_field::{Gf8, Holds};
 use divisi_spdz::stock::{self, Advance, FromStock, Lots, StockPlan};
-use divisi_spdz::{Mac, Party, Protocol};
+use divisi_spdz::{Host, Party, Protocol};
 use divisi_store::stock::{Reserve, SealKey, StockInfo, StockState};
 use divisi_symmetric::des;
 use std::path::Path;
@@ -16,6 +15,9 @@ const OPEN: Step = step!("stock.open");
 
 /// Blocks for which there is one key schedule and one key's masks, of the longest key.
 const BLOCKS_A_KEY: u64 = 8;
+/// Products of bits in a circuit for which a party has one bit of input or output: a block of AES has 25 for
+/// each.
+const PRODUCTS_A_BIT: u64 = 4;
 /// Lookups of a key schedule of AES, at most.
 const SCHEDULE: u64 = 52;
 /// Bits of each party with which all draw a key and an IV.
@@ -27,10 +29,7 @@ const ROUND_KEYS: u64 = 15 * 128;
 ///
 /// # Errors
 /// [`Abort::Unfit`] for what is wrong with it.
-pub(super) fn open<F: Mac + Holds<Gf8>>(
-    session: Session,
-    from: &Taken,
-) -> Result<(Party<F>, FromStock<F>), Abort> {
+pub(super) fn open<F: Host>(session: Session, from: &Taken) -> Result<(Party<F>, FromStock<F>), Abort> {
     let me = session.me();
     let opened = SealKey::load(&from.key)
         .and_then(|key| Reserve::open(&of_party(&from.dir, me), key, entropy(), me.number()));
@@ -41,9 +40,12 @@ pub(super) fn open<F: Mac + Holds<Gf8>>(
 /// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and
 /// may give and learn texts, party 2 gives texts, and all draw keys and IVs together.
 fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
+    if named.task == Task::Circuits {
+        return for_circuits(blocks, parties);
+    }
     let keys = blocks.div_ceil(BLOCKS_A_KEY);
     let times = |each: u64| blocks.saturating_mul(each);
-    let (key_bits, text_bits) = if named.aes { (256, 128) } else { (192, 64) };
+    let (key_bits, text_bits) = if named.task == Task::Aes { (256, 128) } else { (192, 64) };
     let known = |owner: PartyId| {
         let bits = match owner.index() {
             0 => times(key_bits + 2 * text_bits),
@@ -53,7 +55,7 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
         (Lots::Known { owner }, bits.saturating_add(DRAWN))
     };
     let mut wanted: Vec<(Lots, u64)> = PartyId::all(parties).map(known).collect();
-    if named.aes {
+    if named.task == Task::Aes {
         let lookups = times(160).saturating_add(keys.saturating_mul(SCHEDULE));
         wanted.extend(match named.protocol {
             Protocol::Lookup => vec![(Lots::Units { log: 8 }, lookups)],
@@ -63,6 +65,7 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
             Protocol::BitDecomposition => {
                 vec![(Lots::Bits, lookups.saturating_mul(16)), (Lots::ByteTriples, lookups.saturating_mul(6))]
             }
+            Protocol::Raw => Vec::new(),
         });
         if named.tiny {
             let masks = times(8 * 160 + 128).saturating_add(keys.saturating_mul(ROUND_KEYS));
@@ -75,12 +78,23 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
             Protocol::RivainProuff | Protocol::BitDecomposition => {
                 vec![(Lots::Bits, lookups.saturating_mul(24)), (Lots::ByteTriples, lookups.saturating_mul(3))]
             }
+            Protocol::Raw => {
+                vec![(Lots::Bits, lookups.saturating_mul(4)), (Lots::SixTriples, lookups.saturating_mul(61))]
+            }
         });
         if named.tiny {
             wanted.push((Lots::Bits, times(4 * des::LOOKUPS as u64 + 64 + 192)));
         }
     }
     StockPlan::new(&wanted)
+}
+
+/// What circuits take: so many products of bits, and a bit of each party for every few of them, with which it
+/// gives inputs or alone learns outputs.
+fn for_circuits(products: u64, parties: usize) -> StockPlan {
+    let known = PartyId::all(parties);
+    let known = known.map(|owner| (Lots::Known { owner }, (products / PRODUCTS_A_BIT).saturating_add(DRAWN)));
+    StockPlan::new(&known.chain([(Lots::BitTriples, products)]).collect::<Vec<_>>())
 }
 
 /// A stock that is to be made.

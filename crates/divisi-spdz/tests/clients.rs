@@ -1,0 +1,278 @@
+//! Inputs of clients and outputs to them: what is told is what was shared, or the client refuses it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::testing::{Harness, Way, many, party};
+use divisi_core::{Abort, Bytes, Direction, Parameters, Plain, PlainByte, Session, settle};
+use divisi_field::{Gf40, Gf48};
+use divisi_spdz::dealer::Dealer;
+use divisi_spdz::{ClientFault, Host, Preparation, Protocol, Receipt, Spdz, lab};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+const LANES: usize = 5;
+const CHALLENGE: [u8; 16] = [77; 16];
+const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
+
+/// A party's end of its channel with the client.
+struct Line {
+    out: Sender<Vec<u8>>,
+    back: Receiver<Vec<u8>>,
+}
+
+impl Line {
+    fn tell(&self, body: &[u8]) {
+        let _ = self.out.send(body.to_vec());
+    }
+
+    fn hear(&self) -> Result<Vec<u8>, Abort> {
+        let silent = Abort::Misuse { step: divisi_core::step!("client"), what: "the client went" };
+        self.back.recv_timeout(Duration::from_secs(10)).map_err(|_| silent)
+    }
+}
+
+/// The client's ends of all channels.
+struct Client {
+    lines: Vec<(Receiver<Vec<u8>>, Sender<Vec<u8>>)>,
+}
+
+impl Client {
+    fn hear(&self) -> Option<Vec<Vec<u8>>> {
+        self.lines.iter().map(|(line, _)| line.recv_timeout(Duration::from_secs(10)).ok()).collect()
+    }
+
+    fn tell(&self, body: &[u8]) {
+        self.lines.iter().for_each(|(_, line)| drop(line.send(body.to_vec())));
+    }
+
+    /// An output, of which messages `alter`s before the client sees them: the round, and all parties' words.
+    fn take<F: Host>(
+        &self,
+        alter: &mut dyn FnMut(usize, &mut [Vec<u8>]),
+    ) -> Option<Result<Vec<u8>, ClientFault>> {
+        let mut told = self.hear()?;
+        alter(0, &mut told);
+        let told: Vec<&[u8]> = told.iter().map(Vec::as_slice).collect();
+        let receipt = match Receipt::<F>::new(&told, LANES, CHALLENGE) {
+            Ok(receipt) => receipt,
+            Err(e) => return Some(Err(e)),
+        };
+        self.tell(&receipt.challenge());
+        let mut told = self.hear()?;
+        alter(1, &mut told);
+        let told: Vec<&[u8]> = told.iter().map(Vec::as_slice).collect();
+        Some(receipt.accept(&told).map(|bytes| bytes.to_vec()))
+    }
+}
+
+fn lines(n: usize) -> (Vec<Mutex<Option<Line>>>, Client) {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..n {
+        let ((out, heard), (told, back)) = (channel(), channel());
+        ours.push(Mutex::new(Some(Line { out, back })));
+        theirs.push((heard, told));
+    }
+    (ours, Client { lines: theirs })
+}
+
+fn values() -> Vec<u8> {
+    (0..LANES as u8).map(|i| 41 * i + 7).collect()
+}
+
+fn sboxes() -> Vec<u8> {
+    let mut x = PlainByte::new(values());
+    Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
+    x.values().to_vec()
+}
+
+fn engine<F: Host>(session: Session, real: bool) -> Result<Spdz<F>, Abort> {
+    if real {
+        let (party, source) = lab::begin::<F>(session, Some(Preparation::Bucketed))?;
+        return Spdz::new(party, source, Protocol::Lookup);
+    }
+    let (party, dealer) = Dealer::deal(session, 6)?;
+    Spdz::new(party, Box::new(dealer), Protocol::Lookup)
+}
+
+/// The client's bytes go in, through the S-box, and out to it.
+fn round_trip<F: Host>(session: Session, line: &Line, real: bool) -> Result<(), Abort> {
+    let mut e = engine::<F>(session, real)?;
+    let (mask, of, body) = e.client_mask(LANES)?;
+    line.tell(&body);
+    let challenge = *line.hear()?.first_chunk().unwrap();
+    line.tell(&e.prove(of, &challenge)?);
+    let mut x = e.client_input(mask, &line.hear()?)?;
+    e.sbox(Direction::Encrypt, &mut [&mut x])?;
+    let pending = e.close(x);
+    let verified = settle(&mut e, pending)?;
+    let (of, body) = e.show(verified)?;
+    line.tell(&body);
+    let challenge = *line.hear()?.first_chunk().unwrap();
+    line.tell(&e.prove(of, &challenge)?);
+    Ok(())
+}
+
+#[test]
+fn a_client_gives_and_learns_its_own() {
+    fn there_and_back<F: Host>(n: usize, real: bool) {
+        let (ours, client) = lines(n);
+        let harness = Harness::new(n, &Parameters::new("clients"));
+        let learned = std::thread::scope(|s| {
+            let ends = s.spawn(|| {
+                harness.act(|session| {
+                    let line = ours[session.me().index()].lock().unwrap().take().unwrap();
+                    round_trip::<F>(session, &line, real)
+                })
+            });
+            let r = client.take::<F>(&mut |_, _| ()).unwrap().unwrap();
+            let sum: Vec<u8> = values().iter().zip(&r).map(|(x, r)| x ^ r).collect();
+            client.tell(&sum);
+            let learned = client.take::<F>(&mut |_, _| ()).unwrap().unwrap();
+            assert!(ends.join().unwrap().iter().all(Result::is_ok));
+            learned
+        });
+        assert_eq!(learned, sboxes());
+    }
+    there_and_back::<Gf48>(2, false);
+    there_and_back::<Gf40>(3, false);
+    there_and_back::<Gf48>(5, false);
+    there_and_back::<Gf48>(2, true);
+}
+
+/// An output whose messages P_2 alters; what the client makes of it.
+fn altered(n: usize, alter: &mut dyn FnMut(usize, &mut [Vec<u8>])) -> Option<Result<Vec<u8>, ClientFault>> {
+    let (ours, client) = lines(n);
+    let harness = Harness::new(n, &Parameters::new("clients"));
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            harness.act(|session| {
+                let line = ours[session.me().index()].lock().unwrap().take().unwrap();
+                let mut e = engine::<Gf48>(session, false)?;
+                let mine = (e.session().me() == party(1)).then(values);
+                let x = e.input(party(1), mine.as_deref(), LANES)?;
+                let pending = e.close(x);
+                let verified = settle(&mut e, pending)?;
+                let (of, body) = e.show(verified)?;
+                line.tell(&body);
+                let challenge = *line.hear()?.first_chunk().unwrap();
+                line.tell(&e.prove(of, &challenge)?);
+                Ok(())
+            })
+        });
+        client.take::<Gf48>(alter)
+    })
+}
+
+/// Every byte of a party's messages to a client, altered: the client refuses, or the byte serves nothing.
+#[test]
+fn a_client_checks_what_it_is_told() {
+    assert_eq!(altered(2, &mut |_, _| ()), Some(Ok(values())));
+    let m = 6;
+    let places = (0..LANES + m).map(|at| (0, at)).chain((0..m * m + m).map(|at| (1, at)));
+    let all: Vec<(usize, usize)> = places.collect();
+    let ends = many(all.len(), 4, |i| {
+        let (round, at) = all[i];
+        altered(2 + i % 2, &mut |now, told| {
+            if now == round {
+                told[1][at] ^= 1 << (at % 8);
+            }
+        })
+    });
+    for (end, place) in ends.into_iter().zip(&all) {
+        assert_eq!(end, Some(Err(ClientFault::False)), "{place:?}");
+    }
+}
+
+/// P_2 adds one to an output, knows all that the client has, and guesses what that makes of W: it would need
+/// V, of which it knows its own share alone.
+#[test]
+fn a_false_output_is_not_explained() {
+    for seed in 0..8 {
+        let mut d = Vec::new();
+        let end = altered(2, &mut |round, told| {
+            if round == 0 {
+                told[1][0] ^= 1;
+                return;
+            }
+            // with V known, W + V e would do: P_2 has its own share of it
+            let mut prg = divisi_core::Prg::new(&CHALLENGE);
+            for _ in 0..6 {
+                let mut c = [0; LANES];
+                prg.fill(&mut c);
+                d.push(divisi_field::Gf8(c[0]));
+            }
+            let own = told[1].clone();
+            for row in 0..6 {
+                let guess = (0..6)
+                    .fold(divisi_field::Gf8(seed), |sum, i| sum + divisi_field::Gf8(own[6 * row + i]) * d[i]);
+                told[1][36 + row] ^= guess.0;
+            }
+        });
+        assert_eq!(end, Some(Err(ClientFault::False)));
+    }
+}
+
+#[test]
+fn messages_of_another_length_are_none() {
+    let short = altered(2, &mut |round, told| {
+        if round == 0 {
+            told[1].pop();
+        }
+    });
+    assert_eq!(short, Some(Err(ClientFault::Malformed { place: 1, want: LANES + 6, got: LANES + 5 })));
+    let long = altered(2, &mut |round, told| {
+        if round == 1 {
+            told[0].push(0);
+        }
+    });
+    assert_eq!(long, Some(Err(ClientFault::Malformed { place: 0, want: 42, got: 43 })));
+    assert!(matches!(Receipt::<Gf48>::new(&[&[0; LANES + 6]], LANES, CHALLENGE), Err(ClientFault::Parties)));
+}
+
+/// A client that tells parties different things ends the session before anything depends on it.
+#[test]
+fn a_client_that_differs_ends_the_session() {
+    for differs in ["challenge", "input"] {
+        let harness = Harness::new(3, &Parameters::new("clients"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let odd = session.me() == party(3);
+            let mut e = engine::<Gf48>(session, false)?;
+            let (mask, of, _) = e.client_mask(LANES)?;
+            let mut challenge = CHALLENGE;
+            challenge[15] ^= u8::from(odd && differs == "challenge");
+            e.prove(of, &challenge)?;
+            let mut sum = values();
+            sum[LANES - 1] ^= u8::from(odd);
+            e.client_input(mask, &sum).map(drop)
+        });
+        assert!(ends.iter().all(Result::is_err), "{differs}");
+        let opened = recordings.iter().any(|seen| !seen.of(Way::Out, ELEMENT).is_empty());
+        assert_eq!(opened, differs == "input");
+    }
+}
+
+/// What two clients are told of one value is not the shares: their sum alone is the same.
+#[test]
+fn what_a_client_is_told_is_no_share() {
+    for n in [2, 3] {
+        let ends = Harness::new(n, &Parameters::new("clients")).act(|session| {
+            let mut e = engine::<Gf48>(session, false)?;
+            let mine = (e.session().me() == party(1)).then(values);
+            let x = e.input(party(1), mine.as_deref(), LANES)?;
+            let pending = e.close(x);
+            let verified = settle(&mut e, pending)?;
+            let (_, first) = e.show(verified.clone())?;
+            let (_, second) = e.show(verified)?;
+            Ok([first[..LANES].to_vec(), second[..LANES].to_vec()])
+        });
+        let told: Vec<[Vec<u8>; 2]> = ends.into_iter().map(Result::unwrap).collect();
+        assert!(told.iter().all(|[first, second]| first != second));
+        for i in [0, 1] {
+            let sum = told
+                .iter()
+                .fold(vec![0; LANES], |sum, told| sum.iter().zip(&told[i]).map(|(x, y)| x ^ y).collect());
+            assert_eq!(sum, values());
+        }
+    }
+}
