@@ -2,7 +2,7 @@
 
 use super::effort::Effort;
 use super::engine::{CircuitsChoice, EngineChoice, Manner};
-use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice};
+use super::{AnyProtocol, Context, Done, Goal};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};

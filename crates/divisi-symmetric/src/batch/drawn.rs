@@ -24,6 +24,7 @@ pub(super) enum Named {
     Hash(Hash),
     Xof(Xof),
     Hmac(Hash),
+    Otp(Hash),
     Kmac(Kmac, Output),
     /// With keys of so many bytes.
     Cmac(usize),

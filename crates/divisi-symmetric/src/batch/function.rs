@@ -75,7 +75,7 @@ impl<E: Engine> Function<E> {
             }
             Algorithm::Otp(hash) => {
                 let key = bits(e, key.to_vec())?;
-                Kind::Otp(hash, adder, hmac::pad_states(e, hash, adder, &key)?)
+                Kind::Otp(hash, adder, drawn::pad_states(e, hash, adder, &key)?)
             }
             Algorithm::Kmac(strength) => {
                 let kmac = match strength {

@@ -20,6 +20,7 @@ impl<E: Engine> Function<E> {
             Kind::Hash(hash, _) => Named::Hash(*hash),
             Kind::Xof(xof) => Named::Xof(xof.clone()),
             Kind::Hmac(hash, ..) => Named::Hmac(*hash),
+            Kind::Otp(hash, ..) => Named::Otp(*hash),
             Kind::Kmac(kmac, _, output) => Named::Kmac(kmac.clone(), *output),
             Kind::Cmac(key) => Named::Cmac(key.bytes()),
             Kind::Gmac(_) => return None,
@@ -31,9 +32,11 @@ impl<E: Engine> Function<E> {
     fn kept(&self, e: &mut E, complete: bool, begun: bool) -> Result<Vec<SecretByte<E>>, Abort> {
         Ok(match &self.kind {
             Kind::Hash(..) | Kind::Xof(_) | Kind::Gmac(_) => Vec::new(),
-            Kind::Hmac(_, _, states) if begun => states.outer.clone(),
+            Kind::Hmac(_, _, states) | Kind::Otp(_, _, states) if begun => states.outer.clone(),
             Kind::Kmac(..) if begun => Vec::new(),
-            Kind::Hmac(_, _, states) => [states.inner.clone(), states.outer.clone()].concat(),
+            Kind::Hmac(_, _, states) | Kind::Otp(_, _, states) => {
+                [states.inner.clone(), states.outer.clone()].concat()
+            }
             Kind::Kmac(_, state, _) => state.clone(),
             Kind::Cmac(key) => key.kept(e, complete)?,
         })
@@ -50,14 +53,19 @@ impl<E: Engine> Function<E> {
         let kind = match named {
             Named::Hash(hash) => Kind::Hash(hash, ADDER),
             Named::Xof(xof) => Kind::Xof(xof),
-            Named::Hmac(hash) => {
+            Named::Hmac(hash) | Named::Otp(hash) => {
                 // of a message that has begun only the outer state is left to come
                 let outer = if kept.len() > hash.state_bytes() {
                     kept.split_off(hash.state_bytes())
                 } else {
                     kept.clone()
                 };
-                Kind::Hmac(hash, ADDER, PadStates { inner: kept, outer })
+                let states = PadStates { inner: kept, outer };
+                if matches!(named, Named::Otp(_)) {
+                    Kind::Otp(hash, ADDER, states)
+                } else {
+                    Kind::Hmac(hash, ADDER, states)
+                }
             }
             Named::Kmac(kmac, output) => Kind::Kmac(kmac, kept, output),
             Named::Cmac(_) => Kind::Cmac(cmac::Key::of_kept(e, kept)?),

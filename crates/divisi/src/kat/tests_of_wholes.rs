@@ -215,7 +215,7 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
     let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     let modes = [Variant::Cs1, Variant::Cs2, Variant::Cs3].map(Whole::Stealing);
     for mode in modes.into_iter().chain([Whole::Xts, Whole::Cfb1]) {
-        for bits in (128..=260).step_by(if mode == Whole::Cfb1 { 43 } else { 1 }) {
+        for bits in (128_usize..=260).step_by(if mode == Whole::Cfb1 { 43 } else { 1 }) {
             let bytes =
                 |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 + 3)).collect::<Vec<u8>>();
             let mut text = bytes(29, bits.div_ceil(8));
