@@ -22,7 +22,6 @@ pub enum Hash {
 impl Hash {
     /// All of them.
     pub const ALL: [Hash; 11] = [
-        Hash::Sha1,
         Hash::Sha2(Sha2::Sha224),
         Hash::Sha2(Sha2::Sha256),
         Hash::Sha2(Sha2::Sha384),
@@ -33,6 +32,7 @@ impl Hash {
         Hash::Sha3(Sha3::Sha3_256),
         Hash::Sha3(Sha3::Sha3_384),
         Hash::Sha3(Sha3::Sha3_512),
+        Hash::Sha1,
     ];
 
     /// The name by which commands and files call it.

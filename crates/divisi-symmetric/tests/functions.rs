@@ -197,3 +197,35 @@ fn hkdf_in_batches() {
         }
     }
 }
+
+/// RFC 4226, appendix D, and RFC 6238, appendix B: the code alone comes out.
+#[test]
+fn one_time_passwords_are_those_of_the_standards() {
+    let secret = |bytes: usize| b"1234567890".iter().copied().cycle().take(bytes).collect::<Vec<u8>>();
+    let code = |name: &str, digits: usize, counter: u64| {
+        let algorithm: Algorithm = name.parse().unwrap();
+        let settings = Settings { output_bytes: digits, ..Settings::new(algorithm) };
+        let key = secret(algorithm.key_bytes());
+        let case = Case { key, nonce: [0; 12], message: counter.to_be_bytes().to_vec() };
+        String::from_utf8(outputs(&PlainLab, &settings, &[case]).remove(0)).unwrap()
+    };
+    let all =
+        ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"];
+    for (counter, want) in all.into_iter().enumerate() {
+        assert_eq!(code("one-time-password-sha1", 6, counter as u64), want);
+    }
+    for (name, at_59, later) in [
+        ("one-time-password-sha1", "94287082", "07081804"),
+        ("one-time-password-sha256", "46119246", "68084774"),
+        ("one-time-password-sha512", "90693936", "25091201"),
+    ] {
+        assert_eq!(
+            (code(name, 8, 1).as_str(), code(name, 8, 0x0235_23ec).as_str()),
+            (at_59, later),
+            "{name}"
+        );
+    }
+    let settings = |output_bytes| Settings { output_bytes, ..Settings::new(Algorithm::Otp(Hash::Sha1)) };
+    assert!([6, 7, 8].into_iter().all(|digits| settings(digits).check().is_ok()));
+    assert!([5, 9].into_iter().all(|digits| settings(digits).check().is_err()));
+}

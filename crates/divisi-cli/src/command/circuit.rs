@@ -37,8 +37,8 @@ pub enum Commands {
 /// error.
 #[derive(Args)]
 pub struct Emit {
-    /// aes128, aes192, aes256 (key schedule inside), sha256, sha512 (one compression), keccak-f; or a hash or
-    /// MAC of messages of so many bytes: sha256:55, hmac-sha256:32, gmac-aes128:16
+    /// aes128, aes192, aes256 (key schedule inside), sha256, sha512, sha1-for-old-data (one compression),
+    /// keccak-f; or a hash or MAC of messages of so many bytes: sha256:55, hmac-sha256:32, gmac-aes128:16
     #[arg(value_name = "NAME")]
     name: String,
     /// The file to write [default: standard output]

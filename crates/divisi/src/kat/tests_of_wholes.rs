@@ -294,8 +294,8 @@ fn a_repetition_tells_equality_and_nothing_else() {
 fn thousand(mode: &str, key: &[u8], iv: &[u8], start: &[u8]) -> Vec<u8> {
     let encrypt = cipher(key, Direction::Encrypt).unwrap();
     let block = |block: &[u8]| {
-        let mut block: [u8; 16] = block.try_into().unwrap();
-        encrypt((&mut block).into());
+        let mut block = <[u8; 16]>::try_from(block).unwrap().into();
+        encrypt(&mut block);
         block.to_vec()
     };
     let xor = |x: &[u8], y: &[u8]| x.iter().zip(y).map(|(x, y)| x ^ y).collect::<Vec<u8>>();
