@@ -167,6 +167,8 @@ fn what_is_no_cube_or_does_not_fit_one_is_refused() {
     assert!(Cube::new([13, 1, 1], 1, &[Gf2::ONE; 1 << 15]).is_none());
     assert!(Cube::new([usize::MAX, 1, 1], 1, &table).is_none());
     assert!(Cube::new([1, 1, 1], 9, &[Gf128(u128::MAX); 72]).is_none());
+    // 256 MB of coefficients, of which a row has two bits
+    assert!(Cube::new([11, 8, 1], 1, &vec![Gf64(u64::MAX); 1 << 20]).is_none());
     let cube = Cube::new([2, 2, 2], 1, &table).unwrap();
     for (parts, count) in [([0, 1, 1], 1), ([13, 1, 1], 1), ([9, 9, 9], 1), ([2, 2, 2], 0)] {
         is_misuse("a size", |trio| BlackBox::new(trio).rohv_cube(parts, count).map(drop));

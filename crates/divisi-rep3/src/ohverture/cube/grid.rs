@@ -50,6 +50,11 @@ impl Grid {
         Grid { bits, width, rows }
     }
 
+    /// How many bytes its coefficients take: a row begins in a word of its own.
+    pub(super) fn bytes(bits: [usize; 3], width: usize) -> usize {
+        (8 * width * words(bits[2])) << (bits[0] + bits[1])
+    }
+
     /// The rows of all S2, for this set S1 and this bit of the entries.
     fn slab(&self, outer: usize, bit: usize) -> &[u64] {
         let n = words(self.bits[2]) << self.bits[1];

@@ -48,6 +48,9 @@ pub const MAX_CUBE_BITS: usize = 24;
 /// The most bits of an entry, all its components together.
 pub const MAX_CUBE_WIDTH: usize = 1024;
 
+/// The most bytes of a table's coefficients.
+const MAX_TABLE: usize = 1 << 26;
+
 /// The most bits of a part of an index.
 const MAX_PART: usize = 12;
 
@@ -67,7 +70,8 @@ impl<G: Element> Cube<G> {
     /// have 2^(each) bits: [`super::Dimensions::of`] chooses.
     ///
     /// `None` unless the parts have 1 to 12 bits each and at most [`MAX_CUBE_BITS`] together, there are as
-    /// many entries, and these have at most [`MAX_CUBE_WIDTH`] bits.
+    /// many entries, and these have at most [`MAX_CUBE_WIDTH`] bits; and if its coefficients take more than
+    /// 64 MiB, those of the third part in whole words.
     #[must_use]
     pub fn new(parts: [usize; 3], components: usize, entries: &[G]) -> Option<Cube<G>> {
         let k = index_bits(parts)?;
@@ -87,7 +91,7 @@ impl<G: Element> Cube<G> {
         }
         let widths: Vec<usize> = all.iter().map(|all| (128 - all.leading_zeros() as usize).max(1)).collect();
         let width: usize = widths.iter().sum();
-        if width > MAX_CUBE_WIDTH {
+        if width > MAX_CUBE_WIDTH || Grid::bytes(parts, width) > MAX_TABLE {
             return None;
         }
         let mut planes = vec![vec![0_u64; (1_usize << k).div_ceil(64)]; width];
