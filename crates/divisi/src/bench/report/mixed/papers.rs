@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use divisi_program::applications::table6;
 
-    /// Table 4 is Table 6 times the LAN rows of Table 3 and times of B2A and A2B, within some percent: that its
-    /// rows were read right follows.
+    /// Table 4 is Table 6 times the LAN rows of Table 3 and times of B2A and A2B, within some percent: so its
+    /// rows were read right.
     #[test]
     fn table_4_follows_from_tables_3_and_6() {
         let of = |op: &str, n: usize| {
