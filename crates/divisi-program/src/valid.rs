@@ -2,9 +2,11 @@
 //! numbers of a size of 2^30 and more, bits of negative numbers, places behind a table's end. And random
 //! inputs that are right.
 
-use crate::applications::Draw;
 use crate::plain::{Entries, walk};
 use crate::program::{Action, BOUND, Script, Statement, ValueKind};
+
+/// A number below the one that is given, at random.
+pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
 
 /// As [`crate::plain::evaluate`].
 ///

@@ -36,8 +36,8 @@ pub struct Arguments {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME", required_unless_present = "program")]
     circuit: Option<String>,
-    /// A program on numbers and bits: a text that begins with the line `divisi program 1`, or biomatch, kmeans,
-    /// mnist, gauss or merge-db
+    /// A program on numbers and bits: a text that begins with the line `divisi program 1`, or biomatch,
+    /// kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "streamed", "mode"])]
     program: Option<String>,
     /// Of a circuit an input value: the number of its owner, and its digits if they are known here; or the

@@ -10,10 +10,10 @@
 //! down, which costs nothing, and what is left has so few bits that maximum and B2A are cheap. The powers are
 //! public, and depend on the network alone ([`Network::shifts`]).
 
-use super::Draw;
 use crate::plain::Entries;
 use crate::program::{BOUND, Error, LARGEST, Script, Value, ValueKind};
 use crate::shape::Shape;
+use crate::valid::Draw;
 
 /// A side of an image.
 pub const SIDE: usize = 28;

@@ -106,8 +106,8 @@ pub fn iris(rows: &[usize]) -> Result<Script, Error> {
     script(rows, FEATURES, KINDS, STEPS)
 }
 
-/// The inputs of [`iris`]: blocks of plants in an order in which the three kinds take turns, so that every party
-/// has all of them; centres start at the first party's first three plants.
+/// The inputs of [`iris`]: blocks of plants in an order in which the three kinds take turns, so that every
+/// party has all of them; centres start at the first party's first three plants.
 ///
 /// # Errors
 /// More rows than there are plants.

@@ -11,8 +11,8 @@
 //! | `table4-biomatch` and so on | [`table6`]: as many operations as the paper counts, whatever they compute | random |
 //!
 //! "Gauss Dist." is defined nowhere in the paper; this one has comparisons, quotients and a table, of seven
-//! numbers as the paper has seven A2B. What the others compute is not said in full either: the paper has their
-//! counts from a compiler, and here they stand as texts in `programs/`.
+//! numbers as the paper has seven A2B. What the others compute is not said in full either: the paper has
+//! their counts from a compiler, and here they stand as texts in `programs/`.
 
 pub mod digits;
 pub mod kmeans;
@@ -20,10 +20,8 @@ pub mod table6;
 
 use crate::plain::Entries;
 use crate::program::{Error, Script};
-use crate::{text, valid};
-
-/// A number below the one that is given, at random.
-pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
+use crate::text;
+use crate::valid::{self, Draw};
 
 /// An application.
 #[derive(Clone, Copy)]

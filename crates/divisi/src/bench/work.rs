@@ -1,5 +1,5 @@
-//! What is measured: AES block by block, a hash or MAC message by message, a circuit, operations on numbers and
-//! bits, or a program of them.
+//! What is measured: AES block by block, a hash or MAC message by message, a circuit, operations on numbers
+//! and bits, or a program of them.
 
 use super::Options;
 use crate::circuit;

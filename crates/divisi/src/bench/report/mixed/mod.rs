@@ -1,5 +1,5 @@
-//! The page of numbers and bits among many parties: GYKW's Tables 2, 3, 4 and 6, and its estimate of garbling,
-//! beside what is measured here. Semi-honest, said on the page.
+//! The page of numbers and bits among many parties: GYKW's Tables 2, 3, 4 and 6, and its estimate of
+//! garbling, beside what is measured here. Semi-honest, said on the page.
 
 mod page;
 mod papers;
