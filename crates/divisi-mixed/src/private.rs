@@ -11,7 +11,8 @@
 //! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
 //! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
-//! polynomial more; n + 2 rounds, and two a refresh. Along a tree what a random bit costs and the n - 1
+//! polynomial more; n + 2 rounds, and two a refresh. In the paper's form each gives the first an encryption under
+//! the public key, two polynomials, and the last sends both components: 7 (n - 1) in all. Along a tree what a random bit costs and the n - 1
 //! polynomials, in no more rounds (test `private_tables_by_hops`).
 
 use crate::bit::Bit;
@@ -22,10 +23,11 @@ use crate::table::{MOST, walsh};
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_bgv::{Ciphertext, Keys, Sampler, encode};
-use divisi_core::{Abort, Check, Lanes, Session, Step, step};
+use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
+use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step};
 
 const MASK: Step = step!("mask");
+const GATHER: Step = step!("gather");
 const INDEX: Step = step!("index");
 
 /// Shares of tables T' and of their masks r. Used by value, once \[G7\]: it is neither copied nor cloned.
@@ -172,13 +174,40 @@ fn pass(
     let order = Order::new(session, batch);
     // [That] at the first
     let first = order.at(session, 0)?;
-    let x = keys.from_shares(session, sampler, first, share)?; // [G13]
-    let (holder, product, factor) = if keys.ring().parameters().form() == Form::LeanTree {
+    let form = keys.ring().parameters().form();
+    let x = if form == Form::Paper {
+        gather(session, keys, sampler, first, share)?
+    } else {
+        keys.from_shares(session, sampler, first, share)? // [G13]
+    };
+    let (holder, product, factor) = if form == Form::LeanTree {
         times_tree(session, keys, sampler, &order, x, signs)?
     } else {
         circle::around(session, keys, sampler, &order, x, signs)?
     };
     keys.to_shares(session, sampler, holder, product.as_ref(), factor)
+}
+
+/// The shares' ciphertext as Figure 7 has it: a sum of one encryption under the public key by each party.
+fn gather(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    first: PartyId,
+    share: &[u64],
+) -> Result<Option<Ciphertext>, Abort> {
+    let (ring, top) = (keys.ring(), keys.ring().parameters().top());
+    let plain = encode::encode(ring, share, ring.parameters().limbs(top));
+    let mut x = keys.encrypt(sampler, top, Some(&plain));
+    if session.me() != first {
+        wire::send(session, ring, GATHER, first, &x.components())?;
+        return Ok(None);
+    }
+    for peer in session.peers() {
+        let theirs = Ciphertext::receive(session, ring, GATHER, peer, top, 1)?; // [G10]
+        x.add(ring, session, GATHER, &theirs)?;
+    }
+    Ok(Some(x))
 }
 
 /// The shares' ciphertext, at the first, times the product of all signs, which comes to it too.
