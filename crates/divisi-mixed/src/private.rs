@@ -1,19 +1,19 @@
-//! Private tables of 2 to 256 entries by hops, or along a tree: GYKW, Figures 7 and 8, case 2, in the Walsh basis
-//! ([`crate::table`]).
+//! Private tables of 2 to 256 entries by hops, or along a tree: GYKW, Figures 7 and 8, case 2, in the Walsh
+//! basis ([`crate::table`]).
 //!
 //! The entries That\[k\] of shared tables, k from 1 on, go into a ciphertext at one party (A2E). Each party
 //! in its turn multiplies by its own signs (-1)^<k,r_i> and leaves nothing that tells them, as in Figure 6,
-//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. In the form of a tree
-//! the product of all signs comes to the first, who multiplies it with the ciphertext of the entries. r is shared modulo 2
-//! alone, so that this takes no random bits in both worlds and no triples; beside
+//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. In the form of a
+//! tree the product of all signs comes to the first, who multiplies it with the ciphertext of the entries. r
+//! is shared modulo 2 alone, so that this takes no random bits in both worlds and no triples; beside
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
 //! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
 //! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
-//! polynomial more; n + 2 rounds, and two a refresh. In the paper's form each gives the first an encryption under
-//! the public key, two polynomials, and the last sends both components: 7 (n - 1) in all. Along a tree what a random bit costs and the n - 1
-//! polynomials, in no more rounds (test `private_tables_by_hops`).
+//! polynomial more; n + 2 rounds, and two a refresh. In the paper's form each gives the first an encryption
+//! under the public key, two polynomials, and the last sends both components: 7 (n - 1) in all. Along a tree
+//! what a random bit costs and the n - 1 polynomials, in no more rounds (test `private_tables_by_hops`).
 
 use crate::bit::Bit;
 use crate::circle::{self, Order, Product};
@@ -161,8 +161,8 @@ impl Masked {
     }
 }
 
-/// Shares times the signs of all parties: into a ciphertext, around the ring or times what comes along a tree,
-/// and out of it. Both begin with another party from batch to batch.
+/// Shares times the signs of all parties: into a ciphertext, around the ring or times what comes along a
+/// tree, and out of it. Both begin with another party from batch to batch.
 fn pass(
     session: &mut Session,
     keys: &Keys,
