@@ -17,11 +17,11 @@ const ANSWER: Step = step!("refresh.answer");
 
 impl Keys {
     /// The holder of \[x\] at the bottom gets a fresh \[x\] at `level`, with factor 1. All parties call it;
-    /// others than the holder pass `None`, know the public factor, and get nothing.
-    /// Adversary: semi-honest, all but one. Cost: c_1 to each other party, and from each N coefficients modulo
-    /// the first prime and one polynomial of the level; two rounds.
-    /// Each answer is an E2A, masked, flooded and counted, and an encryption of the same mask \[G3\] under the
-    /// party's own key share, with one public polynomial for all from a seed of this call alone \[G13\].
+    /// others than the holder pass `None`, know the public factor, and get nothing. Adversary: semi-honest,
+    /// all but one. Cost: c_1 to each other party, and from each N coefficients modulo the first prime and
+    /// one polynomial of the level; two rounds. Each answer is an E2A, masked, flooded and counted, and an
+    /// encryption of the same mask \[G3\] under the party's own key share, with one public polynomial for all
+    /// from a seed of this call alone \[G13\].
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the bottom or what is above the top as `level`; as [`Keys::to_shares`].
@@ -95,8 +95,8 @@ impl Keys {
         b
     }
 
-    /// What an answer of [`Keys::refresh`] decrypts, before its lowest bits are dropped: for tests, which look
-    /// at more than a holder does.
+    /// What an answer of [`Keys::refresh`] decrypts, before its lowest bits are dropped: for tests, which
+    /// look at more than a holder does.
     ///
     /// # Errors
     /// As [`Keys::to_shares`].

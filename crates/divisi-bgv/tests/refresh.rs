@@ -1,5 +1,5 @@
-//! Interactive bootstrapping: right, within its bounds, with a mask, a flood, an error and a polynomial of its
-//! own each time; and what is refused.
+//! Interactive bootstrapping: right, within its bounds, with a mask, a flood, an error and a polynomial of
+//! its own each time; and what is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod tools;

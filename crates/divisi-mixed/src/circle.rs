@@ -1,9 +1,10 @@
 //! The way of a ciphertext around the ring of parties: GYKW, Figures 6 and 7, step 3, with section 7.1.
 //!
-//! Each party multiplies by its own signs and leaves nothing that tells them \[G1\]. Where the chain of moduli
-//! has ended the party whose hop is next refreshes the ciphertext ([`divisi_bgv::refresh`]): who stands before
-//! it in the ring has done its own part, who stands behind it waits for its turn, so that everybody answers
-//! the refreshes of a batch in their order, its own hop between them. Batches on other strands go on.
+//! Each party multiplies by its own signs and leaves nothing that tells them \[G1\]. Where the chain of
+//! moduli has ended the party whose hop is next refreshes the ciphertext ([`divisi_bgv::refresh`]): who
+//! stands before it in the ring has done its own part, who stands behind it waits for its turn, so that
+//! everybody answers the refreshes of a batch in their order, its own hop between them. Batches on other
+//! strands go on.
 
 use divisi_bgv::{Ciphertext, Keys, Sampler, wire};
 use divisi_core::{Abort, PartyId, Session, Step, step};

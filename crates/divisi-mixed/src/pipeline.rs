@@ -19,8 +19,8 @@ fn strands(keys: &Keys, batches: usize) -> usize {
     (ROOM / batch.max(1)).clamp(1, STRANDS).min(batches.max(1))
 }
 
-/// So many batches in order, each of them counted as a chunk of the current phase. `one` makes one of them, by
-/// its number among all of this purpose.
+/// So many batches in order, each of them counted as a chunk of the current phase. `one` makes one of them,
+/// by its number among all of this purpose.
 pub(crate) fn batches<R: Send>(
     session: &mut Session,
     keys: &Keys,

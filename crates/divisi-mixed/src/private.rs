@@ -1,18 +1,19 @@
-//! Private tables of 2 to 256 entries by hops, or along a tree: GYKW, Figures 7 and 8, case 2, in the Walsh basis
-//! ([`crate::table`]).
+//! Private tables of 2 to 256 entries by hops, or along a tree: GYKW, Figures 7 and 8, case 2, in the Walsh
+//! basis ([`crate::table`]).
 //!
 //! The entries That\[k\] of shared tables, k from 1 on, go into a ciphertext at one party (A2E). Each party
 //! in its turn multiplies by its own signs (-1)^<k,r_i> and leaves nothing that tells them, as in Figure 6,
-//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. In the form of a tree
-//! the product of all signs comes to the first, who multiplies it with the ciphertext of the entries. r is shared modulo 2
-//! alone, so that this takes no random bits in both worlds and no triples; beside
+//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. In the form of a
+//! tree the product of all signs comes to the first, who multiplies it with the ciphertext of the entries. r
+//! is shared modulo 2 alone, so that this takes no random bits in both worlds and no triples; beside
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
 //! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
 //! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
-//! polynomial more; n + 2 rounds, and two a refresh. Along a tree what a random bit costs and the n - 1
-//! polynomials, in no more rounds (test `private_tables_by_hops`).
+//! polynomial more; n + 2 rounds, and two a refresh. In the paper's form each gives the first an encryption
+//! under the public key, two polynomials, and the last sends both components: 7 (n - 1) in all. Along a tree
+//! what a random bit costs and the n - 1 polynomials, in no more rounds (test `private_tables_by_hops`).
 
 use crate::bit::Bit;
 use crate::circle::{self, Order, Product};
@@ -22,10 +23,11 @@ use crate::table::{MOST, walsh};
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_bgv::{Ciphertext, Keys, Sampler, encode};
-use divisi_core::{Abort, Check, Lanes, Session, Step, step};
+use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
+use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step};
 
 const MASK: Step = step!("mask");
+const GATHER: Step = step!("gather");
 const INDEX: Step = step!("index");
 
 /// Shares of tables T' and of their masks r. Used by value, once \[G7\]: it is neither copied nor cloned.
@@ -159,8 +161,8 @@ impl Masked {
     }
 }
 
-/// Shares times the signs of all parties: into a ciphertext, around the ring or times what comes along a tree,
-/// and out of it. Both begin with another party from batch to batch.
+/// Shares times the signs of all parties: into a ciphertext, around the ring or times what comes along a
+/// tree, and out of it. Both begin with another party from batch to batch.
 fn pass(
     session: &mut Session,
     keys: &Keys,
@@ -172,13 +174,40 @@ fn pass(
     let order = Order::new(session, batch);
     // [That] at the first
     let first = order.at(session, 0)?;
-    let x = keys.from_shares(session, sampler, first, share)?; // [G13]
-    let (holder, product, factor) = if keys.ring().parameters().form() == Form::LeanTree {
+    let form = keys.ring().parameters().form();
+    let x = if form == Form::Paper {
+        gather(session, keys, sampler, first, share)?
+    } else {
+        keys.from_shares(session, sampler, first, share)? // [G13]
+    };
+    let (holder, product, factor) = if form == Form::LeanTree {
         times_tree(session, keys, sampler, &order, x, signs)?
     } else {
         circle::around(session, keys, sampler, &order, x, signs)?
     };
     keys.to_shares(session, sampler, holder, product.as_ref(), factor)
+}
+
+/// The shares' ciphertext as Figure 7 has it: a sum of one encryption under the public key by each party.
+fn gather(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    first: PartyId,
+    share: &[u64],
+) -> Result<Option<Ciphertext>, Abort> {
+    let (ring, top) = (keys.ring(), keys.ring().parameters().top());
+    let plain = encode::encode(ring, share, ring.parameters().limbs(top));
+    let mut x = keys.encrypt(sampler, top, Some(&plain));
+    if session.me() != first {
+        wire::send(session, ring, GATHER, first, &x.components())?;
+        return Ok(None);
+    }
+    for peer in session.peers() {
+        let theirs = Ciphertext::receive(session, ring, GATHER, peer, top, 1)?; // [G10]
+        x.add(ring, session, GATHER, &theirs)?;
+    }
+    Ok(Some(x))
 }
 
 /// The shares' ciphertext, at the first, times the product of all signs, which comes to it too.

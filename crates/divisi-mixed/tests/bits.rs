@@ -78,8 +78,9 @@ fn bits_are_the_same_in_both_worlds() {
     }
 }
 
-/// Where the chain has fewer levels than there are hops: refreshed on the way, at every length of a chain, the
-/// bytes and rounds are those of the parameters, and after n batches everybody has refreshed equally often.
+/// Where the chain has fewer levels than there are hops: refreshed on the way, at every length of a chain,
+/// the bytes and rounds are those of the parameters, and after n batches everybody has refreshed equally
+/// often.
 #[test]
 fn bits_are_the_same_where_ciphertexts_are_refreshed() {
     for form in [Form::LeanRing, Form::Paper] {

@@ -177,7 +177,11 @@ impl Course {
             (Operation::Triples, _) => self.noise.shared(),
             (Operation::PrivateTables, Form::LeanRing) => self.noise.shared(),
             // a sum of one encryption under the public key by each party
-            (Operation::PrivateTables, Form::Paper) => self.noise.fresh() + self.noise.parties().log2() / 2.0,
+            // which wraps as a sum of shares does
+            (Operation::PrivateTables, Form::Paper) => {
+                let errors = self.noise.fresh() + self.noise.parties().log2() / 2.0;
+                plus(errors, self.noise.root() + (self.noise.parties() / 2.0).log2())
+            }
             _ => self.noise.fresh(),
         };
         first.max(self.refreshed())

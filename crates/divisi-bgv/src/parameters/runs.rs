@@ -1,8 +1,8 @@
 //! Where ciphertexts that pass many parties are refreshed: at the bottom, as long as hops are left.
 //!
 //! GYKW, section 7.1: hops stand in runs, each as long as the chain, the last as long as what is left. A
-//! ciphertext that comes to the bottom before its last hop is refreshed by the party whose hop is next, at the
-//! level from which the run that begins goes down to the bottom again.
+//! ciphertext that comes to the bottom before its last hop is refreshed by the party whose hop is next, at
+//! the level from which the run that begins goes down to the bottom again.
 
 use super::{Operation, Parameters, derive};
 
@@ -64,8 +64,8 @@ impl Parameters {
         hop / self.run() * self.run()
     }
 
-    /// Whether the chain has all steps, or ends before a hop, where a ciphertext can be refreshed; and what is
-    /// refreshed has no more noise than the bound of any level at which it may come \[G5\].
+    /// Whether the chain has all steps, or ends before a hop, where a ciphertext can be refreshed; and what
+    /// is refreshed has no more noise than the bound of any level at which it may come \[G5\].
     pub(super) fn ends_where_it_may(&self) -> bool {
         let refreshed = self.bounds().shared();
         let begun = self.levels.iter().skip(1).all(|level| refreshed <= level.noise + 1e-6);

@@ -58,8 +58,8 @@ fn every_choice_fits_its_ring() {
     }
 }
 
-/// Hops go down level by level; where one is at the bottom and others follow, a refresh does, to as many levels
-/// as are used up before the next.
+/// Hops go down level by level; where one is at the bottom and others follow, a refresh does, to as many
+/// levels as are used up before the next.
 fn runs_end_at_the_bottom(p: &Parameters) {
     if !derive::refreshable(p.operation, p.form) {
         return;
