@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Noise, in_the_clear, random_program};
-use divisi_circuit::{Build, Gates, Program};
+use divisi_circuit::Program;
 use divisi_core::testing::Outputs;
 use divisi_core::{Abort, Boolean, Check, Convert, Counts, Job, Parameters, settle};
 use divisi_net::memory;

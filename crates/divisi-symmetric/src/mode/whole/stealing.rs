@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn orders_go_back_at_every_length() {
-        for bits in 128..520 {
+        for bits in 128_usize..520 {
             let mut text: Vec<u8> = (1..=bits.div_ceil(8)).map(|i| (i * 37) as u8).collect();
             if let Some(last) = text.last_mut() {
                 *last = *last >> (8 * bits.div_ceil(8) - bits) << (8 * bits.div_ceil(8) - bits);
