@@ -14,8 +14,8 @@ suites:
     DIVISI_KERNEL=portable cargo suites --release --lib --test suite
     DIVISI_KERNEL=avx2 cargo suites --release --lib --test suite
     cargo clippy --all-targets --features fault,testing -p divisi-core -p divisi-symmetric -p divisi-rep3 \
-        -p divisi-symphony -p divisi-ot -p divisi-garble -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc \
-        -- -D warnings
+        -p divisi-symphony -p divisi-ot -p divisi-garble -p divisi-spdz -p divisi-bgv -p divisi-mixed \
+        -p divisi-mpgc -- -D warnings
 
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
 # and timings, each package and feature apart, the oldest compiler, Miri, another processor.
