@@ -299,7 +299,7 @@ mod tests {
         for divisor in [3, 7, 10, 200, 255, 257, 1000, 65_535, 65_537, 10_000_019, most - 1, most] {
             for low_depth in [false, true] {
                 let by = circuit(Word::DivideBy(divisor as u32), 30, low_depth);
-                let near = [1, 2, most / divisor / 2, most / divisor].map(|q| q * divisor);
+                let near = [1, 2, (most / divisor).div_ceil(2), most / divisor].map(|q| q * divisor);
                 let all = near.into_iter().flat_map(|x| [x - 1, x, x + 1]).chain([0, most, most - 1]);
                 all.filter(|x| *x <= most)
                     .for_each(|x| assert_eq!(run(&by, &[x]), x / divisor, "{x} {divisor}"));

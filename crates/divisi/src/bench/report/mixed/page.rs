@@ -78,18 +78,19 @@ fn operations(outcome: &MixedOutcome, ops: &[Op], factor: f64, unit: &str) -> St
         let (_, report) = column.operations.iter().find(|(other, _)| *other == op)?;
         Some(item_seconds(op, report) * factor)
     };
-    let line = |name: String, figures: &dyn Fn(usize) -> Option<f64>| {
-        let cells = columns.iter().map(|parties| figures(*parties).map_or(NONE.into(), figure));
+    let line = |name: String, figures: &dyn Fn(usize) -> Option<String>| {
+        let cells = columns.iter().map(|parties| figures(*parties).unwrap_or(NONE.into()));
         std::iter::once(name).chain(cells).collect::<Vec<String>>()
     };
     let rows = ops.iter().flat_map(|op| {
         let printed = papers::rows(op.name()).map(|row| {
             let at = |parties| {
-                PARTIES.iter().position(|n| *n == parties).and_then(|i| row.figures.get(i)).copied()
+                let place = PARTIES.iter().position(|n| *n == parties);
+                place.and_then(|i| row.figures.get(i)).map(f64::to_string)
             };
             line(format!("{}, paper, {}", op.name(), row.network), &at)
         });
-        let here = line(format!("{}, here", op.name()), &|parties| ours(*op, parties));
+        let here = line(format!("{}, here", op.name()), &|parties| ours(*op, parties).map(figure));
         std::iter::once(here).chain(printed).collect::<Vec<_>>()
     });
     let header: Vec<String> =
