@@ -30,9 +30,8 @@ fn parties_that_differ_begin_nothing() {
             let harness = Harness::new(n, &Parameters::new("agreement"));
             let recordings = harness.recordings();
             let parameters = |who: PartyId| said(if who == party(odd) { how } else { "" });
-            let ends = harness.act_each(parameters, |session| {
-                lab::begin::<Gf48>(session, Some(USUAL)).map(drop)
-            });
+            let ends =
+                harness.act_each(parameters, |session| lab::begin::<Gf48>(session, Some(USUAL)).map(drop));
             // each told every peer its own part of the agreement, and that it ends
             let told = |seen: &Recording| seen.read().iter().filter(|seen| seen.way == Way::Out).count();
             let few = |seen: &Recording| told(seen) <= 4 * (n - 1);
