@@ -62,11 +62,18 @@ fn triple_des_by_all_powers() {
 /// Five parties: each hears four, and every product has twenty terms.
 #[test]
 fn among_five() {
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::RivainProuff).prepared(BUCKETED), 5, 1);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn tables_among_five() {
     suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::Lookup).prepared(BUCKETED), 5, 1);
     suite::triple_des_samples(&SpdzLab::<Gf40>::new(5, Protocol::RivainProuff).prepared(BUCKETED), 1);
 }
 
 #[test]
+#[ignore = "a minute"]
 fn among_five_by_mascot() {
     suite::aes_random(&SpdzLab::<Gf40>::new(5, Protocol::BitDecomposition).prepared(MASCOT), 6, 1);
 }
@@ -91,6 +98,7 @@ fn products_of_six_bits() {
     made::<Gf42>(2, BUCKETED);
     made::<Gf48>(3, BUCKETED);
     made::<Gf42>(3, MASCOT);
+    made::<Gf48>(5, MASCOT);
     made::<Gf72>(2, MASCOT);
 }
 

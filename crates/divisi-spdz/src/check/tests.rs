@@ -277,7 +277,9 @@ fn the_kernel_of_an_earlier_coin_is_of_no_use() {
             party.open(OPENED, &x.x, &x.m)?;
             party.check()
         });
-        assert_eq!(failed_check(&ends[0]), Some(Check::K4));
+        // P_2 sees the sum, too, and may be the first to say so
+        assert!(ends[0].is_err());
+        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)));
     }
 }
 
