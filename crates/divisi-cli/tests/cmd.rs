@@ -171,7 +171,6 @@ files!(
     client = "client.toml",
     kat = "kat.toml",
     bench = "bench.toml",
-    garbled = "garbled.toml",
     circuits = "circuit.toml",
     circuits_run = "run.toml",
     programs = "program.toml",

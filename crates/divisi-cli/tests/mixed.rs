@@ -13,11 +13,10 @@ fn one_party_each() {
 /// Parties that mean different things are told so, all of them, before anything secret is there.
 #[test]
 fn parties_that_disagree_are_refused_with_both_digests() {
-    let differences: [(&[&str], &str); 4] = [
+    let differences: [(&[&str], &str); 3] = [
         (&["--circuit", "xor"], "another circuit"),
         (&["--circuit", "and", "--output", "1"], "another circuit"),
         (&["--circuit", "and", "--k", "3"], "in another way"),
-        (&["--circuit", "and", "--protocol", "mpgc"], "in another way"),
     ];
     separate::refused_with_both_digests("mixed", &differences);
 }

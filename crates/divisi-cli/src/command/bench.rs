@@ -1,7 +1,7 @@
 //! `divisi bench`.
 
 use super::effort::Effort;
-use super::engine::{CircuitsChoice, EngineChoice, Manner};
+use super::engine::{EngineChoice, Manner};
 use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice};
 use super::{bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
@@ -163,8 +163,6 @@ pub struct Circuit {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    circuits: CircuitsChoice,
-    #[command(flatten)]
     manner: Manner,
     /// With garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
     #[arg(long)]
@@ -231,13 +229,11 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             goal.own(&mut usual.own);
             measure(context, Options { work, choice: goal.choice(), blocks: messages.count, ..usual })
         }
-        Commands::Circuit(arguments) => {
-            let Circuit { circuit, count, engine, circuits, manner, streamed, goal, effort } = arguments;
+        Commands::Circuit(Circuit { circuit, count, engine, manner, streamed, goal, effort }) => {
             let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
             let usual = effort.options(context, Some(*engine));
             let mut own = manner.own(*streamed);
             goal.own(&mut own);
-            circuits.own(engine.engine(), &mut own)?;
             let usual = Options { own, work: work(0), ..usual };
             usual.check()?;
             let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;

@@ -3,7 +3,6 @@
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, ValueEnum};
-use divisi::engine::mixed::manner::Manner as Mixed;
 use divisi::engine::settings::STREAMED;
 use divisi::engine::{self, Engine, Settings};
 use divisi::failure::Failure;
@@ -79,39 +78,6 @@ pub enum FormName {
 /// The name of a value, as on the command line.
 pub fn own(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum CircuitsName {
-    /// A round a level
-    Gmw,
-    /// Garbled ahead: three rounds whatever the depth, and bytes that do not grow with the parties
-    Mpgc,
-}
-
-/// How the engine mixed evaluates circuits.
-#[derive(Args, Clone, Copy)]
-pub struct CircuitsChoice {
-    /// Of mixed: how a circuit is evaluated [default: gmw]
-    #[arg(long, value_enum, value_name = "NAME")]
-    protocol: Option<CircuitsName>,
-}
-
-impl CircuitsChoice {
-    /// Put it among the options of the engine.
-    ///
-    /// # Errors
-    /// If it is another's.
-    pub fn own(self, engine: &dyn Engine, own: &mut BTreeMap<String, String>) -> Result<(), Failure> {
-        let Some(name) = self.protocol.as_ref().map(self::own) else { return Ok(()) };
-        if engine.name() != "mixed" {
-            return Err(Failure::usage(format!(
-                "the protocol {name} belongs to the engine mixed: give --engine mixed, or leave --protocol out"
-            )));
-        }
-        own.insert(Mixed::PROTOCOL.into(), name);
-        Ok(())
-    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -1,6 +1,6 @@
 //! `divisi run`.
 
-use super::engine::{CircuitsChoice, EQUAL_KEYS, EngineChoice, Manner, caution};
+use super::engine::{EQUAL_KEYS, EngineChoice, Manner, caution};
 use super::{Context, Done, Goal, given};
 use clap::Args;
 use divisi::circuit;
@@ -54,8 +54,6 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
-    circuits: CircuitsChoice,
-    #[command(flatten)]
     manner: Manner,
     /// With garble: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
     #[arg(long, value_name = "BITS")]
@@ -89,7 +87,6 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     }
     let (mut choice, mut own) = (*choice, manner.own(*streamed));
     arguments.goal.own(&mut own);
-    arguments.circuits.own(choice.engine(), &mut own)?;
     if let Some(config) = config {
         let config = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?;
         let range = choice.engine().parties();

@@ -1,27 +1,26 @@
-//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level; or
-//! garbled ([`super::garbled`]).
+//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level.
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
 use super::super::Differ;
 use super::super::job::{Between, Circuit, Own};
 use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
-use super::garbled::{self, Garbling};
-use super::manner::{Circuits, Manner};
-use super::values::evaluate;
+use super::manner::Manner;
 use super::{ONLINE, PREPROCESSING, SETUP};
-use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
-use divisi_mixed::Gmw;
+use divisi_core::{Abort, Boolean, Counts, Job, Parameters, PartyId, Session, Step, step};
 use divisi_mixed::gmw::triples_for;
+use divisi_mixed::{Bit, Gmw};
 use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
+use zeroize::Zeroizing;
 
 /// The most instances of a run.
 const MOST: usize = 1 << 24;
 /// How many triples are there at once, unless an instance takes more: three bits each.
 const TRIPLES: usize = 1 << 28;
+
+const INPUT: Step = step!("input");
 
 /// A circuit with its owners and receivers.
 pub(super) struct Evaluations<'j> {
@@ -31,8 +30,6 @@ pub(super) struct Evaluations<'j> {
     /// The owner of each input wire.
     owners: Vec<PartyId>,
     manner: Manner,
-    /// How it is garbled, if it is.
-    garbling: Option<Garbling>,
 }
 
 impl<'j> Evaluations<'j> {
@@ -54,8 +51,7 @@ impl<'j> Evaluations<'j> {
         }
         let owner = |(owner, width): (&PartyId, &usize)| std::iter::repeat_n(*owner, *width);
         let owners = owners.iter().zip(program.inputs()).flat_map(owner).collect();
-        let garbling = manner.is_garbled().then(|| Garbling::new(program, job.count, &manner)).transpose()?;
-        Ok(Evaluations { job, program, receivers, owners, manner, garbling })
+        Ok(Evaluations { job, program, receivers, owners, manner })
     }
 
     /// What is computed, for whom: nothing of how.
@@ -66,15 +62,6 @@ impl<'j> Evaluations<'j> {
             .with("owners", &numbers(&self.owners))
             .with("receivers", &numbers(self.receivers))
     }
-
-    /// How.
-    fn how(&self, parameters: Parameters) -> Parameters {
-        let parameters = self.manner.describe(parameters);
-        match &self.garbling {
-            Some(garbling) => garbling.describe(parameters),
-            None => parameters,
-        }
-    }
 }
 
 impl Prepared for Evaluations<'_> {
@@ -83,22 +70,18 @@ impl Prepared for Evaluations<'_> {
     }
 
     fn parameters(&self, count: usize) -> Parameters {
-        self.how(self.what().with("count", &(count as u64).to_le_bytes()))
+        self.manner.describe(self.what().with("count", &(count as u64).to_le_bytes()))
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        let how = self.how(Parameters::new("run.mixed.how"));
+        let how = self.manner.describe(Parameters::new("run.mixed.how"));
         vec![
             ("another circuit, or the same with other owners or receivers", self.what().digest()),
-            ("the circuit in another way (--k, --protocol, --form)", how.digest()),
+            ("the circuit in another way (--k)", how.digest()),
         ]
     }
 
     fn course(&self, warmup: usize) -> Course {
-        if let Some(garbling) = &self.garbling {
-            let batch = garbling.batch().min(self.job.count.max(1));
-            return Course { batch, warmup: (warmup, self.job.count), one_session: false };
-        }
         // whole words of lanes
         let batch = TRIPLES / self.program.and_count().max(1) / 64 * 64;
         let batch = batch.max(64).min(self.job.count.max(1));
@@ -116,23 +99,12 @@ impl Prepared for Evaluations<'_> {
     fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
         session.phase(SETUP);
         let gmw = Gmw::new(session, self.manner.config)?;
-        if let Some(garbling) = &self.garbling {
-            let (owners, receivers) = (self.owners.as_slice(), self.receivers);
-            return Ok(Box::new(garbled::Member::new(garbling, owners, receivers, gmw)?));
-        }
         Ok(Box::new(Member { of: self, gmw }))
     }
 
     fn facts(&self) -> Map<String, Value> {
-        let ring = self.garbling.as_ref().and_then(Garbling::lattice);
         members(json!({
-            "protocol": self.manner.circuits.unwrap_or(Circuits::Gmw).name(),
-            "op": self.garbling.is_some().then_some("mpgc"),
-            "form": self.garbling.as_ref().map(Garbling::form),
-            "insecure": self.garbling.is_some().then_some(self.manner.insecure),
-            "ring_dimension": ring.map(Lattice::dimension),
-            "log2_q": ring.map(Lattice::log2_q),
-            "log2_whole": ring.map(Lattice::log2_whole),
+            "protocol": "gmw",
             "security": Security::SemiHonest.name(),
             "k": self.manner.config.k,
             "and_gates": self.program.and_count(),
@@ -144,6 +116,41 @@ impl Prepared for Evaluations<'_> {
 struct Member<'p> {
     of: &'p Evaluations<'p>,
     gmw: Gmw,
+}
+
+/// Evaluations of a program side by side. `own` has this party's input wires, one to a byte, instance after
+/// instance; so have the outputs at a receiver.
+pub(super) fn evaluate(
+    gmw: &mut Gmw,
+    program: &Program,
+    owners: &[PartyId],
+    receivers: &[PartyId],
+    count: usize,
+    own: &[u8],
+) -> Result<Own, Abort> {
+    let me = gmw.session().me();
+    let width = owners.iter().filter(|owner| **owner == me).count();
+    if own.len() != width * count {
+        return Err(gmw.session().misuse(INPUT, "inputs of another length than was said"));
+    }
+    let mut wire = 0;
+    let mut inputs = Vec::with_capacity(owners.len());
+    for owner in owners {
+        let mut values = None;
+        if *owner == me {
+            let lane = |i: usize| u64::from(own.get(i * width + wire).copied().unwrap_or(0));
+            values = Some(Bit::of((0..count).map(lane)));
+            wire += 1;
+        }
+        inputs.push(gmw.input(*owner, count, values.as_ref())?);
+    }
+    let mut jobs = [Job::new(program, inputs)];
+    gmw.run(&mut jobs)?;
+    let [job] = jobs;
+    let outputs = gmw.output(receivers, &job.wires)?.unwrap_or_default();
+    let rows = (0..if outputs.is_empty() { 0 } else { count })
+        .flat_map(|lane| outputs.iter().map(move |bit| bit.lane(lane) as u8));
+    Ok(Zeroizing::new(rows.collect()))
 }
 
 impl Party for Member<'_> {

@@ -4,8 +4,8 @@
 use super::super::drawn::{Drawn, from_bits};
 use super::super::job::{Job, Own};
 use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, alike};
+use super::evaluations::evaluate;
 use super::manner::Manner;
-use super::values::evaluate;
 use super::{ONLINE, SETUP};
 use crate::engine::drawn::KNOWN;
 use divisi_core::{Abort, Counts, Parameters, PartyId, Session};

@@ -16,31 +16,6 @@ pub struct Manner {
     pub form: Option<Form>,
     /// Whether the lattices are those of tests.
     pub insecure: bool,
-    /// How circuits are evaluated, if that was said.
-    pub circuits: Option<Circuits>,
-}
-
-/// How circuits are evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Circuits {
-    /// A round a level.
-    Gmw,
-    /// Garbled ahead, by Figures 11 and 12: two rounds, whatever the depth.
-    Mpgc,
-}
-
-impl Circuits {
-    /// Both.
-    pub const ALL: [Circuits; 2] = [Circuits::Gmw, Circuits::Mpgc];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Circuits::Gmw => "gmw",
-            Circuits::Mpgc => "mpgc",
-        }
-    }
 }
 
 /// How random bits shared in both worlds are made.
@@ -89,8 +64,7 @@ impl Form {
 }
 
 /// The options of this engine.
-pub(super) const OPTIONS: &[&str] = &[K, FORM, INSECURE, PROTOCOL];
-const PROTOCOL: &str = Manner::PROTOCOL;
+pub(super) const OPTIONS: &[&str] = &[K, FORM, INSECURE];
 const K: &str = Manner::K;
 const FORM: &str = Manner::FORM;
 /// Whether lattices are too small to protect anything.
@@ -101,8 +75,6 @@ impl Manner {
     pub const K: &'static str = "k";
     /// The option of random bits.
     pub const FORM: &'static str = "form";
-    /// The option of circuits.
-    pub const PROTOCOL: &'static str = "protocol";
 
     /// What these settings say.
     ///
@@ -136,14 +108,7 @@ impl Manner {
         };
         let form = settings.own.get(FORM).map(named).transpose()?;
         let insecure = settings.own.contains_key(INSECURE);
-        let circuits = |name: &String| {
-            let known = Circuits::ALL.into_iter().find(|way| way.name() == name);
-            known.ok_or_else(|| {
-                Unsupported::new(format!("--protocol is {name}: the engine mixed has gmw and mpgc"))
-            })
-        };
-        let circuits = settings.own.get(PROTOCOL).map(circuits).transpose()?;
-        Ok(Manner { parties: parties(&super::Mixed, settings), config, form, insecure, circuits })
+        Ok(Manner { parties: parties(&super::Mixed, settings), config, form, insecure })
     }
 
     /// That nothing is said about random bits, for circuits, which have none.
@@ -151,29 +116,9 @@ impl Manner {
     /// # Errors
     /// What to leave out.
     pub fn of_circuits(self) -> Result<Manner, Unsupported> {
-        if self.is_garbled() {
-            return Ok(self);
-        }
         if self.form.is_some() || self.insecure {
             let error = "--form and --danger-insecure-parameters of the engine mixed are about `bench mixed`: leave them out";
             return Err(Unsupported::new(error));
-        }
-        Ok(self)
-    }
-
-    /// Whether circuits are garbled.
-    #[must_use]
-    pub fn is_garbled(&self) -> bool {
-        self.circuits == Some(Circuits::Mpgc)
-    }
-
-    /// That nothing is said about circuits, for what has none.
-    ///
-    /// # Errors
-    /// What to leave out.
-    pub fn without_circuits(self) -> Result<Manner, Unsupported> {
-        if self.is_garbled() {
-            return Err(Unsupported::new("--protocol mpgc garbles one circuit: leave it out here"));
         }
         Ok(self)
     }
@@ -194,7 +139,7 @@ mod tests {
         let usual = Settings { security: Security::SemiHonest, ..Settings::default() };
         assert_eq!(
             Manner::new(&usual.clone().among(7)).unwrap(),
-            Manner { parties: 7, config: Config::default(), form: None, insecure: false, circuits: None }
+            Manner { parties: 7, config: Config::default(), form: None, insecure: false }
         );
         assert_eq!(Manner::new(&usual.clone().with(K, 2)).unwrap().config.k, 2);
         for wrong in [
@@ -203,13 +148,9 @@ mod tests {
             Settings { statistical: Some(40), ..usual.clone() },
             usual.clone().with(K, 9),
             usual.clone().with(K, "x"),
-            usual.clone().with("streamed", ""),
-            usual.clone().with(PROTOCOL, "yao"),
+            usual.with("streamed", ""),
         ] {
             assert!(Manner::new(&wrong).is_err());
         }
-        let garbled = Manner::new(&usual.with(PROTOCOL, "mpgc")).unwrap();
-        assert!(garbled.is_garbled() && garbled.of_circuits().is_ok());
-        assert!(garbled.without_circuits().is_err());
     }
 }

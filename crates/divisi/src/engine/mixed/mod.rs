@@ -2,13 +2,11 @@
 //! one may be curious together.
 
 mod evaluations;
-mod garbled;
 mod known;
 pub mod manner;
 mod operation;
 mod operations;
 pub(crate) mod programs;
-mod values;
 mod work;
 
 use super::job::Job;
@@ -80,13 +78,9 @@ impl Engine for Mixed {
         let manner = Manner::new(settings)?;
         match job {
             Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, manner.of_circuits()?)?)),
-            Job::Texts(_) | Job::Messages(_) => {
-                Ok(Box::new(Known::new(job, manner.without_circuits()?.of_circuits()?)?))
-            }
-            Job::Operation(operation) => {
-                Ok(Box::new(Operations::new(*operation, manner.without_circuits()?)?))
-            }
-            Job::Program(program) => Ok(Box::new(Programs::new(program, manner.without_circuits()?)?)),
+            Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, manner.of_circuits()?)?)),
+            Job::Operation(operation) => Ok(Box::new(Operations::new(*operation, manner)?)),
+            Job::Program(program) => Ok(Box::new(Programs::new(program, manner)?)),
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, of which the engine mixed has no circuit"))
             }
@@ -142,13 +136,6 @@ impl Engine for Mixed {
         let text = |name: &str| measured.facts.get(name).and_then(Value::as_str).unwrap_or_default();
         let circuit = measured.about.get("circuit").and_then(Value::as_str);
         let what = match circuit {
-            Some(circuit) if text("protocol") == "mpgc" => {
-                format!(
-                    "{circuit} ({} ANDs, garbled, keys by {})",
-                    measured.number("and_gates"),
-                    text("form")
-                )
-            }
             Some(circuit) => format!("{circuit} ({} ANDs, GMW)", measured.number("and_gates")),
             None if text("form").is_empty() => text("op").to_owned(),
             None => format!("{} (form {})", text("op"), text("form")),
