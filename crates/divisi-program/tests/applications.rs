@@ -311,7 +311,7 @@ fn a_digit_is_read_among_parties() {
     logits(2, 1);
 }
 
-/// Twenty digits; a minute or two.
+/// Twenty digits.
 #[test]
 #[ignore = "a minute"]
 fn twenty_digits_are_read_among_four() {
