@@ -268,8 +268,8 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
     share.eq(of_party_2.frame.body)
 }
 
-/// Party 1 adds an error to a share of a lookup by three factors.
-fn cube_with(check: Option<Check>, step: &'static str, nth: usize, plane: usize) -> bool {
+/// Party 1 adds an error to a share of lookups of x by three factors.
+fn cube_with(check: Option<Check>, x: Gf8, step: &'static str, nth: usize, plane: usize) -> bool {
     let results = Harness::without(check).patient().act(|mut trio| {
         if trio.me() == party(1) {
             let mut count = 0;
@@ -285,12 +285,12 @@ fn cube_with(check: Option<Check>, step: &'static str, nth: usize, plane: usize)
         let b = &mut BlackBox::new(trio);
         let cube =
             Cube::new([2, 2, 4], 1, &(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
-        let x = b.public(&[Gf8(7); 16])?;
+        let x = b.public(&[x; 16])?;
         let vectors = b.rohv_cube([2, 2, 4], 16)?;
         let y = b.lookup_cube(&cube, &[(&x, 8)], vectors)?.remove(0);
         b.output(&y)
     });
-    deceives(&results, &vec![Gf8(7).inverse(); 16])
+    deceives(&results, &vec![x.inverse(); 16])
 }
 
 const CUBE: &str = "divisi_rep3::ohverture::cube::make/products";
@@ -299,22 +299,22 @@ const RESULT: &str = "divisi_rep3::ohverture::cube::lookup/result";
 
 /// Party 1 makes the product of the first vector's two bits wrong, which is the first of the first round.
 pub fn first_of_three(check: Option<Check>) -> bool {
-    cube_with(check, CUBE, 0, 0)
+    cube_with(check, Gf8(7), CUBE, 0, 0)
 }
 
 /// Party 1 makes a product of the third vector wrong, of which there are two in the first round.
 pub fn third_of_three(check: Option<Check>) -> bool {
-    cube_with(check, CUBE, 0, 3)
+    cube_with(check, Gf8(7), CUBE, 0, 3)
 }
 
-/// Party 1 makes a sum over two factors wrong.
+/// Party 1 makes a sum over two factors wrong, for a place whose first part has the bit that it is times.
 pub fn sums_of_three(check: Option<Check>) -> bool {
-    cube_with(check, SUMS, 0, 0)
+    cube_with(check, Gf8(0xc7), SUMS, 0, 0)
 }
 
 /// Party 1 makes a result wrong.
 pub fn result_of_three(check: Option<Check>) -> bool {
-    cube_with(check, RESULT, 0, 3)
+    cube_with(check, Gf8(7), RESULT, 0, 3)
 }
 
 /// As [`split_index`], by three factors.

@@ -373,7 +373,7 @@ mod tests {
             let job = job(1 << k, 1, n);
             let Ok(looker) = Looker::new(&job, &Settings::default()) else { continue };
             let chunk = looker.chunk();
-            assert!(chunk >= 1 && chunk <= CHUNK, "{k} {n:?}");
+            assert!((1..=CHUNK).contains(&chunk), "{k} {n:?}");
             let terms = match looker.way {
                 Dimensions::One => 1,
                 Dimensions::Two => 1 << (k / 2),
