@@ -24,9 +24,9 @@ fn digests_and_tags_are_those_of_the_standards() {
     let mut keys = HashMap::new();
     let tags = [
         (KeyType::HmacSha256, &[32, PIECE + 100][..]),
-        (KeyType::Kmac128, &[10]),
-        (KeyType::CmacAes128, &[33]),
-        (KeyType::GmacAes128, &[20]),
+        (KeyType::Kmac128, &[10][..]),
+        (KeyType::CmacAes128, &[33][..]),
+        (KeyType::GmacAes128, &[20][..]),
     ];
     for (kind, length) in tags.into_iter().flat_map(|(kind, all)| all.iter().map(move |n| (kind, *n))) {
         let settings = settings(kind.name());
