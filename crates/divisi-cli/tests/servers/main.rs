@@ -7,6 +7,8 @@ mod house;
 mod memory;
 mod names;
 mod orders;
+#[cfg(target_os = "linux")]
+mod unkind;
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use house::{House, random, signal, until, wait};

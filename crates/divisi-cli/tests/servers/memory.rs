@@ -35,7 +35,7 @@ fn notes_draws() -> bool {
 }
 
 /// The resident bytes of each server, and its open descriptors where this user may see them.
-fn held(house: &mut House) -> Vec<(usize, usize)> {
+pub fn held(house: &mut House) -> Vec<(usize, usize)> {
     let of = |process: u32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -46,13 +46,19 @@ fn held(house: &mut House) -> Vec<(usize, usize)> {
     (1..=3).map(|party| of(house.server(party).id())).collect()
 }
 
-fn connect(house: &House) -> Client {
+/// A connection of this client with all three.
+pub fn connect_as(house: &House, who: &str) -> Result<Client, divisi_node::Error> {
     let config = Config::load(&house.path("mesh/mesh.toml")).unwrap();
-    let identity = Identity::load(&house.path("mesh/client-anna.key")).unwrap();
-    Client::connect(&config, &identity, Arc::new(Machine)).unwrap()
+    let identity = Identity::load(&house.path(&format!("mesh/client-{who}.key"))).unwrap();
+    Client::connect(&config, &identity, Arc::new(Machine))
 }
 
-fn block(client: &mut Client, key: &KeyName) {
+fn connect(house: &House) -> Client {
+    connect_as(house, "anna").unwrap()
+}
+
+/// One block, encrypted.
+pub fn block(client: &mut Client, key: &KeyName) {
     client.encrypt(key, b"", &mut &[7; 16][..], 16, &mut Vec::new(), &mut |_| {}).unwrap();
 }
 

@@ -1,0 +1,359 @@
+//! Unkind clients and strangers over sockets, each beside an honest client that asks for one block at a time.
+//!
+//! The short runs ask that every honest request is served; the long ones (`--ignored`, on an idle machine) that
+//! 99 of 100 take at most three times what they take without the attack, or half a second, and that no server
+//! keeps more than [`GROWTH`].
+
+use crate::house::House;
+use crate::memory::{block, connect_as, held};
+use divisi_core::PartyId;
+use divisi_net::{Config, Connection, Identity, Machine, World};
+use divisi_node::{Client, ErrorKind, KeyName};
+use divisi_symmetric::algorithm::Settings;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a server may keep during an attack beyond what it had before, in bytes: 32 connections of one client
+/// with two chunks each, the handshakes under way, the programs of hashes, and what the allocator holds.
+const GROWTH: usize = 96 << 20;
+
+/// How much of an attack there is.
+#[derive(Clone, Copy)]
+enum Run {
+    Short,
+    Long,
+}
+
+impl Run {
+    /// The honest client's requests before and beside the attack, and how long the latter go on at least.
+    fn requests(self) -> (usize, Duration) {
+        match self {
+            Run::Short => (30, Duration::from_millis(1500)),
+            Run::Long => (500, Duration::from_secs(20)),
+        }
+    }
+
+    fn of(self, short: usize, long: usize) -> usize {
+        match self {
+            Run::Short => short,
+            Run::Long => long,
+        }
+    }
+}
+
+/// What those who attack see of the servers.
+struct Site<'a> {
+    house: &'a House,
+    key: KeyName,
+    over: AtomicBool,
+    /// How often the attack did what it does.
+    done: AtomicUsize,
+}
+
+impl Site<'_> {
+    fn on(&self) -> bool {
+        !self.over.load(Ordering::SeqCst)
+    }
+
+    fn did(&self) {
+        self.done.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Waits, but no longer than the attack is to last.
+    fn pause(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while self.on() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5).min(time));
+        }
+    }
+
+    fn ben(&self) -> Client {
+        connect_as(self.house, "ben").unwrap()
+    }
+
+    fn config(&self) -> Config {
+        Config::load(&self.house.path("mesh/mesh.toml")).unwrap()
+    }
+
+    fn addresses(&self) -> Vec<SocketAddr> {
+        self.config().parties().iter().map(|party| party.address.parse().unwrap()).collect()
+    }
+}
+
+/// Latencies of one block each, and the 99th percentile of them.
+fn p99(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[(times.len() * 99).div_ceil(100) - 1]
+}
+
+/// At least so many requests, for at least so long.
+fn honest(anna: &mut Client, key: &KeyName, (requests, least): (usize, Duration)) -> Duration {
+    let start = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < requests || start.elapsed() < least {
+        let begun = Instant::now();
+        block(anna, key);
+        times.push(begun.elapsed());
+    }
+    p99(times)
+}
+
+/// An honest client before the attack and beside it. `attack` runs in so many threads until the site says that
+/// it is over.
+fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> House {
+    let mut house = House::new(10.0);
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128", "--clients", "ben"]);
+    let key: KeyName = "k".parse().unwrap();
+    let mut anna = connect_as(&house, "anna").unwrap();
+    let (requests, least) = run.requests();
+    let before = honest(&mut anna, &key, (requests, Duration::ZERO));
+    let memory = held(&mut house);
+
+    let site = Site { house: &house, key, over: AtomicBool::new(false), done: AtomicUsize::new(0) };
+    let (site, attack) = (&site, &attack);
+    let (during, done) = std::thread::scope(|s| {
+        (0..threads).for_each(|_| drop(s.spawn(move || attack(site))));
+        let honest = s.spawn(|| {
+            let during = honest(&mut anna, &site.key, (requests, least));
+            // a new connection is made beside the attack too
+            let mut again = connect_as(site.house, "anna").unwrap();
+            block(&mut again, &site.key);
+            during
+        });
+        let during = honest.join();
+        site.over.store(true, Ordering::SeqCst);
+        (during, site.done.load(Ordering::SeqCst))
+    });
+    let during = during.unwrap();
+    println!("99 of 100 in {before:?} alone, in {during:?} beside the attack, which was done {done} times");
+    assert!(done > 0, "no attack took place");
+    if matches!(run, Run::Long) {
+        assert!(during <= (3 * before).max(Duration::from_millis(500)), "{before:?}, then {during:?}");
+    }
+    for (before, after) in memory.iter().zip(held(&mut house)) {
+        assert!(after.0 <= before.0 + GROWTH, "{before:?} bytes and descriptors, then {after:?}");
+    }
+    house
+}
+
+/// Bytes that never end while the attack lasts, of a client that takes this long for each read.
+struct Endless<'a>(&'a Site<'a>, Duration);
+
+impl Read for Endless<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if !self.0.on() {
+            return Err(io::Error::other("over"));
+        }
+        self.0.pause(self.1);
+        self.0.did();
+        out.fill(7);
+        Ok(out.len())
+    }
+}
+
+/// Takes nothing of what the servers answer while the attack lasts.
+struct Deaf<'a>(&'a Site<'a>);
+
+impl Write for Deaf<'_> {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        self.0.did();
+        self.0.pause(Duration::from_secs(3600));
+        Err(io::Error::other("over"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A text as long as one may be.
+const LONG: u64 = (1 << 36) - 32;
+
+fn endless(site: &Site<'_>, pause: Duration) {
+    let mut ben = site.ben();
+    // ends by the input's error, or by a word of the servers about a connection that was too slow
+    ben.encrypt(&site.key, b"", &mut Endless(site, pause), LONG, &mut io::sink(), &mut |_| {}).unwrap_err();
+}
+
+fn requests_without_end(run: Run) {
+    beside(run, run.of(4, 16), |site| endless(site, Duration::ZERO));
+}
+
+fn drips(run: Run) {
+    let next = AtomicUsize::new(0);
+    beside(run, 6, |site| {
+        let pause = [10, 100, 190][next.fetch_add(1, Ordering::SeqCst) % 3];
+        endless(site, Duration::from_millis(pause));
+    });
+}
+
+fn answers_that_nobody_reads(run: Run) {
+    beside(run, run.of(4, 16), |site| {
+        let mut ben = site.ben();
+        let mut input = Endless(site, Duration::ZERO);
+        ben.encrypt(&site.key, b"", &mut input, LONG, &mut Deaf(site), &mut |_| {}).unwrap_err();
+    });
+}
+
+fn messages_by_many(run: Run) {
+    beside(run, run.of(3, 12), |site| {
+        let (mut ben, sha) = (site.ben(), Settings::new("sha256".parse().unwrap()));
+        while site.on() {
+            let hashed = ben.hash(&sha, &mut io::repeat(1).take(4096), 4096, &mut |_| {});
+            hashed.unwrap();
+            site.did();
+        }
+    });
+}
+
+fn connections_that_idle(run: Run) {
+    // A client has 32 connections with a server: the others are told to try again, or closed.
+    beside(run, 1, |site| {
+        let config = site.config();
+        let ben = Identity::load(&site.house.path("mesh/client-ben.key")).unwrap();
+        let world: Arc<dyn World> = Arc::new(Machine);
+        let mut kept = Vec::new();
+        for i in 0..run.of(60, 500) {
+            if !site.on() {
+                break;
+            }
+            let party = PartyId::from_index(i % 3).unwrap();
+            kept.push(Connection::dial(&config, party, &ben, &world, Duration::from_secs(5)));
+            site.did();
+        }
+        while site.on() {
+            site.pause(Duration::from_millis(50));
+        }
+    });
+}
+
+/// So many beginnings of handshakes a second, by turns whole ones of a stranger and ones that stop after a few
+/// bytes, at the first so many servers, and one of these restarted in the middle.
+fn handshakes(run: Run, a_second: u64, servers: usize) {
+    let house = beside(run, 1, |site| {
+        let (config, addresses) = (site.config(), site.addresses());
+        let world: Arc<dyn World> = Arc::new(Machine);
+        let stranger = Identity::generate(&Machine);
+        let (config, world, stranger) = (&config, &world, &stranger);
+        std::thread::scope(|s| {
+            let mut kept = std::collections::VecDeque::new();
+            for i in 0.. {
+                if !site.on() {
+                    break;
+                }
+                let party = i % servers;
+                if i % 8 == 0 {
+                    s.spawn(move || {
+                        let party = PartyId::from_index(party).unwrap();
+                        Connection::dial(config, party, stranger, world, Duration::from_secs(2)).err();
+                    });
+                } else if let Ok(mut socket) =
+                    TcpStream::connect_timeout(&addresses[party], Duration::from_millis(200))
+                {
+                    let _ = socket.write_all(&[22, 3, 1, 0, 200, 1]);
+                    kept.push_back(socket);
+                }
+                if kept.len() > 400 {
+                    kept.pop_front();
+                }
+                site.did();
+                site.pause(Duration::from_micros(1_000_000 / a_second));
+            }
+        });
+    });
+    drop(house);
+}
+
+/// A server is killed and started again while strangers knock: it joins the others in time.
+fn a_restart_among_strangers(run: Run) {
+    let mut house = House::new(10.0);
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let config = Config::load(&house.path("mesh/mesh.toml")).unwrap();
+    let addresses: Vec<SocketAddr> =
+        config.parties().iter().map(|party| party.address.parse().unwrap()).collect();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let mut kept = std::collections::VecDeque::new();
+            while !over.load(Ordering::SeqCst) {
+                for address in &addresses {
+                    if let Ok(socket) = TcpStream::connect_timeout(address, Duration::from_millis(100)) {
+                        kept.push_back(socket);
+                    }
+                }
+                while kept.len() > 600 {
+                    kept.pop_front();
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for party in (1..=3).take(run.of(1, 3)) {
+                house.server(party).kill().unwrap();
+                house.server(party).wait().unwrap();
+                house.start(party);
+                house.wait_for(party, "joined the other servers", 1);
+                house.does("anna", &["key", "list"]);
+            }
+        }));
+        over.store(true, Ordering::SeqCst);
+        result.unwrap();
+    });
+}
+
+fn keys_by_one_client(run: Run) {
+    let refused = AtomicBool::new(false);
+    beside(run, 1, |site| {
+        let mut ben = site.ben();
+        for i in 0..run.of(100, 10_000) {
+            if !site.on() {
+                break;
+            }
+            let name: KeyName = format!("many-{i}").parse().unwrap();
+            let new = ben.new_key(name, "aes-128".parse().unwrap(), false, Vec::new());
+            match ben.key_new(&new) {
+                Ok(_) => site.did(),
+                Err(e) => {
+                    // a client may have a thousand by default
+                    assert!(e.kind == ErrorKind::Refused && i >= 1000, "{e}");
+                    refused.store(true, Ordering::SeqCst);
+                    break;
+                }
+            }
+        }
+    });
+    println!("refused at the limit: {}", refused.into_inner());
+}
+
+macro_rules! attacks {
+    ($($short:ident $long:ident: $attack:expr;)*) => {
+        $(
+            #[test]
+            fn $short() {
+                $attack(Run::Short);
+            }
+
+            #[test]
+            #[ignore = "half a minute of an idle machine"]
+            fn $long() {
+                $attack(Run::Long);
+            }
+        )*
+    };
+}
+
+attacks! {
+    requests_without_end_starve_nobody requests_without_end_for_long: requests_without_end;
+    drips_starve_nobody drips_for_long: drips;
+    answers_that_nobody_reads_starve_nobody answers_that_nobody_reads_for_long: answers_that_nobody_reads;
+    hashes_by_many_starve_nobody hashes_by_many_for_long: messages_by_many;
+    idle_connections_starve_nobody idle_connections_for_long: connections_that_idle;
+    twenty_handshakes_a_second_starve_nobody twenty_handshakes_a_second_for_long: |run| handshakes(run, 20, 1);
+    two_hundred_handshakes_a_second_starve_nobody two_hundred_handshakes_a_second_for_long:
+        |run| handshakes(run, 200, 3);
+    a_server_joins_again_among_strangers each_server_joins_again_among_strangers: a_restart_among_strangers;
+    many_keys_starve_nobody many_keys_for_long: keys_by_one_client;
+}
