@@ -15,7 +15,8 @@ const ROOM: usize = 64 << 20;
 fn strands(keys: &Keys, batches: usize) -> usize {
     let p = keys.ring().parameters();
     // eight polynomials at the top: a ciphertext, an encryption of zero with its errors and v, a plaintext
-    let batch = 8 * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
+    let polynomials = 8;
+    let batch = polynomials * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
     (ROOM / batch.max(1)).clamp(1, STRANDS).min(batches.max(1))
 }
 

@@ -91,8 +91,8 @@ fn private_tables_by_hops() {
         let rounds =
             |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
         assert_eq!(rounds("online"), 2);
-        // A2E, a hop each but the first, E2A, and two for a refresh; a second ciphertext need not wait for all
-        // of the first
+        // A2E, a hop each but the first, E2A, and two for a refresh; a second ciphertext need not wait for
+        // all of the first
         let hops: u64 = ends.iter().filter_map(|(_, counts)| counts.checks.get(&Check::G1)).sum();
         // along a tree those who join another party's signs first
         let each = if form == Form::LeanTree { n / 2 } else { n };

@@ -83,7 +83,7 @@ fn gauss(n: &[usize]) {
         .map(|density| density.floor() as i64)
         .collect();
     let inputs = [num(&x), num(&[mean]), num(&[i64::from(deviation)])];
-    check(n, &program, &inputs, &[expected.clone()]);
+    check(n, &program, &inputs, std::slice::from_ref(&expected));
     // as near to the density as its table and integers are
     for (x, found) in x.iter().zip(&expected) {
         let z = (x - mean) as f64 / f64::from(deviation);

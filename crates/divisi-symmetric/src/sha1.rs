@@ -95,7 +95,7 @@ pub fn code<G: Gates>(g: &mut G, tag: &[[G::Bit; 8]], digits: usize) -> Vec<[G::
     let mut words: Vec<Vec<G::Bit>> =
         (0..16).map(|at| from_big_endian(&tag[at..at + 4])[..31].to_vec()).collect();
     for bit in &place[..4] {
-        words = words.chunks(2).map(|pair| choose(g, &vec![*bit; 31], &pair[1], &pair[0])).collect();
+        words = words.chunks(2).map(|pair| choose(g, &[*bit; 31], &pair[1], &pair[0])).collect();
     }
     let mut rest = words.swap_remove(0);
     let ten = |exponent: usize| 10_u64.pow(exponent as u32);

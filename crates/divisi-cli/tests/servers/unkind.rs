@@ -1,8 +1,8 @@
 //! Unkind clients and strangers over sockets, each beside an honest client that asks for one block at a time.
 //!
-//! The short runs ask that every honest request is served; the long ones (`--ignored`, on an idle machine) that
-//! 99 of 100 take at most three times what they take without the attack, or half a second, and that no server
-//! keeps more than [`GROWTH`].
+//! The short runs ask that every honest request is served; the long ones (`--ignored`, on an idle machine)
+//! that 99 of 100 take at most three times what they take without the attack, or half a second. In both no
+//! server keeps more than [`GROWTH`].
 
 use crate::house::House;
 use crate::memory::{block, connect_as, held};
@@ -101,8 +101,8 @@ fn honest(anna: &mut Client, key: &KeyName, (requests, least): (usize, Duration)
     p99(times)
 }
 
-/// An honest client before the attack and beside it. `attack` runs in so many threads until the site says that
-/// it is over.
+/// An honest client before the attack and beside it. `attack` runs in so many threads until the site says
+/// that it is over.
 fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> House {
     let mut house = House::new(10.0);
     house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128", "--clients", "ben"]);
@@ -230,8 +230,8 @@ fn connections_that_idle(run: Run) {
     });
 }
 
-/// So many beginnings of handshakes a second, by turns whole ones of a stranger and ones that stop after a few
-/// bytes, at the first so many servers, and one of these restarted in the middle.
+/// So many beginnings of handshakes a second at the first so many servers: whole ones of a stranger, and more
+/// that stop after a few bytes.
 fn handshakes(run: Run, a_second: u64, servers: usize) {
     let house = beside(run, 1, |site| {
         let (config, addresses) = (site.config(), site.addresses());
@@ -348,7 +348,8 @@ macro_rules! attacks {
 attacks! {
     requests_without_end_starve_nobody requests_without_end_for_long: requests_without_end;
     drips_starve_nobody drips_for_long: drips;
-    answers_that_nobody_reads_starve_nobody answers_that_nobody_reads_for_long: answers_that_nobody_reads;
+    answers_that_nobody_reads_starve_nobody answers_that_nobody_reads_for_long:
+        answers_that_nobody_reads;
     hashes_by_many_starve_nobody hashes_by_many_for_long: messages_by_many;
     idle_connections_starve_nobody idle_connections_for_long: connections_that_idle;
     twenty_handshakes_a_second_starve_nobody twenty_handshakes_a_second_for_long: |run| handshakes(run, 20, 1);

@@ -59,7 +59,7 @@ fn interpolate(table: &Table) -> Option<Coefficients> {
         let mut power = value * x;
         for to in made[1..].iter_mut().rev() {
             *to += power;
-            power = power * x;
+            power *= x;
         }
     }
     Some(made)

@@ -204,10 +204,10 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     };
     let tag = ciphertext.split_off(ciphertext.len().saturating_sub(tag_bytes));
     let aead = gcm || matches!(whole, Some(Whole::Ccm | Whole::GcmSiv));
-    if let (Some(unit), Some(all)) = (number("dataUnitLen"), number("payloadLen")) {
-        if unit < all {
-            return Err("several data units in one text".into());
-        }
+    if let (Some(unit), Some(all)) = (number("dataUnitLen"), number("payloadLen"))
+        && unit < all
+    {
+        return Err("several data units in one text".into());
     }
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
