@@ -352,7 +352,8 @@ attacks! {
         answers_that_nobody_reads;
     hashes_by_many_starve_nobody hashes_by_many_for_long: messages_by_many;
     idle_connections_starve_nobody idle_connections_for_long: connections_that_idle;
-    twenty_handshakes_a_second_starve_nobody twenty_handshakes_a_second_for_long: |run| handshakes(run, 20, 1);
+    twenty_handshakes_a_second_starve_nobody twenty_handshakes_a_second_for_long:
+        |run| handshakes(run, 20, 1);
     two_hundred_handshakes_a_second_starve_nobody two_hundred_handshakes_a_second_for_long:
         |run| handshakes(run, 200, 3);
     a_server_joins_again_among_strangers each_server_joins_again_among_strangers: a_restart_among_strangers;
