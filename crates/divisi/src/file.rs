@@ -6,6 +6,7 @@
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use crate::output::Output;
+pub use divisi_core::Direction;
 use divisi_node::{Client, KeyName, KeyType, Mode, OVERHEAD, Purpose};
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
@@ -60,15 +61,6 @@ impl Sink {
 const STDIN: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 const STDOUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Which way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// From text to file.
-    Encrypt,
-    /// And back.
-    Decrypt,
-}
-
 /// What was done.
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
@@ -97,7 +89,7 @@ impl Input {
     ///
     /// # Errors
     /// If it cannot be read, or is too long for memory.
-    pub fn open(source: &Source, way: Way) -> Result<Input, Failure> {
+    pub fn open(source: &Source, way: Direction) -> Result<Input, Failure> {
         let input = match source {
             Source::File(path) => {
                 let unread = |e: std::io::Error| {
@@ -130,8 +122,8 @@ impl Input {
     }
 
     /// Read a stream to its end.
-    fn from_stream(stream: impl Read, way: Way) -> Result<Input, Failure> {
-        let limit = IN_MEMORY + if way == Way::Decrypt { OVERHEAD } else { 0 };
+    fn from_stream(stream: impl Read, way: Direction) -> Result<Input, Failure> {
+        let limit = IN_MEMORY + if way == Direction::Decrypt { OVERHEAD } else { 0 };
         // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages
         // cost nothing.
         let mut bytes = Zeroizing::new(Vec::with_capacity(limit as usize + 1));
@@ -160,13 +152,13 @@ impl Input {
     ///
     /// # Errors
     /// If it is to be decrypted and too short.
-    pub fn check(&self, way: Way, using: Option<Using>) -> Result<(), Failure> {
+    pub fn check(&self, way: Direction, using: Option<Using>) -> Result<(), Failure> {
         let least = match using {
             Some(Using::Gcm) => OVERHEAD,
             // an IV, two semiblocks
             _ => 16,
         };
-        if way == Way::Decrypt && self.length < least {
+        if way == Direction::Decrypt && self.length < least {
             let error = format!(
                 "the input has {} bytes and is no encrypted file, which has at least {least}: give what `encrypt` wrote",
                 self.length
@@ -183,7 +175,7 @@ impl Input {
 /// If input or output cannot be used, or the servers fail or refuse.
 pub fn transform(
     client: &mut Client,
-    way: Way,
+    way: Direction,
     key: &KeyName,
     aad: &[u8],
     mut input: Input,
@@ -195,25 +187,29 @@ pub fn transform(
     let (length, start) = (input.length, Instant::now());
     let mut run = |output: &mut dyn Write| -> Result<(), Failure> {
         let done = match (&mut input.reader, way) {
-            (Reader::File(file), Way::Encrypt) => client.encrypt(key, aad, file, length, output, progress),
-            (Reader::Memory(bytes), Way::Encrypt) => {
+            (Reader::File(file), Direction::Encrypt) => {
+                client.encrypt(key, aad, file, length, output, progress)
+            }
+            (Reader::Memory(bytes), Direction::Encrypt) => {
                 client.encrypt(key, aad, bytes, length, output, progress)
             }
-            (Reader::File(file), Way::Decrypt) => client.decrypt(key, aad, file, length, output, progress),
-            (Reader::Memory(bytes), Way::Decrypt) => {
+            (Reader::File(file), Direction::Decrypt) => {
+                client.decrypt(key, aad, file, length, output, progress)
+            }
+            (Reader::Memory(bytes), Direction::Decrypt) => {
                 client.decrypt(key, aad, bytes, length, output, progress)
             }
         };
         Ok(done?)
     };
     let bytes_out = match way {
-        Way::Encrypt => length + OVERHEAD,
-        Way::Decrypt => length - OVERHEAD,
+        Direction::Encrypt => length + OVERHEAD,
+        Direction::Decrypt => length - OVERHEAD,
     };
     match sink {
         Sink::File(path) => {
             // A plaintext is its owner's alone; a ciphertext is as other new files are.
-            let mode = if way == Way::Encrypt { 0o666 } else { 0o600 };
+            let mode = if way == Direction::Encrypt { 0o666 } else { 0o600 };
             let mut output = Output::beside(path, mode, cleanup)?;
             run(output.writer())?;
             output.put_in_place(path)?;
@@ -307,7 +303,7 @@ impl std::str::FromStr for Using {
 /// padding.
 pub fn transform_whole(
     client: &mut Client,
-    way: Way,
+    way: Direction,
     mode: Mode,
     key: &KeyName,
     aad: &[u8],
@@ -328,13 +324,13 @@ pub fn transform_whole(
         Failure::usage(format!("the input cannot be read to its end ({e}): give a file that nobody writes"))
     })?;
     let out = match way {
-        Way::Encrypt => {
+        Direction::Encrypt => {
             if mode == Mode::Cbc {
                 text = Zeroizing::new(crate::padding::add(&text, 16));
             }
             client.encrypt_whole(key, mode, aad, &text, progress)?
         }
-        Way::Decrypt => {
+        Direction::Decrypt => {
             let plain = client.decrypt_whole(key, mode, aad, &text, progress)?;
             match mode {
                 Mode::Cbc => Zeroizing::new(crate::padding::remove(&plain, 16).ok_or_else(|| {
@@ -347,7 +343,7 @@ pub fn transform_whole(
     let bytes_out = out.len() as u64;
     match sink {
         Sink::File(path) => {
-            let mode = if way == Way::Encrypt { 0o666 } else { 0o600 };
+            let mode = if way == Direction::Encrypt { 0o666 } else { 0o600 };
             let mut output = Output::beside(path, mode, cleanup)?;
             output.writer().write_all(&out).map_err(|e| {
                 Failure::usage(format!("{} cannot be written ({e}): make room", path.display()))
@@ -383,13 +379,13 @@ mod tests {
 
     #[test]
     fn a_stream_has_a_limit_and_a_file_may_be_longer() {
-        let input = Input::from_stream(&b"a text"[..], Way::Encrypt).unwrap();
+        let input = Input::from_stream(&b"a text"[..], Direction::Encrypt).unwrap();
         assert_eq!(input.length, 6);
-        assert!(input.check(Way::Encrypt, None).is_ok());
-        assert!(input.check(Way::Decrypt, Some(Using::Gcm)).unwrap_err().error.contains("at least 28"));
-        assert!(input.check(Way::Decrypt, None).unwrap_err().error.contains("at least 16"));
+        assert!(input.check(Direction::Encrypt, None).is_ok());
+        assert!(input.check(Direction::Decrypt, Some(Using::Gcm)).unwrap_err().error.contains("at least 28"));
+        assert!(input.check(Direction::Decrypt, None).unwrap_err().error.contains("at least 16"));
         let limit = IN_MEMORY + OVERHEAD;
-        for (way, limit) in [(Way::Decrypt, limit), (Way::Encrypt, IN_MEMORY)] {
+        for (way, limit) in [(Direction::Decrypt, limit), (Direction::Encrypt, IN_MEMORY)] {
             assert!(Input::from_stream(std::io::repeat(0).take(limit), way).is_ok());
             let too_long = Input::from_stream(std::io::repeat(0).take(limit + 1), way).err().unwrap();
             assert!(too_long.error.contains("--in"), "{too_long}");

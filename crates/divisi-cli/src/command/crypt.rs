@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Context, Done, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Input, Sink, Source, Using, Way, transform, transform_whole};
+use divisi::file::{Direction, Input, Sink, Source, Using, transform, transform_whole};
 use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
 use std::path::PathBuf;
@@ -42,14 +42,14 @@ pub struct Arguments {
 }
 
 pub fn encrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    run(context, arguments, Way::Encrypt)
+    run(context, arguments, Direction::Encrypt)
 }
 
 pub fn decrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    run(context, arguments, Way::Decrypt)
+    run(context, arguments, Direction::Decrypt)
 }
 
-fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failure> {
+fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done, Failure> {
     let source = Source::named(arguments.input.as_deref());
     let sink = Sink::named(arguments.out.as_deref());
     if context.json && matches!(sink, Sink::Stdout) {
@@ -72,7 +72,7 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     progress.end();
     let done = done?;
     // A name may have come to another key: whose it is now, as all three servers say.
-    let used = client.last_key().filter(|_| way == Way::Encrypt);
+    let used = client.last_key().filter(|_| way == Direction::Encrypt);
     let whose = used.map(|key| format!(", for the key that {} made", key.maker)).unwrap_or_default();
     let text = match &sink {
         Sink::Stdout => String::new(),

@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Context, Done, Membership, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Input, Source, Way};
+use divisi::file::{Direction, Input, Source};
 use divisi_node::KeyName;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use serde_json::json;
@@ -94,7 +94,7 @@ impl Text {
 
     fn open(&self) -> Result<Input, Failure> {
         let source = Source::named(self.input.as_deref());
-        let input = Input::open(&source, Way::Encrypt)?;
+        let input = Input::open(&source, Direction::Encrypt)?;
         if input.length > divisi_node::MESSAGE {
             let (length, most) = (input.length, divisi_node::MESSAGE);
             return Err(Failure::usage(format!(

@@ -4,7 +4,7 @@
 use super::Options;
 use crate::circuit;
 use crate::engine::job::{
-    Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Lookups, Op, Operation, ProgramJob,
+    Between, Blocks, Cipher, Circuit, Digests, Job, Keys, LookupJob, Op, Operation, ProgramJob,
 };
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
@@ -157,7 +157,7 @@ impl Options {
                 Job::Program(ProgramJob { program: Arc::new(Held::load(name)?), count })
             }
             Work::Lookups { entries, inputs, dimensions } => {
-                Job::Lookups(Lookups { entries: *entries, inputs: *inputs, dimensions: *dimensions, count })
+                Job::Lookups(LookupJob { entries: *entries, inputs: *inputs, dimensions: *dimensions, count })
             }
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());

@@ -11,7 +11,7 @@ pub use joint::{Joint, cipher, joint};
 use crate::bench::ordinary;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::file::{Done, Input, Sink, Source, Way, transform};
+use crate::file::{Direction, Done, Input, Sink, Source, transform};
 use crate::local::Room;
 use crate::local::servers::{FirstKey, SERVERS, Servers};
 use crate::mode::Choice;
@@ -100,7 +100,7 @@ pub fn run(
             file
         }
     };
-    let bytes = Input::open(&Source::File(file.clone()), Way::Encrypt)?.length;
+    let bytes = Input::open(&Source::File(file.clone()), Direction::Encrypt)?.length;
     if bytes > LONGEST {
         let error = format!(
             "{} has {bytes} bytes, more than the demonstration takes ({LONGEST}): give a smaller --file",
@@ -128,7 +128,7 @@ pub fn run(
         let input = Input::open(&Source::File(from.to_owned()), way)?;
         transform(&mut client, way, &name, AAD, input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
-    let encrypted = walk(Way::Encrypt, &file, &sealed)?;
+    let encrypted = walk(Direction::Encrypt, &file, &sealed)?;
     let shown = options
         .file
         .as_ref()
@@ -137,7 +137,7 @@ pub fn run(
         "{shown} ({bytes} bytes) went to them in parts, and they encrypted it with AES-GCM: {}.",
         speed(bytes, encrypted.seconds)
     ));
-    let decrypted = walk(Way::Decrypt, &sealed, &opened)?;
+    let decrypted = walk(Direction::Decrypt, &sealed, &opened)?;
     let plain = Zeroizing::new(std::fs::read(&file).map_err(|e| unwritten(&file, &e))?);
     let back = Zeroizing::new(std::fs::read(&opened).map_err(|e| unwritten(&opened, &e))?);
     if plain != back {

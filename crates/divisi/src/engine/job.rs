@@ -32,7 +32,7 @@ pub enum Job {
     Operation(Operation),
     /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest
     /// first; a row out the entry, a byte.
-    Lookups(Lookups),
+    Lookups(LookupJob),
     /// A program on numbers and bits. A row in has the entries of all inputs, a row out those of all
     /// outputs: eight bytes a number, the lowest first, and a byte a bit.
     Program(ProgramJob),
@@ -40,7 +40,7 @@ pub enum Job {
 
 /// Lookups in one public table of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lookups {
+pub struct LookupJob {
     /// How many entries the table has.
     pub entries: usize,
     /// In how many inputs a place comes.
@@ -51,7 +51,7 @@ pub struct Lookups {
     pub count: usize,
 }
 
-impl Lookups {
+impl LookupJob {
     /// An entry of the table.
     #[must_use]
     pub fn entry(place: usize) -> u8 {
@@ -62,7 +62,7 @@ impl Lookups {
     #[must_use]
     pub fn expected(&self, row: &[u8]) -> Option<Vec<u8>> {
         let place = u32::from_le_bytes(row.try_into().ok()?) as usize;
-        Some(vec![Lookups::entry(place & self.entries.checked_sub(1)?)])
+        Some(vec![LookupJob::entry(place & self.entries.checked_sub(1)?)])
     }
 }
 

@@ -1,6 +1,6 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Lookups, Operation, ProgramJob};
+use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, LookupJob, Operation, ProgramJob};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -160,7 +160,7 @@ impl Told {
                 private,
                 count: number(count),
             }),
-            Told::Lookups { entries, inputs, dimensions, count } => Job::Lookups(Lookups {
+            Told::Lookups { entries, inputs, dimensions, count } => Job::Lookups(LookupJob {
                 entries: number(entries),
                 inputs: number(inputs),
                 dimensions: dimensions.map(number),

@@ -16,7 +16,7 @@ mod svg;
 mod tables;
 
 pub use matrix::{MatrixPlan, Run, RunGroup};
-pub use outcome::{Host, Measured, Outcome, Point};
+pub use outcome::{Measured, MeasuredOn, Outcome, Point};
 pub use run::Progress;
 
 use crate::cleanup::{Cleanup, Entry};

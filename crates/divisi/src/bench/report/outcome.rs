@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The machine that measured.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct MeasuredOn {
     /// The processor's name.
     pub processor: String,
     /// How many threads run at once.
@@ -22,7 +22,7 @@ pub struct Host {
     pub system: String,
 }
 
-impl Host {
+impl MeasuredOn {
     /// This machine, as far as the system tells.
     #[must_use]
     pub fn here() -> Self {
@@ -34,7 +34,7 @@ impl Host {
         let kib =
             field(&file("/proc/meminfo"), "MemTotal").and_then(|kib| kib.split(' ').next()?.parse().ok());
         let release = file("/proc/sys/kernel/osrelease");
-        Host {
+        MeasuredOn {
             processor: field(&file("/proc/cpuinfo"), "model name")
                 .unwrap_or_else(|| std::env::consts::ARCH.into()),
             cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -128,7 +128,7 @@ pub struct Outcome {
     /// How long it took.
     pub seconds: f64,
     /// Where.
-    pub host: Host,
+    pub host: MeasuredOn,
     /// What the machine allowed before the first run.
     pub before: Calibration,
     /// And after the last.
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_machine_has_a_name_and_a_core() {
-        let here = Host::here();
+        let here = MeasuredOn::here();
         assert!(!here.processor.is_empty() && here.cores > 0 && !here.system.is_empty());
     }
 }

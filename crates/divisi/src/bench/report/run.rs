@@ -1,7 +1,7 @@
 //! The runs of a report, one after the other, with an estimate of the time that is left.
 
 use super::matrix::{MatrixPlan, Run};
-use super::outcome::{Host, Measured, Outcome};
+use super::outcome::{Measured, MeasuredOn, Outcome};
 use crate::bench;
 use crate::calibrate::calibrate;
 use crate::cleanup::Cleanup;
@@ -74,7 +74,7 @@ pub(super) fn measure(
     }
     let after = calibrate()?;
     let seconds = began.elapsed().as_secs_f64();
-    Ok(Outcome { plan: plan.clone(), unix_time, seconds, host: Host::here(), before, after, measured })
+    Ok(Outcome { plan: plan.clone(), unix_time, seconds, host: MeasuredOn::here(), before, after, measured })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::super::Differ;
 use super::super::job::{Between, Circuit, Own};
 use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbled::{self, Garbling};
-use super::manner::{Circuits, Manner};
+use super::manner::{CircuitProtocol, Manner};
 use super::values::evaluate;
 use super::{ONLINE, PREPROCESSING, SETUP};
 use divisi_bgv::parameters::Parameters as Lattice;
@@ -126,7 +126,7 @@ impl Prepared for Evaluations<'_> {
     fn facts(&self) -> Map<String, Value> {
         let ring = self.garbling.as_ref().and_then(Garbling::lattice);
         members(json!({
-            "protocol": self.manner.circuits.unwrap_or(Circuits::Gmw).name(),
+            "protocol": self.manner.circuits.unwrap_or(CircuitProtocol::Gmw).name(),
             "op": self.garbling.is_some().then_some("mpgc"),
             "form": self.garbling.as_ref().map(Garbling::form),
             "insecure": self.garbling.is_some().then_some(self.manner.insecure),

@@ -17,28 +17,28 @@ pub struct Manner {
     /// Whether the lattices are those of tests.
     pub insecure: bool,
     /// How circuits are evaluated, if that was said.
-    pub circuits: Option<Circuits>,
+    pub circuits: Option<CircuitProtocol>,
 }
 
 /// How circuits are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Circuits {
+pub enum CircuitProtocol {
     /// A round a level.
     Gmw,
     /// Garbled ahead, by Figures 11 and 12: two rounds, whatever the depth.
     Mpgc,
 }
 
-impl Circuits {
+impl CircuitProtocol {
     /// Both.
-    pub const ALL: [Circuits; 2] = [Circuits::Gmw, Circuits::Mpgc];
+    pub const ALL: [CircuitProtocol; 2] = [CircuitProtocol::Gmw, CircuitProtocol::Mpgc];
 
     /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Circuits::Gmw => "gmw",
-            Circuits::Mpgc => "mpgc",
+            CircuitProtocol::Gmw => "gmw",
+            CircuitProtocol::Mpgc => "mpgc",
         }
     }
 }
@@ -136,7 +136,7 @@ impl Manner {
         let form = settings.own.get(FORM).map(named).transpose()?;
         let insecure = settings.own.contains_key(INSECURE);
         let circuits = |name: &String| {
-            let known = Circuits::ALL.into_iter().find(|way| way.name() == name);
+            let known = CircuitProtocol::ALL.into_iter().find(|way| way.name() == name);
             known.ok_or_else(|| {
                 Unsupported::new(format!("--protocol is {name}: the engine mixed has gmw and mpgc"))
             })
@@ -163,7 +163,7 @@ impl Manner {
     /// Whether circuits are garbled.
     #[must_use]
     pub fn is_garbled(&self) -> bool {
-        self.circuits == Some(Circuits::Mpgc)
+        self.circuits == Some(CircuitProtocol::Mpgc)
     }
 
     /// That nothing is said about circuits, for what has none.

@@ -5,7 +5,7 @@
 //!
 //! Adversary: that of [`divisi_rep3`].
 
-use super::super::job::{Lookups, Own};
+use super::super::job::{LookupJob, Own};
 use super::super::{
     Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, members, timed,
 };
@@ -57,7 +57,7 @@ pub(super) fn about(facts: &Map<String, Value>) -> Option<String> {
 
 /// Lookups, with everything public about them.
 pub(super) struct Looker<'j> {
-    job: &'j Lookups,
+    job: &'j LookupJob,
     way: Dimensions,
     /// Bits of a place.
     k: usize,
@@ -69,7 +69,7 @@ pub(super) struct Looker<'j> {
 impl<'j> Looker<'j> {
     /// # Errors
     /// What cannot be computed so.
-    pub fn new(job: &'j Lookups, settings: &Settings) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j LookupJob, settings: &Settings) -> Result<Self, Unsupported> {
         let refuse = |what: String| Err(Unsupported::new(what));
         let k = job.entries.trailing_zeros() as usize;
         if !job.entries.is_power_of_two() || !(1..=MAX_CUBE_BITS).contains(&k) {
@@ -135,7 +135,7 @@ impl<'j> Looker<'j> {
     }
 
     fn table(&self) -> Held {
-        let entries: Vec<Gf8> = (0..self.job.entries).map(|at| Gf8(Lookups::entry(at))).collect();
+        let entries: Vec<Gf8> = (0..self.job.entries).map(|at| Gf8(LookupJob::entry(at))).collect();
         match self.way {
             Dimensions::Three(parts) => Cube::new(parts, 1, &entries).map_or(Held::None, Held::Cube),
             _ => Table::new(&entries).map_or(Held::None, Held::Table),
@@ -330,8 +330,8 @@ impl Party for Member<'_> {
 mod tests {
     use super::*;
 
-    fn job(entries: usize, inputs: usize, dimensions: Option<usize>) -> Lookups {
-        Lookups { entries, inputs, dimensions, count: 10 }
+    fn job(entries: usize, inputs: usize, dimensions: Option<usize>) -> LookupJob {
+        LookupJob { entries, inputs, dimensions, count: 10 }
     }
 
     #[test]

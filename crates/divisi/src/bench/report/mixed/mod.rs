@@ -5,7 +5,7 @@ mod page;
 mod papers;
 
 use super::run::Progress;
-use super::{Host, directory, no_files, replace};
+use super::{MeasuredOn, directory, no_files, replace};
 use crate::bench::{self, Options, Report, Work, calibration_json, table4};
 use crate::calibrate::{Calibration, calibrate};
 use crate::cleanup::Cleanup;
@@ -94,7 +94,7 @@ struct Column {
 /// All that was measured.
 struct MixedOutcome {
     plan: MixedPlan,
-    host: Host,
+    host: MeasuredOn,
     calibration: Calibration,
     seconds: f64,
     columns: Vec<Column>,
@@ -180,7 +180,7 @@ fn measure(
         .map(|row| Ok((row, Held::load(row.name)?.about().cost)))
         .collect::<Result<_, Failure>>()?;
     let seconds = began.elapsed().as_secs_f64();
-    Ok(MixedOutcome { plan: plan.clone(), host: Host::here(), calibration, seconds, columns, costs })
+    Ok(MixedOutcome { plan: plan.clone(), host: MeasuredOn::here(), calibration, seconds, columns, costs })
 }
 
 /// Seconds of an item, of the phase that the paper's table is about.
