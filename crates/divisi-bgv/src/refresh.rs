@@ -94,15 +94,4 @@ impl Keys {
         ring.add(&mut b, &ring.plaintext(&encode::centred(ring, &share), a.limbs()));
         b
     }
-
-    /// What an answer of [`Keys::refresh`] decrypts, before its lowest bits are dropped: for tests, which
-    /// look at more than a holder does.
-    ///
-    /// # Errors
-    /// As [`Keys::to_shares`].
-    #[cfg(feature = "testing")]
-    pub fn partial_refresh(&self, session: &Session, sampler: &mut Sampler, c1: Poly) -> Result<Poly, Abort> {
-        let mask = self.mask(session, sampler);
-        self.partial(session, sampler, c1, &mask)
-    }
 }

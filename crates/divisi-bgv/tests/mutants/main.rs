@@ -111,9 +111,8 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
 
 /// The mean square of the noise that P_1, who has all keys but P_2's, sees in answers to `count` ciphertexts
 /// that P_2 multiplied by signs of random bits, or of zeros; in answers before their lowest bits are dropped
-/// (D6), which is more than a holder gets. With `refreshed` P_2's signs come to a ciphertext that was
-/// refreshed, and the answers are those of the next refresh.
-fn noise_of_answers(random: bool, count: u64, refreshed: bool, without: Option<Check>) -> f64 {
+/// (D6), which is more than a holder gets.
+fn noise_of_answers(random: bool, count: u64, without: Option<Check>) -> f64 {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
     let (p, top, limbs) = (ring.parameters().plain(), ring.parameters().top(), ring.parameters().limbs(0));
     let factor = Ciphertext::factor_after(&ring, 1, top, 0);
@@ -121,27 +120,16 @@ fn noise_of_answers(random: bool, count: u64, refreshed: bool, without: Option<C
     let ends = act(harness(&ring, without), &ring, |session, keys, sampler| {
         let mut squares = 0.0;
         for number in 0..count {
-            let fresh = if refreshed {
-                let x = Some(keys.encrypt(sampler, top, Some(&plain)).switch(&ring, 0));
-                let held = x.as_ref().filter(|_| session.me() == party(0));
-                keys.refresh(session, sampler, party(0), held, factor, top)?
-            } else {
-                None
-            };
             if session.me() == party(1) {
                 let r = if random { bits(number, 1024) } else { vec![0; 1024] };
                 let x = Ciphertext::receive(session, &ring, PASS, party(0), top, 1)?;
                 let x = keys.hop(session, sampler, x, &encode::signs(&ring, &r))?;
                 let c1 = x.components()[1].clone();
-                let h = if refreshed {
-                    keys.partial_refresh(session, sampler, c1)?
-                } else {
-                    keys.partial_decryption(session, sampler, c1)?
-                };
+                let h = keys.partial_decryption(session, sampler, c1)?;
                 wire::send(session, &ring, PASS, party(0), &[x.components()[0], x.components()[1], &h])?;
                 continue;
             }
-            let x = fresh.unwrap_or_else(|| keys.encrypt(sampler, top, Some(&plain)));
+            let x = keys.encrypt(sampler, top, Some(&plain));
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             let [mut c0, mut c1, mut h] = [(); 3].map(|()| ring.zero(limbs, false));
             wire::receive(session, &ring, PASS, party(1), &mut [&mut c0, &mut c1, &mut h])?;
@@ -161,8 +149,8 @@ fn noise_of_answers(random: bool, count: u64, refreshed: bool, without: Option<C
 }
 
 /// Attack (b): whether the noise of answers tells zeros from random bits, by six deviations of a mean square.
-fn noise_that_tells(count: u64, refreshed: bool, without: Option<Check>) -> bool {
-    let [zeros, random] = [false, true].map(|random| noise_of_answers(random, count, refreshed, without));
+fn noise_that_tells(count: u64, without: Option<Check>) -> bool {
+    let [zeros, random] = [false, true].map(|random| noise_of_answers(random, count, without));
     // squares of what is like a Gaussian vary by twice their square, and two means are compared
     let deviation = (4.0 / (1024 * count) as f64).sqrt();
     println!("{count} answers: {:.4} bits, deviation {deviation:.1e}", (random / zeros).log2() / 2.0);
@@ -170,7 +158,7 @@ fn noise_that_tells(count: u64, refreshed: bool, without: Option<Check>) -> bool
 }
 
 fn noise_of_few_answers(without: Option<Check>) -> bool {
-    noise_that_tells(1 << 6, false, without)
+    noise_that_tells(1 << 6, without)
 }
 
 /// A flood a bit narrower than the bounds demand.
@@ -273,8 +261,6 @@ divisi_core::mutants! {
     noise_tells_no_signs: G4, "sends its partial decryption as it is", noise_of_few_answers;
     floods_hide_noise: G2, "floods as widely as an error", noise_of_few_answers;
     answers_of_refreshes_are_masked: G3, "answers without a mask", refresh::plaintext_of_an_answer;
-    noise_of_refreshed_tells_no_signs: G4, "sends its partial decryption as it is", refresh::noise;
-    floods_of_refreshes_hide_noise: G2, "floods as widely as an error", refresh::noise;
     refreshes_end: G12, "does not stop at the last", refresh::one_more;
     coefficients_of_refreshes_are_reduced: G10, "takes any coefficients", refresh::unreduced_coefficient;
     polynomials_of_refreshes_serve_once: G13, "forgets which call it is", refresh::difference_of_masks;
@@ -288,18 +274,9 @@ divisi_core::mutants! {
 #[test]
 #[ignore = "a minute"]
 fn noise_tells_no_signs_in_many_answers() {
-    assert!(!noise_that_tells(1 << 14, false, None));
-    assert!(noise_that_tells(1 << 10, false, Some(Check::G4)));
+    assert!(!noise_that_tells(1 << 14, None));
+    assert!(noise_that_tells(1 << 10, Some(Check::G4)));
 }
-
-/// The same where ciphertexts are refreshed before and after.
-#[test]
-#[ignore = "some minutes"]
-fn noise_of_many_refreshed_tells_no_signs() {
-    assert!(!noise_that_tells(1 << 14, true, None));
-    assert!(noise_that_tells(1 << 10, true, Some(Check::G4)));
-}
-
 /// SECURITY.md and docs/bgv.md name every check of this crate with the tests that kill its mutants.
 #[test]
 fn the_table_of_checks_is_complete() {

@@ -1,6 +1,6 @@
 //! Attacks on refreshes: P_1 holds the ciphertext and looks at what P_2 answers.
 
-use super::{act, harness, noise_that_tells};
+use super::{act, harness};
 use crate::tools::*;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
@@ -71,10 +71,6 @@ pub fn plaintext_of_an_answer(without: Option<Check>) -> bool {
     encode::decode(&ring, &mut read);
     p.scale(&mut read, p.invert(factor));
     read == *signs
-}
-
-pub fn noise(without: Option<Check>) -> bool {
-    noise_that_tells(1 << 6, true, without)
 }
 
 /// Four refreshes in a session that has three answers: whether the fourth is answered.

@@ -198,7 +198,7 @@ pub fn hash_known_answers<L: Lab<Engine: Bitwise>>(lab: &L) -> usize {
             count += 1;
         }
     }
-    assert_eq!(count, 23);
+    assert_eq!(count, 25);
     count
 }
 
