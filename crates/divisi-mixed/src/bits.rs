@@ -135,7 +135,7 @@ impl RandomBits {
 /// A batch of N random bits, in the form that the keys' parameters are for. All parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for keys of another operation; as [`Keys::to_shares`] and [`wire::receive`].
+/// [`Abort::Misuse`] for keys of another operation; as [`Keys::to_shares`] and [`divisi_bgv::wire::receive`].
 pub fn random_bits(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<RandomBits, Abort> {
     let batch = session.count(BATCHES);
     random_batch(session, keys, sampler, batch)
