@@ -43,7 +43,7 @@ impl<F: Mac> Party<F> {
         lanes: usize,
     ) -> Result<Units<F>, Abort> {
         let s = source.bits(self, log * lanes)?;
-        self.session.observe_each(Check::K5, s.len() as u64); // [K5]
+        self.session.observe_each(Check::K5, s.len() as u64); // [K5], and so [K7]
         let entries = 1_usize << log;
         let mut triples = Stack(source.element_triples(self, products(log) * lanes)?);
         // 1: 1 + s_0 + s_0 y
