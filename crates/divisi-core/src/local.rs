@@ -25,7 +25,7 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
-use crate::{Abort, Parameters, Session};
+use crate::{Abort, PublicParameters, Session};
 use divisi_net::{Machine, Mesh, Options, PartyId, memory};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ use std::time::Duration;
 /// If a party panics.
 pub fn run<R: Send>(
     n: usize,
-    parameters: &Parameters,
+    parameters: &PublicParameters,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Result<Vec<R>, Abort> {
     first(run_over(links(n), |_| parameters.clone(), f))
@@ -61,7 +61,7 @@ pub fn links(n: usize) -> Vec<Mesh> {
 /// If a party panics.
 pub fn run_over<R: Send>(
     meshes: Vec<Mesh>,
-    parameters: impl Fn(PartyId) -> Parameters + Sync,
+    parameters: impl Fn(PartyId) -> PublicParameters + Sync,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     std::thread::scope(|scope| {
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn the_cause_comes_before_what_it_led_to() {
         let last = PartyId::new(3).unwrap();
-        let ends = run(3, &Parameters::new("cause"), |mut session| {
+        let ends = run(3, &PublicParameters::new("cause"), |mut session| {
             if session.me() == last {
                 return session.require(Check::A1, step!("found"), false, None);
             }

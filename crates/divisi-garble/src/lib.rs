@@ -10,8 +10,8 @@
 //! Four phases, each a call on a live session: the set-up of [`divisi_ot`], then
 //! [`function_independent`](Garble::function_independent), [`function_dependent`](Garble::function_dependent)
 //! and [`online`](Garble::online); or [`streamed`](Garble::streamed), in memory that does not depend on the
-//! circuit. Outputs go to any set of parties, many instances run together and the evaluator rotates. [`Form`]
-//! chooses between the tables of the paper and smaller ones.
+//! circuit. Outputs go to any set of parties, many instances run together and the evaluator rotates.
+//! [`GarblingForm`] chooses between the tables of the paper and smaller ones.
 //!
 //! | module | what | paper |
 //! |---|---|---|
@@ -82,8 +82,8 @@ mod triples;
 mod zero;
 
 pub use held::Garbled;
-pub use options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
+pub use options::{DEPENDENT_PHASE, GarbleOptions, INDEPENDENT_PHASE, ONLINE_PHASE, SETUP_PHASE};
 pub use phases::Garble;
 pub use plan::{MOST_PARTIES, Plan, Unfit};
-pub use table::Form;
+pub use table::GarblingForm;
 pub use triples::Preprocessed;

@@ -59,7 +59,7 @@ pub mod table;
 mod tree;
 pub mod triples;
 
-pub use bit::Bit;
+pub use bit::GmwBit;
 pub use gmw::Gmw;
 pub use mixed::Mixed;
 pub use num::Num;

@@ -61,6 +61,6 @@ pub mod scheme;
 pub mod tree;
 pub mod wiring;
 
-pub use garble::{Garbled, Garbler};
+pub use garble::{GarbledInstances, Garbler};
 pub use lookup::Way;
 pub use wiring::Wiring;

@@ -82,10 +82,11 @@ pub use client::{ClientFault, ClientMask, ForClient, Receipt};
 #[doc(hidden)]
 pub use compiled::compiled;
 pub use engine::{
-    Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
+    AuthBit, AuthByte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Spdz, SpdzProtocol, Tiny, TinyBit,
+    TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
-pub use part::{Embeds, Host, Lies, Mac, Part, Small, Word};
+pub use part::{Embeds, Host, Lies, Mac, Shareable, Small, Word32};
 pub use party::Party;
 pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;

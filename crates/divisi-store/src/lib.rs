@@ -60,4 +60,4 @@ pub mod stock;
 pub use disk::{Disk, MachineDisk};
 pub use error::StoreError;
 pub use key::{KeyFile, KeyInfo, KeyName, KeyState, KeyType, Maker, Purpose, Secret, USES};
-pub use keys::{BLOCK, Keys};
+pub use keys::{BLOCK, StoredKeys};

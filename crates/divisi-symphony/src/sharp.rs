@@ -9,7 +9,7 @@
 //!
 //! All hashes of [`Algorithm::hashes`]: SHA-2, SHA-3, SHAKE and cSHAKE. The lengths of messages are
 //! public. A performance mode chooses how SHA-2 adds: the fewest products, or the fewest rounds
-//! ([`Mode::adder`]).
+//! ([`Priority::adder`]).
 //!
 //! **Guarantees and what is not protected**: as [`crate::maestro`].
 //!
@@ -35,7 +35,7 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
-use crate::mode::Mode;
+use crate::mode::Priority;
 use crate::owner::{Public, agree_public, bring_one, columns};
 use crate::settle::close;
 use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
@@ -71,7 +71,7 @@ impl Sharp {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if it is no hash, or has not what is asked for.
-    pub fn new(settings: &Settings, mode: Mode) -> Result<Sharp, Abort> {
+    pub fn new(settings: &Settings, mode: Priority) -> Result<Sharp, Abort> {
         if settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
                 step: SETTINGS,
