@@ -21,7 +21,7 @@
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
 //! use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
-//! use divisi_core::{Parameters as Agreed, PartyId, local, step};
+//! use divisi_core::{PublicParameters as Agreed, PartyId, local, step};
 //! use divisi_field::zp::P32;
 //! use std::sync::Arc;
 //!

@@ -5,10 +5,10 @@
 //! party is a process of its own, with the same `f` on a session of [`Mesh::join`](divisi_net::Mesh::join).
 //!
 //! ```
-//! use divisi_core::{Parameters, local, step};
+//! use divisi_core::{PublicParameters, local, step};
 //!
 //! // three parties tell each other their numbers
-//! let sums = local::run(3, &Parameters::new("sum"), |mut session| {
+//! let sums = local::run(3, &PublicParameters::new("sum"), |mut session| {
 //!     let mine = session.me().number();
 //!     let mut sum = mine;
 //!     for peer in session.peers() {

@@ -24,9 +24,9 @@
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates};
-//! use divisi_core::{Parameters, PartyId, local};
-//! use divisi_garble::{Garble, Options, Plan};
-//! use divisi_ot::{Config, Setup};
+//! use divisi_core::{PublicParameters, PartyId, local};
+//! use divisi_garble::{Garble, GarbleOptions, Plan};
+//! use divisi_ot::{SetupConfig, Setup};
 //!
 //! // x AND y, x of the first party and y of the second; both learn it
 //! let mut g = Build::new();
@@ -37,8 +37,8 @@
 //! let owners: Vec<PartyId> = PartyId::all(2).collect();
 //! let plan = Plan::for_all(&program, 2, &owners).unwrap();
 //!
-//! let (config, options) = (Config::default(), Options::default());
-//! let parameters = options.describe(config.describe(Parameters::new("example")));
+//! let (config, options) = (SetupConfig::default(), GarbleOptions::default());
+//! let parameters = options.describe(config.describe(PublicParameters::new("example")));
 //! let outputs = local::run(2, &parameters, |mut session| {
 //!     let setup = Setup::new(&mut session, config)?;
 //!     let mut garble = Garble::new(&session, setup, options);

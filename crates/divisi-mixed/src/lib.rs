@@ -19,7 +19,7 @@
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
 //! use divisi_bgv::{Keys, Ring, Sampler};
-//! use divisi_core::{Parameters as Agreed, local};
+//! use divisi_core::{PublicParameters as Agreed, local};
 //! use std::sync::Arc;
 //!
 //! let p = (1 << 32) - (1 << 30) + 1;

@@ -26,12 +26,12 @@
 
 //!
 //! ```
-//! use divisi_core::{Parameters, local};
+//! use divisi_core::{PublicParameters, local};
 //! use divisi_ot::correlate::{BitVectors, gadget};
-//! use divisi_ot::{Bits, Config, Setup};
+//! use divisi_ot::{Bits, SetupConfig, Setup};
 //!
-//! let (f, config) = (48, Config::default());
-//! let parameters = Setup::describe_field(f, config.describe(Parameters::new("an example")));
+//! let (f, config) = (48, SetupConfig::default());
+//! let parameters = Setup::describe_field(f, config.describe(PublicParameters::new("an example")));
 //! let shares = local::run(2, &parameters, |mut session| {
 //!     let mut setup = Setup::over_field(&mut session, config, f)?;
 //!     // an element a of GF(2^48), its bits authenticated

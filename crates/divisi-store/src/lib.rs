@@ -14,9 +14,9 @@
 //! system and disk write in place: a journal, a snapshot or a flash translation layer may keep an older copy.
 //!
 //! ```
-//! use divisi_store::{KeyFile, KeyInfo, KeyState, KeyType, Keys, Maker, Secret};
+//! use divisi_store::{KeyFile, KeyInfo, KeyState, KeyType, StoredKeys, Maker, Secret};
 //! # let dir = tempfile::tempdir()?;
-//! let keys = Keys::open(dir.path())?;
+//! let keys = StoredKeys::open(dir.path())?;
 //! let info = KeyInfo {
 //!     name: "backup".parse()?,
 //!     id: [1; 16],

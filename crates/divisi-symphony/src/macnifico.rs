@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_symphony::{Mode, macnifico::{Macnifico, Received, input_message}};
+//! use divisi_symphony::{Priority, macnifico::{Macnifico, Received, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, local};
 //! use divisi_symmetric::algorithm::Settings;
 //!
@@ -29,7 +29,7 @@
 //!     let me = trio.me();
 //!     let rep = &mut Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
 //!     let (one, two) = (PartyId::from_index(0).unwrap(), PartyId::from_index(1).unwrap());
-//!     let hmac = Macnifico::new(&Settings::new("hmac-sha256".parse().unwrap()), Mode::LowLatency)?;
+//!     let hmac = Macnifico::new(&Settings::new("hmac-sha256".parse().unwrap()), Priority::LowLatency)?;
 //!     // RFC 4231, test case 2: the first party has the key, the second the message.
 //!     let key = hmac.input_key(rep, one, 4, (me == one).then_some(&b"Jefe"[..]))?;
 //!     let own: &[&[u8]] = &[b"what do ya want for nothing?"];

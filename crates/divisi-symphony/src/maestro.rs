@@ -21,14 +21,14 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_symphony::{Mode, maestro::Maestro};
+//! use divisi_symphony::{Priority, maestro::Maestro};
 //! use divisi_rep3::{Rep3, Security, local};
 //! use divisi_symmetric::aes::KeySize;
 //!
 //! // Three parties in this process; over a network each has its own session.
 //! let outputs = local::run(|trio| {
 //!     let me = trio.me();
-//!     let aes = Maestro::new(KeySize::Aes128, Mode::LowLatency);
+//!     let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
 //!     let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);
 //!     let (one, two) = (PartyId::from_index(0).unwrap(), PartyId::from_index(1).unwrap());
 //!

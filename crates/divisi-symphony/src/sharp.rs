@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_symphony::{Mode, sharp::{Sharp, input_message}};
+//! use divisi_symphony::{Priority, sharp::{Sharp, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, local};
 //! use divisi_symmetric::algorithm::Settings;
 //!
@@ -23,7 +23,7 @@
 //!     let me = trio.me();
 //!     let rep = &mut Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
 //!     let three = PartyId::from_index(2).unwrap();
-//!     let sha = Sharp::new(&Settings::new("sha256".parse().unwrap()), Mode::TotalThroughput)?;
+//!     let sha = Sharp::new(&Settings::new("sha256".parse().unwrap()), Priority::TotalThroughput)?;
 //!     // FIPS 180-4: two messages of the third party, of lengths that everybody knows.
 //!     let own: &[&[u8]] = &[b"abc", b""];
 //!     let m = input_message(rep, three, &[3, 0], (me == three).then_some(own))?;

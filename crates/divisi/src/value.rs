@@ -6,13 +6,13 @@
 //! (Files of the format before have it the other way round: `--first-bit-first`.)
 //!
 //! ```
-//! use divisi::Value;
+//! use divisi::WireValue;
 //!
-//! let value = Value::from_bytes(&[0x80, 0x01]);
+//! let value = WireValue::from_bytes(&[0x80, 0x01]);
 //! assert_eq!(value.bits().len(), 16);
 //! assert_eq!((value.bits()[0], value.bits()[7], value.bits()[15]), (1, 0, 1));
-//! assert_eq!(Value::from_bits(value.bits()).to_bytes()[..], [0x80, 0x01]);
-//! assert_eq!(Value::from_hex("5", 3).unwrap().bits(), [1, 0, 1]);
+//! assert_eq!(WireValue::from_bits(value.bits()).to_bytes()[..], [0x80, 0x01]);
+//! assert_eq!(WireValue::from_hex("5", 3).unwrap().bits(), [1, 0, 1]);
 //! ```
 
 use crate::circuit;

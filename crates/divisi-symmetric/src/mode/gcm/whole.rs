@@ -70,10 +70,10 @@ impl<E: GcmEngine> TextsKey<E> {
         self.seal_from(e, &from_nonce::<E>(iv), aad, text)
     }
 
-    /// [`seal`](Key::seal) from counter blocks of the caller's, which may be secret.
+    /// [`seal`](TextsKey::seal) from counter blocks of the caller's, which may be secret.
     ///
     /// # Errors
-    /// As [`seal`](Key::seal), and those of `counters`.
+    /// As [`seal`](TextsKey::seal), and those of `counters`.
     pub fn seal_from(
         &self,
         e: &mut E,
@@ -118,10 +118,10 @@ impl<E: GcmEngine> TextsKey<E> {
         self.open_from(e, &from_nonce::<E>(iv), aad, ciphertext, received)
     }
 
-    /// [`open`](Key::open) from counter blocks of the caller's, which may be secret.
+    /// [`open`](TextsKey::open) from counter blocks of the caller's, which may be secret.
     ///
     /// # Errors
-    /// As [`open`](Key::open), and those of `counters`.
+    /// As [`open`](TextsKey::open), and those of `counters`.
     pub fn open_from(
         &self,
         e: &mut E,
