@@ -14,6 +14,8 @@ mod avx512;
 mod combine;
 mod embedding;
 mod lane_weights;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod pclmul;
 mod portable;
@@ -28,6 +30,8 @@ mod vpclmul;
 mod weigh_avx2;
 #[cfg(target_arch = "x86_64")]
 mod weigh_gfni;
+#[cfg(target_arch = "aarch64")]
+mod weigh_neon;
 mod words;
 
 pub use combine::combine;

@@ -7,6 +7,8 @@
 
 use super::unreduced::Unreduced;
 use super::{Gf64, portable};
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::Plane;

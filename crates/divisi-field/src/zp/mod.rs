@@ -3,7 +3,9 @@
 //! Elements are `u64` below the prime; operations work on slices. [`crate::Field`] is of characteristic two,
 //! so these stand beside it. Everything runs in constant time in the elements; the prime is public.
 
-use crate::kernel::{self, Kernel, vectorize};
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::Kernel;
+use crate::kernel::{self, vectorize};
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod double;
