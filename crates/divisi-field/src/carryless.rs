@@ -21,7 +21,8 @@ pub(crate) fn product(x: u64, y: u64) -> u128 {
     for (k, hole) in HOLES.into_iter().enumerate() {
         let mut columns = 0;
         for (i, x_part) in x_part.iter().enumerate() {
-            columns ^= x_part * y_part[(k + 4 - i) % 4];
+            // both below 2^64; said to wrap, for a check would cost more than the product
+            columns ^= x_part.wrapping_mul(y_part[(k + 4 - i) % 4]);
         }
         product ^= columns & hole;
     }

@@ -32,6 +32,7 @@ mod weigh_avx2;
 mod weigh_gfni;
 #[cfg(target_arch = "aarch64")]
 mod weigh_neon;
+mod weigh_portable;
 mod words;
 
 pub use combine::combine;

@@ -1,10 +1,11 @@
 //! Words of any processor.
 
-use super::lane_weights::LaneWeights;
 use super::unreduced::Unreduced;
 use super::{Gf64, reduce};
 use crate::Plane;
 use crate::carryless::product;
+
+pub(super) use super::weigh_portable::{matrices, weigh, weigh_bytes};
 
 pub(super) fn mul(x: Gf64, y: Gf64) -> Gf64 {
     reduce(product(x.0, y.0))
@@ -42,41 +43,12 @@ pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
     }
 }
 
-pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
-    for (w, out) in out.chunks_mut(64).enumerate() {
-        for (plane, weight) in planes.iter().zip(weights) {
-            let word = plane.0[w];
-            for (lane, out) in out.iter_mut().enumerate() {
-                out.0 ^= weight.0 & (word >> lane & 1).wrapping_neg();
-            }
-        }
-    }
-}
-
 pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
     for (sum, plane) in sums.iter_mut().zip(planes) {
         for (w, (word, c)) in plane.0.iter().zip(coefficients).enumerate() {
             let product = product(*word, c.0);
             sum.0[w & !1] ^= product as u64;
             sum.0[w | 1] ^= (product >> 64) as u64;
-        }
-    }
-}
-
-/// No matrices: there is no instruction for them.
-pub(super) fn matrices(_: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
-    Vec::new()
-}
-
-pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
-    for (plane, weights) in planes.iter().zip(&weights.weights) {
-        let (blocks, _) = words.as_chunks_mut::<8>();
-        for (block, word) in blocks.iter_mut().zip(plane.0) {
-            for (byte, out) in block.iter_mut().enumerate() {
-                for (bit, weight) in weights.iter().enumerate() {
-                    out.0 ^= weight.0 & (word >> (8 * byte + bit) & 1).wrapping_neg();
-                }
-            }
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::{Plane, kernel};
 pub(crate) mod gfni;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
-mod portable;
-mod square;
+pub(crate) mod portable;
+pub(crate) mod square;
 
 pub use square::{slim, square};
 
