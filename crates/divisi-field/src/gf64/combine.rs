@@ -6,9 +6,9 @@
 //! hold.
 
 use super::lane_weights::LaneWeights;
-use super::{Gf64, portable};
 #[cfg(target_arch = "aarch64")]
 use super::neon;
+use super::{Gf64, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::dispatch;

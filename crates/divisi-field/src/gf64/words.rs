@@ -5,10 +5,10 @@
 //! sum over the lanes of `coefficient * Y^b * bit`, one carry-less product for 64 lanes. Products accumulate
 //! unreduced.
 
-use super::unreduced::Unreduced;
-use super::{Gf64, portable};
 #[cfg(target_arch = "aarch64")]
 use super::neon;
+use super::unreduced::Unreduced;
+use super::{Gf64, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::Plane;
