@@ -17,9 +17,10 @@
 //! which lattice ciphertexts are made.
 //!
 //! [`kernel`] chooses, once and at run time, between AVX-512 with GFNI and VPCLMULQDQ, AVX2 with PCLMULQDQ,
-//! NEON with PMULL and AES, and portable code; every kernel is tested against the same slow reference. All of them run in constant
-//! time: no branch, index or loop bound depends on a value, unless a function says that its argument is
-//! public. The portable kernel relies on the processor's 64-bit integer multiplication taking constant time.
+//! NEON with PMULL and AES, and portable code; every kernel is tested against the same slow reference. All of
+//! them run in constant time: no branch, index or loop bound depends on a value, unless a function says that
+//! its argument is public. The portable kernel relies on the processor's 64-bit integer multiplication taking
+//! constant time.
 //!
 //! This crate knows nothing of sharings. Field elements print with `Debug` because coins and public constants
 //! are field elements too; the sharing types built on them do not.

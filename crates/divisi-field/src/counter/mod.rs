@@ -1,7 +1,7 @@
 //! AES-128 in counter mode by the processor's own rounds: the stream behind every correlated random value.
 //!
-//! A processor without VAES, or without the instructions of the kernel `neon`, gets none: callers have another
-//! way to the same stream.
+//! A processor without VAES, or without the instructions of the kernel `neon`, gets none: callers have
+//! another way to the same stream.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;

@@ -1,4 +1,5 @@
-//! AVX2 with FMA, or NEON: integers below 2^53 are exact in doubles, and so is a product as the sum of two of them.
+//! AVX2 with FMA, or NEON: integers below 2^53 are exact in doubles, and so is a product as the sum of two of
+//! them.
 //!
 //! Of x y the high part is h = fl(x y) and the low part l = x y - h, exactly. The quotient c = round(h / q)
 //! is off by at most |x y| / q * 3 * 2^-53 beyond the rounding, so that h - c q is an integer below 2^53,
