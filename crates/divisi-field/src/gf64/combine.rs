@@ -15,8 +15,8 @@ use crate::kernel::dispatch;
 use crate::{BigField, Plane};
 
 impl LaneWeights {
-    /// Lane `8 a + b` of plane p weighs `weights[p] * factors[b]`. Both are public: what is looked up depends on
-    /// them.
+    /// Lane `8 a + b` of plane p weighs `weights[p] * factors[b]`. Both are public: what is looked up
+    /// depends on them.
     #[must_use]
     pub fn new(weights: &[Gf64], factors: &[Gf64; 8]) -> Self {
         let mut products = vec![*factors; weights.len()];

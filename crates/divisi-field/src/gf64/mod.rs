@@ -116,8 +116,8 @@ impl BigField for Gf64 {
 /// weights[i]`.
 ///
 /// With [`PSI8_POWERS`] as weights this embeds eight planes of bytes; with random weights it combines
-/// whatever the planes hold. The lanes from `out.len()` on are not read into anything. The weights are public:
-/// what is looked up depends on them.
+/// whatever the planes hold. The lanes from `out.len()` on are not read into anything. The weights are
+/// public: what is looked up depends on them.
 ///
 /// # Panics
 /// If there are more lanes than a plane has, or not as many weights as planes.
