@@ -62,10 +62,10 @@ mod x86 {
 
         #[inline(always)]
         pub(super) fn products(x: [u64; 2], y: [u64; 2]) -> Self {
-            // SAFETY: SSE2 belongs to x86-64; each reference covers 16 bytes.
+            // SAFETY: SSE2 belongs to x86-64.
             unsafe {
-                let x = _mm_loadu_si128(x.as_ptr().cast());
-                let y = _mm_loadu_si128(y.as_ptr().cast());
+                // by value: a detour over memory would wait for its own stores
+                let [x, y] = [x, y].map(|v| _mm_set_epi64x(v[1] as i64, v[0] as i64));
                 let (x_high, y_high) = (_mm_srli_epi64(x, 32), _mm_srli_epi64(y, 32));
                 Self {
                     low: products_of_32(x, y),

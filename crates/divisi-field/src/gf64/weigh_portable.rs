@@ -5,10 +5,13 @@
 //! result. The weights are public, and with them what is looked up where; the sums of planes are secret, and
 //! each is computed whatever it is needed for. At the end the 64 planes of the result become words.
 
+use core::ops::BitXor;
+
 use super::{Gf64, LaneWeights};
-use crate::Plane;
 use crate::transpose::portable::{transpose, transpose_bytes};
 use crate::transpose::square::all_quarters;
+use crate::word::Baseline;
+use crate::{Plane, Word};
 
 /// Up to so many planes, each is weighed on its own: the planes of the result would cost more.
 const FEW: usize = 4;
@@ -18,19 +21,45 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     if planes.len() <= FEW {
         return each_plane(out, planes, weights);
     }
-    let mut sums = [Plane::ZERO; 64];
+    let mut sums = [Baseline::zero(); 64];
     for (planes, weights) in planes.chunks(8).zip(weights.chunks(8)) {
         let mut all = [Gf64(0); 8];
         all[..weights.len()].copy_from_slice(weights);
-        let mut padded = [Plane::ZERO; 8];
-        padded.iter_mut().zip(planes).for_each(|(padded, plane)| *padded = **plane);
-        add(&mut sums, &padded, &columns(&all));
+        let mut padded = [Baseline::zero(); 8];
+        padded.iter_mut().zip(planes).for_each(|(padded, plane)| *padded = Baseline::load(plane));
+        add(&mut sums, &padded, Baseline::zero(), &columns(&all));
     }
-    let mut words = [0; 64];
+    let mut planes = [Plane::ZERO; 64];
+    Baseline::store_all(&sums, &mut planes);
+    squares(&mut planes);
     for (w, out) in out.chunks_mut(64).enumerate() {
-        words.iter_mut().zip(&sums).for_each(|(word, sum)| *word = sum.0[w]);
-        all_quarters(&mut words);
-        out.iter_mut().zip(&words).for_each(|(out, word)| out.0 ^= word);
+        out.iter_mut().zip(&planes).for_each(|(out, plane)| out.0 ^= plane.0[w]);
+    }
+}
+
+/// In each word of the planes the square of 64 by 64 bits is transposed.
+fn squares(planes: &mut [Plane; 64]) {
+    quarters::<32>(planes, 0x0000_0000_ffff_ffff);
+    quarters::<16>(planes, 0x0000_ffff_0000_ffff);
+    quarters::<8>(planes, 0x00ff_00ff_00ff_00ff);
+    quarters::<4>(planes, 0x0f0f_0f0f_0f0f_0f0f);
+    quarters::<2>(planes, 0x3333_3333_3333_3333);
+    quarters::<1>(planes, 0x5555_5555_5555_5555);
+}
+
+/// The upper right quarter of each square of 2 J by 2 J bits changes places with the lower left one, in all
+/// eight words at once.
+#[inline(always)]
+fn quarters<const J: usize>(planes: &mut [Plane; 64], mask: u64) {
+    for pair in planes.chunks_exact_mut(2 * J) {
+        let (upper, lower) = pair.split_at_mut(J);
+        for (a, b) in upper.iter_mut().zip(lower) {
+            for (a, b) in a.0.iter_mut().zip(&mut b.0) {
+                let t = (*a >> J ^ *b) & mask;
+                *b ^= t;
+                *a ^= t << J;
+            }
+        }
     }
 }
 
@@ -55,7 +84,7 @@ pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
 pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
     let mut sums = [0; 64];
     for (plane, columns) in planes.iter().zip(&weights.matrices) {
-        add(&mut sums, &transpose_bytes(plane.0.map(transpose)), columns);
+        add(&mut sums, &transpose_bytes(plane.0.map(transpose)), 0, columns);
     }
     all_quarters(&mut sums);
     words.iter_mut().zip(&sums).for_each(|(word, sum)| *word = Gf64(*sum));
@@ -68,12 +97,9 @@ fn columns(weights: &[Gf64; 8]) -> [u64; 8] {
 
 /// Adds to sum j those of eight planes that byte j of the columns names.
 #[inline(always)]
-fn add<W>(sums: &mut [W; 64], planes: &[W; 8], columns: &[u64; 8])
-where
-    W: Copy + Default + core::ops::BitXor<Output = W>,
-{
+fn add<W: Copy + BitXor<Output = W>>(sums: &mut [W; 64], planes: &[W; 8], zero: W, columns: &[u64; 8]) {
     let (halves, _) = planes.as_chunks::<4>();
-    let tables = [all_sums(&halves[0]), all_sums(&halves[1])];
+    let tables = [all_sums(&halves[0], zero), all_sums(&halves[1], zero)];
     let (blocks, _) = sums.as_chunks_mut::<8>();
     for (sums, names) in blocks.iter_mut().zip(columns) {
         for (sum, name) in sums.iter_mut().zip(names.to_le_bytes()) {
@@ -84,11 +110,8 @@ where
 
 /// Sum n is that of the planes whose numbers are bits of n.
 #[inline(always)]
-fn all_sums<W>(planes: &[W; 4]) -> [W; 16]
-where
-    W: Copy + Default + core::ops::BitXor<Output = W>,
-{
-    let mut sums = [W::default(); 16];
+fn all_sums<W: Copy + BitXor<Output = W>>(planes: &[W; 4], zero: W) -> [W; 16] {
+    let mut sums = [zero; 16];
     for (i, plane) in planes.iter().enumerate() {
         for n in 0..1 << i {
             sums[n | 1 << i] = sums[n] ^ *plane;
