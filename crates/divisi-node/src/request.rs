@@ -18,19 +18,24 @@
 //! 4. A request that fails is answered by one `Failed`, in place of its next answer; what its client had sent
 //!    ahead for it is passed over.
 
+mod asked;
+mod key;
+mod whole;
+
+pub(crate) use asked::{Asked, Tag, Way};
+pub(crate) use key::{CLIENTS, is_client_name};
+pub use key::{KeyEntry, NewKey, UsedKey};
+pub use whole::{Mode, WHOLE};
+pub(crate) use whole::{WHOLE_AAD, Whole};
+
 use crate::error::Failed;
 use crate::wire::Blob;
-use divisi_rep3::Protocol;
-use divisi_store::{KeyInfo, KeyName, KeyState, KeyType};
-use divisi_symmetric::algorithm::Settings;
-use divisi_symmetric::gates::Adder;
+use divisi_store::KeyName;
 use divisi_symphony::short;
 use serde::{Deserialize, Serialize};
 
 /// How many messages a client may have sent that are not answered.
 pub(crate) const AHEAD: usize = 6;
-/// The most clients that a key can name.
-pub(crate) const CLIENTS: usize = 64;
 /// The most bytes of associated data.
 pub const AAD: usize = 65_536;
 /// How many keys one answer lists.
@@ -91,153 +96,6 @@ pub(crate) enum Item {
     Whole(Whole),
 }
 
-/// The longest text of SIV, KW and KWP in bytes.
-pub const WHOLE: usize = 16_384;
-/// The most bytes of associated data with SIV.
-pub(crate) const WHOLE_AAD: usize = 1024;
-
-/// A mode beside GCM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mode {
-    /// Cipher block chaining, of whole blocks.
-    Cbc,
-    /// RFC 5297.
-    Siv,
-    /// Key wrapping, RFC 3394.
-    Kw,
-    /// Key wrapping with padding, RFC 5649.
-    Kwp,
-}
-
-impl Mode {
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Cbc => "cbc",
-            Mode::Siv => "siv",
-            Mode::Kw => "kw",
-            Mode::Kwp => "kwp",
-        }
-    }
-}
-
-impl std::fmt::Display for Mode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A text in such a mode.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Whole {
-    pub key: KeyName,
-    pub mode: Mode,
-    pub encrypts: bool,
-    /// Of SIV.
-    pub aad: Blob,
-    pub length: u64,
-    /// Of what is decrypted: the IV of CBC or SIV; else zeros.
-    pub iv: [u8; 16],
-    pub way: Way,
-}
-
-impl Whole {
-    /// What the servers do with it, in a word.
-    fn verb(&self) -> &'static str {
-        if self.encrypts { "encrypt" } else { "decrypt" }
-    }
-}
-
-/// A tag to be compared, with the nonce that it was made with, if there is one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Tag {
-    pub nonce: Option<[u8; IV]>,
-    pub tag: Blob,
-}
-
-/// A hash or MAC, as it is said on the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Asked {
-    algorithm: String,
-    customization: Blob,
-    function: Blob,
-    output_bytes: u32,
-    xof: bool,
-}
-
-impl Asked {
-    /// What is asked for. One message has one lane: what counts is rounds, so that SHA-2 adds in the way that
-    /// has few.
-    pub fn settings(&self) -> Result<Settings, String> {
-        if self.algorithm.len() > 32 {
-            return Err("an algorithm has a shorter name".into());
-        }
-        let settings = Settings {
-            algorithm: self.algorithm.parse()?,
-            adder: Adder::LowDepth,
-            customization: self.customization.0.clone(),
-            function: self.function.0.clone(),
-            output_bytes: self.output_bytes as usize,
-            xof: self.xof,
-            // requests have whole bytes
-            spare_output_bits: 0,
-            spare_key_bits: 0,
-        };
-        settings.check()?;
-        if settings.output_bytes > OUTPUT || settings.customization.len() + settings.function.len() > AAD {
-            return Err(format!(
-                "servers give at most {OUTPUT} bytes, and take at most {AAD} of customization"
-            ));
-        }
-        Ok(settings)
-    }
-}
-
-impl From<&Settings> for Asked {
-    fn from(settings: &Settings) -> Asked {
-        Asked {
-            algorithm: settings.algorithm.name(),
-            customization: Blob(settings.customization.clone()),
-            function: Blob(settings.function.clone()),
-            output_bytes: u32::try_from(settings.output_bytes).unwrap_or(u32::MAX),
-            xof: settings.xof,
-        }
-    }
-}
-
-/// How the servers are to compute S-boxes, as it is said on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Way {
-    Gf8Circuit,
-    Gf4Circuit,
-    Lut16,
-    Lut256,
-    Lut256Additive,
-}
-
-impl From<Way> for Protocol {
-    fn from(way: Way) -> Protocol {
-        match way {
-            Way::Gf8Circuit => Protocol::Gf8Circuit,
-            Way::Gf4Circuit => Protocol::Gf4Circuit,
-            Way::Lut16 => Protocol::Lut16,
-            Way::Lut256 => Protocol::Lut256,
-            Way::Lut256Additive => Protocol::Lut256Additive,
-        }
-    }
-}
-
-impl Way {
-    /// Every way, in the order of the wire.
-    const ALL: [Way; 5] = [Way::Gf8Circuit, Way::Gf4Circuit, Way::Lut16, Way::Lut256, Way::Lut256Additive];
-
-    /// The way of this name; `None` if servers do not offer it.
-    pub fn of(protocol: Protocol) -> Option<Way> {
-        Way::ALL.into_iter().find(|way| Protocol::from(*way) == protocol)
-    }
-}
-
 impl Item {
     /// Whether it is a text that goes through with others in one computation, as one step: a ciphertext of it
     /// is sent once.
@@ -266,9 +124,7 @@ impl Item {
             asked.algorithm.len() <= 32 && asked.customization.0.len() + asked.function.0.len() <= AAD
         };
         match self {
-            Item::KeyNew(new) | Item::KeyImport(new) => {
-                new.clients.len() <= CLIENTS && new.clients.iter().all(|name| name.len() <= CLIENT_NAME)
-            }
+            Item::KeyNew(new) | Item::KeyImport(new) => new.is_well_formed(),
             Item::Encrypt { aad, .. } | Item::Decrypt { aad, .. } => aad.0.len() <= AAD,
             Item::Whole(asked) => asked.aad.0.len() <= WHOLE_AAD,
             Item::Hash { asked: wanted, .. } => asked(wanted),
@@ -298,21 +154,6 @@ impl Item {
             Item::Mac { key, length, tag: Some(_), .. } => format!("mac verify key {key}, {length} bytes"),
         }
     }
-}
-
-/// A key to be made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewKey {
-    /// Its name.
-    pub name: KeyName,
-    /// What it is a key of.
-    pub kind: KeyType,
-    /// Whether its maker may have it back.
-    pub exportable: bool,
-    /// Who else may use it.
-    pub clients: Vec<String>,
-    /// A name for the request: repeated with the same name, it finds the key that it made before.
-    pub request: [u8; 16],
 }
 
 /// What a client says.
@@ -418,68 +259,6 @@ impl ToClient {
         match self {
             ToClient::Ciphertext(body) | ToClient::Answer { component: body, .. } => body.0.len(),
             _ => 0,
-        }
-    }
-}
-
-/// A key as its clients see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeyEntry {
-    /// Its name.
-    pub name: KeyName,
-    /// What names this key and no other.
-    pub id: [u8; 16],
-    /// What it is a key of.
-    pub kind: KeyType,
-    /// The how manieth key of this name it is.
-    pub generation: u32,
-    /// How far it has come.
-    pub state: KeyState,
-    /// Who made it.
-    pub maker: String,
-    /// Who else may use it.
-    pub clients: Vec<String>,
-    /// Whether its maker may have it back.
-    pub exportable: bool,
-}
-
-/// Which key a request used: a name can be another key's by now, if its maker destroyed the one before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UsedKey {
-    /// What names this key and no other.
-    pub id: [u8; 16],
-    /// Who made it.
-    pub maker: String,
-}
-
-/// The longest name of a client that a configuration takes.
-const CLIENT_NAME: usize = 64;
-
-impl KeyEntry {
-    /// That it names no more clients than a key can, each as a configuration may.
-    pub(crate) fn is_well_formed(&self) -> bool {
-        let named = |name: &String| is_client_name(name);
-        self.clients.len() <= CLIENTS && named(&self.maker) && self.clients.iter().all(named)
-    }
-}
-
-/// Whether a configuration takes this for a client's name.
-pub(crate) fn is_client_name(name: &str) -> bool {
-    let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
-    (1..=CLIENT_NAME).contains(&name.len()) && name.bytes().all(good)
-}
-
-impl From<&KeyInfo> for KeyEntry {
-    fn from(info: &KeyInfo) -> KeyEntry {
-        KeyEntry {
-            name: info.name.clone(),
-            id: info.id,
-            kind: info.kind,
-            generation: info.generation,
-            state: info.state,
-            maker: info.maker.name.clone(),
-            clients: info.clients.clone(),
-            exportable: info.exportable,
         }
     }
 }

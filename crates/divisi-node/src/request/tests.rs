@@ -3,6 +3,9 @@
 use super::*;
 use crate::ErrorKind;
 use crate::wire::{LONGEST, decode, encode};
+use divisi_rep3::Protocol;
+use divisi_store::{KeyState, KeyType};
+use divisi_symmetric::gates::Adder;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 

@@ -1,0 +1,98 @@
+//! Hashes and MACs as they are asked for, and the ways to compute S-boxes.
+
+use super::{AAD, IV, OUTPUT};
+use crate::wire::Blob;
+use divisi_rep3::Protocol;
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::gates::Adder;
+use serde::{Deserialize, Serialize};
+
+/// A tag to be compared, with the nonce that it was made with, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tag {
+    pub nonce: Option<[u8; IV]>,
+    pub tag: Blob,
+}
+
+/// A hash or MAC, as it is said on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(super) algorithm: String,
+    pub(super) customization: Blob,
+    pub(super) function: Blob,
+    pub(super) output_bytes: u32,
+    pub(super) xof: bool,
+}
+
+impl Asked {
+    /// What is asked for. One message has one lane: what counts is rounds, so that SHA-2 adds in the way that
+    /// has few.
+    pub fn settings(&self) -> Result<Settings, String> {
+        if self.algorithm.len() > 32 {
+            return Err("an algorithm has a shorter name".into());
+        }
+        let settings = Settings {
+            algorithm: self.algorithm.parse()?,
+            adder: Adder::LowDepth,
+            customization: self.customization.0.clone(),
+            function: self.function.0.clone(),
+            output_bytes: self.output_bytes as usize,
+            xof: self.xof,
+            // requests have whole bytes
+            spare_output_bits: 0,
+            spare_key_bits: 0,
+        };
+        settings.check()?;
+        if settings.output_bytes > OUTPUT || settings.customization.len() + settings.function.len() > AAD {
+            return Err(format!(
+                "servers give at most {OUTPUT} bytes, and take at most {AAD} of customization"
+            ));
+        }
+        Ok(settings)
+    }
+}
+
+impl From<&Settings> for Asked {
+    fn from(settings: &Settings) -> Asked {
+        Asked {
+            algorithm: settings.algorithm.name(),
+            customization: Blob(settings.customization.clone()),
+            function: Blob(settings.function.clone()),
+            output_bytes: u32::try_from(settings.output_bytes).unwrap_or(u32::MAX),
+            xof: settings.xof,
+        }
+    }
+}
+
+/// How the servers are to compute S-boxes, as it is said on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Way {
+    Gf8Circuit,
+    Gf4Circuit,
+    Lut16,
+    Lut256,
+    Lut256Additive,
+}
+
+impl From<Way> for Protocol {
+    fn from(way: Way) -> Protocol {
+        match way {
+            Way::Gf8Circuit => Protocol::Gf8Circuit,
+            Way::Gf4Circuit => Protocol::Gf4Circuit,
+            Way::Lut16 => Protocol::Lut16,
+            Way::Lut256 => Protocol::Lut256,
+            Way::Lut256Additive => Protocol::Lut256Additive,
+        }
+    }
+}
+
+impl Way {
+    /// Every way, in the order of the wire.
+    pub(super) const ALL: [Way; 5] =
+        [Way::Gf8Circuit, Way::Gf4Circuit, Way::Lut16, Way::Lut256, Way::Lut256Additive];
+
+    /// The way of this name; `None` if servers do not offer it.
+    pub fn of(protocol: Protocol) -> Option<Way> {
+        Way::ALL.into_iter().find(|way| Protocol::from(*way) == protocol)
+    }
+}

@@ -1,0 +1,64 @@
+//! Texts in modes beside GCM, as they are asked for.
+
+use super::asked::Way;
+use crate::wire::Blob;
+use divisi_store::KeyName;
+use serde::{Deserialize, Serialize};
+
+/// The longest text of SIV, KW and KWP in bytes.
+pub const WHOLE: usize = 16_384;
+/// The most bytes of associated data with SIV.
+pub(crate) const WHOLE_AAD: usize = 1024;
+
+/// A mode beside GCM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// Cipher block chaining, of whole blocks.
+    Cbc,
+    /// RFC 5297.
+    Siv,
+    /// Key wrapping, RFC 3394.
+    Kw,
+    /// Key wrapping with padding, RFC 5649.
+    Kwp,
+}
+
+impl Mode {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Cbc => "cbc",
+            Mode::Siv => "siv",
+            Mode::Kw => "kw",
+            Mode::Kwp => "kwp",
+        }
+    }
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text in such a mode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Whole {
+    pub key: KeyName,
+    pub mode: Mode,
+    pub encrypts: bool,
+    /// Of SIV.
+    pub aad: Blob,
+    pub length: u64,
+    /// Of what is decrypted: the IV of CBC or SIV; else zeros.
+    pub iv: [u8; 16],
+    pub way: Way,
+}
+
+impl Whole {
+    /// What the servers do with it, in a word.
+    pub fn verb(&self) -> &'static str {
+        if self.encrypts { "encrypt" } else { "decrypt" }
+    }
+}

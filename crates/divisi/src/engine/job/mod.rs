@@ -1,0 +1,166 @@
+//! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about
+//! it.
+
+mod cipher;
+mod circuit;
+mod message;
+mod numbers;
+mod own;
+mod text;
+
+pub use cipher::{Blocks, Cipher, Keys};
+pub use circuit::{Between, Circuit};
+pub use message::{Chain, Digests, Message, Messages, nonce};
+pub use numbers::{LookupJob, Op, Operation, ProgramJob, length};
+pub use own::{Own, alike};
+pub use text::{Mode, Text, Texts, Whole};
+
+use super::Rows;
+
+/// A job. It has `count` instances; what each of them takes in and gives out is a row of bytes ([`Rows`]).
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Job {
+    /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit
+    /// of the first byte first.
+    Circuit(Circuit),
+    /// Blocks of a cipher under one key, which is the row of the set-up. Rows have a block.
+    Blocks(Blocks),
+    /// A hash or MAC of messages of one length, under one key, which is the row of the set-up.
+    Digests(Digests),
+    /// Texts in a mode of a block cipher, each with a key of its own.
+    Texts(Texts),
+    /// Messages of any length, each with a key of its own where there are keys.
+    Messages(Messages),
+    /// Digests of digests.
+    Chain(Chain),
+    /// Operations on numbers and bits, of random inputs.
+    Operation(Operation),
+    /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest
+    /// first; a row out the entry, a byte.
+    Lookups(LookupJob),
+    /// A program on numbers and bits. A row in has the entries of all inputs, a row out those of all
+    /// outputs: eight bytes a number, the lowest first, and a byte a bit.
+    Program(ProgramJob),
+}
+
+impl Job {
+    /// How many instances there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            Job::Circuit(job) => job.count,
+            Job::Blocks(job) => job.count,
+            Job::Digests(job) => job.count,
+            Job::Texts(job) => job.texts.len(),
+            Job::Messages(job) => job.messages.len(),
+            Job::Chain(job) => job.starts.len(),
+            Job::Operation(job) => job.count,
+            Job::Lookups(job) => job.count,
+            Job::Program(job) => job.count,
+        }
+    }
+
+    /// How many bytes the row of an instance has that goes in.
+    #[must_use]
+    pub fn input_bytes(&self, instance: usize) -> usize {
+        match self {
+            Job::Circuit(job) => job.circuit.inputs().iter().sum::<usize>().div_ceil(8),
+            Job::Blocks(job) => job.cipher.block_bytes(),
+            Job::Digests(job) => job.message_bytes,
+            Job::Texts(job) => {
+                let secret = job.texts.get(instance).map_or(0, |text| text.secret_bytes(job.mode));
+                job.key_bytes() + secret
+            }
+            Job::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
+            Job::Chain(job) => job.starts.get(instance).copied().unwrap_or(0),
+            Job::Operation(job) => {
+                if job.op.is_random() {
+                    0
+                } else {
+                    4
+                }
+            }
+            Job::Lookups(_) => 4,
+            Job::Program(job) => {
+                job.program.program().inputs().iter().map(|input| length(&input.value)).sum()
+            }
+        }
+    }
+
+    /// How many bytes the row of an instance has that comes out.
+    #[must_use]
+    pub fn output_bytes(&self, instance: usize) -> usize {
+        match self {
+            Job::Circuit(job) => job.circuit.outputs().iter().sum::<usize>().div_ceil(8),
+            Job::Blocks(job) => job.cipher.block_bytes(),
+            Job::Digests(job) => job.using.output_bytes,
+            Job::Texts(job) => job.texts.get(instance).map_or(0, |text| match job.mode {
+                Mode::Gcm => 1 + text.bytes + text.tag_bytes,
+                Mode::Ecb | Mode::Ctr | Mode::Cbc | Mode::Cfb { .. } | Mode::Ofb => text.bytes,
+                Mode::Cmac if text.sealed.is_some() => 1,
+                Mode::Whole(mode) => 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes),
+                Mode::Cmac => text.tag_bytes,
+            }),
+            Job::Messages(job) => job.messages.get(instance).map_or(0, |message| {
+                let made = if message.makes { job.using.output_bytes } else { 0 };
+                made + usize::from(message.received.is_some())
+            }),
+            Job::Chain(job) => job.using.output_bytes,
+            Job::Operation(job) => {
+                if job.op.is_random() {
+                    1
+                } else {
+                    8
+                }
+            }
+            Job::Lookups(_) => 1,
+            Job::Program(job) => {
+                job.program.program().outputs().iter().map(|output| length(&output.value)).sum()
+            }
+        }
+    }
+
+    /// How many bytes the key of the set-up has.
+    #[must_use]
+    pub fn key_bytes(&self) -> usize {
+        match self {
+            Job::Blocks(job) => job.cipher.key_bytes(),
+            Job::Digests(job) => job.using.algorithm.key_bytes(),
+            Job::Circuit(_)
+            | Job::Texts(_)
+            | Job::Messages(_)
+            | Job::Chain(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => 0,
+        }
+    }
+
+    /// The rows that come out of these bytes, instance after instance.
+    #[must_use]
+    pub fn outputs(&self, bytes: Vec<u8>, count: usize) -> Rows {
+        Rows::cut(bytes, (0..count).map(|i| self.output_bytes(i)))
+    }
+
+    /// Without these instances, of a job whose instances have lengths of their own.
+    #[must_use]
+    pub fn without(&self, gone: &[usize]) -> Job {
+        fn kept<T: Clone>(all: &[T], gone: &[usize]) -> Vec<T> {
+            all.iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, one)| one.clone()).collect()
+        }
+        let mut job = self.clone();
+        match &mut job {
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Operation(_)
+            | Job::Lookups(_)
+            | Job::Program(_) => {}
+            Job::Texts(job) => job.texts = kept(&job.texts, gone),
+            Job::Messages(job) => job.messages = kept(&job.messages, gone),
+            Job::Chain(job) => job.starts = kept(&job.starts, gone),
+        }
+        job
+    }
+}
