@@ -8,7 +8,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::lab::{Lab, of_party};
-use divisi_garble::{Form, Garble, Options, Plan};
+use divisi_garble::{GarblingForm, Garble, GarbleOptions, Plan};
 use std::collections::HashSet;
 
 const BUCKETS: &str = "divisi_garble::aand/3.d";
@@ -173,10 +173,10 @@ fn every_result_is_compared() {
     let program = program();
     let plan = Plan::for_all(&program, 3, &all()).unwrap();
     let jobs: Vec<_> = links(3).flat_map(|link| [0, 8, 26, 32 * 8 + 31].map(|at| (link, at))).collect();
-    for form in [Form::Improved, Form::Paper] {
+    for form in [GarblingForm::Improved, GarblingForm::Paper] {
         many(jobs.len(), 3, |i| {
             let ((from, to), at) = jobs[i];
-            let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
             let harness = harness(&lab);
             harness.change(from, to, RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
             let ends = play(harness, &lab, &plan);
@@ -281,8 +281,8 @@ fn no_mask_or_label_serves_twice() {
     let program = g.finish();
     let plan = Plan::new(&program, 3, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
     let zeros = vec![vec![0; 128]; 3];
-    for (form, streamed) in [(Form::Improved, false), (Form::Paper, false), (Form::Improved, true)] {
-        let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
+    for (form, streamed) in [(GarblingForm::Improved, false), (GarblingForm::Paper, false), (GarblingForm::Improved, true)] {
+        let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, streamed, ..Lab::default() };
         let harness = harness(&lab);
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {

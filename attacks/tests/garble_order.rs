@@ -8,7 +8,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
 use divisi_core::testing::{Harness, LIMIT, Way, many, party};
 use divisi_garble::lab::{Lab, of_party};
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::{GarblingForm, GarbleOptions, Plan};
 use std::sync::atomic::Ordering;
 
 fn program() -> Program {
@@ -83,7 +83,7 @@ fn nothing_leaves_before_what_it_must_follow() {
         let (n, streamed, (held, nth, step, most)) = jobs[i];
         let program = program();
         let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
-        let options = Options { batch: 24, ..Options::default() };
+        let options = GarbleOptions { batch: 24, ..GarbleOptions::default() };
         let lab = Lab { streamed, options, ..Lab::default() };
         let harness = Harness::new(n, &lab.parameters()).waiting(LIMIT);
         let recording = harness.recording(party(2));
@@ -100,10 +100,10 @@ fn nothing_leaves_before_what_it_must_follow() {
 /// What a run shows: all that each party sent, in order, and what it learned.
 type Shown = Vec<(Vec<Vec<u8>>, Vec<Vec<u8>>)>;
 
-fn run(n: usize, form: Form, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
+fn run(n: usize, form: GarblingForm, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
     let program = program();
     let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
-    let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+    let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
     let parameters = lab.parameters();
     known(n, &parameters, other, |harness| {
         let recordings = harness.recordings();
@@ -130,11 +130,11 @@ fn run(n: usize, form: Form, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
 /// is sent.
 #[test]
 fn every_byte_that_is_drawn_counts() {
-    let expected: [(usize, Form, &[usize]); 4] = [
-        (2, Form::Improved, &[32, 16, 32]),
-        (2, Form::Paper, &[32, 16, 16, 32]),
-        (3, Form::Improved, &[32, 16, 16, 32]),
-        (3, Form::Paper, &[32, 16, 16, 16, 32]),
+    let expected: [(usize, GarblingForm, &[usize]); 4] = [
+        (2, GarblingForm::Improved, &[32, 16, 32]),
+        (2, GarblingForm::Paper, &[32, 16, 16, 32]),
+        (3, GarblingForm::Improved, &[32, 16, 16, 32]),
+        (3, GarblingForm::Paper, &[32, 16, 16, 16, 32]),
     ];
     for (n, form, expected) in expected {
         let (as_it_is, draws) = run(n, form, None);

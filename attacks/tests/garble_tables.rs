@@ -5,7 +5,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Way, failed_check, many, party};
 use divisi_core::{Abort, Check};
 use divisi_garble::lab::{Lab, of_party};
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::{GarblingForm, GarbleOptions, Plan};
 
 const TABLE: &str = "divisi_garble::run/4d.table";
 const OUTPUTS: &str = "divisi_garble::streamed/8.masks";
@@ -22,7 +22,7 @@ fn program() -> Program {
 
 /// P_1 evaluates, P_2 and P_3 garble, and one of them sends the `nth` table so.
 fn play(
-    form: Form,
+    form: GarblingForm,
     streamed: bool,
     liar: u8,
     nth: usize,
@@ -30,7 +30,7 @@ fn play(
 ) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, bool) {
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-    let options = Options { form, batch: 30, ..Options::default() };
+    let options = GarbleOptions { form, batch: 30, ..GarbleOptions::default() };
     let lab = Lab { options, streamed, ..Lab::default() };
     let harness = Harness::new(3, &lab.parameters()).patient();
     let recording = harness.recording(party(1));
@@ -57,7 +57,7 @@ fn every_byte_of_every_mac_is_compared() {
     many(jobs.len(), 3, |i| {
         let (gate, byte, liar) = jobs[i];
         let bit = 1 << (i % 8);
-        let (ends, _) = play(Form::Improved, false, liar, 0, move |body| body[104 * gate + 80 + byte] ^= bit);
+        let (ends, _) = play(GarblingForm::Improved, false, liar, 0, move |body| body[104 * gate + 80 + byte] ^= bit);
         assert!(noticed(&ends), "{gate} {byte} {liar}: {:?}", ends[0]);
     });
 }
@@ -71,7 +71,7 @@ fn every_byte_of_every_row_is_compared() {
         .collect();
     many(jobs.len(), 3, |i| {
         let (gate, byte, liar) = jobs[i];
-        let (ends, _) = play(Form::Paper, false, liar, 0, move |body| {
+        let (ends, _) = play(GarblingForm::Paper, false, liar, 0, move |body| {
             // three words a row, that of P_1's MAC first
             (0..4).for_each(|row| body[192 * gate + 48 * row + byte] ^= 0x10);
         });
@@ -83,11 +83,11 @@ fn every_byte_of_every_row_is_compared() {
 #[test]
 fn wrong_macs_do_not_make_up_for_each_other() {
     for (a, b) in [(3, 4), (3, 40), (31, 32)] {
-        let (ends, _) = play(Form::Improved, false, 2, 0, move |body| {
+        let (ends, _) = play(GarblingForm::Improved, false, 2, 0, move |body| {
             [a, b].iter().for_each(|gate| body[104 * gate + 84] ^= 1);
         });
         assert!(noticed(&ends), "{a} {b}");
-        let (ends, _) = play(Form::Paper, false, 2, 0, move |body| {
+        let (ends, _) = play(GarblingForm::Paper, false, 2, 0, move |body| {
             [a, b].iter().for_each(|gate| (0..4).for_each(|row| body[192 * gate + 48 * row + 9] ^= 1));
         });
         assert!(noticed(&ends), "rows {a} {b}");
@@ -100,10 +100,10 @@ fn wrong_macs_do_not_make_up_for_each_other() {
 fn every_streamed_batch_is_looked_at() {
     // 30, 30 and 10 gates
     for nth in 0..3 {
-        for form in [Form::Improved, Form::Paper] {
+        for form in [GarblingForm::Improved, GarblingForm::Paper] {
             let (ends, told) = play(form, true, 3, nth, move |body| match form {
-                Form::Improved => body[104 * 5 + 87] ^= 1,
-                Form::Paper => (0..4).for_each(|row| body[192 * 5 + 48 * row + 15] ^= 1),
+                GarblingForm::Improved => body[104 * 5 + 87] ^= 1,
+                GarblingForm::Paper => (0..4).for_each(|row| body[192 * 5 + 48 * row + 15] ^= 1),
             });
             assert!(noticed(&ends) && !told, "{form:?} {nth}: {:?}", ends[0]);
         }
@@ -114,7 +114,7 @@ fn every_streamed_batch_is_looked_at() {
 #[test]
 fn nobody_is_named_for_a_wrong_row() {
     for liar in [2, 3] {
-        let (ends, _) = play(Form::Improved, false, liar, 0, |body| body[104 * 9 + 83] ^= 1);
+        let (ends, _) = play(GarblingForm::Improved, false, liar, 0, |body| body[104 * 9 + 83] ^= 1);
         assert!(matches!(ends[0], Err(Abort::CheckFailed { check: Check::W22, culprit: None, .. })));
     }
 }
@@ -131,7 +131,7 @@ fn no_two_gates_hash_alike() {
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap();
     assert_eq!(plan.and_count(), GATES);
     for streamed in [false, true] {
-        let options = Options { batch: 30, ..Options::default() };
+        let options = GarbleOptions { batch: 30, ..GarbleOptions::default() };
         let lab = Lab { options, streamed, ..Lab::default() };
         let harness = Harness::new(2, &lab.parameters()).patient();
         let recording = harness.recording(party(2));
@@ -157,12 +157,12 @@ fn no_two_gates_hash_alike() {
 fn every_instance_is_looked_at() {
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-    for (form, nth) in [(Form::Improved, 0), (Form::Improved, 1), (Form::Paper, 0), (Form::Paper, 1)] {
-        let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+    for (form, nth) in [(GarblingForm::Improved, 0), (GarblingForm::Improved, 1), (GarblingForm::Paper, 0), (GarblingForm::Paper, 1)] {
+        let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
         let harness = Harness::new(3, &lab.parameters()).patient();
         harness.change(party(2), party(1), TABLE, nth, move |body| match form {
-            Form::Improved => body[104 * 40 + 80] ^= 1,
-            Form::Paper => (0..4).for_each(|row| body[192 * 40 + 48 * row] ^= 1),
+            GarblingForm::Improved => body[104 * 40 + 80] ^= 1,
+            GarblingForm::Paper => (0..4).for_each(|row| body[192 * 40 + 48 * row] ^= 1),
         });
         let ends = harness.act(|mut session| {
             let all = vec![vec![1; 2 * GATES]; 4];

@@ -5,22 +5,22 @@ mod common;
 
 use common::named;
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
-use divisi_core::{Abort, Check, Parameters, PartyId};
+use divisi_core::{Abort, Check, PublicParameters, PartyId};
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{AuthBits, Base, Config, Setup};
+use divisi_ot::{AuthBits, Base, SetupConfig, Setup};
 
 const COMMIT: &str = "divisi_ot::abit::consistency/commit";
 const BITS: &str = "divisi_ot::abit::consistency/bits";
 const SUMS: &str = "divisi_ot::abit::consistency/sums";
 const RHO: usize = 40;
 
-fn parameters() -> Parameters {
-    Parameters::new("attacks on the proof")
+fn parameters() -> PublicParameters {
+    PublicParameters::new("attacks on the proof")
 }
 
 /// A set-up and one batch, of which this party's deviates; a corrupt party does not mind its own checks.
 fn play(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
-    let config = Config { k: 4, rho: RHO as u32, base: Base::Both };
+    let config = SetupConfig { k: 4, rho: RHO as u32, base: Base::Both };
     let deviates = *how != Deviation::default();
     let parameters = |p| match p == corrupt && deviates {
         true => parameters().without(Check::W10),

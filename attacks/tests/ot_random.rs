@@ -5,14 +5,14 @@ mod common;
 
 use common::{Byte, bytes_of, draw_as, known};
 use divisi_core::testing::many;
-use divisi_core::{Parameters, PartyId};
-use divisi_ot::{Base, Config, Setup};
+use divisi_core::{PublicParameters, PartyId};
+use divisi_ot::{Base, SetupConfig, Setup};
 
 /// What a run shows: all that its parties sent, in order, and what they end with.
 type Shown = Vec<(Vec<Vec<u8>>, u128, Vec<u64>)>;
 
-fn run(n: usize, config: Config, batches: usize, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
-    let parameters = Parameters::new("draws of a set-up");
+fn run(n: usize, config: SetupConfig, batches: usize, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
+    let parameters = PublicParameters::new("draws of a set-up");
     known(n, &parameters, other, |harness| {
         let recordings = harness.recordings();
         let ends = harness.act_each(
@@ -50,7 +50,7 @@ fn run(n: usize, config: Config, batches: usize, other: Option<Byte>) -> (Shown,
 #[test]
 fn draws_are_as_many_and_as_long_as_they_must_be() {
     let roots = 16 * 32;
-    let config = |base| Config { k: 4, rho: 40, base };
+    let config = |base| SetupConfig { k: 4, rho: 40, base };
     let (_, draws) = run(2, config(Base::Half), 2, None);
     assert!(draws[0].ends_with(&[16, 32, 64, 16, 16, roots, 16, 16]), "{:?}", draws[0]);
     assert!(draws[1].ends_with(&[16, 32, 32, 16, 16, roots, 16, 16]), "{:?}", draws[1]);
@@ -67,7 +67,7 @@ fn draws_are_as_many_and_as_long_as_they_must_be() {
 /// One byte in eight, of every draw, changes what is sent or what comes out.
 #[test]
 fn every_byte_that_is_drawn_counts() {
-    let config = Config { k: 4, rho: 40, base: Base::Half };
+    let config = SetupConfig { k: 4, rho: 40, base: Base::Half };
     let (as_it_is, draws) = run(2, config, 1, None);
     let (again, _) = run(2, config, 1, None);
     assert!(as_it_is == again, "known randomness gives one run");

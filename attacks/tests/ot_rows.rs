@@ -5,10 +5,10 @@ mod common;
 
 use common::{coin_of, named, rank, told, withhold, word};
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
-use divisi_core::{Abort, Check, Parameters, PartyId, Step};
+use divisi_core::{Abort, Check, PublicParameters, PartyId, Step};
 use divisi_field::Gf128;
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{AuthBits, Base, Config, Setup};
+use divisi_ot::{AuthBits, Base, SetupConfig, Setup};
 use std::sync::atomic::Ordering;
 
 const RECEIVER: &str = "divisi_ot::setup::pairs/base.receiver";
@@ -21,17 +21,17 @@ const CHECK: &str = "divisi_ot::vole/check";
 const COIN: &str = "divisi_ot::abit::produce/coin";
 
 fn harness(n: usize) -> Harness {
-    Harness::new(n, &Parameters::new("attacks on rows")).patient()
+    Harness::new(n, &PublicParameters::new("attacks on rows")).patient()
 }
 
-fn config(k: u32, base: Base) -> Config {
-    Config { k, rho: 40, base }
+fn config(k: u32, base: Base) -> SetupConfig {
+    SetupConfig { k, rho: 40, base }
 }
 
 /// Batches of these lengths after a set-up, of which this party's deviates.
 fn batches(
     harness: Harness,
-    config: Config,
+    config: SetupConfig,
     corrupt: PartyId,
     how: &Deviation,
     counts: &[usize],
@@ -158,7 +158,7 @@ fn sums_are_those_of_the_coin() {
     let counts = [10, 300, 100];
     let harness = harness(3);
     let recordings = harness.recordings();
-    let plain = Parameters::new("attacks on rows");
+    let plain = PublicParameters::new("attacks on rows");
     let parameters = |p| if p == party(1) { plain.clone().without(Check::W6) } else { plain.clone() };
     let ends = harness.act_each(parameters, |mut session| {
         let mut setup = Setup::new(&mut session, config(4, Base::Both))?;

@@ -2,7 +2,7 @@
 //! they are found.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, Job, PartyId, Step, settle};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, ProgramRun, PartyId, Step, settle};
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 use divisi_rep3::adversary::harness::{Harness, many, party};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security};
@@ -212,7 +212,7 @@ fn a_wrong_gate_of_any_program_is_found() {
         for (program, lanes) in programs.iter().zip(lanes) {
             let byte = e.random_bytes(lanes)?;
             let bits: [Bit; 8] = e.convert(byte)?;
-            jobs.push(Job::new(program, bits.into_iter().take(2).collect()));
+            jobs.push(ProgramRun::new(program, bits.into_iter().take(2).collect()));
         }
         e.run(&mut jobs)?;
         let out: Vec<Bit> = jobs.into_iter().flat_map(|job| job.wires).collect();

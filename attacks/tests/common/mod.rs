@@ -2,7 +2,7 @@
 #![allow(dead_code)] // no test uses all of it
 
 use divisi_core::testing::{Harness, Recording, Way};
-use divisi_core::{Abort, Check, Parameters, PartyId, Prg, Step};
+use divisi_core::{Abort, Check, PublicParameters, PartyId, Prg, Step};
 use divisi_net::{Machine, World};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ impl World for Known {
 /// All draws of a run in the known world, by party, and what it ends with.
 pub fn known<R>(
     n: usize,
-    parameters: &Parameters,
+    parameters: &PublicParameters,
     other: Option<Byte>,
     f: impl FnOnce(Harness) -> R,
 ) -> (R, Vec<Vec<usize>>) {

@@ -10,7 +10,7 @@ use divisi_core::{Abort, Check};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
-use divisi_rep3::ohverture::Table;
+use divisi_rep3::ohverture::LookupTable;
 
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
 
@@ -31,6 +31,6 @@ fn square(b: &mut BlackBox, x: &Shared<Gf8>) -> Result<Shared<Gf8>, Abort> {
     b.reshare(xx)
 }
 
-fn table() -> Table<Gf8> {
-    Table::new(&(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap()
+fn table() -> LookupTable<Gf8> {
+    LookupTable::new(&(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap()
 }

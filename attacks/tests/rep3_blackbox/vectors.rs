@@ -63,11 +63,11 @@ fn every_lookup_has_a_vector_of_its_own() {
 #[test]
 fn parties_agree_on_everything_about_a_lookup() {
     let entries: Vec<Gf64> = (0..256).map(|i| Gf64(i * 0x0101_0101_0101)).collect();
-    let table = Table::new(&entries).unwrap();
+    let table = LookupTable::new(&entries).unwrap();
     let with = |at: usize, error: u64| {
         let mut entries = entries.clone();
         entries[at].0 ^= error;
-        Table::new(&entries).unwrap()
+        LookupTable::new(&entries).unwrap()
     };
     let tables = [with(255, 1), with(0, 1 << 40), with(128, 1 << 15), with(255, 1 << 41)];
     for alone in PartyId::all(3) {

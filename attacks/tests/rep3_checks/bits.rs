@@ -2,7 +2,7 @@
 
 use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Check, Job, Pending, settle};
+use divisi_core::{Abort, Boolean, Check, ProgramRun, Pending, settle};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::adversary::adaptive::{H, OPEN, Z_PRIME, engine};
 use divisi_rep3::adversary::harness::{failed_check, party};
@@ -63,7 +63,7 @@ fn multiplied(
         let mut closed = Vec::new();
         for _ in 0..batches {
             let wires = (0..=DOTS).map(|_| e.public_bit(&bits)).collect();
-            let mut jobs = [Job::new(&program, wires)];
+            let mut jobs = [ProgramRun::new(&program, wires)];
             e.run(&mut jobs)?;
             let [job] = jobs;
             let pending = e.close(job.wires);

@@ -4,7 +4,7 @@
 use crate::known::{Known, seed, unseed};
 use crate::session::{every_bit_varies, two_sessions};
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
-use divisi_core::{Abort, Check, Coins, Echo, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, Coins, Echo, PublicParameters, PartyId, Session, Step, step};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ const ECHOED: Step = Step::new("divisi_core::coin/echo");
 const ECHO: Step = step!("echo");
 
 fn harness(n: usize) -> Harness {
-    Harness::new(n, &Parameters::new("attacks")).patient()
+    Harness::new(n, &PublicParameters::new("attacks")).patient()
 }
 
 fn tosses(mut session: Session, n: usize) -> Result<Vec<[u8; 16]>, Abort> {
@@ -127,11 +127,11 @@ fn coins_are_fresh_and_the_same_at_all() {
 fn every_party_has_its_share_in_every_coin() {
     let toss = |odd: Option<PartyId>| {
         seed(1, 0);
-        let harness = Harness::in_world(3, &Parameters::new("attacks"), Arc::new(Known)).patient();
+        let harness = Harness::in_world(3, &PublicParameters::new("attacks"), Arc::new(Known)).patient();
         unseed();
         let begin = |me: PartyId| {
             seed(1, me.number());
-            Parameters::new("attacks")
+            PublicParameters::new("attacks")
         };
         let coins = harness.act_each(begin, |session| {
             seed(if odd == Some(session.me()) { 2 } else { 3 }, session.me().number());

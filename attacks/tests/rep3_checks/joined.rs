@@ -2,7 +2,7 @@
 //! (A11, A13, M0.7, S6).
 
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Direction, Job, Pending, Step, settle};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Direction, ProgramRun, Pending, Step, settle};
 use divisi_rep3::adversary::adaptive::{MULTIPLY, engine};
 use divisi_rep3::adversary::harness::{Harness, failed_check, party};
 use divisi_rep3::adversary::planes::OUTER;
@@ -19,7 +19,7 @@ fn bits(e: &mut Rep3) -> Result<(), Abort> {
     let z = g.and(x[0], x[1]);
     g.output(&[z]);
     let (program, bit) = (g.finish(), e.public_bit(&[true; 9]));
-    e.run(&mut [Job::new(&program, vec![bit; 2])])
+    e.run(&mut [ProgramRun::new(&program, vec![bit; 2])])
 }
 
 fn blocks(e: &mut Rep3) -> Result<(), Abort> {

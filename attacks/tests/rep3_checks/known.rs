@@ -1,6 +1,6 @@
 //! Sessions whose randomness is known: two with the same seed have the same keys, masks and coins.
 
-use divisi_core::{Abort, Blocks, Bytes, Convert, Parameters, PartyId, Prg, Step, settle};
+use divisi_core::{Abort, Blocks, Bytes, Convert, PublicParameters, PartyId, Prg, Step, settle};
 use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::{Machine, World};
 use divisi_rep3::adversary::Deviate;
@@ -68,7 +68,7 @@ pub fn unseed() {
 /// A harness whose links have known secrets.
 pub fn harness(with: u8) -> Harness {
     seed(with, 0);
-    let harness = Harness::in_world(&Parameters::new("known"), Arc::new(Known)).patient();
+    let harness = Harness::in_world(&PublicParameters::new("known"), Arc::new(Known)).patient();
     unseed();
     harness
 }
@@ -79,7 +79,7 @@ pub fn act<R: Send>(
     with: u8,
     f: impl Fn(Trio) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let parameters = [(); 3].map(|()| Parameters::new("known"));
+    let parameters = [(); 3].map(|()| PublicParameters::new("known"));
     harness.act_each(&parameters, |me| seed(with, me.number()), f)
 }
 

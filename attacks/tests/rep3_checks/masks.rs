@@ -3,7 +3,7 @@
 
 use crate::session::every_bit_varies;
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, Job};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, ProgramRun};
 use divisi_field::{Field, Gf2, Gf64};
 use divisi_net::Fault;
 use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
@@ -102,7 +102,7 @@ fn no_mask_of_planes_occurs_twice() {
         masks_are_new(PRODUCTS, |e| {
             let zero = e.public_bit(&vec![false; lanes]);
             for _ in 0..2 {
-                e.run(&mut [Job::new(&program, vec![zero.clone(); 9])])?;
+                e.run(&mut [ProgramRun::new(&program, vec![zero.clone(); 9])])?;
             }
             Ok(())
         });

@@ -3,7 +3,7 @@
 
 use crate::known::{Known, seed, seed_first, unseed};
 use divisi_core::testing::{Harness, Way, links, many, party};
-use divisi_core::{Abort, Check, Parameters, PartyId, Session};
+use divisi_core::{Abort, Check, PublicParameters, PartyId, Session};
 use divisi_net::memory;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ const HELLO: &str = "divisi_core::session::agree/hello";
 const ECHO: &str = "divisi_core::session::agree/echo";
 
 fn harness() -> Harness {
-    Harness::new(3, &Parameters::new("attacks")).patient()
+    Harness::new(3, &PublicParameters::new("attacks")).patient()
 }
 
 /// Each bit of these was set in some and not in others: false with probability 2^-63 for a bit of 64 that are
@@ -106,12 +106,12 @@ fn a_proof_is_no_proof_of_the_other_end() {
 /// The id and a pair's key in a session whose link secrets, nonces and contributions are known.
 fn id_and_key(links: u8, nonces: u8, contributions: [u8; 3]) -> [Vec<u8>; 2] {
     seed(links, 0);
-    let harness = Harness::in_world(3, &Parameters::new("attacks"), Arc::new(Known)).patient();
+    let harness = Harness::in_world(3, &PublicParameters::new("attacks"), Arc::new(Known)).patient();
     unseed();
     let begin = |me: PartyId| {
         seed_first(nonces, me.number());
         seed(contributions[me.index()], me.number());
-        Parameters::new("attacks")
+        PublicParameters::new("attacks")
     };
     let all = harness.act_each(begin, |session| {
         Ok([session.id().as_bytes().to_vec(), session.key(session.me().next(3), "attacks").to_vec()])
@@ -174,7 +174,7 @@ fn keys_belong_to_one_pair_purpose_and_strand() {
 /// Names and values of parameters count to their last byte.
 #[test]
 fn parameters_count_to_their_last_byte() {
-    let digest = |name: &str, value: &[u8]| Parameters::new("attacks").with(name, value).digest();
+    let digest = |name: &str, value: &[u8]| PublicParameters::new("attacks").with(name, value).digest();
     let value = [7; 40];
     let base = digest("a name that is long", &value);
     for byte in 0..40 {
@@ -184,7 +184,7 @@ fn parameters_count_to_their_last_byte() {
     }
     assert_ne!(digest("a name that is lonG", &value), base);
     assert_ne!(digest("a name that is long", &value[..39]), base);
-    assert_ne!(Parameters::new("attackS").with("a name that is long", &value).digest(), base);
+    assert_ne!(PublicParameters::new("attackS").with("a name that is long", &value).digest(), base);
 }
 
 /// Two sessions one after the other over the same links: `f` at each of two parties.
@@ -194,7 +194,7 @@ pub fn two_sessions<R: Send>(
     std::thread::scope(|scope| {
         let f = &f;
         let start = |mesh: divisi_net::Mesh| {
-            let (mesh, parameters) = (Arc::new(mesh), Parameters::new("attacks"));
+            let (mesh, parameters) = (Arc::new(mesh), PublicParameters::new("attacks"));
             f(Session::start(&mesh, 1, &parameters)?, Session::start(&mesh, 2, &parameters)?)
         };
         let parties: Vec<_> =

@@ -3,7 +3,7 @@
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler, encode};
-use divisi_core::{Abort, Parameters as Agreed, Session, local, step};
+use divisi_core::{Abort, PublicParameters as Agreed, Session, local, step};
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 

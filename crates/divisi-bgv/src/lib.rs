@@ -19,14 +19,14 @@
 //! Random signs of two parties, multiplied under encryption and shared again:
 //!
 //! ```
-//! use divisi_bgv::parameters::{Form, Operation, Parameters};
+//! use divisi_bgv::parameters::{Form, Operation, PublicParameters};
 //! use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
-//! use divisi_core::{Parameters as Agreed, PartyId, local, step};
+//! use divisi_core::{PublicParameters as Agreed, PartyId, local, step};
 //! use divisi_field::zp::P32;
 //! use std::sync::Arc;
 //!
-//! // a ring for tests: with `Parameters::derive` it protects
-//! let parameters = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, P32).unwrap();
+//! // a ring for tests: with `PublicParameters::derive` it protects
+//! let parameters = PublicParameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, P32).unwrap();
 //! let agreed = parameters.describe(Agreed::new("an example"));
 //! let ring = Arc::new(Ring::new(parameters).unwrap());
 //! let (first, last) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());

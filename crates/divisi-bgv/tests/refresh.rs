@@ -7,7 +7,7 @@ mod tools;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
 use divisi_core::testing::{Harness, Way, run};
-use divisi_core::{Abort, Check, Parameters as Agreed, Session};
+use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
 use divisi_field::zp::{P16, P32};
 use std::sync::Arc;
 use tools::*;

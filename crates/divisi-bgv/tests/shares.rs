@@ -6,7 +6,7 @@ mod tools;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, encode};
 use divisi_core::testing::{failed_check, run};
-use divisi_core::{Abort, Check, Parameters as Agreed, PartyId, step};
+use divisi_core::{Abort, Check, PartyId, PublicParameters as Agreed, step};
 use divisi_field::zp::{P16, P32};
 use std::sync::Arc;
 use tools::*;

@@ -8,20 +8,20 @@
 use crate::gates::Gates;
 use crate::level;
 use crate::program::Program;
-pub use crate::recorded::Bit;
+pub use crate::recorded::BuildBit;
 use crate::recorded::{Node, Recorded};
 use std::collections::HashMap;
 
 #[derive(PartialEq, Eq, Hash)]
 enum Gate {
-    Xor(Bit, Bit),
-    Dot(Box<[(Bit, Bit)]>),
+    Xor(BuildBit, BuildBit),
+    Dot(Box<[(BuildBit, BuildBit)]>),
 }
 
 /// A circuit in the making.
 pub struct Build {
     pub(crate) recorded: Recorded,
-    known: HashMap<Gate, Bit>,
+    known: HashMap<Gate, BuildBit>,
 }
 
 impl Default for Build {
@@ -56,14 +56,14 @@ impl Build {
     }
 
     /// The wires of the next input value.
-    pub fn input(&mut self, width: usize) -> Vec<Bit> {
+    pub fn input(&mut self, width: usize) -> Vec<BuildBit> {
         let before: usize = self.recorded.inputs.iter().sum();
         self.recorded.inputs.push(width);
         (before..before + width).map(|i| self.push(Node::Input(i))).collect()
     }
 
     /// The wires of the next output value.
-    pub fn output(&mut self, bits: &[Bit]) {
+    pub fn output(&mut self, bits: &[BuildBit]) {
         self.recorded.outputs.push(bits.len());
         self.recorded.results.extend_from_slice(bits);
     }
@@ -75,16 +75,16 @@ impl Build {
         level::program(self.recorded)
     }
 
-    fn push(&mut self, node: Node) -> Bit {
+    fn push(&mut self, node: Node) -> BuildBit {
         let index = self.recorded.nodes.len();
         // The sign takes one bit of a wire. The reader of files refuses those that are large enough to come
         // here.
         assert!(index < 1 << 31, "a circuit has fewer than 2^31 gates");
         self.recorded.nodes.push(node);
-        Bit((index as u32) << 1)
+        BuildBit((index as u32) << 1)
     }
 
-    fn share(&mut self, gate: Gate, node: impl FnOnce(&mut Self) -> Node) -> Bit {
+    fn share(&mut self, gate: Gate, node: impl FnOnce(&mut Self) -> Node) -> BuildBit {
         if let Some(&bit) = self.known.get(&gate) {
             return bit;
         }
@@ -94,7 +94,7 @@ impl Build {
         bit
     }
 
-    fn record(&mut self, terms: &[(Bit, Bit)]) -> Node {
+    fn record(&mut self, terms: &[(BuildBit, BuildBit)]) -> Node {
         let start = self.recorded.terms.len();
         self.recorded.terms.extend_from_slice(terms);
         assert!(self.recorded.terms.len() < 1 << 31, "a circuit has fewer than 2^31 products");
@@ -102,7 +102,7 @@ impl Build {
     }
 
     /// `x` if `sum` is the node `x + y`.
-    fn less(&self, sum: Bit, y: Bit) -> Option<Bit> {
+    fn less(&self, sum: BuildBit, y: BuildBit) -> Option<BuildBit> {
         match self.recorded.nodes.get(sum.node()) {
             Some(&Node::Xor(a, b)) if a == y => Some(b),
             Some(&Node::Xor(a, b)) if b == y => Some(a),
@@ -112,20 +112,20 @@ impl Build {
 }
 
 impl Gates for Build {
-    type Bit = Bit;
+    type Bit = BuildBit;
 
-    fn constant(&mut self, value: bool) -> Bit {
-        if value { Bit::TRUE } else { Bit::FALSE }
+    fn constant(&mut self, value: bool) -> BuildBit {
+        if value { BuildBit::TRUE } else { BuildBit::FALSE }
     }
 
-    fn xor(&mut self, x: Bit, y: Bit) -> Bit {
+    fn xor(&mut self, x: BuildBit, y: BuildBit) -> BuildBit {
         let sign = x.negated() != y.negated();
         let (x, y) = (x.plain().min(y.plain()), x.plain().max(y.plain()));
         if self.recorded.verbatim {
             return self.push(Node::Xor(x, y)).negated_if(sign);
         }
         let sum = if x == y {
-            Bit::FALSE
+            BuildBit::FALSE
         } else if x.is_constant() {
             y
         } else if let Some(rest) = self.less(x, y).or_else(|| self.less(y, x)) {
@@ -136,30 +136,30 @@ impl Gates for Build {
         sum.negated_if(sign)
     }
 
-    fn not(&mut self, x: Bit) -> Bit {
+    fn not(&mut self, x: BuildBit) -> BuildBit {
         x.negated_if(true)
     }
 
-    fn dot(&mut self, terms: &[(Bit, Bit)]) -> Bit {
+    fn dot(&mut self, terms: &[(BuildBit, BuildBit)]) -> BuildBit {
         if terms.is_empty() {
-            return Bit::FALSE;
+            return BuildBit::FALSE;
         }
         if self.recorded.verbatim {
             let node = self.record(terms);
             return self.push(node);
         }
-        let mut linear = Bit::FALSE;
+        let mut linear = BuildBit::FALSE;
         let mut products = Vec::with_capacity(terms.len());
         for &(x, y) in terms {
             let (x, y) = (x.min(y), x.max(y));
-            if x == y || x == Bit::TRUE {
+            if x == y || x == BuildBit::TRUE {
                 linear = self.xor(linear, y);
-            } else if x != Bit::FALSE && x.plain() != y.plain() {
+            } else if x != BuildBit::FALSE && x.plain() != y.plain() {
                 products.push((x, y));
             }
         }
         products.sort_unstable();
-        let mut terms: Vec<(Bit, Bit)> = Vec::with_capacity(products.len());
+        let mut terms: Vec<(BuildBit, BuildBit)> = Vec::with_capacity(products.len());
         for term in products {
             if terms.pop_if(|last| *last == term).is_none() {
                 terms.push(term);

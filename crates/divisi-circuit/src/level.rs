@@ -5,8 +5,8 @@
 //! only for the number of wires that are held at once; the orders below are tried and the one that holds
 //! fewest is taken.
 
-use crate::program::{Level, Linear, Program, Slot};
-use crate::recorded::{Bit, Node, Recorded};
+use crate::program::{Level, LinearGate, Program, Slot};
+use crate::recorded::{BuildBit, Node, Recorded};
 
 /// A gate with its negations written out; operands are indices of earlier gates.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ impl List {
         // Which nodes are read, and which are read negated: by products and outputs alone.
         let mut read = vec![build.verbatim; build.nodes.len()];
         let mut read_negated = vec![false; build.nodes.len()];
-        let mark = |bit: Bit, read: &mut [bool], negated: &mut [bool]| {
+        let mark = |bit: BuildBit, read: &mut [bool], negated: &mut [bool]| {
             if bit.negated() {
                 negated[bit.node()] = true;
                 // The negation of a constant is a constant.
@@ -80,7 +80,7 @@ impl List {
         let mut terms = Vec::with_capacity(build.terms.len());
         // The gate of a node and of its negation.
         let mut gate = vec![[0; 2]; build.nodes.len()];
-        let at = |gate: &[[usize; 2]], bit: Bit| gate[bit.node()][usize::from(bit.negated())];
+        let at = |gate: &[[usize; 2]], bit: BuildBit| gate[bit.node()][usize::from(bit.negated())];
         for (n, node) in build.nodes.iter().enumerate() {
             if let Node::Input(i) = *node {
                 gate[n][0] = i;
@@ -195,9 +195,9 @@ impl List {
                 self.operands(self.ops[i], |x| slots.read(x, &mut readers));
                 let out = slots.take(i, readers[i]);
                 level.linear.push(match self.ops[i] {
-                    Op::Constant(value) => Linear::Constant { out, value },
-                    Op::Not(_) => Linear::Not { out, x: operands.0 },
-                    _ => Linear::Xor { out, x: operands.0, y: operands.1 },
+                    Op::Constant(value) => LinearGate::Constant { out, value },
+                    Op::Not(_) => LinearGate::Not { out, x: operands.0 },
+                    _ => LinearGate::Xor { out, x: operands.0, y: operands.1 },
                 });
             }
             // All products of a level read before one of them writes.

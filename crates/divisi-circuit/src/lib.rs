@@ -45,7 +45,7 @@ pub mod program;
 mod recorded;
 pub mod stream;
 
-pub use build::{Bit, Build};
+pub use build::{Build, BuildBit};
 pub use gates::Gates;
-pub use program::{Level, Linear, Program, Slot};
+pub use program::{Level, LinearGate, Program, Slot};
 pub use stream::Stream;

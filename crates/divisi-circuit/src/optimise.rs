@@ -9,7 +9,7 @@
 //! some, so that there are never more. A gate adds terms of every list that it serves and of nothing else: no
 //! sum waits for a leaf that it did not need before.
 
-use crate::build::{Bit, Build};
+use crate::build::{Build, BuildBit};
 use crate::gates::Gates;
 use crate::program::Program;
 use crate::recorded::{Node, Recorded};
@@ -46,7 +46,7 @@ pub fn optimise(program: &Program) -> Program {
 /// The program as a builder hears it that leaves out what it can.
 fn recorded(program: &Program) -> Option<Build> {
     let mut build = Build::new();
-    let inputs: Vec<Bit> = program.inputs().iter().flat_map(|&width| build.input(width)).collect();
+    let inputs: Vec<BuildBit> = program.inputs().iter().flat_map(|&width| build.input(width)).collect();
     let mut results = &program.replay(&mut build, &inputs)?[..];
     for &width in program.outputs() {
         let (value, rest) = results.split_at_checked(width)?;
@@ -107,7 +107,7 @@ impl<'r> Linear<'r> {
     /// What is needed, and which sums something other than one sum reads.
     fn mark(&mut self) {
         let mut sums = vec![0_u32; self.recorded.nodes.len()];
-        let mut read = |bit: Bit| {
+        let mut read = |bit: BuildBit| {
             self.needed[bit.node()] = true;
             self.target[bit.node()] = true;
         };
@@ -141,7 +141,7 @@ impl<'r> Linear<'r> {
             if !self.needed[n] {
                 continue;
             }
-            let own = |bit: Bit| match &self.leaves[bit.node()][..] {
+            let own = |bit: BuildBit| match &self.leaves[bit.node()][..] {
                 leaves if leaves.is_empty() || self.target[bit.node()] => vec![bit.0 >> 1],
                 leaves => leaves.to_vec(),
             };
@@ -222,8 +222,9 @@ impl<'r> Linear<'r> {
     /// The circuit with what is new in the place of what it replaces.
     fn build(&self) -> Program {
         let mut build = Build::new();
-        let inputs: Vec<Bit> = self.recorded.inputs.iter().flat_map(|&width| build.input(width)).collect();
-        let mut made: HashMap<u32, Bit> = HashMap::from([(0, Bit::FALSE)]);
+        let inputs: Vec<BuildBit> =
+            self.recorded.inputs.iter().flat_map(|&width| build.input(width)).collect();
+        let mut made: HashMap<u32, BuildBit> = HashMap::from([(0, BuildBit::FALSE)]);
         let mut results = Vec::with_capacity(self.recorded.results.len());
         for &result in &self.recorded.results {
             let bit = self.make(result.0 >> 1, &inputs, &mut build, &mut made);
@@ -239,7 +240,13 @@ impl<'r> Linear<'r> {
     }
 
     /// A node or pair, after what it is made of; without recursion, for chains are long.
-    fn make(&self, wanted: u32, inputs: &[Bit], build: &mut Build, made: &mut HashMap<u32, Bit>) -> Bit {
+    fn make(
+        &self,
+        wanted: u32,
+        inputs: &[BuildBit],
+        build: &mut Build,
+        made: &mut HashMap<u32, BuildBit>,
+    ) -> BuildBit {
         let mut stack = vec![wanted];
         while let Some(&n) = stack.last() {
             if made.contains_key(&n) {
@@ -263,21 +270,23 @@ impl<'r> Linear<'r> {
             if stack.len() > before {
                 continue;
             }
-            let got =
-                |bit: Bit| made.get(&(bit.0 >> 1)).copied().unwrap_or(Bit::FALSE).negated_if(bit.negated());
+            let got = |bit: BuildBit| {
+                made.get(&(bit.0 >> 1)).copied().unwrap_or(BuildBit::FALSE).negated_if(bit.negated())
+            };
             let bit = match (sum, node) {
-                (Some((x, y)), _) => build.xor(got(Bit(x << 1)), got(Bit(y << 1))),
-                (None, Some(Node::Input(i))) => inputs.get(i).copied().unwrap_or(Bit::FALSE),
+                (Some((x, y)), _) => build.xor(got(BuildBit(x << 1)), got(BuildBit(y << 1))),
+                (None, Some(Node::Input(i))) => inputs.get(i).copied().unwrap_or(BuildBit::FALSE),
                 (None, Some(Node::Dot(..))) => {
-                    let terms: Vec<(Bit, Bit)> = terms.iter().map(|(x, y)| (got(*x), got(*y))).collect();
+                    let terms: Vec<(BuildBit, BuildBit)> =
+                        terms.iter().map(|(x, y)| (got(*x), got(*y))).collect();
                     build.dot(&terms)
                 }
-                _ => Bit::FALSE,
+                _ => BuildBit::FALSE,
             };
             made.insert(n, bit);
             stack.pop();
         }
-        made.get(&wanted).copied().unwrap_or(Bit::FALSE)
+        made.get(&wanted).copied().unwrap_or(BuildBit::FALSE)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Evaluation in the clear: the reference for every engine, 64 instances in a word.
 
 use crate::gates::Gates;
-use crate::program::{Linear, Program};
-use crate::stream::{End, Fault, Step, Stream};
+use crate::program::{LinearGate, Program};
+use crate::stream::{CircuitFault, End, GateStep, Stream};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -72,7 +72,7 @@ pub enum Unrun {
     /// The inputs are not its inputs.
     Misfit(Misfit),
     /// The file is not what it was.
-    Fault(Fault),
+    Fault(CircuitFault),
 }
 
 impl fmt::Display for Unrun {
@@ -92,8 +92,8 @@ impl From<Misfit> for Unrun {
     }
 }
 
-impl From<Fault> for Unrun {
-    fn from(fault: Fault) -> Self {
+impl From<CircuitFault> for Unrun {
+    fn from(fault: CircuitFault) -> Self {
         Unrun::Fault(fault)
     }
 }
@@ -123,16 +123,16 @@ pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>,
     held.resize(stream.slots() * words, 0);
     let range = |slot: crate::Slot| slot.index() * words..(slot.index() + 1) * words;
     let (mut asked, mut results) = (Vec::new(), VecDeque::new());
-    stream.walk(|step| -> Result<(), Fault> {
+    stream.walk(|step| -> Result<(), CircuitFault> {
         match step {
-            Step::Xor { out, x, y } => {
+            GateStep::Xor { out, x, y } => {
                 for ((to, x), y) in range(out).zip(range(x)).zip(range(y)) {
                     held[to] = held[x] ^ held[y];
                 }
             }
-            Step::Not { out, x } => range(out).zip(range(x)).for_each(|(to, x)| held[to] = !held[x]),
-            Step::And { x, y } => asked.push((x, y)),
-            Step::Take { out } => {
+            GateStep::Not { out, x } => range(out).zip(range(x)).for_each(|(to, x)| held[to] = !held[x]),
+            GateStep::And { x, y } => asked.push((x, y)),
+            GateStep::Take { out } => {
                 for (x, y) in asked.drain(..) {
                     results.extend(range(x).zip(range(y)).map(|(x, y)| held[x] & held[y]));
                 }
@@ -164,8 +164,8 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misf
         for gate in level.linear() {
             // The result's slot may be an operand's: it is taken out, and read where it is.
             match *gate {
-                Linear::Constant { out, value } => held[out.index()].fill(Words.constant(value)),
-                Linear::Not { out, x } => {
+                LinearGate::Constant { out, value } => held[out.index()].fill(Words.constant(value)),
+                LinearGate::Not { out, x } => {
                     let mut result = std::mem::take(&mut held[out.index()]);
                     if x == out {
                         result.iter_mut().for_each(|r| *r = !*r);
@@ -174,7 +174,7 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misf
                     }
                     held[out.index()] = result;
                 }
-                Linear::Xor { out, x, y } => {
+                LinearGate::Xor { out, x, y } => {
                     let mut result = std::mem::take(&mut held[out.index()]);
                     if x == out && y == out {
                         result.fill(0);

@@ -16,7 +16,7 @@ impl Slot {
 
 /// A gate that is local on every engine. `out` may be one of the operands' slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Linear {
+pub enum LinearGate {
     /// `out = value`.
     Constant {
         /// Where the result goes.
@@ -45,7 +45,7 @@ pub enum Linear {
 /// Sums, one after the other, then products, all at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    pub(crate) linear: Vec<Linear>,
+    pub(crate) linear: Vec<LinearGate>,
     pub(crate) dots: Vec<(Slot, u32)>,
     pub(crate) terms: Vec<(Slot, Slot)>,
 }
@@ -53,7 +53,7 @@ pub struct Level {
 impl Level {
     /// The local gates, in the order in which they run, before the products.
     #[must_use]
-    pub fn linear(&self) -> &[Linear] {
+    pub fn linear(&self) -> &[LinearGate] {
         &self.linear
     }
 
@@ -165,10 +165,10 @@ impl Program {
 
     /// Whether it has gates whose result everybody knows.
     pub(crate) fn has_public_gates(&self) -> bool {
-        let linear = |gate: &Linear| match *gate {
-            Linear::Constant { .. } => true,
-            Linear::Xor { x, y, .. } => x == y,
-            Linear::Not { .. } => false,
+        let linear = |gate: &LinearGate| match *gate {
+            LinearGate::Constant { .. } => true,
+            LinearGate::Xor { x, y, .. } => x == y,
+            LinearGate::Not { .. } => false,
         };
         self.levels.iter().any(|level| {
             level.linear.iter().any(linear) || level.dots().any(|(_, dot)| dot.iter().any(|(x, y)| x == y))
@@ -187,9 +187,11 @@ impl Program {
         for level in &self.levels {
             for gate in &level.linear {
                 match *gate {
-                    Linear::Constant { out, value } => held[out.index()] = g.constant(value),
-                    Linear::Not { out, x } => held[out.index()] = g.not(held[x.index()]),
-                    Linear::Xor { out, x, y } => held[out.index()] = g.xor(held[x.index()], held[y.index()]),
+                    LinearGate::Constant { out, value } => held[out.index()] = g.constant(value),
+                    LinearGate::Not { out, x } => held[out.index()] = g.not(held[x.index()]),
+                    LinearGate::Xor { out, x, y } => {
+                        held[out.index()] = g.xor(held[x.index()], held[y.index()])
+                    }
                 }
             }
             let mut terms = Vec::new();

@@ -2,12 +2,12 @@
 
 /// A wire of a circuit in the making: of the [`Build`](crate::Build) that gave it, and of no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Bit(pub(crate) u32);
+pub struct BuildBit(pub(crate) u32);
 
-impl Bit {
+impl BuildBit {
     /// The constants: node 0 and its negation.
-    pub(crate) const FALSE: Bit = Bit(0);
-    pub(crate) const TRUE: Bit = Bit(1);
+    pub(crate) const FALSE: BuildBit = BuildBit(0);
+    pub(crate) const TRUE: BuildBit = BuildBit(1);
 
     /// The node that the wire comes from.
     pub(crate) fn node(self) -> usize {
@@ -19,12 +19,12 @@ impl Bit {
         self.0 & 1 == 1
     }
 
-    pub(crate) fn plain(self) -> Bit {
-        Bit(self.0 & !1)
+    pub(crate) fn plain(self) -> BuildBit {
+        BuildBit(self.0 & !1)
     }
 
-    pub(crate) fn negated_if(self, sign: bool) -> Bit {
-        Bit(self.0 ^ u32::from(sign))
+    pub(crate) fn negated_if(self, sign: bool) -> BuildBit {
+        BuildBit(self.0 ^ u32::from(sign))
     }
 
     pub(crate) fn is_constant(self) -> bool {
@@ -40,7 +40,7 @@ pub(crate) enum Node {
     /// The input wire of that number.
     Input(usize),
     /// The sum of two wires that are not negated.
-    Xor(Bit, Bit),
+    Xor(BuildBit, BuildBit),
     /// The sum of the products at `start..end` of the list of terms.
     Dot(u32, u32),
 }
@@ -48,12 +48,12 @@ pub(crate) enum Node {
 /// What was recorded.
 pub(crate) struct Recorded {
     pub(crate) nodes: Vec<Node>,
-    pub(crate) terms: Vec<(Bit, Bit)>,
+    pub(crate) terms: Vec<(BuildBit, BuildBit)>,
     /// The widths of the input values.
     pub(crate) inputs: Vec<usize>,
     /// The widths of the output values.
     pub(crate) outputs: Vec<usize>,
-    pub(crate) results: Vec<Bit>,
+    pub(crate) results: Vec<BuildBit>,
     /// Whether every sum and product stays.
     pub(crate) verbatim: bool,
 }

@@ -1,7 +1,7 @@
 //! The reader and the writer of Bristol Fashion, and the reader of the format before it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::bristol::{Counts, Format, Unwritable, read, write, write_as};
+use divisi_circuit::bristol::{FileCounts, Format, Unwritable, read, write, write_as};
 use divisi_circuit::{Build, Gates, Program, plain};
 
 /// `adder_32bit.txt`: the 32-bit adder of Tillich and Smart ("Circuits of basic functions suitable for MPC
@@ -16,7 +16,7 @@ fn number(bits: &[Vec<u64>]) -> u64 {
     bits.iter().rev().fold(0, |sum, bit| 2 * sum + (bit[0] & 1))
 }
 
-fn written(program: &Program) -> (String, Counts) {
+fn written(program: &Program) -> (String, FileCounts) {
     let mut text = Vec::new();
     let counts = write(program, &mut text).unwrap();
     (String::from_utf8(text).unwrap(), counts)
@@ -29,7 +29,7 @@ fn a_published_adder_adds() {
         (adder.format, adder.program.inputs(), adder.program.outputs()),
         (Format::Older, &[32, 32][..], &[33][..])
     );
-    assert_eq!(adder.counts, Counts { xor: 61, and: 127, inv: 187, eq: 0, eqw: 0 });
+    assert_eq!(adder.counts, FileCounts { xor: 61, and: 127, inv: 187, eq: 0, eqw: 0 });
     assert_eq!(adder.program.and_count(), 127);
     let text = str::from_utf8(ADDER).unwrap();
     assert_eq!(read(text.replace('\n', " \r\n").as_bytes()).unwrap(), adder);
@@ -50,7 +50,7 @@ fn every_gate_of_the_format_is_read() {
     let error = read(text.as_bytes()).unwrap_err();
     assert_eq!((error.line(), error.reason()), (11, "8 gates were declared, the file has 7"));
     let source = read(text.replacen('8', "7", 1).as_bytes()).unwrap();
-    assert_eq!(source.counts, Counts { xor: 1, and: 3, inv: 1, eq: 2, eqw: 1 });
+    assert_eq!(source.counts, FileCounts { xor: 1, and: 3, inv: 1, eq: 2, eqw: 1 });
     assert_eq!(source.program.outputs(), [1, 3]);
     for x in 0..16_u64 {
         let [a, b, c, d] = [0, 1, 2, 3].map(|i| x >> i & 1);
@@ -73,7 +73,7 @@ fn outputs_stand_last_in_their_order() {
     g.output(&[dot, x[2], sum]);
     g.output(&[one, dot]);
     let (text, counts) = written(&g.finish());
-    assert_eq!(counts, Counts { xor: 3, and: 3, inv: 0, eq: 1, eqw: 2 });
+    assert_eq!(counts, FileCounts { xor: 3, and: 3, inv: 0, eq: 1, eqw: 2 });
     let (header, gates) = text.split_once("\n\n").unwrap();
     assert_eq!(header, "9 12\n1 3\n2 3 2");
     let result = |gate: &str| gate.split(' ').rev().nth(1).unwrap().parse::<usize>().unwrap();
@@ -172,7 +172,7 @@ fn files_in_the_wild_are_read() {
     for header in ["7 9\n2 1 1\n1 7\n\n\n\n", "\u{feff}// one\n\n7 9 \n# two\n1   1 7\n", "7 9\n\n1 1 7\n"] {
         for text in [format!("{header}{gates}"), format!("{header}{gates}").replace('\n', "\t \r\n")] {
             let source = read(text.as_bytes()).unwrap();
-            assert_eq!(source.counts, Counts { xor: 2, and: 4, inv: 1, eq: 0, eqw: 0 });
+            assert_eq!(source.counts, FileCounts { xor: 2, and: 4, inv: 1, eq: 0, eqw: 0 });
             let got = plain::run(&source.program, &[vec![0b1100], vec![0b1010]]).unwrap();
             let got: Vec<u64> = got.iter().map(|wire| wire[0] & 15).collect();
             assert_eq!(got, [0b1110, 0b0111, 0b0001, 0b1001, 0b0110, 0b0110, 0b0111]);

@@ -64,7 +64,7 @@ fn check_shape(program: &Program) {
     assert!(before.iter().all(|level| level.dot_count() > 0) && last.dot_count() == 0);
     for level in program.levels() {
         for gate in level.linear() {
-            use divisi_circuit::Linear::{Constant, Not, Xor};
+            use divisi_circuit::LinearGate::{Constant, Not, Xor};
             let out = match *gate {
                 Constant { out, .. } => out,
                 Not { out, x } => {

@@ -6,7 +6,7 @@ mod files;
 
 use divisi_circuit::bristol::{self, Format};
 use divisi_circuit::plain::{self, Unrun};
-use divisi_circuit::stream::{Fault, Origin, Step, Stream};
+use divisi_circuit::stream::{CircuitFault, GateStep, Origin, Stream};
 use files::file;
 use proptest::prelude::*;
 use std::io::{self, Read};
@@ -17,20 +17,20 @@ use std::sync::Mutex;
 fn check_steps(stream: &Stream) {
     let (mut waiting, mut read, mut ands) = (0, Vec::new(), 0);
     stream
-        .walk(|step| -> Result<(), Fault> {
+        .walk(|step| -> Result<(), CircuitFault> {
             let out = match step {
-                Step::Xor { out, x, y } => {
+                GateStep::Xor { out, x, y } => {
                     assert_ne!(x, y);
                     Some(out)
                 }
-                Step::Not { out, .. } => Some(out),
-                Step::And { x, y } => {
+                GateStep::Not { out, .. } => Some(out),
+                GateStep::And { x, y } => {
                     assert_ne!(x, y);
                     (waiting, ands) = (waiting + 1, ands + 1);
                     read.extend([x, y]);
                     None
                 }
-                Step::Take { out } => {
+                GateStep::Take { out } => {
                     waiting -= 1;
                     read.clear();
                     Some(out)
@@ -83,7 +83,7 @@ proptest! {
         for file in [text, format!("{gates} 7\n2 1 2\n1 1\n{body}"), format!("{gates} 6\n1 2 1\n{body}")] {
             match (bristol::read(file.as_bytes()), Stream::open(file.clone().into_bytes())) {
                 (Ok(source), Ok(stream)) => prop_assert_eq!(source.counts, stream.counts()),
-                (Err(error), Err(fault)) => prop_assert_eq!(Fault::Wrong(error), fault),
+                (Err(error), Err(fault)) => prop_assert_eq!(CircuitFault::Wrong(error), fault),
                 (read, stream) => prop_assert!(false, "{:?} {:?}", read.map(|r| r.counts), stream),
             }
         }
@@ -98,7 +98,7 @@ fn what_everybody_knows_is_no_step() {
         2 1 5 1 13 XOR\n2 1 6 9 14 XOR\n1 1 12 15 INV\n2 1 8 1 16 AND\n1 1 13 17 EQW\n";
     let stream = Stream::open(text.as_bytes().to_vec()).unwrap();
     assert_eq!((stream.and_count(), stream.counts().and), (0, 5));
-    stream.walk(|step| -> Result<(), Fault> { panic!("{step:?}") }).unwrap();
+    stream.walk(|step| -> Result<(), CircuitFault> { panic!("{step:?}") }).unwrap();
     let program = bristol::read(text.as_bytes()).unwrap().program;
     let inputs = [vec![0b1100], vec![0b1010]];
     assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), plain::run(&program, &inputs).unwrap());
@@ -192,7 +192,7 @@ fn a_file_that_changes_is_noticed() {
                     .map(|s| plain::run(&s.program, &inputs).unwrap());
                 match ends.find_map(Result::err) {
                     Some(Unrun::Fault(fault)) => {
-                        assert_eq!(fault, Fault::Changed, "{told}");
+                        assert_eq!(fault, CircuitFault::Changed, "{told}");
                     }
                     Some(other) => panic!("{other} {told}"),
                     // changed before the first reading: another circuit
@@ -207,9 +207,9 @@ fn a_file_that_changes_is_noticed() {
 }
 
 /// The steps of a stream, until its walk ends.
-fn steps(stream: &Stream) -> (Vec<Step>, Result<(), Fault>) {
+fn steps(stream: &Stream) -> (Vec<GateStep>, Result<(), CircuitFault>) {
     let mut steps = Vec::new();
-    let end = stream.walk(|step| -> Result<(), Fault> {
+    let end = stream.walk(|step| -> Result<(), CircuitFault> {
         steps.push(step);
         Ok(())
     });
@@ -235,7 +235,7 @@ fn no_step_of_another_file_is_given() {
         let (old, new) =
             (line(gate), line(gate).replace("AND", "NOR").replace("XOR", "AND").replace("NOR", "XOR"));
         let (some, end) = steps(&changing(first.replace(&old, &new)));
-        assert_eq!(end, Err(Fault::Changed));
+        assert_eq!(end, Err(CircuitFault::Changed));
         assert!(some.len() < all.len() && all.starts_with(&some), "{gate}");
         assert!(some.len() > last || gate == 0 && some.is_empty(), "{gate}");
         last = some.len();
@@ -275,7 +275,7 @@ fn a_file_that_is_gone_is_noticed() {
         readings: Mutex::new(readings),
         length: None,
     };
-    let unreadable = Fault::Unreadable { reason: "gone".to_owned() };
+    let unreadable = CircuitFault::Unreadable { reason: "gone".to_owned() };
     assert_eq!(Stream::open(gone(0)).unwrap_err(), unreadable);
     assert_eq!(Stream::open(gone(1)).unwrap_err(), unreadable);
     let stream = Stream::open(gone(3)).unwrap();

@@ -2,10 +2,10 @@
 //! networks, many strands.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::bench::{self, Options, Phase, Report, Work};
+use divisi::bench::{self, BenchOptions, BenchReport, Phase, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
-use divisi::mode::Mode;
+use divisi::mode::Priority;
 use divisi_core::Direction;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::KeySize;
@@ -14,12 +14,12 @@ use std::path::Path;
 
 const CALIBRATION: Calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
 
-fn run(options: &Options) -> Report {
+fn run(options: &BenchOptions) -> BenchReport {
     let program = Path::new(env!("CARGO_BIN_EXE_divisi"));
     bench::run(options, program, CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
 }
 
-fn phase(report: &Report, name: &str) -> Phase {
+fn phase(report: &BenchReport, name: &str) -> Phase {
     report.measured.phases.iter().find(|(n, _)| *n == name).unwrap().1
 }
 
@@ -40,7 +40,7 @@ fn cost_of_a_block_is_the_papers() {
         for key in KeySize::ALL {
             let direction = if key == KeySize::Aes192 { Direction::Decrypt } else { Direction::Encrypt };
             let blocks = 600;
-            let options = Options {
+            let options = BenchOptions {
                 choice: protocol.into(),
                 security: Security::SemiHonest,
                 key,
@@ -48,7 +48,7 @@ fn cost_of_a_block_is_the_papers() {
                 blocks,
                 reps: 1,
                 warmup: 0,
-                ..Options::default()
+                ..BenchOptions::default()
             };
             let report = run(&options);
             let (preprocessing, online) = (phase(&report, "preprocessing"), phase(&report, "online"));
@@ -77,7 +77,7 @@ fn verification_adds_little_to_a_chunk_and_says_its_error() {
     for (protocol, ahead, bits, rounds) in COSTS {
         let sent = |blocks| {
             let choice = protocol.into();
-            let report = run(&Options { choice, blocks, reps: 1, warmup: 0, ..Options::default() });
+            let report = run(&BenchOptions { choice, blocks, reps: 1, warmup: 0, ..BenchOptions::default() });
             assert!(
                 report.measured.verification_error_bits.unwrap() >= 57.0 && report.measured.checks["A7"] > 0
             );
@@ -98,7 +98,7 @@ fn verification_adds_little_to_a_chunk_and_says_its_error() {
 fn many_strands_compute_what_one_does() {
     for (protocol, ahead, bits, rounds) in COSTS {
         let choice = protocol.into();
-        let mut options = Options { choice, threads: 3, reps: 2, warmup: 1, ..Options::default() };
+        let mut options = BenchOptions { choice, threads: 3, reps: 2, warmup: 1, ..BenchOptions::default() };
         options.security = Security::SemiHonest;
         options.blocks = 5 * options.chunk() as u64 + 77;
         let report = run(&options);
@@ -117,10 +117,10 @@ fn many_strands_compute_what_one_does() {
 
 #[test]
 fn many_strands_verify_what_they_make_ahead() {
-    for mode in Mode::ALL {
+    for mode in Priority::ALL {
         let blocks = 9_000;
         let choice = mode.into();
-        let report = run(&Options { choice, blocks, threads: 2, reps: 1, ..Options::default() });
+        let report = run(&BenchOptions { choice, blocks, threads: 2, reps: 1, ..BenchOptions::default() });
         assert!(report.measured.verification_error_bits.unwrap() >= 57.0, "{mode}");
         let json = report.to_json();
         assert_eq!((json["mode"].as_str(), json["chunks"].as_u64()), (Some(mode.name()), Some(3)));
@@ -130,14 +130,14 @@ fn many_strands_verify_what_they_make_ahead() {
 
 #[test]
 fn an_emulated_network_takes_its_time() {
-    let options = Options {
+    let options = BenchOptions {
         blocks: 512,
         security: Security::SemiHonest,
         reps: 1,
         warmup: 0,
         rtt_ms: Some(10.0),
         rate_mbit: Some(10.0),
-        ..Options::default()
+        ..BenchOptions::default()
     };
     let online = phase(&run(&options), "online");
     // 40 rounds of half a round trip each, and 512 blocks of 3,200 bits at 10 Mbit/s.
@@ -149,9 +149,12 @@ fn an_emulated_network_takes_its_time() {
 #[test]
 fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
     for (protocol, ..) in COSTS {
-        let options = Options { choice: protocol.into(), blocks: 1, warmup: 0, ..Options::default() };
-        let (one, many) =
-            (run(&Options { reps: 1, ..options.clone() }), run(&Options { reps: 7, warmup: 1, ..options }));
+        let options =
+            BenchOptions { choice: protocol.into(), blocks: 1, warmup: 0, ..BenchOptions::default() };
+        let (one, many) = (
+            run(&BenchOptions { reps: 1, ..options.clone() }),
+            run(&BenchOptions { reps: 7, warmup: 1, ..options }),
+        );
         for ((name, one), (_, many)) in one.measured.phases.iter().zip(&many.measured.phases) {
             let counts = |phase: &Phase| (phase.bits, phase.bytes, phase.rounds);
             assert_eq!(counts(one), counts(many), "{protocol} {name}");
@@ -171,9 +174,10 @@ fn as_many_bits_are_reached_as_are_asked_for() {
     for (protocol, _, bits, _) in COSTS {
         let of = |statistical, threads| {
             let choice = protocol.into();
-            let options = Options { choice, statistical, threads, reps: 1, warmup: 0, ..Options::default() };
+            let options =
+                BenchOptions { choice, statistical, threads, reps: 1, warmup: 0, ..BenchOptions::default() };
             let blocks = 1 + threads as u64 * options.chunk() as u64;
-            let report = run(&Options { blocks, ..options });
+            let report = run(&BenchOptions { blocks, ..options });
             assert_eq!(phase(&report, "online").bits, blocks * bits);
             let verified = phase(&report, "verification").bits + phase(&report, "preprocessing").bits;
             let json = report.to_json();
@@ -193,14 +197,14 @@ fn as_many_bits_are_reached_as_are_asked_for() {
     }
     let security = Security::SemiHonest;
     assert!(
-        run(&Options { security, blocks: 1, reps: 1, ..Options::default() }).to_json()["statistical_bits"]
+        run(&BenchOptions { security, blocks: 1, reps: 1, ..BenchOptions::default() }).to_json()["statistical_bits"]
             .is_null()
     );
 }
 
 #[test]
 fn json_has_every_field_that_scripts_rely_on() {
-    let json = run(&Options { blocks: 10, reps: 1, warmup: 0, ..Options::default() }).to_json();
+    let json = run(&BenchOptions { blocks: 10, reps: 1, warmup: 0, ..BenchOptions::default() }).to_json();
     let fields = [
         "schema",
         "engine",
@@ -258,8 +262,8 @@ fn json_has_every_field_that_scripts_rely_on() {
 fn memory_does_not_grow_with_what_is_made_ahead() {
     for protocol in Protocol::ALL.iter().copied().filter(|protocol| protocol.has_vectors()) {
         let choice = protocol.into();
-        let options = Options { choice, reps: 1, warmup: 0, ..Options::default() };
-        let report = run(&Options { blocks: 8 * options.chunk() as u64, ..options });
+        let options = BenchOptions { choice, reps: 1, warmup: 0, ..BenchOptions::default() };
+        let report = run(&BenchOptions { blocks: 8 * options.chunk() as u64, ..options });
         assert!(
             report.measured.peak_rss_bytes.unwrap() < 128 << 20,
             "{protocol}: {:?}",
@@ -268,9 +272,9 @@ fn memory_does_not_grow_with_what_is_made_ahead() {
     }
 }
 
-fn of_messages(name: &str, message_bytes: usize, count: u64) -> Options {
+fn of_messages(name: &str, message_bytes: usize, count: u64) -> BenchOptions {
     let work = Work::Function { algorithm: name.parse().unwrap(), message_bytes };
-    Options { work, blocks: count, reps: 1, warmup: 0, ..Options::default() }
+    BenchOptions { work, blocks: count, reps: 1, warmup: 0, ..BenchOptions::default() }
 }
 
 /// Bits: exactly the ANDs of the emitted circuits, a round a level.
@@ -290,7 +294,7 @@ fn a_message_costs_the_ands_of_its_circuits() {
         ("cmac-aes128", 33, None, 3 * 3_200, 3 * 40),
         ("gmac-aes128", 32, None, 3_200 + 128, 41),
         ("gmac-aes256", 1_024, None, 4_480 + 2 * 128, 58),
-        ("sha256", 0, Some(Mode::LowLatency), 0, 457),
+        ("sha256", 0, Some(Priority::LowLatency), 0, 457),
     ] {
         let mut options = of_messages(name, bytes, count);
         options.choice = mode.map(Into::into).unwrap_or_default();
@@ -314,7 +318,7 @@ fn a_message_costs_the_ands_of_its_circuits() {
             );
             assert!(json["protocol"].is_null() != name.contains("-aes"));
             assert!(json["direction"].is_null() && json["circuit"].is_null());
-            assert_eq!(json["mode"].as_str(), mode.map(Mode::name));
+            assert_eq!(json["mode"].as_str(), mode.map(Priority::name));
         }
     }
 }
@@ -352,7 +356,8 @@ fn circuits_are_measured_and_checked() {
     {
         for security in [Security::Malicious, Security::SemiHonest] {
             let work = Work::Circuit { name: name.to_owned(), input_bits };
-            let options = Options { work, blocks: 70, reps: 1, warmup: 0, security, ..Options::default() };
+            let options =
+                BenchOptions { work, blocks: 70, reps: 1, warmup: 0, security, ..BenchOptions::default() };
             let report = run(&options);
             let online = phase(&report, "online");
             assert_eq!((online.bits, online.rounds), (70 * ands, rounds), "{name}");
@@ -377,8 +382,14 @@ fn a_lookup_costs_what_its_factors_do() {
             }
             for security in [Security::SemiHonest, Security::Malicious] {
                 let work = Work::Lookups { entries: 1 << k, inputs, dimensions: Some(factors) };
-                let options =
-                    Options { work, security, blocks: count, reps: 2, warmup: 0, ..Options::default() };
+                let options = BenchOptions {
+                    work,
+                    security,
+                    blocks: count,
+                    reps: 2,
+                    warmup: 0,
+                    ..BenchOptions::default()
+                };
                 assert_eq!(options.factors(), Some(factors as u64));
                 let report = run(&options);
                 let way = match factors {

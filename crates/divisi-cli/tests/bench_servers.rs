@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 const CALIBRATION: Calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 
-fn serve(clients: usize, seconds: f64, mix: Mix) -> serve::Report {
-    let options = serve::Options { clients, seconds, mix, timeout: None };
+fn serve(clients: usize, seconds: f64, mix: Mix) -> serve::ServeReport {
+    let options = serve::ServeOptions { clients, seconds, mix, timeout: None };
     serve::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new()).unwrap()
 }
 
@@ -113,7 +113,7 @@ fn many_clients_have_every_field_that_scripts_rely_on() {
 #[test]
 fn an_emulated_round_trip_is_the_clients() {
     let rtt = 60.0;
-    let options = file::Options { bytes: 1, choice: Choice::default(), rtt_ms: Some(rtt), timeout: None };
+    let options = file::FileOptions { bytes: 1, choice: Choice::default(), rtt_ms: Some(rtt), timeout: None };
     let (mut last, program) = (0, Path::new(PROGRAM));
     let report = file::run(&options, program, CALIBRATION, &Cleanup::new(), &mut |done| last = done).unwrap();
     assert!(report.encrypt_seconds * 1e3 >= rtt && report.decrypt_seconds * 1e3 >= rtt, "{report:?}");

@@ -2,7 +2,7 @@
 //! ends in time, names party and step, and leaves no process and no file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::bench::{self, Options};
+use divisi::bench::{self, BenchOptions};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::{Failure, Kind};
@@ -39,7 +39,8 @@ fn until_gone(numbers: &[u32]) {
 /// Run a benchmark that would take minutes, and send a party a signal after a while; the failure, and how
 /// long after the signal it came.
 fn disturbed(victim: u8, signal: Signal, after: Duration) -> (Failure, Duration) {
-    let options = Options { blocks: 50_000_000, reps: 1, warmup: 1, timeout: TIMEOUT, ..Options::default() };
+    let options =
+        BenchOptions { blocks: 50_000_000, reps: 1, warmup: 1, timeout: TIMEOUT, ..BenchOptions::default() };
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let (numbers, sent) = (Mutex::new(Vec::new()), Mutex::new(None));
     let failure = std::thread::scope(|scope| {

@@ -4,7 +4,7 @@
 
 mod separate;
 
-use divisi::bench::{self, Options, Report, Work};
+use divisi::bench::{self, BenchOptions, BenchReport, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::Kind;
@@ -39,8 +39,8 @@ fn parties_that_disagree_are_refused_with_both_digests() {
 }
 
 /// One run of AES-128's circuit among so many parties.
-fn garbled(parties: usize, own: &[(&str, &str)]) -> Options {
-    Options {
+fn garbled(parties: usize, own: &[(&str, &str)]) -> BenchOptions {
+    BenchOptions {
         engine: "garble",
         parties: Some(parties),
         own: own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
@@ -48,18 +48,18 @@ fn garbled(parties: usize, own: &[(&str, &str)]) -> Options {
         blocks: 1,
         reps: 1,
         warmup: 0,
-        ..Options::default()
+        ..BenchOptions::default()
     }
 }
 
-fn measure(parties: usize, form: &str, base: &str, count: u64) -> Report {
+fn measure(parties: usize, form: &str, base: &str, count: u64) -> BenchReport {
     let own = [("form", form), ("base-ot", base), ("k", "4")];
-    let options = Options { blocks: count, ..garbled(parties, &own) };
+    let options = BenchOptions { blocks: count, ..garbled(parties, &own) };
     bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
 }
 
 /// Triples that were made, by the report's batches.
-fn triples(report: &Report) -> u64 {
+fn triples(report: &BenchReport) -> u64 {
     let told = report.to_json();
     told["batches"].as_array().unwrap().iter().map(|batch| batch["triples"].as_u64().unwrap()).sum()
 }
@@ -137,7 +137,7 @@ fn many_instances_take_the_memory_of_a_wave() {
 /// The streamed mode has the set-up's clock and one more.
 #[test]
 fn a_streamed_run_is_measured_as_a_whole() {
-    let options = Options { blocks: 2, ..garbled(2, &[("streamed", "")]) };
+    let options = BenchOptions { blocks: 2, ..garbled(2, &[("streamed", "")]) };
     let report = bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap();
     let names: Vec<&str> = report.measured.phases.iter().map(|(name, _)| *name).collect();
     let told = report.to_json();
@@ -152,7 +152,7 @@ fn a_streamed_run_is_measured_as_a_whole() {
 fn a_party_that_is_killed_is_named() {
     let timeout = Duration::from_secs(1);
     for (victim, after) in [(1, 0), (2, 300), (4, 900)] {
-        let options = Options { reps: 100_000, timeout, ..garbled(4, &[]) };
+        let options = BenchOptions { reps: 100_000, timeout, ..garbled(4, &[]) };
         let sent = std::sync::Mutex::new(None);
         let failure = std::thread::scope(|scope| {
             let sent = &sent;

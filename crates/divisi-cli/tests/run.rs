@@ -2,8 +2,8 @@
 //! on its own; every message of a corrupt party changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::circuit::{Circuit, Held};
-use divisi::engine::{self, Between, Job, Own, Settings, Unwatched, job};
+use divisi::circuit::{HeldCircuit, NamedCircuit};
+use divisi::engine::{self, Between, EngineSettings, Job, Own, Unwatched, job};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Counts, PartyId, Session};
 use divisi_net::tamper::Tap;
@@ -59,9 +59,9 @@ fn play(
     values: [u64; 3],
     taps: impl Fn(PartyId, Tap),
 ) -> Vec<Result<Outcome, Abort>> {
-    let circuit = Circuit { name: "c".into(), program: program.clone(), file: None };
-    let job = Job::Circuit(job::Circuit {
-        circuit: Arc::new(Held::Program(circuit)),
+    let circuit = NamedCircuit { name: "c".into(), program: program.clone(), file: None };
+    let job = Job::Circuit(job::CircuitJob {
+        circuit: Arc::new(HeldCircuit::Program(circuit)),
         adder: Adder::FewestAnds,
         between: Between::Parties {
             owners: owners.map(party).to_vec(),
@@ -69,7 +69,7 @@ fn play(
         },
         count: 1,
     });
-    let settings = Settings { security, ..Settings::default() };
+    let settings = EngineSettings { security, ..EngineSettings::default() };
     let prepared = engine::named("rep3").unwrap().prepare(&job, &settings).unwrap();
     let prepared = &*prepared;
     let options = Options { timeout: Duration::from_millis(500), ..Options::default() };
@@ -103,7 +103,7 @@ fn play(
 fn expected(program: &Program, values: [u64; 3]) -> Vec<bool> {
     let inputs: Vec<Vec<bool>> =
         program.inputs().iter().zip(values).map(|(width, value)| bits(value, *width)).collect();
-    let circuit = Circuit { name: "c".into(), program: program.clone(), file: None };
+    let circuit = NamedCircuit { name: "c".into(), program: program.clone(), file: None };
     circuit.evaluate(&inputs).unwrap().concat()
 }
 

@@ -129,32 +129,32 @@ impl std::error::Error for Refusal {}
 
 /// Either end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum AbortOrRefusal {
     /// The session ended.
     Abort(Abort),
     /// The request ended.
     Refusal(Refusal),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for AbortOrRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Abort(abort) => abort.fmt(f),
-            Failure::Refusal(refusal) => refusal.fmt(f),
+            AbortOrRefusal::Abort(abort) => abort.fmt(f),
+            AbortOrRefusal::Refusal(refusal) => refusal.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for AbortOrRefusal {}
 
-impl From<Abort> for Failure {
+impl From<Abort> for AbortOrRefusal {
     fn from(abort: Abort) -> Self {
-        Failure::Abort(abort)
+        AbortOrRefusal::Abort(abort)
     }
 }
 
-impl From<Refusal> for Failure {
+impl From<Refusal> for AbortOrRefusal {
     fn from(refusal: Refusal) -> Self {
-        Failure::Refusal(refusal)
+        AbortOrRefusal::Refusal(refusal)
     }
 }

@@ -38,7 +38,7 @@ mod traits;
 /// check be switched off (`fault`): never for real secrets.
 pub const TEST_BUILD: bool = cfg!(any(feature = "testing", feature = "fault"));
 
-pub use abort::{Abort, Failure, Refusal};
+pub use abort::{Abort, AbortOrRefusal, Refusal};
 pub use broadcast::{Echo, Echoed};
 pub use check::Check;
 pub use coin::{Announced, Coins, Heard, Opened};
@@ -49,6 +49,8 @@ pub use meter::{Counts, Meter, PhaseCounts};
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{NoDebt, Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
-pub use session::{AtEnd, Bound, Parameters, Place, Session, SessionId, Settled};
+pub use session::{AtEnd, Bound, PhasePlace, PublicParameters, Session, SessionId, Settled};
 pub use stock::Stock;
-pub use traits::{Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Lookup, Lookups, Matrix, Table};
+pub use traits::{
+    Blocks, Boolean, Bytes, Convert, Direction, Lanes, Lookup, Lookups, Matrix, ProgramRun, Table,
+};

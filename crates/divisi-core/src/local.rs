@@ -5,10 +5,10 @@
 //! party is a process of its own, with the same `f` on a session of [`Mesh::join`](divisi_net::Mesh::join).
 //!
 //! ```
-//! use divisi_core::{Parameters, local, step};
+//! use divisi_core::{PublicParameters, local, step};
 //!
 //! // three parties tell each other their numbers
-//! let sums = local::run(3, &Parameters::new("sum"), |mut session| {
+//! let sums = local::run(3, &PublicParameters::new("sum"), |mut session| {
 //!     let mine = session.me().number();
 //!     let mut sum = mine;
 //!     for peer in session.peers() {
@@ -25,7 +25,7 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
-use crate::{Abort, Parameters, Session};
+use crate::{Abort, PublicParameters, Session};
 use divisi_net::{Machine, Mesh, Options, PartyId, memory};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ use std::time::Duration;
 /// If a party panics.
 pub fn run<R: Send>(
     n: usize,
-    parameters: &Parameters,
+    parameters: &PublicParameters,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Result<Vec<R>, Abort> {
     first(run_over(links(n), |_| parameters.clone(), f))
@@ -61,7 +61,7 @@ pub fn links(n: usize) -> Vec<Mesh> {
 /// If a party panics.
 pub fn run_over<R: Send>(
     meshes: Vec<Mesh>,
-    parameters: impl Fn(PartyId) -> Parameters + Sync,
+    parameters: impl Fn(PartyId) -> PublicParameters + Sync,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     std::thread::scope(|scope| {
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn the_cause_comes_before_what_it_led_to() {
         let last = PartyId::new(3).unwrap();
-        let ends = run(3, &Parameters::new("cause"), |mut session| {
+        let ends = run(3, &PublicParameters::new("cause"), |mut session| {
             if session.me() == last {
                 return session.require(Check::A1, step!("found"), false, None);
             }

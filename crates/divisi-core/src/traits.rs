@@ -135,17 +135,17 @@ pub trait Blocks {
 }
 
 /// A program to run on secret bits.
-pub struct Job<'p, B> {
+pub struct ProgramRun<'p, B> {
     /// What to run.
     pub program: &'p Program,
     /// Before the run a bit for each input wire, after it one for each output wire.
     pub wires: Vec<B>,
 }
 
-impl<'p, B> Job<'p, B> {
+impl<'p, B> ProgramRun<'p, B> {
     /// Run a program on these inputs.
     pub fn new(program: &'p Program, inputs: Vec<B>) -> Self {
-        Job { program, wires: inputs }
+        ProgramRun { program, wires: inputs }
     }
 }
 
@@ -167,7 +167,7 @@ pub trait Boolean {
     /// # Errors
     /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; the abort
     /// that ends the session.
-    fn run(&mut self, jobs: &mut [Job<'_, Self::Bit>]) -> Result<(), Abort>;
+    fn run(&mut self, jobs: &mut [ProgramRun<'_, Self::Bit>]) -> Result<(), Abort>;
 
     /// Whether a program costs the same rounds whatever its depth, so that one program of many steps is
     /// better than many of one.

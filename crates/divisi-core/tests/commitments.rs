@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, failed_check, party};
-use divisi_core::{Abort, Check, Echo, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, Echo, PartyId, PublicParameters, Session, Step, step};
 
 const ONE: Step = step!("one");
 const OTHER: Step = step!("other");
 const ECHO: Step = step!("echo");
 
 fn alone<R: Send>(f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
-    Harness::new(2, &Parameters::new("commitment tests")).act(f)
+    Harness::new(2, &PublicParameters::new("commitment tests")).act(f)
 }
 
 /// A commitment opens where it was made and nowhere else: not for another party (a reflection), step, index,
@@ -52,7 +52,7 @@ fn commitments_to_the_same_differ() {
 
 /// Say one byte to all, and compare what everybody said; P_1 tells the parties in `lied_to` another one.
 fn broadcast(n: usize, lied_to: usize) -> Vec<Result<(), Abort>> {
-    Harness::new(n, &Parameters::new("echo tests")).act(|mut session| {
+    Harness::new(n, &PublicParameters::new("echo tests")).act(|mut session| {
         let mut said = vec![0; n];
         said[session.me().index()] = session.me().number();
         for peer in session.peers() {

@@ -1,7 +1,7 @@
 //! Attacks on the start and the end of sessions among n parties (M0.1 to M0.6).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, Step, step};
 use divisi_net::memory::mesh_with;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Machine, Mesh, Options};
@@ -24,7 +24,7 @@ fn party(index: usize) -> PartyId {
 fn play<R: Send>(meshes: Vec<Mesh>, f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
     std::thread::scope(|scope| {
         let f = &f;
-        let start = |mesh: Mesh| f(Session::start(&Arc::new(mesh), 1, &Parameters::new("core tests"))?);
+        let start = |mesh: Mesh| f(Session::start(&Arc::new(mesh), 1, &PublicParameters::new("core tests"))?);
         let parties: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
         parties.into_iter().map(|p| p.join().unwrap()).collect()
     })

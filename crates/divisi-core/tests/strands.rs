@@ -1,7 +1,7 @@
 //! Strands of a session: chunks overlap, results come in order, a failure ends all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Parameters, Session, step};
+use divisi_core::{Abort, PublicParameters, Session, step};
 use divisi_net::{Permits, memory};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn each<R: Send>(threads: usize, f: impl Fn(&mut Session) -> R + Sync) -> Vec<R>
                 scope.spawn(move || {
                     let permits = mesh.permits();
                     let _permit = permits.enter();
-                    f(&mut Session::start(&Arc::new(mesh), 1, &Parameters::new("strands")).unwrap())
+                    f(&mut Session::start(&Arc::new(mesh), 1, &PublicParameters::new("strands")).unwrap())
                 })
             })
             .collect();

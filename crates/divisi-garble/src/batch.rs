@@ -5,8 +5,8 @@
 //! queue until its sums are taken.
 
 use crate::circuit::Circuit;
-use divisi_circuit::stream::{Fault, Step};
-use divisi_circuit::{Linear, Program, Slot};
+use divisi_circuit::stream::{CircuitFault, GateStep};
+use divisi_circuit::{LinearGate, Program, Slot};
 
 /// One step of a walk over a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ pub(crate) enum Stop<E> {
     /// Whoever takes the batches stopped.
     Work(E),
     /// Its file is not what it was.
-    File(Fault),
+    File(CircuitFault),
 }
 
-impl<E> From<Fault> for Stop<E> {
-    fn from(fault: Fault) -> Self {
+impl<E> From<CircuitFault> for Stop<E> {
+    fn from(fault: CircuitFault) -> Self {
         Stop::File(fault)
     }
 }
@@ -65,10 +65,10 @@ pub(crate) fn batches<E>(
         Circuit::Program(program) => program_in(program, &mut cut).map_err(Stop::Work)?,
         Circuit::Stream(stream) => stream.walk(|step| {
             let op = match step {
-                Step::Xor { out, x, y } => Op::Xor { out: at(out), x: at(x), y: at(y) },
-                Step::Not { out, x } => Op::Not { out: at(out), x: at(x) },
-                Step::And { x, y } => Op::And { x: at(x), y: at(y) },
-                Step::Take { out } => Op::Sum { out: at(out), terms: 1 },
+                GateStep::Xor { out, x, y } => Op::Xor { out: at(out), x: at(x), y: at(y) },
+                GateStep::Not { out, x } => Op::Not { out: at(out), x: at(x) },
+                GateStep::And { x, y } => Op::And { x: at(x), y: at(y) },
+                GateStep::Take { out } => Op::Sum { out: at(out), terms: 1 },
             };
             cut.push(op).map_err(Stop::Work)
         })?,
@@ -116,8 +116,8 @@ fn program_in<E, W: FnMut(&Batch) -> Result<(), E>>(program: &Program, cut: &mut
     for level in program.levels() {
         for gate in level.linear() {
             match *gate {
-                Linear::Xor { out, x, y } => cut.push(Op::Xor { out: at(out), x: at(x), y: at(y) })?,
-                Linear::Not { out, x } => cut.push(Op::Not { out: at(out), x: at(x) })?,
+                LinearGate::Xor { out, x, y } => cut.push(Op::Xor { out: at(out), x: at(x), y: at(y) })?,
+                LinearGate::Not { out, x } => cut.push(Op::Not { out: at(out), x: at(x) })?,
                 // no wire: `Plan` knows which outputs are constants, and nothing else reads one
                 _ => {}
             }

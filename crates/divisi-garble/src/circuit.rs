@@ -1,7 +1,7 @@
 //! The circuit of a plan, in memory or in its file, without what everybody knows \[W29\].
 
 use divisi_circuit::stream::End;
-use divisi_circuit::{Linear, Program, Stream};
+use divisi_circuit::{LinearGate, Program, Stream};
 use std::borrow::Cow;
 
 /// Where an output bit comes from.
@@ -82,14 +82,14 @@ pub(crate) fn has_public_wires(circuit: &Circuit<'_>, results: &[Result]) -> boo
     for level in program.levels() {
         for gate in level.linear() {
             match *gate {
-                Linear::Constant { out, .. } => public[out.index()] = true,
-                Linear::Xor { out, x, y } => {
+                LinearGate::Constant { out, .. } => public[out.index()] = true,
+                LinearGate::Xor { out, x, y } => {
                     if x == y || public[x.index()] || public[y.index()] {
                         return true;
                     }
                     public[out.index()] = false;
                 }
-                Linear::Not { out, x } => {
+                LinearGate::Not { out, x } => {
                     if public[x.index()] {
                         return true;
                     }
@@ -114,8 +114,8 @@ fn results(program: &Program) -> Vec<Result> {
     for level in program.levels() {
         for gate in level.linear() {
             match *gate {
-                Linear::Constant { out, value } => constant[out.index()] = Some(u8::from(value)),
-                Linear::Not { out, .. } | Linear::Xor { out, .. } => constant[out.index()] = None,
+                LinearGate::Constant { out, value } => constant[out.index()] = Some(u8::from(value)),
+                LinearGate::Not { out, .. } | LinearGate::Xor { out, .. } => constant[out.index()] = None,
             }
         }
         for (out, _) in level.dots() {

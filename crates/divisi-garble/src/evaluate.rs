@@ -4,7 +4,7 @@
 use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::spread;
-use crate::table::{Form, Layout, Product, word};
+use crate::table::{GarblingForm, Layout, Product, word};
 use divisi_ot::{Delta, wipe};
 use std::ops::Range;
 use zeroize::Zeroize;
@@ -122,19 +122,19 @@ impl Reader<'_> {
             self.hash(&places);
             let all = (&product.product(), &tables[places.clone()], places.start, first);
             match (self.layout.form, garblers, self.layout.mac_bytes) {
-                (Form::Improved, 1, 8) => {
+                (GarblingForm::Improved, 1, 8) => {
                     self.half_gates(Shape { garblers: 1, bytes: 56, width: 8 }, all, values, labels)
                 }
-                (Form::Improved, 2, 8) => {
+                (GarblingForm::Improved, 2, 8) => {
                     self.half_gates(Shape { garblers: 2, bytes: 104, width: 8 }, all, values, labels)
                 }
-                (Form::Improved, garblers, width) => self.half_gates(
+                (GarblingForm::Improved, garblers, width) => self.half_gates(
                     Shape { garblers, bytes: self.layout.bytes(), width },
                     all,
                     values,
                     labels,
                 ),
-                (Form::Paper, ..) => self.rows(all, values, labels),
+                (GarblingForm::Paper, ..) => self.rows(all, values, labels),
             }
         }
         self.calls.iter_mut().for_each(|calls| calls.advance(gates));
@@ -154,8 +154,8 @@ impl Reader<'_> {
         let inputs = self.inputs.chunks_exact(each).zip(self.pads.chunks_exact_mut(each * blocks));
         for (calls, (inputs, pads)) in self.calls[places.clone()].iter_mut().zip(inputs) {
             match self.layout.form {
-                Form::Paper => calls.expand(inputs, blocks, |i| (i / 2, 2 * row(i) + i % 2), pads),
-                Form::Improved => calls.expand(inputs, blocks, |i| (i / 2, i % 2), pads),
+                GarblingForm::Paper => calls.expand(inputs, blocks, |i| (i / 2, 2 * row(i) + i % 2), pads),
+                GarblingForm::Improved => calls.expand(inputs, blocks, |i| (i / 2, i % 2), pads),
             }
         }
     }

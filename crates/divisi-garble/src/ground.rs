@@ -2,14 +2,14 @@
 
 use crate::hash::{Call, Name, Oracle};
 use crate::share::{Seats, Shares};
-use crate::table::Form;
+use crate::table::GarblingForm;
 use divisi_core::PartyId;
 
 /// A party, as the steps of a batch of triples see it.
 pub(crate) struct Ground<'a> {
     pub seats: Seats,
     pub oracle: &'a Oracle,
-    pub form: Form,
+    pub form: GarblingForm,
     /// The number of the first triple in the session.
     pub first: u64,
     /// Shares of random bits for the check alone, as many as [`crate::zero::bits`].

@@ -7,7 +7,7 @@
 use crate::bits;
 use crate::ground::Ground;
 use crate::hash::Call;
-use crate::table::Form;
+use crate::table::GarblingForm;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
 use divisi_ot::Kept;
 use zeroize::Zeroizing;
@@ -21,8 +21,8 @@ pub(crate) struct Cross {
 }
 
 impl Cross {
-    pub fn new(session: &Session, form: Form, m: usize) -> Cross {
-        let state = (form == Form::Paper).then(|| {
+    pub fn new(session: &Session, form: GarblingForm, m: usize) -> Cross {
+        let state = (form == GarblingForm::Paper).then(|| {
             let mut seed = Zeroizing::new([0; 16]);
             session.entropy(seed.as_mut_slice());
             (Prg::new(&seed), Zeroizing::new(vec![0; m]))
@@ -123,9 +123,10 @@ mod tests {
                     let bits = Shares::of(session.me(), setup.authenticated_bits(session, 2 * M)?);
                     let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
                     let fresh = Shares::zero(n - 1, 0);
-                    let ground = Ground { seats, oracle: &oracle, form: Form::Paper, first: 3, fresh };
+                    let ground =
+                        Ground { seats, oracle: &oracle, form: GarblingForm::Paper, first: 3, fresh };
                     let (x, y) = (bits.view(0..M), bits.view(M..2 * M));
-                    let mut cross = Cross::new(session, Form::Paper, M);
+                    let mut cross = Cross::new(session, GarblingForm::Paper, M);
                     let delta = setup.delta().get();
                     for (place, peer) in session.peers().into_iter().enumerate() {
                         cross.send(session, &ground, peer, x.keys[place], y.bits, delta)?;

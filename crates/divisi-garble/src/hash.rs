@@ -3,7 +3,7 @@
 //! two protocols hash one key alike.
 
 use divisi_core::{PartyId, Session};
-use divisi_ot::hash::{Calls, FIRST_STEP, Hash, Place, Tweak};
+use divisi_ot::hash::{Calls, FIRST_STEP, Place, Tweak, TweakableHash};
 
 /// Which protocol calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +30,11 @@ pub(crate) struct Name {
 
 /// The hash of a session.
 #[derive(Clone)]
-pub(crate) struct Oracle(Hash);
+pub(crate) struct Oracle(TweakableHash);
 
 impl Oracle {
     pub fn new(session: &Session) -> Oracle {
-        Oracle(Hash::new(session))
+        Oracle(TweakableHash::new(session))
     }
 
     /// The calls of this name, each gate or triple of which has so many targets under its key

@@ -19,7 +19,7 @@ use crate::ground::Ground;
 use crate::haand;
 use crate::hash::{Call, Named};
 use crate::share::{Seats, View, ViewMut, spread};
-use crate::table::Form;
+use crate::table::GarblingForm;
 use crate::zero;
 use divisi_core::{Abort, Check, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
@@ -57,8 +57,8 @@ pub(crate) fn laand(
     session.exchange(|session| halves(session, ground, x, y, delta, &mut g, &mut cross))?;
     // 3. z^i, and e^i = z^i + r^i to all
     let share: Kept<u8> = match form {
-        Form::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
-        Form::Paper => cross.shares(x.bits, y.bits),
+        GarblingForm::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
+        GarblingForm::Paper => cross.shares(x.bits, y.bits),
     };
     let echo = broadcast(session, seats, &share, z, delta)?;
     let coin = setup.toss(session, COIN)?; // [W15, W16]

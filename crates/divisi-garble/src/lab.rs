@@ -1,10 +1,10 @@
 //! All parties in one process, for tests: plain in, plain out, and what it cost (feature `testing`; never
 //! part of a build that holds real secrets).
 
-use crate::{Garble, Options, Plan};
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session, local};
+use crate::{Garble, GarbleOptions, Plan};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};
 use divisi_net::Mesh;
-use divisi_ot::{Config, Setup};
+use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
 
 /// Where authenticated bits come from.
@@ -24,16 +24,16 @@ pub struct Lab {
     /// The seed of those that are dealt.
     pub seed: u8,
     /// Parameters of the set-up.
-    pub config: Config,
+    pub config: SetupConfig,
     /// Form, budgets, batches.
-    pub options: Options,
+    pub options: GarbleOptions,
     /// Whether triples, tables and evaluation go batch by batch, after the inputs.
     pub streamed: bool,
 }
 
 impl Default for Lab {
     fn default() -> Self {
-        let (config, options) = (Config::default(), Options::default());
+        let (config, options) = (SetupConfig::default(), GarbleOptions::default());
         Lab { bits: Bits::Dealt, seed: 7, config, options, streamed: false }
     }
 }
@@ -44,8 +44,8 @@ pub type End = (Vec<Vec<u8>>, Counts);
 impl Lab {
     /// The parameters that the parties compare.
     #[must_use]
-    pub fn parameters(&self) -> Parameters {
-        self.options.describe(self.config.describe(Parameters::new("garble lab")))
+    pub fn parameters(&self) -> PublicParameters {
+        self.options.describe(self.config.describe(PublicParameters::new("garble lab")))
     }
 
     /// One party's set-up on its session.
@@ -107,7 +107,7 @@ pub fn of_party(plan: &Plan<'_>, party: PartyId, inputs: &[Vec<u8>]) -> Vec<Vec<
 /// If a party panics.
 pub fn run_over<R: Send>(
     meshes: Vec<Mesh>,
-    parameters: impl Fn(PartyId) -> Parameters + Sync,
+    parameters: impl Fn(PartyId) -> PublicParameters + Sync,
     f: impl Fn(&mut Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     local::run_over(meshes, parameters, |mut session| f(&mut session))

@@ -5,7 +5,7 @@ use crate::evaluate::{Masked, Operands, Reader, Received};
 use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::{Seats, xor};
-use crate::table::{Form, GROUP, Layout, Product, Writer};
+use crate::table::{GROUP, GarblingForm, Layout, Product, Writer};
 use divisi_core::Prg;
 use divisi_ot::{Delta, wipe};
 
@@ -105,7 +105,7 @@ impl Labels {
         let first = self.queue.len();
         wipe::room(&mut self.queue, group.len());
         self.queue.resize(first + group.len(), 0);
-        if writer.layout.form == Form::Paper {
+        if writer.layout.form == GarblingForm::Paper {
             // step 2: the labels of AND gates are random
             random_words(fresh, &mut self.queue[first..]);
         }

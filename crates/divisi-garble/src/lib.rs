@@ -10,7 +10,7 @@
 //! Four phases, each a call on a live session: the set-up of [`divisi_ot`], then
 //! [`function_independent`](Garble::function_independent), [`function_dependent`](Garble::function_dependent)
 //! and [`online`](Garble::online); or [`streamed`](Garble::streamed), in memory that does not depend on the
-//! circuit. Outputs go to any set of parties, many instances run together and the evaluator rotates. [`Form`]
+//! circuit. Outputs go to any set of parties, many instances run together and the evaluator rotates. [`GarblingForm`]
 //! chooses between the tables of the paper and smaller ones.
 //!
 //! | module | what | paper |
@@ -24,9 +24,9 @@
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates};
-//! use divisi_core::{Parameters, PartyId, local};
-//! use divisi_garble::{Garble, Options, Plan};
-//! use divisi_ot::{Config, Setup};
+//! use divisi_core::{PublicParameters, PartyId, local};
+//! use divisi_garble::{Garble, GarbleOptions, Plan};
+//! use divisi_ot::{SetupConfig, Setup};
 //!
 //! // x AND y, x of the first party and y of the second; both learn it
 //! let mut g = Build::new();
@@ -37,8 +37,8 @@
 //! let owners: Vec<PartyId> = PartyId::all(2).collect();
 //! let plan = Plan::for_all(&program, 2, &owners).unwrap();
 //!
-//! let (config, options) = (Config::default(), Options::default());
-//! let parameters = options.describe(config.describe(Parameters::new("example")));
+//! let (config, options) = (SetupConfig::default(), GarbleOptions::default());
+//! let parameters = options.describe(config.describe(PublicParameters::new("example")));
 //! let outputs = local::run(2, &parameters, |mut session| {
 //!     let setup = Setup::new(&mut session, config)?;
 //!     let mut garble = Garble::new(&session, setup, options);
@@ -82,8 +82,8 @@ mod triples;
 mod zero;
 
 pub use held::Garbled;
-pub use options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
+pub use options::{DEPENDENT_PHASE, GarbleOptions, INDEPENDENT_PHASE, ONLINE_PHASE, SETUP_PHASE};
 pub use phases::Garble;
 pub use plan::{MOST_PARTIES, Plan, Unfit};
-pub use table::Form;
+pub use table::GarblingForm;
 pub use triples::Preprocessed;

@@ -328,7 +328,7 @@ fn tags(session: &Session, run: u64, from: PartyId, to: PartyId) -> blake3::Hash
 mod tests {
     use super::tags;
     use divisi_core::testing::run;
-    use divisi_core::{Parameters, PartyId};
+    use divisi_core::{PartyId, PublicParameters};
     use std::collections::HashSet;
 
     /// \[W25\] A digest of results is of one session, strand, run, sender and receiver.
@@ -336,7 +336,7 @@ mod tests {
     fn tags_are_of_one_run_and_link() {
         let mut seen = HashSet::new();
         for _ in 0..2 {
-            let ends = run(3, &Parameters::new("tests of results"), |session| {
+            let ends = run(3, &PublicParameters::new("tests of results"), |session| {
                 let strand = session.strand()?;
                 let mut made = Vec::new();
                 for session in [&session, &strand] {

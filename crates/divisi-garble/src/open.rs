@@ -163,7 +163,7 @@ impl Tags {
 mod tests {
     use super::*;
     use divisi_core::testing::run;
-    use divisi_core::{Parameters, step};
+    use divisi_core::{PublicParameters, step};
     use std::collections::HashSet;
 
     /// What a digest of these MACs is, told to a peer.
@@ -179,7 +179,7 @@ mod tests {
     fn digests_are_over_all_macs_and_their_place() {
         let mut seen = HashSet::new();
         for _ in 0..2 {
-            let ends = run(3, &Parameters::new("opening tests"), |mut session| {
+            let ends = run(3, &PublicParameters::new("opening tests"), |mut session| {
                 let mut strand = session.strand()?;
                 let seats = Seats { me: session.me().index(), n: 3 };
                 let mut made = Vec::new();

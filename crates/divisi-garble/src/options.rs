@@ -1,8 +1,8 @@
 //! How circuits are garbled, and the names of the phases.
 
 use crate::plan::{Plan, Unfit};
-use crate::table::{Form, Layout};
-use divisi_core::Parameters;
+use crate::table::{GarblingForm, Layout};
+use divisi_core::PublicParameters;
 use divisi_ot::bucket;
 
 /// The name of the first phase, in which the session and its set-up are made.
@@ -16,28 +16,28 @@ pub const ONLINE_PHASE: &str = "online";
 
 /// How circuits are garbled: the same at all parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct GarbleOptions {
     /// Which tables, and which leaky triples.
-    pub form: Form,
+    pub form: GarblingForm,
     /// Bytes of tables that may be kept from the function-dependent phase to the online phase.
     pub budget: u64,
     /// Bytes of leaky triples that are held at once; likewise of what many instances need together
-    /// ([`Options::wave`]).
+    /// ([`GarbleOptions::wave`]).
     pub memory: usize,
     /// ANDs garbled at once in the streamed mode, all instances together.
     pub batch: usize,
 }
 
-impl Default for Options {
+impl Default for GarbleOptions {
     fn default() -> Self {
-        Options { form: Form::default(), budget: 1 << 30, memory: 24 << 20, batch: 1 << 13 }
+        GarbleOptions { form: GarblingForm::default(), budget: 1 << 30, memory: 24 << 20, batch: 1 << 13 }
     }
 }
 
-impl Options {
+impl GarbleOptions {
     /// These options among the parameters that the parties compare at the start of a session \[M0.4\].
     #[must_use]
-    pub fn describe(&self, parameters: Parameters) -> Parameters {
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         parameters
             .with("form", self.form.name().as_bytes())
             .with("triples at once", &(self.memory as u64).to_le_bytes())

@@ -8,7 +8,7 @@ use crate::held::{Garbled, Held, Role, Spent, of_results, result_masks};
 use crate::labels::Labels;
 use crate::masks::Masks;
 use crate::online;
-use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options};
+use crate::options::{DEPENDENT_PHASE, GarbleOptions, INDEPENDENT_PHASE, ONLINE_PHASE};
 use crate::plan::{Plan, Unfit};
 use crate::run::{Instance, Private, Stage, random_labels};
 use crate::share::{Rows, Seats, Shares};
@@ -39,7 +39,7 @@ pub struct Garble {
 pub(crate) struct Live {
     pub(crate) setup: Setup,
     pub(crate) oracle: Oracle,
-    pub(crate) options: Options,
+    pub(crate) options: GarbleOptions,
     pub(crate) seats: Seats,
     /// The number of the next triple, and of the next gate, in the session.
     pub(crate) next_triple: u64,
@@ -53,9 +53,9 @@ pub(crate) struct Live {
 }
 
 impl Garble {
-    /// A party on its set-up. Options must be the same at all: [`Options::describe`].
+    /// A party on its set-up. Options must be the same at all: [`GarbleOptions::describe`].
     #[must_use]
-    pub fn new(session: &Session, setup: Setup, options: Options) -> Garble {
+    pub fn new(session: &Session, setup: Setup, options: GarbleOptions) -> Garble {
         let mut seed = Zeroizing::new([0; 16]);
         session.entropy(seed.as_mut_slice());
         let seats = Seats { me: session.me().index(), n: session.parties() };
@@ -209,7 +209,7 @@ impl Live {
         // a mask has a bit, and a tag and a key for each peer; tables of as many wires would take more
         let masks =
             wires.checked_mul(32 * self.seats.peers() + 1).and_then(|bytes| u64::try_from(bytes).ok());
-        let budget = self.options.budget.max(Options::default().budget);
+        let budget = self.options.budget.max(GarbleOptions::default().budget);
         if ands > MOST || masks.is_none_or(|bytes| bytes > budget) {
             return Err(
                 session.misuse(INDEPENDENT, "more ANDs or masks than tables within the budget can have")

@@ -10,7 +10,7 @@
 
 use crate::batch::{Batch, batches};
 use crate::circuit::{Circuit, Result, has_public_wires};
-use divisi_circuit::{Linear, Program, Stream};
+use divisi_circuit::{LinearGate, Program, Stream};
 use divisi_core::PartyId;
 use std::fmt;
 use std::sync::OnceLock;
@@ -357,9 +357,9 @@ fn digest(circuit: &Circuit<'_>, parties: usize, owners: &[PartyId], receivers: 
         word(level.linear().len());
         for gate in level.linear() {
             let [kind, out, x, y] = match *gate {
-                Linear::Constant { out, value } => [1, out.index(), usize::from(value), 0],
-                Linear::Not { out, x } => [2, out.index(), x.index(), 0],
-                Linear::Xor { out, x, y } => [3, out.index(), x.index(), y.index()],
+                LinearGate::Constant { out, value } => [1, out.index(), usize::from(value), 0],
+                LinearGate::Not { out, x } => [2, out.index(), x.index(), 0],
+                LinearGate::Xor { out, x, y } => [3, out.index(), x.index(), y.index()],
             };
             [kind, out, x, y].into_iter().for_each(&mut word);
         }

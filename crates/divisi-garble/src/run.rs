@@ -7,7 +7,7 @@ use crate::hash::{Call, Name, Named, Oracle};
 use crate::labels::{Labels, Values, random_words};
 use crate::masks::{Garbling, Masks, products};
 use crate::open::Opening;
-use crate::options::Options;
+use crate::options::GarbleOptions;
 use crate::share::{Holder, Seats, Shares};
 use crate::table::Layout;
 use crate::triples::Triples;
@@ -37,7 +37,7 @@ pub(crate) struct Instance {
 
 impl<'a> Stage<'a> {
     /// Of a party's set-up and options.
-    pub fn of(setup: &'a Setup, oracle: &'a Oracle, options: Options, seats: Seats) -> Stage<'a> {
+    pub fn of(setup: &'a Setup, oracle: &'a Oracle, options: GarbleOptions, seats: Seats) -> Stage<'a> {
         let layout = Layout::new(options.form, seats.n, setup.config().rho as usize);
         Stage { seats, layout, delta: setup.delta(), oracle }
     }

@@ -25,7 +25,7 @@ use crate::plan::Plan;
 use crate::run::{Instance, Private, Stage, random_labels};
 use crate::share::{Rows, Shares};
 use crate::triples::Made;
-use divisi_circuit::stream::Fault;
+use divisi_circuit::stream::CircuitFault;
 use divisi_core::{Abort, Check, Session, Step, step};
 use zeroize::Zeroizing;
 
@@ -35,9 +35,9 @@ const LABELS: Step = step!("6.labels");
 const OUTPUTS: Step = step!("8.masks");
 
 /// What to do about a file that is not what it was.
-fn advice(fault: &Fault) -> &'static str {
+fn advice(fault: &CircuitFault) -> &'static str {
     match fault {
-        Fault::Unreadable { .. } => {
+        CircuitFault::Unreadable { .. } => {
             "the file of the circuit cannot be read any more: leave it where it is until the run is over"
         }
         _ => {

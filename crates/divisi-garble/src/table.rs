@@ -21,7 +21,7 @@ const LABELS: Step = step!("labels");
 
 /// Which tables are sent, and how leaky triples are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum GarblingForm {
     /// As in the paper's figures: four rows a gate, HaAND inside LaAND.
     Paper,
     /// Half-gates, and the triple's third bit read off the lowest bits of LaAND's sum.
@@ -29,13 +29,13 @@ pub enum Form {
     Improved,
 }
 
-impl Form {
+impl GarblingForm {
     /// The form's name, as in parameters and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Form::Paper => "paper",
-            Form::Improved => "improved",
+            GarblingForm::Paper => "paper",
+            GarblingForm::Improved => "improved",
         }
     }
 }
@@ -46,30 +46,30 @@ pub(crate) const GROUP: usize = 32;
 /// The size of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    pub form: Form,
+    pub form: GarblingForm,
     pub n: usize,
     /// Bytes of the evaluator's MAC in the improved form: rho + 24 bits.
     pub mac_bytes: usize,
 }
 
 impl Layout {
-    pub fn new(form: Form, n: usize, statistical_bits: usize) -> Layout {
+    pub fn new(form: GarblingForm, n: usize, statistical_bits: usize) -> Layout {
         Layout { form, n, mac_bytes: (statistical_bits + 24).div_ceil(8) }
     }
 
     /// Whole bytes for each AND.
     pub fn bytes(self) -> usize {
         match self.form {
-            Form::Paper => 64 * self.n,
-            Form::Improved => 16 * (3 * self.n - 4) + 3 * self.mac_bytes,
+            GarblingForm::Paper => 64 * self.n,
+            GarblingForm::Improved => 16 * (3 * self.n - 4) + 3 * self.mac_bytes,
         }
     }
 
     /// Bits for each AND.
     pub fn bits(self) -> usize {
         match self.form {
-            Form::Paper => 4,
-            Form::Improved => 3,
+            GarblingForm::Paper => 4,
+            GarblingForm::Improved => 3,
         }
     }
 
@@ -81,8 +81,8 @@ impl Layout {
     /// Blocks of hash for each label: one for each 16 bytes that it hides at once, and one for bits.
     pub fn blocks(self) -> usize {
         match self.form {
-            Form::Paper => self.n + 1,
-            Form::Improved => self.n,
+            GarblingForm::Paper => self.n + 1,
+            GarblingForm::Improved => self.n,
         }
     }
 
@@ -90,8 +90,8 @@ impl Layout {
     /// the paper's rows.
     pub fn hashed(self) -> usize {
         match self.form {
-            Form::Paper => 8,
-            Form::Improved => 4,
+            GarblingForm::Paper => 8,
+            GarblingForm::Improved => 4,
         }
     }
 
@@ -99,16 +99,16 @@ impl Layout {
     /// wires, and of the paper's four rows each hashes both under tweaks of its own.
     pub fn targets(self) -> usize {
         match self.form {
-            Form::Paper => 4 * self.blocks(),
-            Form::Improved => 2 * self.blocks(),
+            GarblingForm::Paper => 4 * self.blocks(),
+            GarblingForm::Improved => 2 * self.blocks(),
         }
     }
 
     /// How many bits of the evaluator's MAC are sent.
     pub fn mac_bits(self) -> usize {
         match self.form {
-            Form::Paper => 128,
-            Form::Improved => 8 * self.mac_bytes,
+            GarblingForm::Paper => 128,
+            GarblingForm::Improved => 8 * self.mac_bytes,
         }
     }
 
@@ -168,8 +168,8 @@ impl Writer<'_> {
     ) {
         operands.first().into_iter().for_each(|(label, _)| taint::leak(LABELS, *label as u8));
         match self.layout.form {
-            Form::Paper => self.four_rows(product, first, operands, labels),
-            Form::Improved => self.half_gates(product, first, operands, labels),
+            GarblingForm::Paper => self.four_rows(product, first, operands, labels),
+            GarblingForm::Improved => self.half_gates(product, first, operands, labels),
         }
         self.calls.advance(operands.len());
     }

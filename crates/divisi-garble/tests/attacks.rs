@@ -7,7 +7,7 @@ use divisi_core::{Abort, Check, PartyId, Prg, Step};
 use divisi_field::Gf128;
 use divisi_garble::adversary::{Lie, another_delta, guess};
 use divisi_garble::lab::{Bits, Lab, of_party, run_over};
-use divisi_garble::{Form, Garble, Options, Plan};
+use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_net::memory;
 use divisi_ot::bucket;
 use std::sync::Mutex;
@@ -51,7 +51,7 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
     let ends = many(runs, 3, |i| {
         let program = one_gate();
         let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
-        let options = Options { form: Form::Paper, ..Options::default() };
+        let options = GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() };
         let lab = Lab { options, seed: (i % 256) as u8, ..Lab::default() };
         let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
         harness.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
@@ -146,10 +146,14 @@ fn another_delta_in_the_second_batch_is_noticed() {
 fn a_wrong_label_reaches_no_receiver() {
     const RESULT: &str = "divisi_garble::online/8.result";
     for streamed in [false, true] {
-        for form in [Form::Improved, Form::Paper] {
+        for form in [GarblingForm::Improved, GarblingForm::Paper] {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-            let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
+            let lab = Lab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                streamed,
+                ..Lab::default()
+            };
             let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             // behind one byte with the bit
             harness.change(party(1), party(3), RESULT, 0, |body| body[1] ^= 1);
@@ -250,8 +254,8 @@ fn an_abort_does_not_tell_delta() {
     const COIN: &str = "divisi_garble::laand/6.coin";
     const OPEN: &str = "divisi_garble::zero/6.open";
     for n in [2_u8, 3, 4] {
-        for form in [Form::Improved, Form::Paper] {
-            let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+        for form in [GarblingForm::Improved, GarblingForm::Paper] {
+            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
             let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
             let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| harness.recording(p)).collect();
             let deltas = Mutex::new(vec![0; usize::from(n)]);

@@ -4,7 +4,7 @@
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::PartyId;
 use divisi_garble::lab::Lab;
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -42,9 +42,9 @@ fn right(lab: &Lab, program: &Program, parties: usize, inputs: &[Vec<u8>]) {
 fn three_gates_on_all_inputs() {
     let program = three_gates();
     let inputs: Vec<Vec<u8>> = (0..8).map(|i| vec![i & 1, i >> 1 & 1, i >> 2]).collect();
-    for form in [Form::Improved, Form::Paper] {
+    for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
-            let options = Options { form, batch: 7, ..Options::default() };
+            let options = GarbleOptions { form, batch: 7, ..GarbleOptions::default() };
             let lab = Lab { options, streamed, ..Lab::default() };
             for parties in [2, 3, 5] {
                 right(&lab, &program, parties, &inputs);
@@ -94,8 +94,8 @@ proptest! {
         receivers in any::<u8>(),
     ) {
         let program = circuit(&widths, &choices, verbatim);
-        let form = if paper { Form::Paper } else { Form::Improved };
-        let options = Options { form, batch, memory: 1 << 16, ..Options::default() };
+        let form = if paper { GarblingForm::Paper } else { GarblingForm::Improved };
+        let options = GarbleOptions { form, batch, memory: 1 << 16, ..GarbleOptions::default() };
         let lab = Lab { options, streamed, ..Lab::default() };
         let all: Vec<PartyId> = PartyId::all(parties).collect();
         let owners: Vec<PartyId> = (0..widths.len()).map(|i| all[(i * 3 + 1) % parties]).collect();

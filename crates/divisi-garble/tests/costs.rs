@@ -4,7 +4,7 @@
 use divisi_circuit::Program;
 use divisi_core::{Check, Counts, PartyId};
 use divisi_garble::lab::{Bits, Lab};
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_net::wire_bytes;
 use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_ot::{Base, bucket};
@@ -33,16 +33,16 @@ fn packed(bits: usize) -> usize {
 }
 
 /// Whole bytes and bits of a table for each AND.
-fn table(form: Form, n: usize, rho: usize) -> (usize, usize) {
+fn table(form: GarblingForm, n: usize, rho: usize) -> (usize, usize) {
     match form {
-        Form::Paper => (64 * n, 4),
-        Form::Improved => (16 * (3 * n - 4) + 3 * (rho + 24) / 8, 3),
+        GarblingForm::Paper => (64 * n, 4),
+        GarblingForm::Improved => (16 * (3 * n - 4) + 3 * (rho + 24) / 8, 3),
     }
 }
 
 #[derive(Clone, Copy)]
 struct Case {
-    form: Form,
+    form: GarblingForm,
     n: usize,
     rho: usize,
     count: usize,
@@ -63,7 +63,7 @@ fn formula(case: Case, plan: &Plan<'_>, me: PartyId) -> [u64; 3] {
         let mut independent =
             vec![16 * m, packed(m), 32, 32, if n == 2 { 64 } else { 48 }, packed(m - l) + 32];
         independent.extend((n > 2).then_some(16 * 129));
-        independent.extend((form == Form::Paper).then_some(packed(2 * m)));
+        independent.extend((form == GarblingForm::Paper).then_some(packed(2 * m)));
         independent.extend(echo.then_some(32));
         let (whole, bits) = table(form, n, rho);
         let opening = |bits: usize| if bits == 0 { 0 } else { packed(bits) + 32 };
@@ -88,12 +88,14 @@ fn formula(case: Case, plan: &Plan<'_>, me: PartyId) -> [u64; 3] {
 #[test]
 fn every_byte_is_accounted_for() {
     let program = aes();
-    for form in [Form::Improved, Form::Paper] {
+    for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for (n, rho, count) in [(2, 40, 1), (3, 40, 1), (5, 40, 1), (3, 64, 1), (3, 40, 4)] {
             let case = Case { form, n, rho, count };
             let plan = plan(&program, n, |p| p.index() != 1);
-            let mut lab =
-                Lab { options: Options { form, memory: 1 << 30, ..Options::default() }, ..Lab::default() };
+            let mut lab = Lab {
+                options: GarbleOptions { form, memory: 1 << 30, ..GarbleOptions::default() },
+                ..Lab::default()
+            };
             lab.config.rho = rho as u32;
             for (me, counts) in PartyId::all(n).zip(counts(&lab, &plan, count)) {
                 let of = |phase: &str| counts.phases.get(phase).map_or(0, |p| p.bytes);
@@ -109,7 +111,7 @@ fn every_byte_is_accounted_for() {
 #[test]
 fn tables_of_the_papers_form_are_those_of_its_table_11() {
     for (n, megabytes) in [(2, 11.4), (3, 17.4), (4, 23.4), (5, 29.4), (6, 35.4), (8, 47.4), (16, 95.4)] {
-        let (bytes, bits) = table(Form::Paper, n, 40);
+        let (bytes, bits) = table(GarblingForm::Paper, n, 40);
         let ours = bytes as f64 + f64::from(bits as u32) / 8.0;
         let theirs = megabytes * 1e6 / 90_825.0;
         assert!((ours / theirs - 1.0).abs() < 0.03, "{n}: {ours} and {theirs}");
@@ -122,7 +124,10 @@ fn what_garblers_send_in_the_papers_form_is_what_table_11_says() {
     let program = aes();
     for (n, megabytes) in [(2, 11.4), (3, 17.4), (5, 29.4)] {
         let plan = plan(&program, n, |p| p.index() == 0);
-        let lab = Lab { options: Options { form: Form::Paper, ..Options::default() }, ..Lab::default() };
+        let lab = Lab {
+            options: GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() },
+            ..Lab::default()
+        };
         for counts in counts(&lab, &plan, 1).iter().skip(1) {
             let ours = counts.phases["function-dependent"].bytes as f64 / plan.and_count() as f64;
             let theirs = megabytes * 1e6 / 90_825.0;
@@ -135,8 +140,8 @@ fn what_garblers_send_in_the_papers_form_is_what_table_11_says() {
 fn online_bytes_of_aes_with_three_parties_are_below_those_of_table_11() {
     let program = aes();
     let plan = plan(&program, 3, |p| p.index() == 0);
-    for form in [Form::Paper, Form::Improved] {
-        let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+    for form in [GarblingForm::Paper, GarblingForm::Improved] {
+        let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
         for counts in counts(&lab, &plan, 1) {
             assert!(counts.phases["online"].bytes <= 4_500, "{form:?}: {}", counts.phases["online"].bytes);
         }
@@ -172,7 +177,7 @@ fn rounds_of_triples_do_not_depend_on_their_number() {
             .map(|(name, count)| {
                 let program = circuits::named(name, Adder::FewestAnds).unwrap().unwrap();
                 let plan = plan(&program, n, |_| true);
-                let options = Options { memory: 1 << 30, ..Options::default() };
+                let options = GarbleOptions { memory: 1 << 30, ..GarbleOptions::default() };
                 let all = counts(&Lab { bits: Bits::Made, options, ..Lab::default() }, &plan, count);
                 all.iter().map(|c| c.phases["function-independent"].rounds).max().unwrap()
             })
@@ -227,7 +232,7 @@ fn rounds_and_bytes_of_everything() {
             assert!(if n == 2 { independent == most } else { independent <= most }, "{n}: {independent}");
             assert_eq!(rounds("function-dependent"), 2);
             assert_eq!(rounds("online"), if n == 2 { 2 } else { 3 });
-            let case = Case { form: Form::Improved, n, rho: 40, count: 1 };
+            let case = Case { form: GarblingForm::Improved, n, rho: 40, count: 1 };
             for (me, counts) in PartyId::all(n).zip(&all) {
                 let bytes = counts.phases["function-independent"].bytes - formula(case, &plan, me)[0];
                 let bits = 3 * 6400 * bucket::size(6400, 40)

@@ -8,7 +8,7 @@ use divisi_core::testing::memory::{Needle, once, pairs};
 use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Session};
 use divisi_garble::lab::{Lab, of_party};
-use divisi_garble::{Form, Garble, Options, Plan};
+use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_ot::testing::planted;
 use std::sync::{Barrier, Mutex};
 
@@ -31,7 +31,7 @@ const U: &str = "divisi_garble::laand/5.u";
 #[derive(Clone, Copy, Debug)]
 struct Case {
     n: usize,
-    form: Form,
+    form: GarblingForm,
     streamed: bool,
     /// A message of the last party to the first is changed.
     lie: Option<&'static str>,
@@ -40,7 +40,7 @@ struct Case {
 /// All phases, and what was wrong in between.
 fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let Case { n, form, streamed, lie } = case;
-    let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+    let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
     let needles: Vec<Needle> = (0..n).map(|i| Needle::new(seed + i as u8, i == 0)).collect();
     let (all, wrong) = (Barrier::new(n), Mutex::new(Vec::new()));
     // what is wrong is told at the end, for others wait for who panics
@@ -111,7 +111,7 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
 #[test]
 fn delta_lies_in_one_place_and_in_none_after_the_end() {
     let mut seed = 1;
-    for (n, form) in [(2, Form::Improved), (3, Form::Improved), (3, Form::Paper)] {
+    for (n, form) in [(2, GarblingForm::Improved), (3, GarblingForm::Improved), (3, GarblingForm::Paper)] {
         for (streamed, lie) in [(false, None), (true, None), (false, Some(TABLE)), (true, Some(U))] {
             let case = Case { n, form, streamed, lie };
             let (ends, wrong) = play(case, seed);

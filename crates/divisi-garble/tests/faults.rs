@@ -6,7 +6,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, LIMIT, Way, delay, many, party};
 use divisi_core::{Abort, PartyId, Session, Step};
 use divisi_garble::lab::{Lab, of_party, run_over};
-use divisi_garble::{Garble, Garbled, Options, Plan, Preprocessed, Unfit};
+use divisi_garble::{Garble, GarbleOptions, Garbled, Plan, Preprocessed, Unfit};
 use divisi_net::memory;
 use divisi_ot::bucket;
 use std::sync::Mutex;
@@ -151,7 +151,7 @@ type Wrong<'a> = &'a (dyn Fn(&mut Garble, &mut Session, &Plan<'_>) -> Result<(),
 
 /// Two parties that do something wrong after their set-up: one of them ends with it, the other perhaps with
 /// that one's abort.
-fn misused(options: Options, wrong: Wrong<'_>) {
+fn misused(options: GarbleOptions, wrong: Wrong<'_>) {
     let program = program();
     let plan = plan(&program, 2);
     let lab = Lab { options, ..Lab::default() };
@@ -171,19 +171,19 @@ fn misused(options: Options, wrong: Wrong<'_>) {
 #[test]
 fn misuse_ends_the_session() {
     // too little
-    misused(Options::default(), &|garble, session, plan| {
+    misused(GarbleOptions::default(), &|garble, session, plan| {
         let mut made = garble.function_independent(session, 2, 6)?;
         garble.function_dependent(session, &mut made, plan, 2).map(|_| ())
     });
     // more than the budget
-    misused(Options { budget: 100, ..Options::default() }, &|garble, session, plan| {
+    misused(GarbleOptions { budget: 100, ..GarbleOptions::default() }, &|garble, session, plan| {
         assert_eq!(garble.admit(plan, 1), Err(Unfit::Budget { need: 113, budget: 100 }));
         let mut made = garble.function_independent(session, 2, 6)?;
         garble.function_dependent(session, &mut made, plan, 1).map(|_| ())
     });
     // inputs of another length, and no bits
     for inputs in [vec![vec![0]], vec![vec![2, 0]], vec![]] {
-        misused(Options::default(), &|garble, session, plan| {
+        misused(GarbleOptions::default(), &|garble, session, plan| {
             let mut made = garble.function_independent(session, 2, 6)?;
             let garbled = garble.function_dependent(session, &mut made, plan, 1)?;
             garble.online(session, garbled, &inputs).map(|_| ())

@@ -8,7 +8,7 @@ use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::lab::{Lab, of_party, run_over};
-use divisi_garble::{Form, Options, Plan, Unfit};
+use divisi_garble::{GarbleOptions, GarblingForm, Plan, Unfit};
 use divisi_net::memory;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -76,8 +76,8 @@ proptest! {
         let text = file(inputs, &gates, outputs);
         let program = bristol::read(text.as_bytes()).unwrap().program;
         let stream = Stream::open(text.into_bytes()).unwrap();
-        let form = if paper { Form::Paper } else { Form::Improved };
-        let options = Options { form, batch, memory: 1 << 16, ..Options::default() };
+        let form = if paper { GarblingForm::Paper } else { GarblingForm::Improved };
+        let options = GarbleOptions { form, batch, memory: 1 << 16, ..GarbleOptions::default() };
         let lab = Lab { options, streamed: true, ..Lab::default() };
         let inputs: Vec<Vec<u8>> = bits.iter().map(|b| b[..inputs].to_vec()).collect();
         for (outputs, _) in lab.run(&for_all(&stream, parties), &inputs).unwrap() {
@@ -102,7 +102,7 @@ fn wide_files() {
     let stream = Stream::open(text.into_bytes()).unwrap();
     let input: Vec<u8> = (0..inputs).map(|i| u8::from(i % 7 != 2)).collect();
     for batch in [100, 257, 8192] {
-        let options = Options { batch, ..Options::default() };
+        let options = GarbleOptions { batch, ..GarbleOptions::default() };
         let lab = Lab { options, streamed: true, ..Lab::default() };
         for (outputs, _) in lab.run(&for_all(&stream, 3), std::slice::from_ref(&input)).unwrap() {
             assert_eq!(outputs[0], expected(&program, &input));
@@ -142,7 +142,7 @@ fn a_batch_that_reads_a_wire_twice_is_refused() {
     g.output(&[square]);
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &owners(2, 2)).unwrap().unfolded(&program).believed();
-    let options = Options { batch: 1, ..Options::default() };
+    let options = GarbleOptions { batch: 1, ..GarbleOptions::default() };
     let lab = Lab { options, streamed: true, ..Lab::default() };
     let abort = lab.run(&plan, &[vec![1, 1]]).unwrap_err();
     assert!(matches!(abort, Abort::CheckFailed { check: Check::W29, culprit: None, .. }), "{abort}");
@@ -237,7 +237,7 @@ fn a_file_that_changed_for_all_gives_no_output() {
 fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, usize) {
     let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
     assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
-    let options = Options { batch: 10, ..Options::default() };
+    let options = GarbleOptions { batch: 10, ..GarbleOptions::default() };
     let lab = Lab { options, streamed: true, ..Lab::default() };
     let harness = Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
     let recordings = harness.recordings();

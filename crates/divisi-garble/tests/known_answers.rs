@@ -2,10 +2,10 @@
 //! 4231, case 2), with two, three and five parties, in both forms and modes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::{Bit, Build, Program};
+use divisi_circuit::{Build, BuildBit, Program};
 use divisi_core::PartyId;
 use divisi_garble::lab::Lab;
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{Adder, public_bytes};
 use divisi_symmetric::sha2::Sha2;
@@ -29,9 +29,9 @@ fn answer(program: &Program, parties: usize, lab: &Lab, inputs: &[(&[&str], &str
 }
 
 fn everywhere(program: &Program, inputs: &[(&[&str], &str)]) {
-    for form in [Form::Improved, Form::Paper] {
+    for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
-            let options = Options { form, batch: 2000, ..Options::default() };
+            let options = GarbleOptions { form, batch: 2000, ..GarbleOptions::default() };
             let lab = Lab { options, streamed, ..Lab::default() };
             for parties in [2, 3, 5] {
                 answer(program, parties, &lab, inputs);
@@ -73,11 +73,11 @@ fn sha_256() {
 /// the second one.
 fn hmac() -> Program {
     let mut g = Build::new();
-    let bytes = |wires: Vec<Bit>| wires.as_chunks::<8>().0.to_vec();
+    let bytes = |wires: Vec<BuildBit>| wires.as_chunks::<8>().0.to_vec();
     let (key, message) = (bytes(g.input(512)), bytes(g.input(8 * 28)));
-    let mut hash = |pad: u8, message: &[[Bit; 8]]| {
+    let mut hash = |pad: u8, message: &[[BuildBit; 8]]| {
         let pad = public_bytes(&mut g, &[pad; 64]);
-        let block: Vec<[Bit; 8]> = key
+        let block: Vec<[BuildBit; 8]> = key
             .iter()
             .zip(&pad)
             .map(|(k, p)| std::array::from_fn(|i| divisi_circuit::Gates::xor(&mut g, k[i], p[i])))
@@ -105,12 +105,16 @@ fn hmac_sha_256() {
     let input = [bits(&key), bits(b"what do ya want for nothing?")].concat();
     let want =
         bits(&hex::decode("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843").unwrap());
-    for form in [Form::Improved, Form::Paper] {
+    for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
             for parties in [2, 3, 5] {
                 let owners = [PartyId::all(parties).next().unwrap(), PartyId::all(parties).nth(1).unwrap()];
                 let plan = Plan::for_all(&program, parties, &owners).unwrap();
-                let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
+                let lab = Lab {
+                    options: GarbleOptions { form, ..GarbleOptions::default() },
+                    streamed,
+                    ..Lab::default()
+                };
                 for (outputs, _) in lab.run(&plan, std::slice::from_ref(&input)).unwrap() {
                     assert_eq!(outputs[0], want, "{parties} {form:?} {streamed}");
                 }

@@ -4,7 +4,7 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
 use divisi_garble::lab::{Bits, Lab};
-use divisi_garble::{Options, Plan};
+use divisi_garble::{GarbleOptions, Plan};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ fn aes_of_sixty_four_parties() {
     let program = circuits::named("aes128", Adder::FewestAnds).unwrap().unwrap();
     let owners = [PartyId::all(64).next().unwrap(), PartyId::all(64).last().unwrap()];
     let plan = Plan::for_all(&program, 64, &owners).unwrap();
-    let options = Options { memory: 16 << 20, batch: 400, ..Options::default() };
+    let options = GarbleOptions { memory: 16 << 20, batch: 400, ..GarbleOptions::default() };
     let lab = Lab { bits: Bits::Made, options, streamed: true, ..Lab::default() };
     let mut ends = Vec::new();
     within_limits(|| ends = lab.run(&plan, &[vec![0; 256]]).unwrap());

@@ -10,7 +10,7 @@ use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, place, salt, sent};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::lab::{Lab, of_party};
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::time::{Duration, Instant};
 
 /// Nobody waits longer for what is only changed.
@@ -58,8 +58,8 @@ struct Setting {
 }
 
 impl Setting {
-    fn new(n: usize, form: Form, streamed: bool) -> Setting {
-        let options = Options { form, batch: 9, ..Options::default() };
+    fn new(n: usize, form: GarblingForm, streamed: bool) -> Setting {
+        let options = GarbleOptions { form, batch: 9, ..GarbleOptions::default() };
         let lab = Lab { options, streamed, ..Lab::default() };
         // as many instances as parties: everybody evaluates, everybody garbles
         let inputs = (0..n).map(|i| (0..6).map(|w| ((i * 5 + w * 3) % 7 % 2) as u8).collect()).collect();
@@ -140,19 +140,21 @@ fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
 
 #[test]
 fn two_parties() {
-    let (tried, noticed) = sweep(&Setting::new(2, Form::Improved, false), 4, 1);
+    let (tried, noticed) = sweep(&Setting::new(2, GarblingForm::Improved, false), 4, 1);
     assert!(tried > 350 && noticed > tried * 4 / 5, "{noticed} of {tried}");
 }
 
 #[test]
 fn three_parties() {
-    let (tried, noticed) = sweep(&Setting::new(3, Form::Improved, false), 12, 1);
+    let (tried, noticed) = sweep(&Setting::new(3, GarblingForm::Improved, false), 12, 1);
     assert!(tried > 1_200 && noticed > tried * 4 / 5, "{noticed} of {tried}");
 }
 
 #[test]
 fn the_papers_form_and_the_streamed_mode() {
-    for (n, form, streamed) in [(2, Form::Paper, false), (3, Form::Improved, true), (3, Form::Paper, true)] {
+    for (n, form, streamed) in
+        [(2, GarblingForm::Paper, false), (3, GarblingForm::Improved, true), (3, GarblingForm::Paper, true)]
+    {
         let (tried, noticed) = sweep(&Setting::new(n, form, streamed), 40, 5);
         assert!(tried > 60 && noticed > tried * 3 / 4, "{noticed} of {tried}");
     }
@@ -162,7 +164,7 @@ fn the_papers_form_and_the_streamed_mode() {
 #[ignore = "every position, the slow ones too: some minutes"]
 fn all_of_it() {
     for n in [2, 3] {
-        for form in [Form::Improved, Form::Paper] {
+        for form in [GarblingForm::Improved, GarblingForm::Paper] {
             for streamed in [false, true] {
                 sweep(&Setting::new(n, form, streamed), 1, 1);
             }

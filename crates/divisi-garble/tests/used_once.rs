@@ -6,10 +6,10 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::run;
 use divisi_core::{Abort, PartyId, Session};
 use divisi_garble::lab::{Lab, of_party};
-use divisi_garble::{Form, Garble, Options, Plan};
+use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_ot::hash::TARGETS;
 use divisi_ot::record::{self, Call, Records};
-use divisi_ot::{Config, Setup};
+use divisi_ot::{Setup, SetupConfig};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// So many layers of 60 ANDs.
@@ -94,10 +94,10 @@ fn every_call_bit_and_triple_is_used_once() {
         let owners: Vec<PartyId> = PartyId::all(2).collect();
         let plans: Vec<Plan<'_>> = programs.iter().map(|p| Plan::for_all(p, n, &owners).unwrap()).collect();
         for (form, streamed) in
-            [Form::Improved, Form::Paper].into_iter().flat_map(|f| [(f, false), (f, true)])
+            [GarblingForm::Improved, GarblingForm::Paper].into_iter().flat_map(|f| [(f, false), (f, true)])
         {
-            let options = Options { form, memory: 1 << 18, batch: 700, ..Options::default() };
-            let lab = Lab { config: Config::default(), options, ..Lab::default() };
+            let options = GarbleOptions { form, memory: 1 << 18, batch: 700, ..GarbleOptions::default() };
+            let lab = Lab { config: SetupConfig::default(), options, ..Lab::default() };
             let ends = run(n, &lab.parameters(), |mut session| party(&mut session, &lab, streamed, &plans));
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
             let case = format!("{n} {form:?} streamed {streamed}");

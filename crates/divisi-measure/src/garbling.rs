@@ -3,12 +3,12 @@
 
 use crate::machine;
 use crate::noise::mix;
-use divisi_circuit::{Bit, Build, Gates, Program, plain};
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session, step};
-use divisi_garble::{Garble, Options, Plan};
+use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, step};
+use divisi_garble::{Garble, GarbleOptions, Plan};
 use divisi_net::memory::mesh_with;
 use divisi_net::{Machine, Mesh, Options as Links, World};
-use divisi_ot::{Config, Setup};
+use divisi_ot::{Setup, SetupConfig};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
 use std::io;
@@ -96,7 +96,7 @@ fn circuit(work: Work) -> Result<Program, String> {
     }
     let mut build = Build::new();
     let (x, y) = (build.input(8), build.input(8));
-    let products: Vec<Bit> = x.iter().zip(&y).map(|(x, y)| build.and(*x, *y)).collect();
+    let products: Vec<BuildBit> = x.iter().zip(&y).map(|(x, y)| build.and(*x, *y)).collect();
     build.output(&products);
     Ok(build.finish())
 }
@@ -114,8 +114,8 @@ fn party(
     inputs: &[u8],
     work: Work,
 ) -> Result<(Vec<u8>, Counts), Abort> {
-    let (config, options) = (Config::default(), Options::default());
-    let parameters = options.describe(config.describe(Parameters::new("measure")));
+    let (config, options) = (SetupConfig::default(), GarbleOptions::default());
+    let parameters = options.describe(config.describe(PublicParameters::new("measure")));
     let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
     world.begun.store(true, Ordering::SeqCst);
     let mut setup = Setup::new(&mut session, config)?;

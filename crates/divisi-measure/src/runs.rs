@@ -4,8 +4,8 @@
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{
-    Abort, Bytes, Check, Counts, Direction, Parameters, PartyId, Plain, PlainByte, Session, Verified, settle,
-    step,
+    Abort, Bytes, Check, Counts, Direction, PartyId, Plain, PlainByte, PublicParameters, Session, Verified,
+    settle, step,
 };
 use divisi_net::memory;
 use divisi_net::{Machine, Mesh, Options, World};
@@ -13,7 +13,7 @@ use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::algorithm::Settings;
-use divisi_symmetric::batch::{Engine, Function, Messages, SecretByte, bits, byte_values};
+use divisi_symmetric::batch::{Function, MacEngine, Messages, SecretByte, bits, byte_values};
 use divisi_symmetric::gates::Adder;
 use divisi_symphony::cipher;
 use divisi_symphony::close;
@@ -135,7 +135,7 @@ impl Prepared {
     ) -> Result<(Vec<Vec<u8>>, Counts), Abort> {
         let mut mine = mine.to_vec();
         mine.iter_mut().for_each(secret);
-        let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("measure"))?;
+        let session = Session::start(&Arc::new(mesh), 1, &PublicParameters::new("measure"))?;
         let mut rep = Rep3::new(Trio::new(session)?, self.run.protocol, self.run.security);
         let output = match self.run.work {
             Work::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
@@ -253,7 +253,7 @@ fn digest_or_tag(
 }
 
 /// The outputs for messages whose columns these are.
-fn outputs<E: Engine>(
+fn outputs<E: MacEngine>(
     e: &mut E,
     function: &Function<E>,
     text: Vec<E::Byte>,

@@ -3,7 +3,7 @@
 use divisi_field::gf64::LaneWeights;
 use divisi_field::kernel::vectorized;
 use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf8::tower, gf64, transpose};
-use divisi_ot::guarded::Held;
+use divisi_ot::guarded::GuardedMessages;
 use std::hint::black_box;
 use subtle::ConstantTimeEq;
 
@@ -119,7 +119,7 @@ fn wide(low: u64, high: u64) -> u128 {
 
 /// The holder's trees, read with a secret Delta and secret keys of base OTs, and a tile of rows from them.
 struct Tree {
-    held: Held,
+    held: GuardedMessages,
     delta: u128,
     keys: [u128; 128],
     rows: [u128; 128],
@@ -128,7 +128,7 @@ struct Tree {
 
 impl Tree {
     fn new() -> Tree {
-        Tree { held: Held::new(2), delta: 0, keys: [0; 128], rows: [0; 128], consistent: false }
+        Tree { held: GuardedMessages::new(2), delta: 0, keys: [0; 128], rows: [0; 128], consistent: false }
     }
 }
 

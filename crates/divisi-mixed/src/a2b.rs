@@ -7,12 +7,12 @@
 //! ([`crate::adders`]; test `numbers_become_bits_and_bits_numbers`).
 
 use crate::adders::{self, WIDTH};
-use crate::bit::Bit;
+use crate::bit::GmwBit;
 use crate::gmw::{PREPROCESSING, triples_for};
 use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Step, step};
+use divisi_core::{Abort, Boolean, Check, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::P32;
 
 const MASKS: Step = step!("a2b.masks");
@@ -55,7 +55,7 @@ impl Mixed {
             let all = session.mutated(Check::G6);
             let kept: Vec<usize> = (0..lanes).filter(|i| all || d.get(*i) == Some(&0)).collect();
             let bits =
-                (0..WIDTH).map(|j| Bit::of(kept.iter().map(|i| modulo_2[i * WIDTH + j])).made(session));
+                (0..WIDTH).map(|j| GmwBit::of(kept.iter().map(|i| modulo_2[i * WIDTH + j])).made(session));
             let mut number = Hidden::zeros(kept.len());
             for (number, i) in number.iter_mut().zip(&kept) {
                 let bits = modulo_p[i * WIDTH..(i + 1) * WIDTH].iter().rev();
@@ -118,7 +118,7 @@ impl Mixed {
 
     /// Figure 10, steps 4 and 5: u = x - r, opened to all; then x = u + r modulo p as bits: b = \[r >= p -
     /// u\] is the carry of r + v, v = u - p modulo 2^32, and x = r + (u or v, by b).
-    fn decompose(&mut self, x: &Num) -> Result<Vec<Bit>, Abort> {
+    fn decompose(&mut self, x: &Num) -> Result<Vec<GmwBit>, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         x.admit(self.session(), MASK)?;
         let masks = self.take_masks(lanes)?;
@@ -128,7 +128,7 @@ impl Mixed {
         let first = session.me().index() == 0;
         let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();
         // public bits
-        let public = |of: &dyn Fn(usize) -> u64| Bit::of((0..lanes).map(of));
+        let public = |of: &dyn Fn(usize) -> u64| GmwBit::of((0..lanes).map(of));
         let (mut propagated, mut generated) = (Vec::new(), Vec::new());
         for (j, r) in masks.bits.iter().enumerate() {
             let v = public(&|i| v[i] >> j & 1);
@@ -140,9 +140,9 @@ impl Mixed {
             propagated.push(sum);
         }
         let (carry, sum) = (adders::carry(self.adder), adders::sum(self.adder));
-        let mut jobs = [Job::new(&carry, propagated.into_iter().chain(generated).collect())];
+        let mut jobs = [ProgramRun::new(&carry, propagated.into_iter().chain(generated).collect())];
         self.gmw.run(&mut jobs)?;
-        let [Job { wires, .. }] = jobs;
+        let [ProgramRun { wires, .. }] = jobs;
         let Some(b) = wires.first() else { return Err(unfit()) };
         let mut inputs = masks.bits;
         for j in 0..WIDTH {
@@ -153,9 +153,9 @@ impl Mixed {
             }
             inputs.push(w);
         }
-        let mut jobs = [Job::new(&sum, inputs)];
+        let mut jobs = [ProgramRun::new(&sum, inputs)];
         self.gmw.run(&mut jobs)?;
-        let [Job { wires, .. }] = jobs;
+        let [ProgramRun { wires, .. }] = jobs;
         Ok(wires)
     }
 }
@@ -167,9 +167,9 @@ fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> 
     )
 }
 
-impl Convert<Num, Vec<Bit>> for Mixed {
+impl Convert<Num, Vec<GmwBit>> for Mixed {
     /// A2B, Figure 10: 32 bits, the lowest first.
-    fn convert(&mut self, x: Num) -> Result<Vec<Bit>, Abort> {
+    fn convert(&mut self, x: Num) -> Result<Vec<GmwBit>, Abort> {
         self.decompose(&x)
     }
 }

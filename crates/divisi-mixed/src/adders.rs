@@ -1,10 +1,10 @@
 //! Adders with a public summand, for A2B: few ANDs, or few rounds.
 
-use divisi_circuit::{Bit, Build, Gates, Program};
+use divisi_circuit::{Build, BuildBit, Gates, Program};
 
 /// What matters where bits are added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Adder {
+pub enum NumberAdder {
     /// The fewest ANDs, one after the other: 31 to compare and 31 to add.
     #[default]
     FewestAnds,
@@ -17,26 +17,26 @@ pub(crate) const WIDTH: usize = 32;
 
 /// The ANDs, and the rounds they take, of A2B's comparison and sum.
 #[must_use]
-pub fn cost(adder: Adder) -> (usize, usize) {
+pub fn cost(adder: NumberAdder) -> (usize, usize) {
     let (carry, sum) = (carry(adder), sum(adder));
     (carry.and_count() + sum.and_count(), carry.and_depth() + sum.and_depth())
 }
 
 /// The carry of r + v, of a shared r and a public v: inputs are r\[j\] + v\[j\] for all j, then r\[j\]
 /// v\[j\], both of which are local.
-pub(crate) fn carry(adder: Adder) -> Program {
+pub(crate) fn carry(adder: NumberAdder) -> Program {
     let mut g = Build::new();
     let (p, all) = (g.input(WIDTH), g.input(WIDTH));
     let carry = match adder {
         // carry <- r v + (r + v) carry: one product each but the first
-        Adder::FewestAnds => p.iter().zip(&all).skip(1).fold(all[0], |carry, (p, own)| {
+        NumberAdder::FewestAnds => p.iter().zip(&all).skip(1).fold(all[0], |carry, (p, own)| {
             let through = g.and(*p, carry);
             g.xor(*own, through)
         }),
-        Adder::LowDepth => {
-            let mut spans: Vec<(Bit, Bit)> = all.into_iter().zip(p).collect();
+        NumberAdder::LowDepth => {
+            let mut spans: Vec<(BuildBit, BuildBit)> = all.into_iter().zip(p).collect();
             while spans.len() > 1 {
-                let join = |pair: &[(Bit, Bit)]| match pair {
+                let join = |pair: &[(BuildBit, BuildBit)]| match pair {
                     [low, high] => over(&mut g, *low, *high),
                     _ => pair[0],
                 };
@@ -50,19 +50,19 @@ pub(crate) fn carry(adder: Adder) -> Program {
 }
 
 /// What two spans generate and propagate together.
-fn over(g: &mut Build, low: (Bit, Bit), high: (Bit, Bit)) -> (Bit, Bit) {
+fn over(g: &mut Build, low: (BuildBit, BuildBit), high: (BuildBit, BuildBit)) -> (BuildBit, BuildBit) {
     let through = g.and(high.1, low.0);
     (g.xor(high.0, through), g.and(high.1, low.1))
 }
 
 /// r + w modulo 2^32.
-pub(crate) fn sum(adder: Adder) -> Program {
+pub(crate) fn sum(adder: NumberAdder) -> Program {
     let mut g = Build::new();
     let (r, w) = (g.input(WIDTH), g.input(WIDTH));
-    let p: Vec<Bit> = r.iter().zip(&w).map(|(r, w)| g.xor(*r, *w)).collect();
+    let p: Vec<BuildBit> = r.iter().zip(&w).map(|(r, w)| g.xor(*r, *w)).collect();
     let mut out = vec![p[0]];
     match adder {
-        Adder::FewestAnds => {
+        NumberAdder::FewestAnds => {
             let mut carry = g.and(r[0], w[0]);
             for j in 1..WIDTH {
                 out.push(g.xor(p[j], carry));
@@ -71,9 +71,10 @@ pub(crate) fn sum(adder: Adder) -> Program {
                 }
             }
         }
-        Adder::LowDepth => {
+        NumberAdder::LowDepth => {
             // Sklansky: after step s every place has what its block of 2^s generates up to it
-            let mut spans: Vec<(Bit, Bit)> = (0..WIDTH).map(|j| (g.and(r[j], w[j]), p[j])).collect();
+            let mut spans: Vec<(BuildBit, BuildBit)> =
+                (0..WIDTH).map(|j| (g.and(r[j], w[j]), p[j])).collect();
             for s in 0..WIDTH.ilog2() {
                 for j in (0..WIDTH).filter(|j| j >> s & 1 == 1) {
                     spans[j] = over(&mut g, spans[(j >> s << s) - 1], spans[j]);
@@ -95,7 +96,7 @@ mod tests {
     fn sums_and_carries_at_their_cost() {
         let values = [0, 1, 2, 0xffff_ffff, 0x8000_0000, 0xc000_0001, 0x1234_5678, 0xdead_beef_u32];
         let bits = |x: u32| (0..WIDTH).map(|j| vec![u64::from(x >> j & 1)]).collect::<Vec<_>>();
-        for adder in [Adder::FewestAnds, Adder::LowDepth] {
+        for adder in [NumberAdder::FewestAnds, NumberAdder::LowDepth] {
             let (carry, sum) = (carry(adder), sum(adder));
             for (r, v) in values.iter().flat_map(|r| values.map(|v| (*r, v))) {
                 let out = plain::run(&sum, &[bits(r), bits(v)].concat()).unwrap();
@@ -106,8 +107,11 @@ mod tests {
             }
         }
         let cost = |p: Program| (p.and_count(), p.and_depth());
-        assert_eq!((cost(carry(Adder::FewestAnds)), cost(sum(Adder::FewestAnds))), ((31, 31), (31, 31)));
-        let (low, add) = (cost(carry(Adder::LowDepth)), cost(sum(Adder::LowDepth)));
+        assert_eq!(
+            (cost(carry(NumberAdder::FewestAnds)), cost(sum(NumberAdder::FewestAnds))),
+            ((31, 31), (31, 31))
+        );
+        let (low, add) = (cost(carry(NumberAdder::LowDepth)), cost(sum(NumberAdder::LowDepth)));
         assert!(low.1 == 5 && low.0 <= 62 && add.1 == 6 && add.0 <= 192, "{low:?} {add:?}");
     }
 }

@@ -24,9 +24,9 @@ const BATCHES: &str = "arithmetic triples";
 ///     let second = triples.open();
 /// }
 /// ```
-pub struct Triples([Num; 3]);
+pub struct NumberTriples([Num; 3]);
 
-impl Triples {
+impl NumberTriples {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -47,16 +47,16 @@ impl Triples {
 
     /// The last so many of them, which are here no more; `None` if there are fewer.
     #[must_use]
-    pub fn take(&mut self, count: usize) -> Option<Triples> {
+    pub fn take(&mut self, count: usize) -> Option<NumberTriples> {
         let left = self.len().checked_sub(count)?;
         let split = |x: &mut Num| x.split_off(left);
-        Some(Triples(self.0.each_mut().map(split)))
+        Some(NumberTriples(self.0.each_mut().map(split)))
     }
 
     /// These behind the others.
-    pub(crate) fn join(parts: Vec<Triples>) -> Triples {
+    pub(crate) fn join(parts: Vec<NumberTriples>) -> NumberTriples {
         let of = |i: usize| Num::join(&parts.iter().filter_map(|part| part.0.get(i)).collect::<Vec<_>>());
-        Triples([of(0), of(1), of(2)])
+        NumberTriples([of(0), of(1), of(2)])
     }
 }
 
@@ -64,7 +64,7 @@ impl Triples {
 ///
 /// # Errors
 /// [`Abort::Misuse`] for keys of another operation; as [`Keys::from_shares`] and [`Keys::to_shares`].
-pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<Triples, Abort> {
+pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<NumberTriples, Abort> {
     let batch = session.count(BATCHES);
     one_batch(session, keys, sampler, batch)
 }
@@ -78,7 +78,7 @@ pub(crate) fn batches(
     keys: &Keys,
     sampler: &mut Sampler,
     count: usize,
-) -> Result<Vec<Triples>, Abort> {
+) -> Result<Vec<NumberTriples>, Abort> {
     pipeline::batches(session, keys, sampler, (count, BATCHES), one_batch)
 }
 
@@ -87,7 +87,7 @@ fn one_batch(
     keys: &Keys,
     sampler: &mut Sampler,
     batch: u64,
-) -> Result<Triples, Abort> {
+) -> Result<NumberTriples, Abort> {
     let ring = keys.ring();
     if ring.parameters().operation() != Operation::Triples {
         return Err(session.misuse(MULTIPLY, "keys for another operation"));
@@ -110,5 +110,5 @@ fn one_batch(
     // 4. <a b>
     let factor = Ciphertext::factor_after(ring, 1, top, 0);
     let c = keys.to_shares(session, sampler, holder, product.as_ref(), factor)?;
-    Ok(Triples([a, b, c].map(|x| Num::new(x).made(session))))
+    Ok(NumberTriples([a, b, c].map(|x| Num::new(x).made(session))))
 }

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 /// last lane. All shares add up to the bit, modulo 2. A share belongs to the session that made it, and no
 /// other takes it; what a caller brings belongs to none.
 #[derive(Clone, Debug)]
-pub struct Bit {
+pub struct GmwBit {
     lanes: usize,
     words: Hidden<u64>,
     origin: Origin,
@@ -38,17 +38,17 @@ pub(crate) fn last(bits: usize) -> u64 {
     if bits.is_multiple_of(64) { u64::MAX } else { below(bits % 64) }
 }
 
-impl Bit {
+impl GmwBit {
     /// Zero, of everybody.
     #[must_use]
-    pub fn zero(lanes: usize) -> Bit {
-        Bit { lanes, words: Hidden::zeros(lanes.div_ceil(64)), origin: Origin::Brought }
+    pub fn zero(lanes: usize) -> GmwBit {
+        GmwBit { lanes, words: Hidden::zeros(lanes.div_ceil(64)), origin: Origin::Brought }
     }
 
     /// These words, of which those that are missing are zero; what is behind the last lane is dropped.
     #[must_use]
-    pub fn new(lanes: usize, words: &[u64]) -> Bit {
-        let mut bit = Bit::zero(lanes);
+    pub fn new(lanes: usize, words: &[u64]) -> GmwBit {
+        let mut bit = GmwBit::zero(lanes);
         bit.words.iter_mut().zip(words).for_each(|(own, word)| *own = *word);
         if let Some(word) = bit.words.last_mut() {
             *word &= last(lanes);
@@ -57,7 +57,7 @@ impl Bit {
     }
 
     /// This as what a session made.
-    pub(crate) fn made(mut self, session: &Session) -> Bit {
+    pub(crate) fn made(mut self, session: &Session) -> GmwBit {
         self.origin = self.origin.and(Origin::of(session));
         self
     }
@@ -76,19 +76,19 @@ impl Bit {
     }
 
     /// So many lanes from one on, as far as they are there.
-    pub(crate) fn slice(&self, from: usize, lanes: usize) -> Bit {
+    pub(crate) fn slice(&self, from: usize, lanes: usize) -> GmwBit {
         let from = from.min(self.lanes);
-        let mut out = Bit::zero(lanes.min(self.lanes - from));
+        let mut out = GmwBit::zero(lanes.min(self.lanes - from));
         pull(&self.words, from, out.lanes, &mut out.words);
         out.beside(&[self])
     }
 
     /// The lanes of all parts, one part behind the other.
-    pub(crate) fn join(parts: &[&Bit]) -> Bit {
+    pub(crate) fn join(parts: &[&GmwBit]) -> GmwBit {
         let lanes = parts.iter().map(|part| part.lanes).sum();
         let mut all = Dense::with_capacity(lanes);
         parts.iter().for_each(|part| all.push(part.words(), part.lanes));
-        Bit::new(lanes, all.words()).beside(parts)
+        GmwBit::new(lanes, all.words()).beside(parts)
     }
 
     /// A word for each lane.
@@ -99,7 +99,7 @@ impl Bit {
     }
 
     /// This beside others: of their session too.
-    pub(crate) fn beside(mut self, others: &[&Bit]) -> Bit {
+    pub(crate) fn beside(mut self, others: &[&GmwBit]) -> GmwBit {
         self.origin = others.iter().fold(self.origin, |origin, other| origin.and(other.origin));
         self
     }
@@ -118,8 +118,8 @@ impl Bit {
 
     /// `values[l]` in lane l, each a bit.
     #[must_use]
-    pub fn of(values: impl ExactSizeIterator<Item = u64>) -> Bit {
-        let mut bit = Bit::zero(values.len());
+    pub fn of(values: impl ExactSizeIterator<Item = u64>) -> GmwBit {
+        let mut bit = GmwBit::zero(values.len());
         for (lane, value) in values.enumerate() {
             if let Some(word) = bit.words.get_mut(lane / 64) {
                 *word |= (value & 1) << (lane % 64);
@@ -146,7 +146,7 @@ impl Bit {
     }
 
     /// The product with public bits, lane by lane. Local.
-    pub(crate) fn and_public(&self, other: &Bit) -> Bit {
+    pub(crate) fn and_public(&self, other: &GmwBit) -> GmwBit {
         let mut out = self.clone();
         out.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own &= other);
         out
@@ -154,23 +154,23 @@ impl Bit {
 
     /// self + other, lane by lane; false if they differ in lanes or session.
     #[must_use]
-    pub fn add(&mut self, other: &Bit) -> bool {
+    pub fn add(&mut self, other: &GmwBit) -> bool {
         self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
         self.origin = self.origin.and(other.origin);
         self.lanes == other.lanes && self.origin != Origin::Nowhere
     }
 }
 
-impl Lanes for Bit {
+impl Lanes for GmwBit {
     fn lanes(&self) -> usize {
         self.lanes
     }
 
-    fn gather(&self, index: &[usize]) -> Option<Bit> {
+    fn gather(&self, index: &[usize]) -> Option<GmwBit> {
         index
             .iter()
             .all(|lane| *lane < self.lanes)
-            .then(|| Bit::of(index.iter().map(|lane| self.lane(*lane))).beside(&[self]))
+            .then(|| GmwBit::of(index.iter().map(|lane| self.lane(*lane))).beside(&[self]))
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
             let all: Vec<u64> = (0..bits.div_ceil(64))
                 .map(|w| ((i + w + 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
                 .collect();
-            Bit::new(bits, &all)
+            GmwBit::new(bits, &all)
         };
         for (i, bits) in widths.iter().enumerate() {
             dense.push(words(i, *bits).words(), *bits);
@@ -286,12 +286,12 @@ mod tests {
 
     #[test]
     fn lanes_are_gathered_and_one_serves_all() {
-        let bit = Bit::of([1, 0, 1, 1].into_iter());
+        let bit = GmwBit::of([1, 0, 1, 1].into_iter());
         assert_eq!(bit.gather(&[3, 1]).unwrap().words(), [0b01]);
         assert!(bit.gather(&[4]).is_none());
         let mut out = [0; 2];
-        Bit::of([1].into_iter()).window(0, 70, &mut out);
+        GmwBit::of([1].into_iter()).window(0, 70, &mut out);
         assert_eq!(out, [u64::MAX, 0x3f]);
-        assert_eq!(Bit::new(3, &[u64::MAX, 7]).words(), [7]);
+        assert_eq!(GmwBit::new(3, &[u64::MAX, 7]).words(), [7]);
     }
 }

@@ -17,7 +17,7 @@
 //! for the E2A n - 1 of c_1 (in the paper's form 2 (n - 1) of both) and n - 1 answers (tests `cost`). Roles
 //! rotate from batch to batch.
 
-use crate::bit::Bit;
+use crate::bit::GmwBit;
 use crate::circle::{self, Order};
 use crate::pipeline;
 use crate::tree;
@@ -40,13 +40,13 @@ const BATCHES: &str = "random bits";
 /// ```
 pub struct RandomBits {
     /// A lane for each.
-    bits: Bit,
+    bits: GmwBit,
     numbers: Hidden<u64>,
 }
 
 impl RandomBits {
     /// These shares of one list of bits, made in this session.
-    pub(crate) fn of(session: &Session, bits: Bit, numbers: Hidden<u64>) -> RandomBits {
+    pub(crate) fn of(session: &Session, bits: GmwBit, numbers: Hidden<u64>) -> RandomBits {
         RandomBits { bits: bits.made(session), numbers }
     }
 
@@ -94,7 +94,7 @@ impl RandomBits {
         {
             return one;
         }
-        let bits = Bit::join(&parts.iter().map(|part| &part.bits).collect::<Vec<_>>());
+        let bits = GmwBit::join(&parts.iter().map(|part| &part.bits).collect::<Vec<_>>());
         let mut numbers = Hidden::zeros(bits.lanes());
         let mut rest = &mut numbers[..];
         for part in &parts {
@@ -127,7 +127,7 @@ impl RandomBits {
     }
 
     /// The same with the bits packed.
-    pub(crate) fn packed(self) -> (Bit, Hidden<u64>) {
+    pub(crate) fn packed(self) -> (GmwBit, Hidden<u64>) {
         (self.bits, self.numbers)
     }
 }
@@ -215,5 +215,5 @@ fn share(
     if session.me() == holder {
         numbers.iter_mut().for_each(|x| *x = plain.add(*x, half));
     }
-    Ok(RandomBits::of(session, Bit::of(bits.iter().copied()), numbers))
+    Ok(RandomBits::of(session, GmwBit::of(bits.iter().copied()), numbers))
 }

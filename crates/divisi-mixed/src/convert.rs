@@ -5,7 +5,7 @@
 //! rounds. With T'\[j\] = T\[r xor j\] and u public, T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]):
 //! shares of r serve every public table.
 
-use crate::bit::{Bit, Dense};
+use crate::bit::{Dense, GmwBit};
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
@@ -21,7 +21,7 @@ const TELL: Step = step!("open.tell");
 /// # Errors
 /// Whatever a broken peer causes; bits beyond the last are malformed.
 pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort> {
-    let packed = Bit::of(share.iter().copied());
+    let packed = GmwBit::of(share.iter().copied());
     let opened = open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;
     Ok((0..share.len()).map(|i| opened.words().get(i / 64).map_or(0, |word| word >> (i % 64) & 1)).collect())
 }
@@ -136,7 +136,7 @@ pub fn to_numbers(
 pub(crate) fn of_planes(
     session: &mut Session,
     plain: Modulus,
-    x: &[Bit],
+    x: &[GmwBit],
     masks: RandomBits,
 ) -> Result<Hidden<u64>, Abort> {
     masks.admit(session, LOOKUP)?;

@@ -10,7 +10,7 @@
 //! way and a number the other for each pair; n rounds (test `cost_of_bits_by_transfers`). For few parties
 //! that is less than any ciphertext. The circle begins with another party from batch to batch.
 
-use crate::bit::Bit;
+use crate::bit::GmwBit;
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step};
@@ -47,7 +47,7 @@ pub(crate) fn of_bits(
     let first = (session.count("random bits by transfers") % n.max(1) as u64) as usize;
     // 1. each party's own bits, in rows towards those before it
     let mut pads = setup.semi_honest_rows(session, bits, Links::Before(first))?;
-    let bits = Bit::new(count, pads.bits());
+    let bits = GmwBit::new(count, pads.bits());
     // 2. x = 0, and then x <- x + r_i - 2 r_i x
     let me = session.me();
     let parties: Vec<PartyId> = PartyId::all(n).collect();

@@ -9,11 +9,11 @@
 //! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer in one round a level (test
 //! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
 
-use crate::bit::{Bit, Dense, last};
+use crate::bit::{Dense, GmwBit, last};
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
-use divisi_circuit::program::{Linear, Program};
-use divisi_core::{Abort, Boolean, Check, Job, Lanes, PartyId, Prg, Session, Step, step};
-use divisi_ot::{Config, Setup};
+use divisi_circuit::program::{LinearGate, Program};
+use divisi_core::{Abort, Boolean, Check, Lanes, PartyId, Prg, ProgramRun, Session, Step, step};
+use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
 
 const PRODUCTS: Step = step!("products");
@@ -51,7 +51,7 @@ impl Gmw {
     ///
     /// # Errors
     /// As [`Setup::new`].
-    pub fn new(mut session: Session, config: Config) -> Result<Gmw, Abort> {
+    pub fn new(mut session: Session, config: SetupConfig) -> Result<Gmw, Abort> {
         let setup = Setup::new(&mut session, config)?;
         let (own, me) = (own_stream(&session), session.me());
         let parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
@@ -109,12 +109,12 @@ impl Gmw {
         Ok(())
     }
 
-    /// Share values of one party, packed as [`Bit`], a lane each: nothing is sent. All parties call it, the
+    /// Share values of one party, packed as [`GmwBit`], a lane each: nothing is sent. All parties call it, the
     /// owner with the values.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the owner gives none, or there is no such party.
-    pub fn input(&mut self, owner: PartyId, lanes: usize, values: Option<&Bit>) -> Result<Bit, Abort> {
+    pub fn input(&mut self, owner: PartyId, lanes: usize, values: Option<&GmwBit>) -> Result<GmwBit, Abort> {
         let me = self.session.me();
         let mut words = Zeroizing::new(vec![0; lanes.div_ceil(64)]);
         if owner != me {
@@ -123,16 +123,16 @@ impl Gmw {
                 return Err(self.session.misuse(INPUT, "an input of a party that there is not"));
             };
             stream[usize::from(owner > me)].words(&mut words);
-            return Ok(Bit::new(lanes, &words).made(&self.session));
+            return Ok(GmwBit::new(lanes, &words).made(&self.session));
         }
-        let fits = |bit: &&Bit| bit.lanes() == lanes && bit.is_brought();
+        let fits = |bit: &&GmwBit| bit.lanes() == lanes && bit.is_brought();
         let Some(mut bit) = values.filter(fits).cloned() else {
             return Err(self.session.misuse(INPUT, "other lanes than were said, or shares for values"));
         };
         for (peer, stream) in self.streams.iter_mut().enumerate() {
             let Some(stream) = stream else { continue };
             stream[usize::from(me.index() > peer)].words(&mut words);
-            if !bit.add(&Bit::new(lanes, &words)) {
+            if !bit.add(&GmwBit::new(lanes, &words)) {
                 return Err(self.session.misuse(INPUT, "other lanes than were said"));
             }
         }
@@ -143,7 +143,7 @@ impl Gmw {
     ///
     /// # Errors
     /// Whatever a broken peer causes; bits behind the last are malformed.
-    pub fn output(&mut self, receivers: &[PartyId], bits: &[Bit]) -> Result<Option<Vec<Bit>>, Abort> {
+    pub fn output(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<Option<Vec<GmwBit>>, Abort> {
         let session = &mut self.session;
         bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
         let mut all = Dense::with_capacity(bits.iter().map(Lanes::lanes).sum());
@@ -168,11 +168,11 @@ impl Gmw {
         }
         session.meter().opened(count as u64);
         let mut at = 0;
-        let mut next = |bit: &Bit| {
+        let mut next = |bit: &GmwBit| {
             let mut words = Zeroizing::new(vec![0; bit.words().len()]);
             all.pull(at, bit.lanes(), &mut words);
             at += bit.lanes();
-            Bit::new(bit.lanes(), &words)
+            GmwBit::new(bit.lanes(), &words)
         };
         Ok(receivers.contains(&me).then(|| bits.iter().map(&mut next).collect()))
     }
@@ -226,7 +226,7 @@ impl Gmw {
     }
 
     /// How many lanes a job has, if its inputs are those of its program.
-    fn lanes_of(&self, job: &Job<'_, Bit>) -> Result<usize, Abort> {
+    fn lanes_of(&self, job: &ProgramRun<'_, GmwBit>) -> Result<usize, Abort> {
         job.wires.iter().try_for_each(|bit| bit.admit(&self.session, INPUT))?;
         if job.wires.len() != job.program.input_bits() {
             return Err(self.session.misuse(INPUT, "not as many bits as the program has input wires"));
@@ -248,7 +248,7 @@ struct Wires<'p> {
 }
 
 impl<'p> Wires<'p> {
-    fn new(job: &Job<'p, Bit>, first: usize, lanes: usize) -> Wires<'p> {
+    fn new(job: &ProgramRun<'p, GmwBit>, first: usize, lanes: usize) -> Wires<'p> {
         let width = lanes.div_ceil(64);
         let mut held = Zeroizing::new(vec![0; width * job.program.slots().max(job.wires.len())]);
         for (bit, slot) in job.wires.iter().zip(held.chunks_exact_mut(width)) {
@@ -276,16 +276,16 @@ impl<'p> Wires<'p> {
         };
         for gate in level.linear() {
             match *gate {
-                Linear::Constant { out, value } => {
+                LinearGate::Constant { out, value } => {
                     let slot = &mut self.held[out.index() * width..(out.index() + 1) * width];
                     slot.iter_mut().enumerate().for_each(|(w, word)| *word = if value { one(w) } else { 0 });
                 }
-                Linear::Not { out, x } => {
+                LinearGate::Not { out, x } => {
                     for w in 0..width {
                         self.held[out.index() * width + w] = self.held[x.index() * width + w] ^ one(w);
                     }
                 }
-                Linear::Xor { out, x, y } => {
+                LinearGate::Xor { out, x, y } => {
                     for w in 0..width {
                         self.held[out.index() * width + w] =
                             self.held[x.index() * width + w] ^ self.held[y.index() * width + w];
@@ -339,22 +339,22 @@ pub fn triples_for(program: &Program, lanes: usize) -> usize {
 }
 
 impl Boolean for Gmw {
-    type Bit = Bit;
+    type Bit = GmwBit;
 
-    fn public_bit(&mut self, values: &[bool]) -> Bit {
+    fn public_bit(&mut self, values: &[bool]) -> GmwBit {
         let first = self.session.me().index() == 0;
-        Bit::of(values.iter().map(|value| u64::from(*value && first))).made(&self.session)
+        GmwBit::of(values.iter().map(|value| u64::from(*value && first))).made(&self.session)
     }
 
-    fn join_bits(&mut self, parts: &[&Bit]) -> Bit {
-        Bit::join(parts)
+    fn join_bits(&mut self, parts: &[&GmwBit]) -> GmwBit {
+        GmwBit::join(parts)
     }
 
-    fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
+    fn run(&mut self, jobs: &mut [ProgramRun<'_, GmwBit>]) -> Result<(), Abort> {
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let window = jobs.iter().map(|job| window(job.program, jobs.len())).min().unwrap_or(64);
-        let zeros = |lanes, count| vec![Bit::zero(lanes).made(&self.session); count];
-        let mut outputs: Vec<Vec<Bit>> =
+        let zeros = |lanes, count| vec![GmwBit::zero(lanes).made(&self.session); count];
+        let mut outputs: Vec<Vec<GmwBit>> =
             jobs.iter().zip(&lanes).map(|(job, l)| zeros(*l, job.program.output_bits())).collect();
         let first_party = self.session.me().index() == 0;
         for first in (0..lanes.iter().copied().max().unwrap_or(0)).step_by(window) {

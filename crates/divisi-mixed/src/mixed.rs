@@ -4,9 +4,9 @@
 //! Adversary: **semi-honest**, all but one. Everything made ahead stands on shelves, in an order that all
 //! parties share, and is taken by value \[G7\].
 
-use crate::adders::{Adder, WIDTH};
-use crate::arithmetic::{self, Triples};
-use crate::bit::Bit;
+use crate::adders::{NumberAdder, WIDTH};
+use crate::arithmetic::{self, NumberTriples};
+use crate::bit::GmwBit;
 use crate::bits::{self, RandomBits};
 use crate::gmw::{Gmw, PREPROCESSING};
 use crate::num::{self, Num};
@@ -40,7 +40,7 @@ enum Source {
 
 /// Uniform numbers below p, shared as 32 bits and modulo p: masks of A2B. Used by value, once \[G7\].
 pub(crate) struct Masks {
-    pub bits: Vec<Bit>,
+    pub bits: Vec<GmwBit>,
     pub number: Num,
 }
 
@@ -48,11 +48,11 @@ pub(crate) struct Masks {
 pub struct Mixed {
     pub(crate) gmw: Gmw,
     pub(crate) plain: Modulus,
-    pub(crate) adder: Adder,
+    pub(crate) adder: NumberAdder,
     source: Source,
     multiplies: Option<(Keys, Sampler)>,
     bits: Vec<RandomBits>,
-    products: Vec<Triples>,
+    products: Vec<NumberTriples>,
     pub(crate) masks: Vec<Masks>,
 }
 
@@ -93,11 +93,11 @@ impl Mixed {
             multiplies = Some((keys, Sampler::new(session)));
         }
         let (bits, products, masks) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Mixed { gmw, plain, adder: Adder::default(), source, multiplies, bits, products, masks })
+        Ok(Mixed { gmw, plain, adder: NumberAdder::default(), source, multiplies, bits, products, masks })
     }
 
     /// Add in another way in A2B; the same at all parties.
-    pub fn set_adder(&mut self, adder: Adder) {
+    pub fn set_adder(&mut self, adder: NumberAdder) {
         self.adder = adder;
     }
 
@@ -159,7 +159,7 @@ impl Mixed {
     /// # Errors
     /// [`Abort::Misuse`] without keys for them; whatever a broken peer causes.
     pub fn prepare_products(&mut self, count: usize) -> Result<(), Abort> {
-        let there: usize = self.products.iter().map(Triples::len).sum();
+        let there: usize = self.products.iter().map(NumberTriples::len).sum();
         let missing = count.saturating_sub(there);
         if missing == 0 {
             return Ok(());
@@ -179,7 +179,7 @@ impl Mixed {
         let (session, setup) = self.gmw.ends();
         match &mut self.source {
             Source::Transfers => {
-                let packed = Bit::of(bits.iter().copied());
+                let packed = GmwBit::of(bits.iter().copied());
                 let chosen = divisi_ot::Bits::Chosen(packed.words(), bits.len());
                 cot::of_bits(session, setup, self.plain, chosen)
             }
@@ -250,7 +250,7 @@ impl Mixed {
         if y.lanes() != lanes {
             return Err(self.session().misuse(PRODUCTS, "factors of different lanes"));
         }
-        if self.products.iter().map(Triples::len).sum::<usize>() < lanes {
+        if self.products.iter().map(NumberTriples::len).sum::<usize>() < lanes {
             let place = self.gmw.session().detour(PREPROCESSING);
             let made = self.prepare_products(lanes);
             self.gmw.session().back(place);
@@ -269,7 +269,7 @@ impl Mixed {
         }
         let session = self.gmw.session();
         session.observe(Check::G7); // [G7]
-        let [a, b, c] = Triples::join(parts).open();
+        let [a, b, c] = NumberTriples::join(parts).open();
         let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
         let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);
         let mut opened = num::open(session, p, &Num::join(&[&d, &e]))?;
@@ -315,9 +315,9 @@ impl Mixed {
     }
 }
 
-impl Convert<Vec<Bit>, Num> for Mixed {
+impl Convert<Vec<GmwBit>, Num> for Mixed {
     /// B2A, Figure 9: the bits of a number, the lowest first, at most 32.
-    fn convert(&mut self, x: Vec<Bit>) -> Result<Num, Abort> {
+    fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
         let lanes = x.first().map_or(0, Lanes::lanes);
         if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
             return Err(self.session().misuse(BITS, "numbers of 1 to 32 bits, alike in lanes"));

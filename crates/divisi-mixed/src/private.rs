@@ -15,7 +15,7 @@
 //! under the public key, two polynomials, and the last sends both components: 7 (n - 1) in all. Along a tree
 //! what a random bit costs and the n - 1 polynomials, in no more rounds (test `private_tables_by_hops`).
 
-use crate::bit::Bit;
+use crate::bit::GmwBit;
 use crate::circle::{self, Order, Product};
 use crate::convert::open_bits;
 use crate::num::Num;
@@ -33,7 +33,7 @@ const INDEX: Step = step!("index");
 /// Shares of tables T' and of their masks r. Used by value, once \[G7\]: it is neither copied nor cloned.
 ///
 /// ```compile_fail,E0382
-/// fn twice(session: &mut divisi_core::Session, x: &[divisi_mixed::Bit], tables: divisi_mixed::private::Masked) {
+/// fn twice(session: &mut divisi_core::Session, x: &[divisi_mixed::GmwBit], tables: divisi_mixed::private::Masked) {
 ///     let first = tables.look_up(session, x);
 ///     let second = tables.look_up(session, x);
 /// }
@@ -127,7 +127,7 @@ impl Masked {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for other indices than tables, and for what another session made; as [`open_bits`].
-    pub fn look_up(self, session: &mut Session, x: &[Bit]) -> Result<Num, Abort> {
+    pub fn look_up(self, session: &mut Session, x: &[GmwBit]) -> Result<Num, Abort> {
         let Masked { width, plain, r, hat } = self;
         hat.admit(session, INDEX)?;
         x.iter().try_for_each(|bit| bit.admit(session, INDEX))?;

@@ -12,7 +12,7 @@
 //! word of the entry and one opening more; online m bits to one party and back, two rounds (test
 //! `lookups_of_all_sizes`).
 
-use crate::bit::Bit;
+use crate::bit::GmwBit;
 use crate::bits::RandomBits;
 use crate::convert::open_bits;
 use crate::gmw::PREPROCESSING;
@@ -32,7 +32,7 @@ pub const MOST: usize = 8;
 /// Masks r of m bits and their signs, for some lookups among 2^m entries. Used by value, once \[G7\].
 ///
 /// ```compile_fail,E0382
-/// fn twice(mixed: &mut divisi_mixed::Mixed, x: &[divisi_mixed::Bit], signs: divisi_mixed::table::Signs) {
+/// fn twice(mixed: &mut divisi_mixed::Mixed, x: &[divisi_mixed::GmwBit], signs: divisi_mixed::table::Signs) {
 ///     let first = mixed.look_up(&[&[0, 1]], x, signs);
 ///     let second = mixed.look_up(&[&[0, 1]], x, signs);
 /// }
@@ -113,7 +113,7 @@ impl Mixed {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if indices, tables and signs do not fit each other; as [`open_bits`].
-    pub fn look_up(&mut self, tables: &[&[u64]], x: &[Bit], signs: Signs) -> Result<Vec<Num>, Abort> {
+    pub fn look_up(&mut self, tables: &[&[u64]], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
         let (p, entries) = (self.plain(), 1 << signs.width);
         if tables.iter().any(|t| t.len() != entries || t.iter().any(|entry| *entry >= p.get())) {
             return Err(self.session().misuse(INDEX, "tables of 2^m numbers below p"));
@@ -149,7 +149,7 @@ impl Mixed {
     ///
     /// # Errors
     /// As [`Mixed::look_up`], and [`Mixed::multiply`].
-    pub fn look_up_private(&mut self, tables: &Num, x: &[Bit], signs: Signs) -> Result<Num, Abort> {
+    pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
         let (p, entries, count) = (self.plain(), 1 << signs.width, signs.count);
         if tables.lanes() != entries * count {
             return Err(self.session().misuse(INDEX, "a table of 2^m entries for each index"));
@@ -181,7 +181,7 @@ impl Mixed {
     }
 
     /// Figure 8, step 1: u = x xor r, opened, for every index; and the shares of <k,r> modulo p.
-    fn masked_index(&mut self, x: &[Bit], signs: Signs) -> Result<(Vec<usize>, Hidden<u64>), Abort> {
+    fn masked_index(&mut self, x: &[GmwBit], signs: Signs) -> Result<(Vec<usize>, Hidden<u64>), Abort> {
         let Signs { width, count, bits } = signs;
         x.iter().try_for_each(|bit| bit.admit(self.session(), INDEX))?;
         bits.admit(self.session(), INDEX)?;

@@ -4,11 +4,11 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::{Harness, run};
-use divisi_core::{Abort, Check, Counts, Parameters as Agreed};
+use divisi_core::{Abort, Check, Counts, PublicParameters as Agreed};
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::bits::random_bits;
 use divisi_mixed::{Gmw, Mixed};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,9 +114,9 @@ fn batches_at_once_are_right() {
     for (form, length) in [(Form::LeanTree, usize::MAX), (Form::LeanRing, 1), (Form::Paper, 1)] {
         let p = Parameters::danger_insecure_in_runs(Operation::Bits, form, n, P32, length).unwrap();
         let ring = Arc::new(Ring::new(p).unwrap());
-        let agreed = Config::default().describe(ring.parameters().describe(Agreed::new("mixed tests")));
+        let agreed = SetupConfig::default().describe(ring.parameters().describe(Agreed::new("mixed tests")));
         let ends = run(n, &agreed, |session| {
-            let gmw = Gmw::new(session, Config::default())?;
+            let gmw = Gmw::new(session, SetupConfig::default())?;
             let mut mixed = Mixed::new(gmw, ring.plain(), Some(&ring), None)?;
             mixed.session().phase("preprocessing");
             // a batch more than is left over from five

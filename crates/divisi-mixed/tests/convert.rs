@@ -4,7 +4,7 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Parameters as Agreed, Session};
+use divisi_core::{Abort, PublicParameters as Agreed, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::bits::{RandomBits, random_bits};
 use divisi_mixed::convert::{lookup, open_bits, to_numbers};

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
-use divisi_core::{Check, Parameters};
+use divisi_core::{Check, PublicParameters};
 use divisi_field::zp::{Modulus, P16, P32};
 use divisi_mixed::cot::random_bits;
-use divisi_ot::{Config, Setup};
+use divisi_ot::{Setup, SetupConfig};
 
 /// A row and a number for each pair, at most 4.1 (n - 1) bytes a bit over n batches; n rounds.
 #[test]
@@ -13,8 +13,8 @@ fn cost_of_bits_by_transfers() {
     for (n, p) in [(2, P32), (3, P32), (4, P32), (5, P16), (8, P32)] {
         let plain = Modulus::new(p).unwrap();
         let (batches, count) = (n, 1 << 12);
-        let ends = run(n, &Parameters::new("cot tests"), |mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+        let ends = run(n, &PublicParameters::new("cot tests"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let mut all = Vec::new();
             for _ in 0..batches {
                 session.phase("bits");

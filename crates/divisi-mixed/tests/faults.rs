@@ -6,10 +6,10 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Way, many, party};
-use divisi_core::{Abort, Boolean, Convert, Job, Parameters as Agreed, PartyId, Session};
+use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::{Bit, Gmw, Mixed, Num, num};
-use divisi_ot::Config;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_ot::SetupConfig;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -38,20 +38,20 @@ fn whole(session: Session, how: How) -> Result<(), Abort> {
     let plain = Modulus::new(P32).unwrap();
     let rings =
         (how.map(|how| small(Operation::Bits, how)), small(Operation::Triples, (Form::LeanTree, WHOLE)));
-    let gmw = Gmw::new(session, Config::default())?;
+    let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, plain, rings.0.as_ref(), Some(&rings.1))?;
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
-    let value = Some(Bit::of([1].into_iter())).filter(|_| me == party(1));
+    let value = Some(GmwBit::of([1].into_iter())).filter(|_| me == party(1));
     let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
     let mut g = Build::new();
     let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
     let product = g.and(x, y);
     g.output(&[product]);
     let program = g.finish();
-    let mut jobs = [Job::new(&program, vec![bit.clone(), bit.clone()])];
+    let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
     mixed.gmw().run(&mut jobs)?;
     let number: Num = mixed.convert(vec![bit.clone(), bit.clone()])?;
-    let bits: Vec<Bit> = mixed.convert(number.clone())?;
+    let bits: Vec<GmwBit> = mixed.convert(number.clone())?;
     let signs = mixed.signs(1, 1)?;
     let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
     let sum = number.add(plain, &looked[0]).unwrap();

@@ -3,11 +3,11 @@
 
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Boolean, Check, Counts, Job, Lanes, Parameters, PartyId};
+use divisi_core::{Abort, Boolean, Check, Counts, Lanes, PartyId, ProgramRun, PublicParameters};
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::triples::bit_triples;
-use divisi_mixed::{Bit, Gmw};
-use divisi_ot::{Config, Setup};
+use divisi_mixed::{Gmw, GmwBit};
+use divisi_ot::{Setup, SetupConfig};
 use proptest::prelude::*;
 
 fn words(seed: u64) -> impl FnMut() -> u64 {
@@ -20,26 +20,26 @@ fn words(seed: u64) -> impl FnMut() -> u64 {
 
 /// All parties with a set-up.
 fn parties<R: Send>(n: usize, act: impl Fn(&mut Gmw) -> Result<R, Abort> + Sync) -> Vec<R> {
-    let ends = run(n, &Parameters::new("gmw tests"), |session| {
-        let mut gmw = Gmw::new(session, Config::default())?;
+    let ends = run(n, &PublicParameters::new("gmw tests"), |session| {
+        let mut gmw = Gmw::new(session, SetupConfig::default())?;
         act(&mut gmw)
     });
     ends.into_iter().map(Result::unwrap).collect()
 }
 
 /// A program in so many lanes: inputs belong to the parties in turn, the last learns the outputs.
-fn evaluate(n: usize, program: &Program, lanes: usize, inputs: &[Bit]) -> (Vec<Bit>, Vec<Counts>) {
+fn evaluate(n: usize, program: &Program, lanes: usize, inputs: &[GmwBit]) -> (Vec<GmwBit>, Vec<Counts>) {
     let ends = parties(n, |gmw| {
         let (all, me): (Vec<PartyId>, _) = (PartyId::all(n).collect(), gmw.session().me());
         gmw.session().phase("preprocessing");
         gmw.prepare(triples_for(program, lanes))?;
         gmw.session().phase("online");
-        let own = |gmw: &mut Gmw, (i, value): (usize, &Bit)| {
+        let own = |gmw: &mut Gmw, (i, value): (usize, &GmwBit)| {
             let owner = all[i % n];
             gmw.input(owner, lanes, Some(value).filter(|_| owner == me))
         };
         let inputs = inputs.iter().enumerate().map(|input| own(gmw, input)).collect::<Result<_, _>>()?;
-        let mut jobs = [Job::new(program, inputs)];
+        let mut jobs = [ProgramRun::new(program, inputs)];
         gmw.run(&mut jobs)?;
         assert_eq!(gmw.triples(), 0, "as many triples as were foreseen");
         let [job] = jobs;
@@ -51,9 +51,9 @@ fn evaluate(n: usize, program: &Program, lanes: usize, inputs: &[Bit]) -> (Vec<B
     (opened.pop().unwrap().unwrap(), counts)
 }
 
-fn random_inputs(program: &Program, lanes: usize, seed: u64) -> Vec<Bit> {
+fn random_inputs(program: &Program, lanes: usize, seed: u64) -> Vec<GmwBit> {
     let mut next = words(seed);
-    let mut bit = || Bit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
+    let mut bit = || GmwBit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
     (0..program.input_bits()).map(|_| bit()).collect()
 }
 
@@ -63,7 +63,7 @@ fn agrees(n: usize, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
         plain::run(program, &inputs.iter().map(|bit| bit.words().to_vec()).collect::<Vec<_>>()).unwrap();
     let (outputs, counts) = evaluate(n, program, lanes, &inputs);
     for (output, expected) in outputs.iter().zip(&expected) {
-        assert_eq!(output.words(), Bit::new(lanes, expected).words(), "{n} parties, {lanes} lanes");
+        assert_eq!(output.words(), GmwBit::new(lanes, expected).words(), "{n} parties, {lanes} lanes");
     }
     counts
 }
@@ -125,8 +125,10 @@ fn any_number_of_parties_and_lanes() {
         let product = g.and(x, y);
         g.output(&[product]);
         let program = g.finish();
-        let mut jobs =
-            [Job::new(&program, vec![one.clone(), many.clone()]), Job::new(&program, vec![one, many])];
+        let mut jobs = [
+            ProgramRun::new(&program, vec![one.clone(), many.clone()]),
+            ProgramRun::new(&program, vec![one, many]),
+        ];
         gmw.run(&mut jobs)?;
         let joined = gmw.join_bits(&[&jobs[0].wires[0], &jobs[1].wires[0]]);
         let all: Vec<_> = PartyId::all(2).collect();
@@ -139,9 +141,12 @@ fn any_number_of_parties_and_lanes() {
 fn what_does_not_fit_is_refused() {
     let program = circuit(2, &[(1, 0, 1)]);
     for wrong in [vec![1, 1, 1], vec![2, 3], vec![1]] {
-        let ends = run(2, &Parameters::new("gmw tests"), |session| {
-            let mut gmw = Gmw::new(session, Config::default())?;
-            gmw.run(&mut [Job::new(&program, wrong.iter().map(|lanes| Bit::zero(*lanes)).collect())])
+        let ends = run(2, &PublicParameters::new("gmw tests"), |session| {
+            let mut gmw = Gmw::new(session, SetupConfig::default())?;
+            gmw.run(&mut [ProgramRun::new(
+                &program,
+                wrong.iter().map(|lanes| GmwBit::zero(*lanes)).collect(),
+            )])
         });
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{wrong:?}");
     }
@@ -152,8 +157,8 @@ fn what_does_not_fit_is_refused() {
 fn cost_of_boolean_triples() {
     for n in [2, 3, 4, 8] {
         let count = 1 << 14;
-        let ends = run(n, &Parameters::new("gmw tests"), |mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+        let ends = run(n, &PublicParameters::new("gmw tests"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             session.phase("triples");
             let mut own = divisi_core::Prg::new(&[session.me().number(); 16]);
             let triples = bit_triples(&mut session, &mut setup, &mut own, count)?;

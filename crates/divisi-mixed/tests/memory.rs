@@ -3,10 +3,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::Parameters;
+use divisi_core::PublicParameters;
 use divisi_core::testing::run;
 use divisi_mixed::Gmw;
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 
 /// The most memory that this process ever had, in bytes.
 fn peak() -> usize {
@@ -16,8 +16,8 @@ fn peak() -> usize {
 }
 
 fn prepare(triples: usize) {
-    let ends = run(2, &Parameters::new("mixed memory"), |session| {
-        let mut gmw = Gmw::new(session, Config::default())?;
+    let ends = run(2, &PublicParameters::new("mixed memory"), |session| {
+        let mut gmw = Gmw::new(session, SetupConfig::default())?;
         gmw.prepare(triples)
     });
     assert!(ends.iter().all(Result::is_ok));

@@ -5,11 +5,11 @@ use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Convert, Parameters as Agreed, PartyId};
+use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::adders::Adder;
-use divisi_mixed::{Bit, Gmw, Mixed, Num, arithmetic, num};
-use divisi_ot::Config;
+use divisi_mixed::adders::NumberAdder;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, arithmetic, num};
+use divisi_ot::SetupConfig;
 use std::sync::Arc;
 
 fn small(operation: Operation, n: usize) -> Arc<Ring> {
@@ -25,7 +25,7 @@ fn parties<R: Send>(
     let (bits, numbers) = (small(Operation::Bits, n), small(Operation::Triples, n));
     let agreed = bits.parameters().describe(numbers.parameters().describe(Agreed::new("mixed tests")));
     run(n, &agreed, |session| {
-        let gmw = Gmw::new(session, Config::default())?;
+        let gmw = Gmw::new(session, SetupConfig::default())?;
         let plain = Modulus::new(P32).unwrap();
         let mut mixed = Mixed::new(gmw, plain, Some(&bits).filter(|_| ciphertexts), Some(&numbers))?;
         act(&mut mixed)
@@ -121,8 +121,8 @@ fn products_of_numbers_and_matrices() {
 fn numbers_become_bits_and_bits_numbers() {
     let plain = Modulus::new(P32).unwrap();
     for (n, ciphertexts) in [(2, false), (3, true), (4, false), (5, false), (8, false)] {
-        for adder in [Adder::FewestAnds, Adder::LowDepth] {
-            if adder == Adder::LowDepth && n > 3 {
+        for adder in [NumberAdder::FewestAnds, NumberAdder::LowDepth] {
+            if adder == NumberAdder::LowDepth && n > 3 {
                 continue;
             }
             let x = numbers();
@@ -133,7 +133,7 @@ fn numbers_become_bits_and_bits_numbers() {
                 mixed.session().phase("preprocessing");
                 mixed.prepare_to_bits(x.len())?;
                 mixed.session().phase("online");
-                let bits: Vec<Bit> = mixed.convert(number)?;
+                let bits: Vec<GmwBit> = mixed.convert(number)?;
                 let online = mixed.session().meter().read().phases["online"];
                 assert_eq!(mixed.gmw().triples(), 0, "as many as were foreseen");
                 let opened = mixed.gmw().output(&all, &bits)?.unwrap();
@@ -146,7 +146,7 @@ fn numbers_become_bits_and_bits_numbers() {
                     let number = bits.iter().rev().fold(0, |sum, bit| sum << 1 | bit.lane(i));
                     assert_eq!((number, back[i]), (*x, *x), "{n} parties, {adder:?}");
                 }
-                let rounds = if adder == Adder::LowDepth { 2 + 5 + 6 } else { 2 + 31 + 31 };
+                let rounds = if adder == NumberAdder::LowDepth { 2 + 5 + 6 } else { 2 + 31 + 31 };
                 assert!(online.rounds <= rounds, "{}", online.rounds);
             }
         }
@@ -168,7 +168,7 @@ fn decryptions_are_counted_over_all_keys() {
 #[test]
 fn other_moduli_have_no_a2b() {
     let ends = run(2, &Agreed::new("mixed tests"), |session| {
-        let gmw = Gmw::new(session, Config::default())?;
+        let gmw = Gmw::new(session, SetupConfig::default())?;
         let mut mixed = Mixed::new(gmw, Modulus::new(65_537).unwrap(), None, None)?;
         mixed.prepare_masks(1)
     });
@@ -194,7 +194,7 @@ fn lookups_of_all_sizes() {
             let (me, lanes) = (mixed.session().me(), index.len());
             let mut x = Vec::new();
             for j in 0..width {
-                let values = Bit::of(index.iter().map(|i| (i >> j & 1) as u64));
+                let values = GmwBit::of(index.iter().map(|i| (i >> j & 1) as u64));
                 let owner = PartyId::all(n).nth(j % n).unwrap();
                 x.push(mixed.gmw().input(owner, lanes, Some(&values).filter(|_| owner == me))?);
             }
@@ -232,10 +232,10 @@ fn indices_that_do_not_fit_are_refused() {
     misuse(&|mixed| {
         let signs = mixed.signs(2, 1)?;
         // an index wider than its table
-        mixed.look_up(&[&[0; 4]], &[Bit::zero(1), Bit::zero(1), Bit::zero(1)], signs).map(drop)
+        mixed.look_up(&[&[0; 4]], &[GmwBit::zero(1), GmwBit::zero(1), GmwBit::zero(1)], signs).map(drop)
     });
     misuse(&|mixed| {
         let signs = mixed.signs(1, 1)?;
-        mixed.look_up(&[&[0, P32]], &[Bit::zero(1)], signs).map(drop)
+        mixed.look_up(&[&[0, P32]], &[GmwBit::zero(1)], signs).map(drop)
     });
 }

@@ -5,11 +5,11 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{party, run};
-use divisi_core::{Abort, Boolean, Convert, Job, Parameters as Agreed};
+use divisi_core::{Abort, Boolean, Convert, ProgramRun, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::bits::RandomBits;
-use divisi_mixed::{Bit, Gmw, Mixed, Num, convert, num};
-use divisi_ot::Config;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, convert, num};
+use divisi_ot::SetupConfig;
 use std::sync::{Arc, Mutex};
 
 fn parties<R: Send>(act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
@@ -17,21 +17,21 @@ fn parties<R: Send>(act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync) -> Vec<
     let ring = Arc::new(Ring::new(small).unwrap());
     let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
     run(2, &agreed, |session| {
-        let gmw = Gmw::new(session, Config::default())?;
+        let gmw = Gmw::new(session, SetupConfig::default())?;
         act(&mut Mixed::new(gmw, Modulus::new(P32).unwrap(), None, Some(&ring))?)
     })
 }
 
 /// A bit and a number that the session made.
-fn made(mixed: &mut Mixed) -> Result<(Bit, Num), Abort> {
-    let value = Some(Bit::of([1].into_iter())).filter(|_| mixed.session().me() == party(1));
+fn made(mixed: &mut Mixed) -> Result<(GmwBit, Num), Abort> {
+    let value = Some(GmwBit::of([1].into_iter())).filter(|_| mixed.session().me() == party(1));
     let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
     let number = mixed.multiply(&Num::zero(1), &Num::zero(1))?;
     Ok((bit, number))
 }
 
 /// An entry, given a bit and a number.
-type Entry = fn(&mut Mixed, Bit, Num) -> Result<(), Abort>;
+type Entry = fn(&mut Mixed, GmwBit, Num) -> Result<(), Abort>;
 
 const ENTRIES: [(&str, Entry); 12] = [
     ("run", |mixed, bit, _| {
@@ -39,15 +39,17 @@ const ENTRIES: [(&str, Entry); 12] = [
         let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
         let product = g.and(x, y);
         g.output(&[product]);
-        mixed.gmw().run(&mut [Job::new(&g.finish(), vec![Bit::zero(1), bit])])
+        mixed.gmw().run(&mut [ProgramRun::new(&g.finish(), vec![GmwBit::zero(1), bit])])
     }),
-    ("output", |mixed, bit, _| mixed.gmw().output(&[party(1)], &[Bit::zero(1), bit]).map(drop)),
+    ("output", |mixed, bit, _| mixed.gmw().output(&[party(1)], &[GmwBit::zero(1), bit]).map(drop)),
     ("join and output", |mixed, bit, _| {
-        let joined = mixed.gmw().join_bits(&[&Bit::zero(1), &bit]);
+        let joined = mixed.gmw().join_bits(&[&GmwBit::zero(1), &bit]);
         mixed.gmw().output(&[party(1)], &[joined]).map(drop)
     }),
-    ("B2A", |mixed, bit, _| Convert::<Vec<Bit>, Num>::convert(mixed, vec![Bit::zero(1), bit]).map(drop)),
-    ("A2B", |mixed, _, number| Convert::<Num, Vec<Bit>>::convert(mixed, number).map(drop)),
+    ("B2A", |mixed, bit, _| {
+        Convert::<Vec<GmwBit>, Num>::convert(mixed, vec![GmwBit::zero(1), bit]).map(drop)
+    }),
+    ("A2B", |mixed, _, number| Convert::<Num, Vec<GmwBit>>::convert(mixed, number).map(drop)),
     ("lookup", |mixed, bit, _| {
         let signs = mixed.signs(1, 1)?;
         mixed.look_up(&[&[3, 4]], &[bit], signs).map(drop)
@@ -55,7 +57,7 @@ const ENTRIES: [(&str, Entry); 12] = [
     ("private lookup", |mixed, _, number| {
         let signs = mixed.signs(1, 1)?;
         let table = Num::join(&[&number, &Num::zero(1)]);
-        mixed.look_up_private(&table, &[Bit::zero(1)], signs).map(drop)
+        mixed.look_up_private(&table, &[GmwBit::zero(1)], signs).map(drop)
     }),
     ("first factor", |mixed, _, number| mixed.multiply(&number, &Num::zero(1)).map(drop)),
     ("second factor", |mixed, _, number| mixed.multiply(&Num::zero(1), &number).map(drop)),

@@ -5,10 +5,10 @@ use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Parameters as Agreed, Session};
+use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::private::Masked;
-use divisi_mixed::{Bit, Num, num};
+use divisi_mixed::{GmwBit, Num, num};
 use std::sync::Arc;
 
 fn parties<R: Send>(
@@ -76,8 +76,9 @@ fn private_tables_by_hops() {
             session.phase("preprocessing");
             let tables = Masked::new(session, keys, sampler, width, &Num::new(Hidden::from(&*shares)))?;
             session.phase("online");
-            let bit = |j: usize| Bit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));
-            let x: Vec<Bit> = (0..width).map(bit).collect();
+            let bit =
+                |j: usize| GmwBit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));
+            let x: Vec<GmwBit> = (0..width).map(bit).collect();
             let looked = tables.look_up(session, &x)?;
             let counts = session.meter().read();
             Ok((num::open(session, plain, &looked)?, counts))
@@ -112,7 +113,7 @@ fn what_does_not_fit_is_refused() {
     let refused = |operation, form, width, lanes: usize, index: usize| {
         let ends = parties(2, operation, form, |session, keys, sampler| {
             let tables = Masked::new(session, keys, sampler, width, &Num::zero(lanes))?;
-            tables.look_up(session, &vec![Bit::zero(index); width]).map(drop)
+            tables.look_up(session, &vec![GmwBit::zero(index); width]).map(drop)
         });
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };

@@ -6,10 +6,10 @@ use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Convert, Parameters as Agreed, Session};
+use divisi_core::{Abort, Convert, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::{Bit, Gmw, Mixed, Num, bits, cot};
-use divisi_ot::{Bits, Config, Links, Setup};
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, bits, cot};
+use divisi_ot::{Bits, Links, Setup, SetupConfig};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +52,7 @@ fn measure(names: &[&str], n: usize, runs: usize, f: impl Fn(Session) -> Result<
 fn boolean_triples() {
     for (n, count) in [(2, 1 << 20), (2, 1 << 16), (4, 1 << 18)] {
         measure(&["rows", "products", "all, batched"], n, 5, |session| {
-            let mut gmw = Gmw::new(session, Config::default())?;
+            let mut gmw = Gmw::new(session, SetupConfig::default())?;
             let (session, setup) = gmw.ends();
             let mut lap = Lap::begin();
             let mut pads = setup.semi_honest_rows(session, Bits::Random(count), Links::All)?;
@@ -73,7 +73,7 @@ fn bits_and_conversions() {
     let (plain, count, items) = (Modulus::new(P32).unwrap(), 1 << 17, 1 << 14);
     for n in [2, 4] {
         measure(&["random bit by transfers", "B2A ahead", "B2A online"], n, 5, |session| {
-            let mut gmw = Gmw::new(session, Config::default())?;
+            let mut gmw = Gmw::new(session, SetupConfig::default())?;
             let (session, setup) = gmw.ends();
             let mut lap = Lap::begin();
             cot::random_bits(session, setup, plain, count)?;
@@ -82,7 +82,7 @@ fn bits_and_conversions() {
             lap.each(1);
             mixed.prepare_bits(32 * items)?;
             let ahead = lap.each(items);
-            let _: Num = mixed.convert(vec![Bit::zero(items); 32])?;
+            let _: Num = mixed.convert(vec![GmwBit::zero(items); 32])?;
             Ok(vec![bit, ahead, lap.each(items)])
         });
     }
@@ -100,7 +100,7 @@ fn random_bits_of_two_forms() {
         measure(&["cot", "lean-tree"], n, 1, |mut session| {
             let keys = Keys::generate(&mut session, &ring)?;
             let mut sampler = Sampler::new(&session);
-            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let mut lap = Lap::begin();
             for _ in 0..n {
                 cot::random_bits(&mut session, &mut setup, plain, count)?;
@@ -123,14 +123,14 @@ fn numbers() {
         let ring = Arc::new(Ring::new(lattice).unwrap());
         let items = ring.dimension();
         measure(&["arithmetic triple", "A2B ahead", "A2B online"], n, 3, |session| {
-            let gmw = Gmw::new(session, Config::default())?;
+            let gmw = Gmw::new(session, SetupConfig::default())?;
             let mut mixed = Mixed::new(gmw, plain, None, Some(&ring))?;
             let mut lap = Lap::begin();
             mixed.prepare_products(4 * items)?;
             let triple = lap.each(4 * items);
             mixed.prepare_to_bits(items)?;
             let ahead = lap.each(items);
-            let _: Vec<Bit> = mixed.convert(Num::new(Hidden::zeros(items)))?;
+            let _: Vec<GmwBit> = mixed.convert(Num::new(Hidden::zeros(items)))?;
             Ok(vec![triple, ahead, lap.each(items)])
         });
     }

@@ -4,7 +4,7 @@
 //! does not evaluate) 256 bytes an input wire to the first one; two rounds, and one more where outputs are
 //! opened (test `cost_of_evaluation`).
 
-use crate::garble::{Garbled, Garbler, Instance};
+use crate::garble::{GarbledInstances, Garbler, Instance};
 use crate::key::{add_packed, pack};
 use crate::label::Label;
 use crate::parameters::{DIMENSION, ROW_BYTES, SHARE_BYTES};
@@ -12,7 +12,7 @@ use crate::scheme::{Scheme, unpack};
 use crate::wiring::{End, Wiring};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Check, Lanes, PartyId, Session, Step, step};
-use divisi_mixed::Bit;
+use divisi_mixed::GmwBit;
 use zeroize::Zeroizing;
 
 const N: usize = DIMENSION;
@@ -27,8 +27,8 @@ impl Garbler {
     /// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what
     /// another session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer
     /// causes.
-    pub fn evaluate(&mut self, garbled: Garbled, inputs: &[Bit]) -> Result<Vec<Bit>, Abort> {
-        let Garbled { session: made, wiring, mut instances } = garbled;
+    pub fn evaluate(&mut self, garbled: GarbledInstances, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
+        let GarbledInstances { session: made, wiring, mut instances } = garbled;
         let (gmw, scheme) = (&mut self.gmw, &self.scheme);
         let lanes = instances.len();
         let session = gmw.session();
@@ -41,7 +41,7 @@ impl Garbler {
         // 6. e_w = x_w + lambda_w, opened
         let mut masked = inputs.to_vec();
         for (w, bit) in masked.iter_mut().enumerate() {
-            let lambda = Bit::of(instances.iter().map(|instance| u64::from(instance.inputs[w])));
+            let lambda = GmwBit::of(instances.iter().map(|instance| u64::from(instance.inputs[w])));
             if !bit.add(&lambda) {
                 return Err(gmw.session().misuse(INPUT, "shares of two sessions"));
             }
@@ -93,7 +93,7 @@ impl Garbler {
         let zero = gmw.public_bit(&vec![false; lanes]);
         let share = |column: Hidden<u64>| {
             // of this session, as all that it makes
-            let mut bit = Bit::of(column.iter().copied());
+            let mut bit = GmwBit::of(column.iter().copied());
             let fits = bit.add(&zero);
             debug_assert!(fits, "as many lanes");
             bit

@@ -11,7 +11,7 @@
 //! triples, one for products; then 1 + n for each batch of lookups, and ceil(log2 (n + 1)) - 1 for rows (test
 //! `cost_of_garbling`).
 
-use crate::key::Keys;
+use crate::key::WireKeys;
 use crate::label::{Label, Labels};
 use crate::lookup::{Source, Way};
 use crate::parameters::{self, DIMENSION, ROW_BYTES};
@@ -21,9 +21,9 @@ use crate::wiring::{End, Gate, Wire, Wiring};
 use divisi_bgv::Sampler;
 use divisi_bgv::hidden::Hidden;
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Boolean, Job, Session, SessionId, Step, step};
+use divisi_core::{Abort, Boolean, ProgramRun, Session, SessionId, Step, step};
 use divisi_mixed::gmw::triples_for;
-use divisi_mixed::{Bit, Gmw};
+use divisi_mixed::{Gmw, GmwBit};
 use divisi_ot::Kept;
 
 const N: usize = DIMENSION;
@@ -48,12 +48,12 @@ pub struct Garbler {
 /// Garbled instances of a circuit, which evaluate once: neither copied nor cloned.
 ///
 /// ```compile_fail,E0382
-/// fn twice(garbler: &mut divisi_mpgc::Garbler, x: &[divisi_mixed::Bit], garbled: divisi_mpgc::Garbled) {
+/// fn twice(garbler: &mut divisi_mpgc::Garbler, x: &[divisi_mixed::GmwBit], garbled: divisi_mpgc::Garbled) {
 ///     let first = garbler.evaluate(garbled, x);
 ///     let second = garbler.evaluate(garbled, x);
 /// }
 /// ```
-pub struct Garbled {
+pub struct GarbledInstances {
     pub(crate) session: SessionId,
     pub(crate) wiring: Wiring,
     pub(crate) instances: Vec<Instance>,
@@ -65,14 +65,14 @@ pub(crate) struct Instance {
     pub inputs: Hidden<u8>,
     pub outputs: Hidden<u8>,
     /// Our shares of the keys of the input wires.
-    pub keys: Keys,
+    pub keys: WireKeys,
     /// The number of its first gate.
     pub first: u64,
     /// The sums of rows, gate by gate: at the evaluator alone.
     pub rows: Vec<u8>,
 }
 
-impl Garbled {
+impl GarbledInstances {
     /// How many instances there are.
     #[must_use]
     pub fn instances(&self) -> usize {
@@ -127,7 +127,7 @@ impl Garbler {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for more gates than a session may have; whatever a broken peer causes.
-    pub fn garble(&mut self, wiring: &Wiring, instances: usize) -> Result<Garbled, Abort> {
+    pub fn garble(&mut self, wiring: &Wiring, instances: usize) -> Result<GarbledInstances, Abort> {
         let gates = wiring.gates().saturating_mul(instances);
         let first = self.labels.take(self.gmw.session(), gates)?; // [G8]
         // 1. and 2. for all instances at once
@@ -137,7 +137,7 @@ impl Garbler {
             all.push(self.instance(wiring, first, &masks)?);
         }
         let session = self.gmw.session().id();
-        Ok(Garbled { session, wiring: wiring.clone(), instances: all })
+        Ok(GarbledInstances { session, wiring: wiring.clone(), instances: all })
     }
 
     /// Steps 1 and 2: lambda_w, and lambda_u lambda_v of every AND.
@@ -172,7 +172,7 @@ impl Garbler {
             for (bit, (masks, wire)) in bits.iter_mut().zip(of) {
                 *bit = u64::from(masks.of(session, wire));
             }
-            inputs.push(Bit::of(bits.iter().copied()));
+            inputs.push(GmwBit::of(bits.iter().copied()));
         }
         let mut g = Build::new();
         let (x, y) = (g.input(1)[0], g.input(1)[0]);
@@ -180,7 +180,7 @@ impl Garbler {
         g.output(&[product]);
         let program = g.finish();
         self.gmw.prepare(triples_for(&program, lanes))?;
-        let mut jobs = [Job::new(&program, inputs)];
+        let mut jobs = [ProgramRun::new(&program, inputs)];
         self.gmw.run(&mut jobs)?;
         let [job] = jobs;
         let Some(products) = job.wires.first() else {
@@ -196,7 +196,7 @@ impl Garbler {
         let is_first = is_first(self.gmw.session());
         let wires = wiring.inputs + wiring.gates();
         // 1. k^i_{w,0}, k^i_{w,1}
-        let keys = Keys::new(&mut self.sampler, wires, is_first);
+        let keys = WireKeys::new(&mut self.sampler, wires, is_first);
         let mut rows = Vec::new();
         if is_first {
             rows.reserve_exact(4 * ROW_BYTES * wiring.gates());
@@ -245,7 +245,7 @@ impl Garbler {
         &mut self,
         wiring: &Wiring,
         masks: &Masks,
-        keys: &Keys,
+        keys: &WireKeys,
         g: usize,
         and: usize,
     ) -> Result<Found, Abort> {
@@ -266,7 +266,7 @@ impl Garbler {
             outs.push(w);
         }
         let count = 4 * outs.len();
-        let e = Bit::of(bits[..count].iter().copied());
+        let e = GmwBit::of(bits[..count].iter().copied());
         let table = |l: usize| {
             let w = outs.get(l / 4).copied().unwrap_or_default();
             [keys.share(w, 0), keys.share(w, 1)]
@@ -281,7 +281,7 @@ impl Garbler {
         number: u64,
         gate: Gate,
         w: usize,
-        keys: &Keys,
+        keys: &WireKeys,
         found: &Found,
         and: usize,
         rows: &mut [u64],

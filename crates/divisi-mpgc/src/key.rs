@@ -11,12 +11,12 @@ const N: usize = DIMENSION;
 ///
 /// Ternary, where the text allows shares uniform modulo p: under such keys nothing decrypts, for p e is then
 /// no longer the only thing beside the message (the test `uniform_shares_do_not_decrypt`).
-pub struct Keys(Hidden<i8>);
+pub struct WireKeys(Hidden<i8>);
 
-impl Keys {
+impl WireKeys {
     /// Fresh shares for so many wires; the first party's have the 1.
     #[must_use]
-    pub fn new(sampler: &mut Sampler, wires: usize, first: bool) -> Keys {
+    pub fn new(sampler: &mut Sampler, wires: usize, first: bool) -> WireKeys {
         let mut all = Hidden::zeros(2 * wires * N);
         for (i, share) in all.chunks_exact_mut(N).enumerate() {
             let ternary = sampler.ternary(N);
@@ -25,7 +25,7 @@ impl Keys {
                 *colour = i8::from(first && i % 2 == 1);
             }
         }
-        Keys(all)
+        WireKeys(all)
     }
 
     /// k^i_{w,b}, of a wire that there is and a public b.
@@ -37,8 +37,8 @@ impl Keys {
 
     /// Only the first wires, for later.
     #[must_use]
-    pub(crate) fn first(&self, wires: usize) -> Keys {
-        Keys(Hidden::from(&self.0[..2 * wires * N]))
+    pub(crate) fn first(&self, wires: usize) -> WireKeys {
+        WireKeys(Hidden::from(&self.0[..2 * wires * N]))
     }
 }
 

@@ -89,14 +89,14 @@ impl Labels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi_core::{Parameters, local};
+    use divisi_core::{PublicParameters, local};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Both parties of a session of its own.
     fn each(act: impl Fn(&Session) + Sync) {
         let done = AtomicUsize::new(0);
         // who is refused ends the session for the other one too
-        let _ = local::run(2, &Parameters::new("labels"), |session| {
+        let _ = local::run(2, &PublicParameters::new("labels"), |session| {
             act(&session);
             done.fetch_add(1, Ordering::Relaxed);
             Ok(())

@@ -18,10 +18,10 @@
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates};
-//! use divisi_core::{Parameters, PartyId, local};
-//! use divisi_mixed::{Bit, Gmw};
+//! use divisi_core::{PublicParameters, PartyId, local};
+//! use divisi_mixed::{GmwBit, Gmw};
 //! use divisi_mpgc::{Garbler, Way, Wiring};
-//! use divisi_ot::Config;
+//! use divisi_ot::SetupConfig;
 //!
 //! let mut g = Build::new();
 //! let (x, y) = (g.input(1)[0], g.input(1)[0]);
@@ -29,12 +29,12 @@
 //! g.output(&[product]);
 //! let wiring = Wiring::new(&g.finish());
 //! let all: Vec<PartyId> = PartyId::all(2).collect();
-//! let learned = local::run(2, &Parameters::new("an example"), |session| {
-//!     let gmw = Gmw::new(session, Config::default())?;
+//! let learned = local::run(2, &PublicParameters::new("an example"), |session| {
+//!     let gmw = Gmw::new(session, SetupConfig::default())?;
 //!     let mut garbler = Garbler::new(gmw, Way::Transfers)?;
 //!     // two instances, which evaluate once
 //!     let garbled = garbler.garble(&wiring, 2)?;
-//!     let own = Bit::of([1, 0].into_iter());
+//!     let own = GmwBit::of([1, 0].into_iter());
 //!     let me = garbler.gmw().session().me();
 //!     let input = |owner: PartyId, garbler: &mut Garbler| {
 //!         garbler.gmw().input(owner, 2, Some(&own).filter(|_| owner == me))
@@ -61,6 +61,6 @@ pub mod scheme;
 pub mod tree;
 pub mod wiring;
 
-pub use garble::{Garbled, Garbler};
+pub use garble::{GarbledInstances, Garbler};
 pub use lookup::Way;
 pub use wiring::Wiring;

@@ -15,7 +15,7 @@ use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_mixed::private::Masked;
-use divisi_mixed::{Bit, Gmw, Num};
+use divisi_mixed::{Gmw, GmwBit, Num};
 use divisi_ot::correlate::Long;
 use divisi_ot::{Bits, Kept, Links};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl Source {
     pub(crate) fn look_up<'k>(
         &mut self,
         gmw: &mut Gmw,
-        e: &Bit,
+        e: &GmwBit,
         count: usize,
         table: impl Fn(usize) -> [&'k [i8]; 2],
     ) -> Result<Kept<u64>, Abort> {
@@ -92,7 +92,7 @@ fn once(x: u64) -> u64 {
 
 fn by_transfers<'k>(
     gmw: &mut Gmw,
-    e: &Bit,
+    e: &GmwBit,
     count: usize,
     table: impl Fn(usize) -> [&'k [i8]; 2],
 ) -> Result<Kept<u64>, Abort> {
@@ -128,7 +128,7 @@ fn by_transfers<'k>(
 fn by_hops<'k>(
     gmw: &mut Gmw,
     own: &mut (Keys, Sampler),
-    e: &Bit,
+    e: &GmwBit,
     count: usize,
     table: impl Fn(usize) -> [&'k [i8]; 2],
 ) -> Result<Kept<u64>, Abort> {
@@ -143,7 +143,7 @@ fn by_hops<'k>(
     let session = gmw.session();
     let masked = Masked::new(session, keys, sampler, 1, &Num::new(tables))?;
     // one index for all coefficients of a key
-    let index = Bit::of((0..count * N).map(|i| e.lane(i / N)));
+    let index = GmwBit::of((0..count * N).map(|i| e.lane(i / N)));
     let found = masked.look_up(session, &[index])?; // [G7]
     Ok(Kept::from(found.shares()))
 }

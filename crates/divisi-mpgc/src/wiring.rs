@@ -2,7 +2,7 @@
 //! another mask and the same keys; what everybody knows is folded away.
 
 use divisi_circuit::Program;
-use divisi_circuit::program::Linear;
+use divisi_circuit::program::LinearGate;
 
 /// A wire, perhaps negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +75,9 @@ impl Wiring {
         for level in program.levels() {
             for gate in level.linear() {
                 match *gate {
-                    Linear::Constant { out, value } => held[out.index()] = End::Constant(value),
-                    Linear::Not { out, x } => held[out.index()] = held[x.index()].not(),
-                    Linear::Xor { out, x, y } => {
+                    LinearGate::Constant { out, value } => held[out.index()] = End::Constant(value),
+                    LinearGate::Not { out, x } => held[out.index()] = held[x.index()].not(),
+                    LinearGate::Xor { out, x, y } => {
                         held[out.index()] = made.xor(held[x.index()], held[y.index()]);
                     }
                 }

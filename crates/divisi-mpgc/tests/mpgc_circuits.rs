@@ -5,12 +5,12 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, Parameters, PartyId};
+use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters};
 use divisi_field::zp::P16;
-use divisi_mixed::{Bit, Gmw};
+use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
 use divisi_mpgc::{Garbler, Way, Wiring};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -33,19 +33,25 @@ fn parties<R: Send>(
     way: &Way,
     act: impl Fn(&mut Garbler) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let agreed = Parameters::new("garbled tests");
+    let agreed = PublicParameters::new("garbled tests");
     let agreed = match way {
         Way::Transfers => agreed,
         Way::Hops(ring) => ring.parameters().describe(agreed),
     };
     run(n, &agreed, |mut session| {
         session.phase("setup");
-        act(&mut Garbler::new(Gmw::new(session, Config::default())?, way.clone())?)
+        act(&mut Garbler::new(Gmw::new(session, SetupConfig::default())?, way.clone())?)
     })
 }
 
 /// A program in so many lanes: inputs belong to the parties in turn, the last learns the outputs.
-fn evaluate(n: usize, way: &Way, program: &Program, lanes: usize, inputs: &[Bit]) -> (Vec<Bit>, Vec<Counts>) {
+fn evaluate(
+    n: usize,
+    way: &Way,
+    program: &Program,
+    lanes: usize,
+    inputs: &[GmwBit],
+) -> (Vec<GmwBit>, Vec<Counts>) {
     let wiring = Wiring::new(program);
     let ends = parties(n, way, |garbler| {
         let (all, me): (Vec<PartyId>, _) = (PartyId::all(n).collect(), garbler.gmw().session().me());
@@ -69,14 +75,14 @@ fn evaluate(n: usize, way: &Way, program: &Program, lanes: usize, inputs: &[Bit]
 
 fn agrees(n: usize, way: &Way, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
     let mut next = words(seed);
-    let mut bit = || Bit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
-    let inputs: Vec<Bit> = (0..program.input_bits()).map(|_| bit()).collect();
+    let mut bit = || GmwBit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
+    let inputs: Vec<GmwBit> = (0..program.input_bits()).map(|_| bit()).collect();
     let expected =
         plain::run(program, &inputs.iter().map(|bit| bit.words().to_vec()).collect::<Vec<_>>()).unwrap();
     let (outputs, counts) = evaluate(n, way, program, lanes, &inputs);
     assert_eq!(outputs.len(), expected.len());
     for (output, expected) in outputs.iter().zip(&expected) {
-        assert_eq!(output.words(), Bit::new(lanes, expected).words(), "{n} parties, {lanes} lanes");
+        assert_eq!(output.words(), GmwBit::new(lanes, expected).words(), "{n} parties, {lanes} lanes");
     }
     counts
 }
@@ -211,13 +217,13 @@ fn masked_inputs_are_uniform() {
     g.output(&x);
     let program = g.finish();
     let lanes = 4096;
-    let harness = divisi_core::testing::Harness::new(2, &Parameters::new("uniform"));
+    let harness = divisi_core::testing::Harness::new(2, &PublicParameters::new("uniform"));
     let seen = harness.recordings();
     harness
         .act(|session| {
-            let mut garbler = Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
+            let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
             let garbled = garbler.garble(&Wiring::new(&program), lanes)?;
-            garbler.evaluate(garbled, &[(); 4].map(|()| Bit::zero(lanes)))
+            garbler.evaluate(garbled, &[(); 4].map(|()| GmwBit::zero(lanes)))
         })
         .into_iter()
         .for_each(|end| assert_eq!(end.unwrap().len(), 4));
@@ -244,13 +250,13 @@ fn masked_inputs_are_uniform() {
 #[test]
 fn opened_indices_are_uniform() {
     let Way::Hops(ring) = hops(2) else { unreachable!("ciphertexts") };
-    let agreed = ring.parameters().describe(Parameters::new("uniform"));
+    let agreed = ring.parameters().describe(PublicParameters::new("uniform"));
     let harness = divisi_core::testing::Harness::new(2, &agreed).patient();
     let seen = harness.recordings();
     let wiring = Wiring::new(&adder(3));
     harness
         .act(|session| {
-            let gmw = Gmw::new(session, Config::default())?;
+            let gmw = Gmw::new(session, SetupConfig::default())?;
             Garbler::new(gmw, Way::Hops(ring.clone()))?.garble(&wiring, 1)
         })
         .into_iter()
@@ -280,7 +286,7 @@ fn what_does_not_fit_is_refused() {
     for (count, lanes) in [(3, 2), (4, 1), (4, 3)] {
         refused(parties(2, &Way::Transfers, |garbler| {
             let garbled = garbler.garble(&wiring, 2)?;
-            let inputs = vec![Bit::zero(lanes); count];
+            let inputs = vec![GmwBit::zero(lanes); count];
             garbler.evaluate(garbled, &inputs).map(drop)
         }));
     }

@@ -6,11 +6,11 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Way as Sent, many, party};
-use divisi_core::{Abort, Parameters, PartyId, Session};
+use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
-use divisi_mixed::{Bit, Gmw};
+use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::{Garbler, Way, Wiring};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -28,10 +28,10 @@ fn whole(session: Session, way: &Way) -> Result<(), Abort> {
     let (and, xor) = (g.and(x[0], x[1]), g.xor(x[1], x[2]));
     g.output(&[and, xor]);
     let wiring = Wiring::new(&g.finish());
-    let mut garbler = Garbler::new(Gmw::new(session, Config::default())?, way.clone())?;
+    let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, way.clone())?;
     let me = garbler.gmw().session().me();
     let garbled = garbler.garble(&wiring, 1)?;
-    let one = Bit::of([1].into_iter());
+    let one = GmwBit::of([1].into_iter());
     let mut inputs = Vec::new();
     for owner in [1, 2, 3].map(party) {
         inputs.push(garbler.gmw().input(owner, 1, Some(&one).filter(|_| owner == me))?);
@@ -42,7 +42,7 @@ fn whole(session: Session, way: &Way) -> Result<(), Abort> {
 }
 
 fn harness(way: &Way) -> Harness {
-    let agreed = Parameters::new("garbled faults");
+    let agreed = PublicParameters::new("garbled faults");
     Harness::new(
         PARTIES,
         &match way {

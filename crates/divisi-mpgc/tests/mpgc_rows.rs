@@ -3,8 +3,8 @@
 
 use divisi_bgv::Sampler;
 use divisi_core::testing::run;
-use divisi_core::{Parameters, Prg};
-use divisi_mpgc::key::Keys;
+use divisi_core::{Prg, PublicParameters};
+use divisi_mpgc::key::WireKeys;
 use divisi_mpgc::label::Label;
 use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, failure_bits};
 use divisi_mpgc::scheme::Scheme;
@@ -13,7 +13,7 @@ const N: usize = DIMENSION;
 
 /// With the scheme of a session, and randomness of its own.
 fn with(test: impl Fn(&Scheme, &mut Sampler, &mut Prg) + Sync) {
-    let ends = run(2, &Parameters::new("rows"), |session| {
+    let ends = run(2, &PublicParameters::new("rows"), |session| {
         if session.me().index() == 0 {
             let mut key = [0; 16];
             session.entropy(&mut key);
@@ -64,7 +64,7 @@ fn shares(prg: &mut Prg, n: usize, list: &[i64]) -> Vec<Vec<i64>> {
 }
 
 /// k_{w,b} of all parties.
-fn key(parties: &[Keys], wire: usize, b: usize) -> Vec<i64> {
+fn key(parties: &[WireKeys], wire: usize, b: usize) -> Vec<i64> {
     (0..N).map(|c| parties.iter().map(|keys| i64::from(keys.share(wire, b)[c])).sum()).collect()
 }
 
@@ -77,11 +77,12 @@ fn garble(
     scheme: &Scheme,
     sampler: &mut Sampler,
     prg: &mut Prg,
-    parties: &[Keys],
+    parties: &[WireKeys],
     e: [usize; 4],
 ) -> Vec<Vec<u64>> {
-    let share =
-        |keys: &Keys, wire, b| -> Vec<i64> { keys.share(wire, b).iter().map(|c| i64::from(*c)).collect() };
+    let share = |keys: &WireKeys, wire, b| -> Vec<i64> {
+        keys.share(wire, b).iter().map(|c| i64::from(*c)).collect()
+    };
     (0..4)
         .map(|row| {
             let messages = shares(prg, parties.len(), &key(parties, 2, e[row]));
@@ -98,7 +99,7 @@ fn garble(
 fn gates_in_one_place_agree_with_the_clear() {
     with(|scheme, sampler, prg| {
         for n in [1, 2, 3, 7] {
-            let parties: Vec<Keys> = (0..n).map(|i| Keys::new(sampler, 3, i == 0)).collect();
+            let parties: Vec<WireKeys> = (0..n).map(|i| WireKeys::new(sampler, 3, i == 0)).collect();
             for table in 0..8_usize {
                 // all masks, and both kinds of gates
                 let masks = [table & 1, table >> 1 & 1, table >> 2];
@@ -126,7 +127,7 @@ fn gates_in_one_place_agree_with_the_clear() {
 fn inactive_rows_stay_closed() {
     with(|scheme, sampler, prg| {
         let n = 3;
-        let parties: Vec<Keys> = (0..n).map(|i| Keys::new(sampler, 3, i == 0)).collect();
+        let parties: Vec<WireKeys> = (0..n).map(|i| WireKeys::new(sampler, 3, i == 0)).collect();
         let rows = garble(scheme, sampler, prg, &parties, [0, 0, 0, 1]);
         let (u, v) = (key(&parties, 0, 0), key(&parties, 1, 0));
         let zero = vec![0; N];
@@ -179,7 +180,7 @@ fn uniform_shares_do_not_decrypt() {
 #[test]
 fn one_label_twice_gives_a_key_share() {
     with(|scheme, sampler, _| {
-        let keys = Keys::new(sampler, 4, false);
+        let keys = WireKeys::new(sampler, 4, false);
         let share = |wire, b| -> Vec<i64> { keys.share(wire, b).iter().map(|c| i64::from(*c)).collect() };
         let secret = add(&share(0, 1), &share(1, 1));
         let (known, hidden) = (share(2, 0), share(3, 1));

@@ -4,12 +4,12 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Way as Sent, failed_check, party};
-use divisi_core::{Abort, Check, Parameters, PartyId, Session, mutants};
-use divisi_mixed::{Bit, Gmw};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, mutants};
+use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::parameters::{DIMENSION, PLAIN, ROW_BYTES};
 use divisi_mpgc::scheme::{Scheme, unpack};
 use divisi_mpgc::{Garbler, Way, Wiring};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 
 const ROWS: &str = "divisi_mpgc::tree/rows";
 const HEADER: usize = 40;
@@ -32,16 +32,16 @@ fn program() -> Program {
 /// All outputs, learned by everybody, of zeros.
 fn whole(session: Session) -> Result<Vec<u64>, Abort> {
     let wiring = Wiring::new(&program());
-    let mut garbler = Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
+    let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
     let garbled = garbler.garble(&wiring, 1)?;
     let all: Vec<PartyId> = PartyId::all(garbler.gmw().session().parties()).collect();
-    let outputs = garbler.evaluate(garbled, &vec![Bit::zero(1); 24])?;
+    let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
     let opened = garbler.gmw().output(&all, &outputs)?.unwrap_or_default();
     Ok(opened.iter().map(|bit| bit.lane(0)).collect())
 }
 
 fn harness(without: Option<Check>) -> Harness {
-    Harness::without(3, &Parameters::new("garbled attacks"), without).patient()
+    Harness::without(3, &PublicParameters::new("garbled attacks"), without).patient()
 }
 
 /// One label for all gates: two gates that share their operands have one key and one polynomial, so that who
@@ -52,11 +52,11 @@ fn labels_that_return(without: Option<Check>) -> bool {
     let (xor, and) = (g.xor(x[0], x[1]), g.and(x[0], x[1]));
     g.output(&[xor, and]);
     let wiring = Wiring::new(&g.finish());
-    let harness = Harness::without(2, &Parameters::new("labels"), without).patient();
+    let harness = Harness::without(2, &PublicParameters::new("labels"), without).patient();
     let seen = harness.recording(party(2));
     let ends = harness.act(|session| {
         let scheme = Scheme::new(&session).unwrap();
-        let mut garbler = Garbler::new(Gmw::new(session, Config::default())?, Way::Transfers)?;
+        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
         garbler.garble(&wiring, 1)?;
         Ok(scheme)
     });

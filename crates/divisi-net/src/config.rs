@@ -73,7 +73,7 @@ impl Pin {
 
 /// A party of the mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Party {
+pub struct PartyEntry {
     /// Its number.
     pub id: PartyId,
     /// Where it listens, `host:port`.
@@ -84,7 +84,7 @@ pub struct Party {
 
 /// A client that the parties serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Client {
+pub struct ClientEntry {
     /// Its name.
     pub name: String,
     /// Its identity.
@@ -135,7 +135,7 @@ impl Grants {
 
 /// What tells configurations apart: 128 bits of a BLAKE3 hash each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Digest {
+pub struct IdentityDigest {
     /// Who the parties are, and their identities: all parties must agree on it.
     pub parties: [u8; 16],
     /// Whom they serve: each party decides on its clients for itself, and a difference is only worth a line
@@ -146,8 +146,8 @@ pub struct Digest {
 /// A checked configuration: parties 1 to n, no address, name or key twice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    parties: Vec<Party>,
-    clients: Vec<Client>,
+    parties: Vec<PartyEntry>,
+    clients: Vec<ClientEntry>,
     timeout_seconds: Option<f64>,
     connect_seconds: Option<f64>,
     limits: Grants,
@@ -184,7 +184,7 @@ impl Config {
         }
         let made: Vec<Identity> = (0..parties).map(|_| Identity::generate(world)).collect();
         let named: Vec<Identity> = clients.iter().map(|_| Identity::generate(world)).collect();
-        let party = |(id, own): (PartyId, &Identity)| Party {
+        let party = |(id, own): (PartyId, &Identity)| PartyEntry {
             id,
             address: hosts
                 .get(id.index())
@@ -192,7 +192,7 @@ impl Config {
                 .unwrap_or_else(|| format!("127.0.0.1:{}", usize::from(FIRST_PORT) + id.index())),
             pin: Pin::Key(own.public()),
         };
-        let client = |(name, own): (&String, &Identity)| Client {
+        let client = |(name, own): (&String, &Identity)| ClientEntry {
             name: name.clone(),
             pin: Pin::Key(own.public()),
             limits: Grants::default(),
@@ -216,7 +216,7 @@ impl Config {
                 party.pin = pin;
                 party.address = address.unwrap_or(&party.address).to_owned();
             }
-            (None, Some(address)) => new.parties.push(Party { id, address: address.to_owned(), pin }),
+            (None, Some(address)) => new.parties.push(PartyEntry { id, address: address.to_owned(), pin }),
             (None, None) => return Err(ConfigError(format!("{id} is new: name its address, host:port"))),
         }
         new.checked()
@@ -227,7 +227,7 @@ impl Config {
         let mut new = self.clone();
         match new.clients.iter_mut().find(|c| c.name == name) {
             Some(client) => client.pin = pin,
-            None => new.clients.push(Client { name: name.to_owned(), pin, limits: Grants::default() }),
+            None => new.clients.push(ClientEntry { name: name.to_owned(), pin, limits: Grants::default() }),
         }
         new.checked()
     }
@@ -325,17 +325,17 @@ impl Config {
     }
 
     /// The parties, in order.
-    pub fn parties(&self) -> &[Party] {
+    pub fn parties(&self) -> &[PartyEntry] {
         &self.parties
     }
 
     /// The clients.
-    pub fn clients(&self) -> &[Client] {
+    pub fn clients(&self) -> &[ClientEntry] {
         &self.clients
     }
 
     /// A party by its number.
-    pub fn party(&self, id: PartyId) -> Result<&Party, ConfigError> {
+    pub fn party(&self, id: PartyId) -> Result<&PartyEntry, ConfigError> {
         let n = self.parties.len();
         let missing =
             || ConfigError(format!("there is no {id} in the configuration: its parties are 1 to {n}"));
@@ -348,7 +348,7 @@ impl Config {
     }
 
     /// The client with this identity.
-    pub fn client_of(&self, identity: Fingerprint) -> Option<&Client> {
+    pub fn client_of(&self, identity: Fingerprint) -> Option<&ClientEntry> {
         self.clients.iter().find(|c| c.pin.fingerprint() == identity)
     }
 
@@ -369,7 +369,7 @@ impl Config {
     }
 
     /// What tells this configuration from another. Addresses and time limits may differ from place to place.
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> IdentityDigest {
         let first_half = |hash: blake3::Hasher| {
             let mut half = [0; 16];
             hash.finalize_xof().fill(&mut half);
@@ -380,14 +380,14 @@ impl Config {
         for p in &self.parties {
             parties.update(&[p.id.number()]).update(p.pin.fingerprint().bytes());
         }
-        let mut sorted: Vec<&Client> = self.clients.iter().collect();
+        let mut sorted: Vec<&ClientEntry> = self.clients.iter().collect();
         sorted.sort_by(|a, b| a.name.cmp(&b.name));
         let mut clients = blake3::Hasher::new_derive_key("divisi configuration, clients, version 2");
         for c in sorted {
             clients.update(&(c.name.len() as u64).to_le_bytes()).update(c.name.as_bytes());
             clients.update(c.pin.fingerprint().bytes());
         }
-        Digest { parties: first_half(parties), clients: first_half(clients) }
+        IdentityDigest { parties: first_half(parties), clients: first_half(clients) }
     }
 
     /// What all clients are granted that have nothing of their own.

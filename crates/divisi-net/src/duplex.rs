@@ -29,7 +29,7 @@ impl Bell {
 }
 
 /// What a wait brought.
-pub enum Heard {
+pub enum WaitOutcome {
     /// A whole message.
     Message(Zeroizing<Vec<u8>>),
     /// The bell rang, or room was made for what is to be sent.
@@ -98,7 +98,7 @@ impl Duplex {
     /// # Errors
     /// If the connection is gone; [`ConnectionError::Timeout`] if the peer takes nothing for the time limit,
     /// or a message that it began does not end within it.
-    pub fn wait(&mut self, longest: Option<usize>, until: Instant) -> Result<Heard, ConnectionError> {
+    pub fn wait(&mut self, longest: Option<usize>, until: Instant) -> Result<WaitOutcome, ConnectionError> {
         let limit = self.timeout();
         loop {
             let sent = self.connection.wire.push().map_err(|e| self.connection.error(e, limit))?;
@@ -120,13 +120,13 @@ impl Duplex {
             if let Some(longest) = longest
                 && let Some(message) = self.pull(longest)?
             {
-                return Ok(Heard::Message(message));
+                return Ok(WaitOutcome::Message(message));
             }
             if self.rang() {
-                return Ok(Heard::Woken);
+                return Ok(WaitOutcome::Woken);
             }
             if now >= until {
-                return Ok(Heard::Nothing);
+                return Ok(WaitOutcome::Nothing);
             }
             let until = due.map_or(until, |due| due.min(until));
             let waited = self.connection.wire.wait(longest.is_some(), &self.bell, until);

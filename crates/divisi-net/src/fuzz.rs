@@ -48,7 +48,7 @@ fn frames(bytes: &[u8]) -> Result<bool, String> {
 
 /// Greetings of both roles.
 fn some_greetings() -> Vec<Vec<u8>> {
-    let digest = crate::Digest { parties: [1; 16], clients: [2; 16] };
+    let digest = crate::IdentityDigest { parties: [1; 16], clients: [2; 16] };
     let roles = [Role::Party, Role::Client];
     roles.into_iter().map(|role| Hello::new(role, 1, 2, digest, &Machine).encode().to_vec()).collect()
 }

@@ -1,6 +1,6 @@
 //! The greeting: the first message each way on every connection, of fixed length.
 
-use crate::config::Digest;
+use crate::config::IdentityDigest;
 use crate::world::World;
 use std::ops::RangeInclusive;
 
@@ -62,7 +62,7 @@ pub(crate) struct Hello {
     pub to: u8,
     pub emulated: bool,
     /// [`crate::Config::digest`].
-    pub digest: Digest,
+    pub digest: IdentityDigest,
     /// The sender's clock, in milliseconds since 1970.
     pub unix_ms: u64,
     /// Fresh for each connection.
@@ -74,7 +74,7 @@ pub(crate) struct Hello {
 
 impl Hello {
     /// A greeting of this program, with a fresh nonce.
-    pub fn new(role: Role, me: u8, to: u8, digest: Digest, world: &dyn World) -> Self {
+    pub fn new(role: Role, me: u8, to: u8, digest: IdentityDigest, world: &dyn World) -> Self {
         let mut nonce = [0; 16];
         world.entropy(&mut nonce);
         Self {
@@ -133,7 +133,7 @@ impl Hello {
             me,
             to,
             emulated: emulated == 1,
-            digest: Digest { parties, clients },
+            digest: IdentityDigest { parties, clients },
             unix_ms: u64::from_le_bytes(unix_ms),
             nonce,
             echo,
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn golden_bytes() {
-        let digest = Digest { parties: [7; 16], clients: [8; 16] };
+        let digest = IdentityDigest { parties: [7; 16], clients: [8; 16] };
         let mut hello = Hello::new(Role::Client, 0, 2, digest, &Machine);
         (hello.unix_ms, hello.nonce, hello.verdict) = (0x0102, [9; 16], Verdict::Digest);
         let expected = [

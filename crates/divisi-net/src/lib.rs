@@ -68,9 +68,9 @@ mod world;
 
 pub use channel::Channel;
 pub use check::{LinkReport, Reached, check};
-pub use config::{Client, Config, ConfigError, Created, Digest, Grants, Party, Pin};
+pub use config::{ClientEntry, Config, ConfigError, Created, Grants, IdentityDigest, PartyEntry, Pin};
 pub use connection::{Connection, ConnectionError, Peer};
-pub use duplex::{Bell, Duplex, Heard};
+pub use duplex::{Bell, Duplex, WaitOutcome};
 pub use emulate::Emulation;
 pub use fault::{Fault, Loss};
 pub use frame::{Frame, wire_bytes};

@@ -47,7 +47,7 @@ pub enum Trouble {
     },
     /// Its configuration names other parties, or gives them other identities.
     Digest {
-        /// This side's [`crate::Digest::parties`].
+        /// This side's [`crate::IdentityDigest::parties`].
         ours: [u8; 16],
         /// The peer's.
         theirs: [u8; 16],

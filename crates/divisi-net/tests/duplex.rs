@@ -3,7 +3,7 @@
 
 mod parties;
 
-use divisi_net::{Connection, ConnectionError, Duplex, Heard, Machine, PartyId, World};
+use divisi_net::{Connection, ConnectionError, Duplex, Machine, PartyId, WaitOutcome, World};
 use parties::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn whoever_writes_first_is_heard_all_the_same() {
         (0..n).for_each(|i| duplex.queue(&vec![!(i as u8); bytes]).unwrap());
         let mut heard = 0;
         while heard < n || !duplex.is_sent() {
-            if let Heard::Message(body) =
+            if let WaitOutcome::Message(body) =
                 duplex.wait(Some(LONGEST), Machine.now() + Duration::from_secs(20)).unwrap()
             {
                 assert_eq!(*body, vec![heard as u8; bytes]);
@@ -62,18 +62,20 @@ fn a_bell_wakes_whoever_waits() {
     let (mut client, mut duplex, bell, _kept) = ends(Duration::from_secs(20));
     let long = || Machine.now() + Duration::from_secs(20);
     (0..3).for_each(|_| bell.ring());
-    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), Heard::Woken));
+    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), WaitOutcome::Woken));
     let other = bell.clone();
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(50));
         other.ring();
     });
-    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), Heard::Woken));
+    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), WaitOutcome::Woken));
     client.send(b"text").unwrap();
     // a client that is not listened to is not heard
     let soon = Machine.now() + Duration::from_millis(50);
-    assert!(matches!(duplex.wait(None, soon).unwrap(), Heard::Nothing));
-    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), Heard::Message(body) if *body == *b"text"));
+    assert!(matches!(duplex.wait(None, soon).unwrap(), WaitOutcome::Nothing));
+    assert!(
+        matches!(duplex.wait(Some(LONGEST), long()).unwrap(), WaitOutcome::Message(body) if *body == *b"text")
+    );
     client.close();
     assert!(matches!(duplex.wait(Some(LONGEST), long()), Err(ConnectionError::Closed(_))));
 }
@@ -86,7 +88,7 @@ fn a_peer_that_stops_half_way_is_given_up() {
     let wait = |duplex: &mut Duplex| duplex.wait(Some(LONGEST), Machine.now() + Duration::from_secs(20));
     let (_client, mut duplex, _bell, _kept) = ends(limit);
     let silent = duplex.wait(Some(LONGEST), Machine.now() + 2 * limit).unwrap();
-    assert!(matches!(silent, Heard::Nothing));
+    assert!(matches!(silent, WaitOutcome::Nothing));
     (0..100).for_each(|_| duplex.queue(&vec![0; LONGEST]).unwrap());
     assert!(matches!(wait(&mut duplex), Err(ConnectionError::Timeout(..))));
 
@@ -103,7 +105,7 @@ fn who_is_gone_is_noticed_by_who_does_not_listen() {
     let (client, mut duplex, _bell, _kept) = ends(Duration::from_secs(20));
     duplex.queue(b"never read").unwrap();
     let soon = Machine.now() + Duration::from_millis(50);
-    assert!(matches!(duplex.wait(None, soon).unwrap(), Heard::Nothing));
+    assert!(matches!(duplex.wait(None, soon).unwrap(), WaitOutcome::Nothing));
     assert!(duplex.is_sent());
     // what it has not read makes its end a reset
     drop(client);

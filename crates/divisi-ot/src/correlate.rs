@@ -26,12 +26,12 @@
 
 //!
 //! ```
-//! use divisi_core::{Parameters, local};
+//! use divisi_core::{PublicParameters, local};
 //! use divisi_ot::correlate::{BitVectors, gadget};
-//! use divisi_ot::{Bits, Config, Setup};
+//! use divisi_ot::{Bits, SetupConfig, Setup};
 //!
-//! let (f, config) = (48, Config::default());
-//! let parameters = Setup::describe_field(f, config.describe(Parameters::new("an example")));
+//! let (f, config) = (48, SetupConfig::default());
+//! let parameters = Setup::describe_field(f, config.describe(PublicParameters::new("an example")));
 //! let shares = local::run(2, &parameters, |mut session| {
 //!     let mut setup = Setup::over_field(&mut session, config, f)?;
 //!     // an element a of GF(2^48), its bits authenticated
@@ -56,7 +56,7 @@ mod payload;
 mod stream;
 mod wire;
 
-use crate::hash::{CLASSES, Calls, Hash, Place, Tweak};
+use crate::hash::{CLASSES, Calls, Place, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
@@ -95,7 +95,7 @@ struct Direction<'h> {
 impl<'h> Direction<'h> {
     fn new<S: Trust>(
         session: &Session,
-        hash: &'h Hash,
+        hash: &'h TweakableHash,
         blocks: usize,
         class: u8,
         [holder, maker]: [PartyId; 2],
@@ -218,7 +218,7 @@ impl Setup {
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
         let (me, blocks, stretched) = (session.me(), payload.blocks(), payload.is_stretched());
-        let hash = Hash::new(session);
+        let hash = TweakableHash::new(session);
         let rows = round.len;
         let each = (MESSAGE / payload.bits()).next_multiple_of(BATCH);
         let messages: Vec<Range<usize>> =

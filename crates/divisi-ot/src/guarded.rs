@@ -8,22 +8,22 @@ use crate::softspoken::{Holder, Sums, TILE, pieces};
 use zeroize::Zeroizing;
 
 /// A maker's messages to a holder.
-pub struct Held {
+pub struct GuardedMessages {
     layout: Layout,
     permutations: Permutations,
     trees: Vec<u8>,
     corrections: Vec<u128>,
 }
 
-impl Held {
+impl GuardedMessages {
     /// Messages for pieces of `k` bits.
     #[must_use]
-    pub fn new(k: u32) -> Held {
+    pub fn new(k: u32) -> GuardedMessages {
         let layout = Layout::labels(k);
         let trees = (0..message_bytes(layout)).map(|i| (i * 151) as u8).collect();
         let corrections =
             (0..pieces(k) as u128).map(|c| (c + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c)).collect();
-        Held { layout, permutations: Permutations::fixed(), trees, corrections }
+        GuardedMessages { layout, permutations: Permutations::fixed(), trees, corrections }
     }
 
     /// Read the trees with Delta and the keys of the base OTs, and make a tile of rows; whether the trees

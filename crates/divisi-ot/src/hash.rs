@@ -142,24 +142,24 @@ impl Cipher for Permutation {
 
 /// The hash of one session.
 #[derive(Clone)]
-pub struct Hash(Aes);
+pub struct TweakableHash(Aes);
 
-impl Hash {
+impl TweakableHash {
     /// The hash of this session, the same at all parties and in all strands.
     #[must_use]
-    pub fn new(session: &Session) -> Hash {
-        Hash(Aes::new(session.id().as_bytes()))
+    pub fn new(session: &Session) -> TweakableHash {
+        TweakableHash(Aes::new(session.id().as_bytes()))
     }
 
     /// A hash of its own for what `name` names, within this session: no two names have one key, and nobody
     /// who lacks a secret part of a name computes anything ahead.
     #[must_use]
-    pub fn named(session: &Session, name: &[u8; 32]) -> Hash {
+    pub fn named(session: &Session, name: &[u8; 32]) -> TweakableHash {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash of a name v1");
         hasher.update(session.id().as_bytes()).update(name);
         let mut key = [0; 16];
         hasher.finalize_xof().fill(&mut key);
-        Hash(Aes(Permutation::new(&key)))
+        TweakableHash(Aes(Permutation::new(&key)))
     }
 
     /// Calls at a place, where each unit has so many targets: pairs of inputs, times blocks of each. The

@@ -15,11 +15,11 @@
 //! of the session comes from it, so that every batch in every thread is bound to the same Delta_i.
 //!
 //! ```
-//! use divisi_core::{Parameters, local, step};
-//! use divisi_ot::{Config, Setup};
+//! use divisi_core::{PublicParameters, local, step};
+//! use divisi_ot::{SetupConfig, Setup};
 //!
-//! let config = Config::default();
-//! local::run(3, &config.describe(Parameters::new("an example")), |mut session| {
+//! let config = SetupConfig::default();
+//! local::run(3, &config.describe(PublicParameters::new("an example")), |mut session| {
 //!     session.phase("setup");
 //!     let mut setup = Setup::new(&mut session, config)?;
 //!     session.phase("function-independent");
@@ -79,4 +79,4 @@ pub use delta::{Delta, lowest_bit};
 pub use kept::{Keep, Kept};
 pub use links::Links;
 pub use pads::{Checked, Pads, SemiHonest, Trust};
-pub use setup::{Base, Config, FIELDS, Setup, WideBits};
+pub use setup::{Base, FIELDS, Setup, SetupConfig, WideBits};

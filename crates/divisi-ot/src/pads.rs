@@ -2,7 +2,7 @@
 //! ([`crate::correlate`]).
 
 use crate::Kept;
-use crate::vole::Rows;
+use crate::vole::VoleRows;
 use crate::wipe;
 use divisi_core::{Check, PartyId, Session};
 use std::marker::PhantomData;
@@ -51,11 +51,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    pub(crate) fn of(rows: Rows) -> Part {
+    pub(crate) fn of(rows: VoleRows) -> Part {
         Part { first: rows.first(), words: rows.into_words() }
     }
 
-    pub(crate) fn copy(rows: &Rows) -> Part {
+    pub(crate) fn copy(rows: &VoleRows) -> Part {
         Part { first: rows.first(), words: Kept::from(rows.words()) }
     }
 

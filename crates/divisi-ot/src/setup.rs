@@ -9,7 +9,7 @@ use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
 use crate::{Delta, wipe};
-use divisi_core::{Abort, Coins, Parameters, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Coins, PartyId, PublicParameters, Session, Step, step, taint};
 pub(crate) use rows::Source;
 pub use rows::WideBits;
 
@@ -28,7 +28,7 @@ pub enum Base {
 
 /// Public parameters of a set-up: the same at all parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct SetupConfig {
     /// SoftSpokenOT's parameter, 1 to 8: an authenticated bit costs 16/k bytes a peer, and work that grows
     /// with 2^k / k. The default is where on a fast network the sum is least in time but for 2, which sends
     /// twice as much (docs/garbling.md).
@@ -39,13 +39,13 @@ pub struct Config {
     pub rho: u32,
 }
 
-impl Default for Config {
+impl Default for SetupConfig {
     fn default() -> Self {
-        Config { k: 4, base: Base::default(), rho: 40 }
+        SetupConfig { k: 4, base: Base::default(), rho: 40 }
     }
 }
 
-impl Config {
+impl SetupConfig {
     /// Whether these are parameters to compute with; of `tests` also with a soundness that is small enough to
     /// be measured.
     fn is_sound(&self, tests: bool) -> bool {
@@ -55,7 +55,7 @@ impl Config {
 
     /// These parameters among those that the parties compare at the start of a session \[M0.4\].
     #[must_use]
-    pub fn describe(&self, parameters: Parameters) -> Parameters {
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let base = match self.base {
             Base::Both => b"both",
             Base::Half => b"half",
@@ -78,7 +78,7 @@ pub struct Setup {
     pub(crate) me: PartyId,
     pub(crate) parties: usize,
     pub(crate) session: [u8; 32],
-    pub(crate) config: Config,
+    pub(crate) config: SetupConfig,
     pub(crate) layout: Layout,
     pub(crate) deltas: Deltas,
     pub(crate) coins: Coins,
@@ -94,7 +94,7 @@ impl Setup {
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range, and for a
     /// second one of a session.
-    pub fn new(session: &mut Session, config: Config) -> Result<Setup, Abort> {
+    pub fn new(session: &mut Session, config: SetupConfig) -> Result<Setup, Abort> {
         let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
         Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
     }
@@ -107,7 +107,7 @@ impl Setup {
     ///
     /// # Errors
     /// As [`Setup::new`].
-    pub fn over_field(session: &mut Session, config: Config, f: u32) -> Result<Setup, Abort> {
+    pub fn over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
         if !is_field(f, cfg!(any(test, feature = "testing", feature = "fault"))) {
             return Err(session.misuse(SETUP, "a field of 40, 42, 48 or 72 bits"));
         }
@@ -119,12 +119,16 @@ impl Setup {
     /// The size of the field, among the parameters that the parties compare at the start of a session
     /// \[M0.4\].
     #[must_use]
-    pub fn describe_field(f: u32, parameters: Parameters) -> Parameters {
+    pub fn describe_field(f: u32, parameters: PublicParameters) -> PublicParameters {
         parameters.with("bits of a mac", &f.to_le_bytes())
     }
 
     /// The same with the Delta that we have, and that we use towards each peer.
-    pub(crate) fn with_deltas(session: &mut Session, config: Config, deltas: Deltas) -> Result<Setup, Abort> {
+    pub(crate) fn with_deltas(
+        session: &mut Session,
+        config: SetupConfig,
+        deltas: Deltas,
+    ) -> Result<Setup, Abort> {
         if !config.is_sound(cfg!(any(test, feature = "testing", feature = "fault"))) {
             return Err(session.misuse(SETUP, "k is between 1 and 8, rho 40 or 64"));
         }
@@ -172,7 +176,7 @@ impl Setup {
 
     /// The parameters.
     #[must_use]
-    pub fn config(&self) -> Config {
+    pub fn config(&self) -> SetupConfig {
         self.config
     }
 
@@ -212,10 +216,10 @@ mod tests {
     /// Every bit of both keys is drawn, and neither says anything about the other.
     #[test]
     fn keys_of_a_field_are_uniform() {
-        let (f, config) = (40, Config { k: 2, ..Config::default() });
+        let (f, config) = (40, SetupConfig { k: 2, ..SetupConfig::default() });
         let mut keys = Vec::new();
         for _ in 0..16 {
-            let ends = divisi_core::testing::run(2, &Parameters::new("keys"), |mut session| {
+            let ends = divisi_core::testing::run(2, &PublicParameters::new("keys"), |mut session| {
                 let setup = Setup::over_field(&mut session, config, f)?;
                 let key = setup.deltas.towards(session.peers()[0]);
                 Ok([0, 1].map(|group| setup.layout.group(&key, group)))
@@ -253,7 +257,7 @@ mod tests {
 
     #[test]
     fn soundness_is_not_to_be_lowered_but_in_tests() {
-        let with = |k, rho| Config { k, rho, ..Config::default() };
+        let with = |k, rho| SetupConfig { k, rho, ..SetupConfig::default() };
         for (config, sound, in_tests) in [
             (with(4, 40), true, true),
             (with(1, 64), true, true),

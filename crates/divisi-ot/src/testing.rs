@@ -3,7 +3,7 @@
 
 use crate::dealer::Dealer;
 use crate::delta::Deltas;
-use crate::setup::{Config, Setup, Source};
+use crate::setup::{Setup, SetupConfig, Source};
 use crate::{AuthBits, Delta};
 use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Coins, PartyId, Session};
@@ -13,7 +13,7 @@ use divisi_core::{Abort, Coins, PartyId, Session};
 ///
 /// # Errors
 /// The abort that a faulty peer causes.
-pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Abort> {
+pub fn deal(session: &mut Session, config: SetupConfig, seed: u8) -> Result<Setup, Abort> {
     dealt(session, config, Dealer::new(session.me(), session.parties(), seed))
 }
 
@@ -21,11 +21,11 @@ pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Ab
 ///
 /// # Errors
 /// The abort that a faulty peer causes.
-pub fn deal_over_field(session: &mut Session, config: Config, f: u32, seed: u8) -> Result<Setup, Abort> {
+pub fn deal_over_field(session: &mut Session, config: SetupConfig, f: u32, seed: u8) -> Result<Setup, Abort> {
     dealt(session, config, Dealer::over_field(session.me(), session.parties(), f, seed))
 }
 
-fn dealt(session: &mut Session, config: Config, dealer: Dealer) -> Result<Setup, Abort> {
+fn dealt(session: &mut Session, config: SetupConfig, dealer: Dealer) -> Result<Setup, Abort> {
     let (me, parties) = (session.me(), session.parties());
     Setup::once(session)?;
     let coins = Coins::commit(session)?;
@@ -48,7 +48,7 @@ fn dealt(session: &mut Session, config: Config, dealer: Dealer) -> Result<Setup,
 ///
 /// # Errors
 /// As [`Setup::new`].
-pub fn planted(session: &mut Session, config: Config, delta: &Needle) -> Result<Setup, Abort> {
+pub fn planted(session: &mut Session, config: SetupConfig, delta: &Needle) -> Result<Setup, Abort> {
     let delta = Delta::drawn(session.me(), |bytes| delta.plant(bytes));
     Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
 }
@@ -73,14 +73,14 @@ pub fn fit(views: &[(u128, AuthBits)]) {
 #[cfg(feature = "testing")]
 mod tests {
     use super::*;
-    use divisi_core::Parameters;
+    use divisi_core::PublicParameters;
     use divisi_core::testing::run;
 
     #[test]
     fn dealt_views_fit_and_so_do_their_parts() {
         for n in [2, 3, 5] {
-            let views = run(n, &Parameters::new("dealer tests"), |mut session| {
-                let mut setup = deal(&mut session, Config::default(), 7)?;
+            let views = run(n, &PublicParameters::new("dealer tests"), |mut session| {
+                let mut setup = deal(&mut session, SetupConfig::default(), 7)?;
                 let mut all = setup.authenticated_bits(&mut session, 300)?;
                 let first = all.take(70).unwrap();
                 assert!(all.take(231).is_none());

@@ -1,6 +1,6 @@
 //! Correlated rows of pairs: made chunk by chunk with all peers at once, in both directions, and checked.
 //!
-//! Types tell what a correlation is worth: [`Columns`] came out of the extension and cannot be used; [`Rows`]
+//! Types tell what a correlation is worth: [`Columns`] came out of the extension and cannot be used; [`VoleRows`]
 //! passed the check.
 //!
 //! # The check (SoftSpokenOT, section 4.1; column-wise, over GF(2^128))
@@ -31,13 +31,13 @@ const TOGETHER: usize = 8;
 
 /// One word a row, of one end of a pair and one group of columns, checked or typed as semi-honest: M of the
 /// maker, K of the holder. Wiped when dropped.
-pub struct Rows {
+pub struct VoleRows {
     words: Kept<u128>,
     /// The number of the first row among all rows of its trees.
     first: u64,
 }
 
-impl Rows {
+impl VoleRows {
     /// The rows.
     #[must_use]
     pub fn words(&self) -> &[u128] {
@@ -82,14 +82,14 @@ impl Columns {
     }
 
     /// Rows that no check stands behind: right if both ends are honest, for protocols that promise no more.
-    pub(crate) fn semi_honest(mut self) -> Rows {
+    pub(crate) fn semi_honest(mut self) -> VoleRows {
         self.tiles().for_each(transpose::square);
-        Rows { words: self.words, first: self.first }
+        VoleRows { words: self.words, first: self.first }
     }
 
     /// h of every column, and the rows: h is the sum of z^(m - 1 - t) times the word of tile t, of m. Some
     /// tiles at a time, so that as many products are reduced once.
-    fn hash(mut self, session: &Session, z: Gf128) -> (Vec<Gf128>, Rows) {
+    fn hash(mut self, session: &Session, z: Gf128) -> (Vec<Gf128>, VoleRows) {
         let mut sums = vec![Gf128(0); self.columns];
         let bare = session.mutated(Check::W2);
         // columns that are not used are zero
@@ -113,7 +113,7 @@ impl Columns {
             tiles.iter_mut().for_each(transposed);
         }
         words.iter_mut().for_each(|word| word.0.zeroize());
-        (sums, Rows { words: self.words, first: self.first })
+        (sums, VoleRows { words: self.words, first: self.first })
     }
 
     fn tiles(&mut self) -> impl Iterator<Item = &mut [u128; TILE]> {
@@ -139,7 +139,7 @@ pub(crate) struct Made<T> {
 /// Rows that passed the check, and the sums X that every maker told us, by party index; ours is what we told
 /// that party.
 pub(crate) struct Checked {
-    pub(crate) rows: Made<Rows>,
+    pub(crate) rows: Made<VoleRows>,
     pub(crate) sums: Vec<u128>,
 }
 
@@ -161,7 +161,7 @@ impl Made<Columns> {
         let mut macs = Vec::with_capacity(self.macs.len());
         let mut message = Vec::new();
         for (peer, groups) in PartyId::all(session.parties()).zip(self.macs) {
-            let mut rows: ByGroup<Rows> = [None, None];
+            let mut rows: ByGroup<VoleRows> = [None, None];
             let mut told = Vec::with_capacity(1 + MOST);
             for (group, columns) in groups.into_iter().enumerate() {
                 let Some(columns) = columns else { continue };
@@ -186,7 +186,7 @@ impl Made<Columns> {
     }
 
     /// All rows as they are, for protocols that promise nothing against who deviates.
-    pub(crate) fn semi_honest(self) -> Made<Rows> {
+    pub(crate) fn semi_honest(self) -> Made<VoleRows> {
         let of = |rows: Vec<ByGroup<Columns>>| {
             rows.into_iter().map(|groups| groups.map(|columns| columns.map(Columns::semi_honest))).collect()
         };
@@ -208,7 +208,7 @@ impl Ends {
 pub(crate) struct Told {
     z: Gf128,
     layout: Layout,
-    macs: Vec<ByGroup<Rows>>,
+    macs: Vec<ByGroup<VoleRows>>,
     keys: Vec<ByGroup<Columns>>,
 }
 
@@ -273,7 +273,7 @@ impl Told {
 }
 
 /// [W6] The sacrificed tile is gone.
-fn drop_last(session: &Session, rows: &mut Rows) {
+fn drop_last(session: &Session, rows: &mut VoleRows) {
     session.observe(Check::W6); // [W6]
     if session.mutated(Check::W6) {
         return; // the mutant hands the sacrificed bits out

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, failed_check, party};
-use divisi_core::{Abort, Check, Coins, Parameters, step};
+use divisi_core::{Abort, Check, Coins, PublicParameters, step};
 use divisi_net::Fault;
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{AuthBits, Base, Config, Setup};
+use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
 
 const SENDER: &str = "divisi_ot::setup::pairs/base.sender";
 const RECEIVER: &str = "divisi_ot::setup::pairs/base.receiver";
@@ -15,15 +15,15 @@ const CORRECT: &str = "divisi_ot::vole/correct";
 const CHECK: &str = "divisi_ot::vole/check";
 
 fn harness(n: usize) -> Harness {
-    Harness::new(n, &Parameters::new("ot attacks"))
+    Harness::new(n, &PublicParameters::new("ot attacks"))
 }
 
-fn config(k: u32, rho: u32, base: Base) -> Config {
-    Config { k, rho, base }
+fn config(k: u32, rho: u32, base: Base) -> SetupConfig {
+    SetupConfig { k, rho, base }
 }
 
 /// Set-up and one batch of each party, the first of which deviates.
-fn play(harness: Harness, config: Config, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
+fn play(harness: Harness, config: SetupConfig, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
     harness.act(|mut session| {
         let mut setup = if session.me() == party(1) {
             Setup::corrupt(&mut session, config, how.clone())?

@@ -3,15 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, Parameters, PartyId, Session, Step};
+use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session, Step};
 use divisi_net::wire_bytes;
 use divisi_ot::softspoken::{CHUNK, TILE, pieces};
 use divisi_ot::testing::fit;
-use divisi_ot::{AuthBits, Base, Config, Setup, lowest_bit};
+use divisi_ot::{AuthBits, Base, Setup, SetupConfig, lowest_bit};
 
 /// Batches of these sizes from one set-up, every party's views, and what each party's meter read.
-fn batches(n: usize, config: Config, counts: &[usize]) -> Vec<(Vec<(u128, AuthBits)>, Counts)> {
-    let parties = run(n, &config.describe(Parameters::new("ot tests")), |mut session| {
+fn batches(n: usize, config: SetupConfig, counts: &[usize]) -> Vec<(Vec<(u128, AuthBits)>, Counts)> {
+    let parties = run(n, &config.describe(PublicParameters::new("ot tests")), |mut session| {
         session.phase("setup");
         session.meter().reset();
         let mut setup = Setup::new(&mut session, config)?;
@@ -48,7 +48,7 @@ fn bits_fit_for_two_three_and_five_parties_in_either_form() {
     for n in [2, 3, 5] {
         for base in [Base::Both, Base::Half] {
             let counts = [1000, 1, 128];
-            all_fit(batches(n, Config { base, ..Config::default() }, &counts), &counts);
+            all_fit(batches(n, SetupConfig { base, ..SetupConfig::default() }, &counts), &counts);
         }
     }
 }
@@ -59,7 +59,7 @@ fn bits_fit_for_two_three_and_five_parties_in_either_form() {
 fn bits_fit_where_corrections_go_ahead() {
     for chunks in [33, 66] {
         let counts = [chunks * CHUNK * TILE - 300, 129];
-        all_fit(batches(2, Config::default(), &counts), &counts);
+        all_fit(batches(2, SetupConfig::default(), &counts), &counts);
     }
 }
 
@@ -67,14 +67,14 @@ fn bits_fit_where_corrections_go_ahead() {
 fn bits_fit_for_every_k_and_for_64_bits_of_security() {
     for k in 1..=8 {
         let counts = [129, 640];
-        all_fit(batches(3, Config { k, rho: 64, base: Base::Half }, &counts), &counts);
+        all_fit(batches(3, SetupConfig { k, rho: 64, base: Base::Half }, &counts), &counts);
     }
 }
 
 #[test]
 fn a_batch_of_several_chunks_fits() {
     let counts = [40_000, 128 * CHUNK];
-    all_fit(batches(2, Config::default(), &counts), &counts);
+    all_fit(batches(2, SetupConfig::default(), &counts), &counts);
 }
 
 /// Rounds: 2 for a set-up by public keys both ways, 5 by halves; 3 a batch between two parties, 4 among more,
@@ -89,7 +89,7 @@ fn rounds() {
     ] {
         // several chunks count as one round
         for counts in [[100, 100], [20_000, 20_000]] {
-            let parties = batches(n, Config { base, ..Config::default() }, &counts);
+            let parties = batches(n, SetupConfig { base, ..SetupConfig::default() }, &counts);
             let rounds = ["setup", "first", "second"]
                 .map(|phase| parties.iter().map(|(_, meter)| meter.phases[phase].rounds).max().unwrap());
             assert_eq!(rounds, expected, "{n} parties, {base:?}");
@@ -102,7 +102,7 @@ fn rounds() {
 #[test]
 fn bytes() {
     for (n, k) in [(2, 4), (3, 8), (3, 1), (5, 5)] {
-        let config = Config { k, ..Config::default() };
+        let config = SetupConfig { k, ..SetupConfig::default() };
         for count in [100, 128, 1280, 20_000] {
             let expected = |tiles: usize, more: usize| {
                 let corrections: usize = (0..tiles)
@@ -141,12 +141,13 @@ fn bytes_of_the_set_up() {
         for n in [2, 3, 5] {
             let coins = if n > 2 { frames(&[32, 32]) } else { frames(&[32]) };
             let each = coins + frames(&[element, programs, tables, trees]);
-            for (_, meter) in batches(n, Config { k, base: Base::Both, ..Config::default() }, &[1]) {
+            for (_, meter) in batches(n, SetupConfig { k, base: Base::Both, ..SetupConfig::default() }, &[1])
+            {
                 assert_eq!(meter.phases["setup"].bytes, each * (n as u64 - 1));
             }
         }
         // P_1 sends the base OTs, makes the first rows, and gets its own trees from them
-        let parties = batches(2, Config { k, base: Base::Half, ..Config::default() }, &[1]);
+        let parties = batches(2, SetupConfig { k, base: Base::Half, ..SetupConfig::default() }, &[1]);
         let bytes = |i: usize| parties[i].1.phases["setup"].bytes;
         let (commitment, link) = (32, 32);
         let rows = 2 * 16 * pieces(k);
@@ -161,7 +162,8 @@ fn census() {
     for n in [2, 3, 5] {
         let peers = n as u64 - 1;
         let more = u64::from(n > 2);
-        for (_, meter) in batches(n, Config { base: Base::Both, ..Config::default() }, &[500, 500]) {
+        for (_, meter) in batches(n, SetupConfig { base: Base::Both, ..SetupConfig::default() }, &[500, 500])
+        {
             let times = |check: Check| meter.checks.get(&check).copied().unwrap_or(0);
             assert_eq!(times(Check::O1), 3 * peers, "own element, its reading, the receiver's");
             assert_eq!(times(Check::O2), peers);
@@ -187,18 +189,19 @@ fn census() {
 #[test]
 fn what_cannot_be_is_refused() {
     for config in [
-        Config { k: 0, ..Config::default() },
-        Config { k: 9, ..Config::default() },
-        Config { rho: 0, ..Config::default() },
-        Config { rho: 65, ..Config::default() },
+        SetupConfig { k: 0, ..SetupConfig::default() },
+        SetupConfig { k: 9, ..SetupConfig::default() },
+        SetupConfig { rho: 0, ..SetupConfig::default() },
+        SetupConfig { rho: 65, ..SetupConfig::default() },
     ] {
-        let ends =
-            run(2, &Parameters::new("ot tests"), |mut session| Setup::new(&mut session, config).map(|_| ()));
+        let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
+            Setup::new(&mut session, config).map(|_| ())
+        });
         assert!(ends.iter().all(Result::is_err), "{ends:?}");
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     }
-    let ends = run(2, &Parameters::new("ot tests"), |mut session| {
-        let mut setup = Setup::new(&mut session, Config::default())?;
+    let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
+        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         setup.authenticated_bits(&mut session, 0).map(|_| ())
     });
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
@@ -209,11 +212,11 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn a_second_set_up_is_refused() {
     type Again = fn(&mut Session) -> Result<Setup, Abort>;
-    let dealt: Again = |session| divisi_ot::testing::deal(session, Config::default(), 1);
-    let made: Again = |session| Setup::new(session, Config::default());
+    let dealt: Again = |session| divisi_ot::testing::deal(session, SetupConfig::default(), 1);
+    let made: Again = |session| Setup::new(session, SetupConfig::default());
     for (first, second) in [(made, made), (made, dealt), (dealt, made)] {
         for strand in [false, true] {
-            let ends = run(2, &Parameters::new("ot tests"), |mut session| {
+            let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
                 let mut setup = first(&mut session)?;
                 let mut other = if strand { Some(session.strand()?) } else { None };
                 let again = second(other.as_mut().unwrap_or(&mut session));
@@ -233,8 +236,8 @@ fn a_second_set_up_is_refused() {
 fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
     let rounds = |counts: &Counts, phase: &str| counts.phases[phase].rounds;
     // how many coins a chain has
-    let whole = run(2, &Parameters::new("ot tests"), |mut session| {
-        let mut setup = divisi_ot::testing::deal(&mut session, Config::default(), 1)?;
+    let whole = run(2, &PublicParameters::new("ot tests"), |mut session| {
+        let mut setup = divisi_ot::testing::deal(&mut session, SetupConfig::default(), 1)?;
         for toss in 0.. {
             session.phase("coins");
             setup.toss(&mut session, Step::new("a coin"))?;
@@ -246,8 +249,9 @@ fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
     });
     let whole = whole.into_iter().map(Result::unwrap).max().unwrap();
     let bits = |tosses: usize| {
-        let ends = run(2, &Parameters::new("ot tests"), |mut session| {
-            let mut setup = Setup::new(&mut session, Config { base: Base::Both, ..Config::default() })?;
+        let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
+            let mut setup =
+                Setup::new(&mut session, SetupConfig { base: Base::Both, ..SetupConfig::default() })?;
             for _ in 0..tosses {
                 setup.toss(&mut session, Step::new("a coin"))?;
             }
@@ -263,12 +267,12 @@ fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
 /// Parties with different parameters stop before any secret is used.
 #[test]
 fn parameters_are_agreed() {
-    let digest = |config: Config| config.describe(Parameters::new("x")).digest();
+    let digest = |config: SetupConfig| config.describe(PublicParameters::new("x")).digest();
     let all = [
-        Config::default(),
-        Config { k: 8, ..Config::default() },
-        Config { rho: 64, ..Config::default() },
-        Config { base: Base::Both, ..Config::default() },
+        SetupConfig::default(),
+        SetupConfig { k: 8, ..SetupConfig::default() },
+        SetupConfig { rho: 64, ..SetupConfig::default() },
+        SetupConfig { base: Base::Both, ..SetupConfig::default() },
     ];
     for (i, a) in all.iter().enumerate() {
         assert!(all[i + 1..].iter().all(|b| digest(*a) != digest(*b)));
@@ -279,12 +283,12 @@ fn parameters_are_agreed() {
 #[test]
 fn bits_fit_for_twenty_parties() {
     let counts = [100];
-    all_fit(batches(20, Config::default(), &counts), &counts);
+    all_fit(batches(20, SetupConfig::default(), &counts), &counts);
 }
 
 #[test]
 #[ignore = "long"]
 fn bits_fit_for_128_parties() {
     let counts = [100];
-    all_fit(batches(128, Config::default(), &counts), &counts);
+    all_fit(batches(128, SetupConfig::default(), &counts), &counts);
 }

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Way, party, run};
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_net::Fault;
 use divisi_ot::correlate::{BitVectors, Numbers, Payload};
 use divisi_ot::record;
-use divisi_ot::{Bits, Config, Links, Setup};
+use divisi_ot::{Bits, Links, Setup, SetupConfig};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
@@ -20,9 +20,9 @@ fn random(session: &Session, words: usize) -> Vec<u64> {
 }
 
 fn all<R: Send>(n: usize, act: impl Fn(&mut Session, &mut Setup) -> Result<R, Abort> + Sync) -> Vec<R> {
-    let ends = run(n, &Parameters::new("correlations"), |mut session| {
+    let ends = run(n, &PublicParameters::new("correlations"), |mut session| {
         session.phase("setup");
-        let mut setup = Setup::new(&mut session, Config::default())?;
+        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         act(&mut session, &mut setup)
     });
     ends.into_iter().map(Result::unwrap).collect()
@@ -152,8 +152,8 @@ fn bits_in_both_worlds_cost_a_row_and_a_number_a_pair() {
 fn no_row_is_hashed_twice() {
     let mut rows = 0;
     for checked in [false, true] {
-        let ends = run(3, &Parameters::new("correlations"), |mut session| {
-            let mut setup = Setup::over_field(&mut session, Config::default(), 48)?;
+        let ends = run(3, &PublicParameters::new("correlations"), |mut session| {
+            let mut setup = Setup::over_field(&mut session, SetupConfig::default(), 48)?;
             record::begin();
             for width in [1, 128, 200, 1000] {
                 let payload = BitVectors { width };
@@ -199,8 +199,8 @@ fn no_row_is_hashed_twice() {
 #[test]
 fn a_set_up_gives_one_kind_of_rows() {
     for first in [false, true] {
-        let ends = run(2, &Parameters::new("correlations"), |mut session| {
-            let mut setup = divisi_ot::testing::deal_over_field(&mut session, Config::default(), 48, 1)?;
+        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
+            let mut setup = divisi_ot::testing::deal_over_field(&mut session, SetupConfig::default(), 48, 1)?;
             for checked in [first, !first] {
                 if checked {
                     setup.wide_rows(&mut session, Bits::Random(1))?;
@@ -219,8 +219,8 @@ fn a_set_up_gives_one_kind_of_rows() {
 fn rows_belong_to_their_session() {
     let kept = [const { std::sync::Mutex::new(None) }; 2];
     for again in [false, true] {
-        let ends = run(2, &Parameters::new("correlations"), |mut session| {
-            let mut setup = divisi_ot::testing::deal(&mut session, Config::default(), 1)?;
+        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
+            let mut setup = divisi_ot::testing::deal(&mut session, SetupConfig::default(), 1)?;
             let pads = setup.semi_honest_rows(&mut session, Bits::Random(4), Links::All)?;
             if !again {
                 *kept[session.me().index()].lock().unwrap() = Some(pads);
@@ -239,7 +239,7 @@ fn rows_belong_to_their_session() {
 fn what_is_no_payload_is_refused() {
     let numbers = Numbers { modulus: 65_537, count: 1 };
     for (width, place, change) in [(None, 2, 1_u8), (Some(3), 3, 0x80)] {
-        let harness = Harness::new(2, &Parameters::new("correlations"));
+        let harness = Harness::new(2, &PublicParameters::new("correlations"));
         harness.change(party(2), party(1), PAYLOAD, 0, move |body| {
             if width.is_none() {
                 // 17 bits to a number: the first one becomes 2^16 + 1 or more
@@ -251,7 +251,7 @@ fn what_is_no_payload_is_refused() {
             }
         });
         let ends = harness.act(|mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(9), Links::Before(1))?;
             match width {
                 None => {
@@ -292,8 +292,8 @@ fn packed_bits_are_products_and_are_refused_alike() {
     }
     // again; a bit behind the last row; too few words
     for (twice, values) in [(true, vec![1, 1]), (false, vec![0, 1 << 6]), (false, vec![0])] {
-        let ends = run(2, &Parameters::new("correlations"), |mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(70), Links::All)?;
             if twice {
                 setup.correlate_bits(&mut session, &mut pads, &values)?;
@@ -303,10 +303,10 @@ fn packed_bits_are_products_and_are_refused_alike() {
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{values:?}");
     }
     // a peer's bit behind the last row
-    let harness = Harness::new(2, &Parameters::new("correlations"));
+    let harness = Harness::new(2, &PublicParameters::new("correlations"));
     harness.change(party(1), party(2), PAYLOAD, 0, |body| body[8] |= 0x40);
     let ends = harness.act(|mut session| {
-        let mut setup = Setup::new(&mut session, Config::default())?;
+        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(70), Links::All)?;
         setup.correlate_bits(&mut session, &mut pads, &[3, 1]).map(drop)
     });
@@ -326,10 +326,10 @@ fn words_that_are_no_payload_do_not_leave() {
         Q::Word: Copy + Sync,
     {
         let try_one = |word: Q::Word, at: usize| {
-            let harness = Harness::new(2, &Parameters::new("correlations"));
+            let harness = Harness::new(2, &PublicParameters::new("correlations"));
             let recordings = harness.recordings();
             let ends = harness.act(|mut session| {
-                let mut setup = Setup::new(&mut session, Config::default())?;
+                let mut setup = Setup::new(&mut session, SetupConfig::default())?;
                 let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(5), Links::All)?;
                 let mut values = vec![right; 5 * payload.words()];
                 values[at] = word;
@@ -358,8 +358,8 @@ fn words_that_are_no_payload_do_not_leave() {
 #[test]
 fn a_last_word_has_what_is_left() {
     for (at, fits) in [(0, true), (1, false)] {
-        let ends = run(2, &Parameters::new("correlations"), |mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(3), Links::All)?;
             let mut values = [0; 6];
             values[at] = 1 << 40;

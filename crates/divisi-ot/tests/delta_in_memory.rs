@@ -4,9 +4,9 @@
 
 use divisi_core::testing::memory::{Needle, once};
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Abort, Parameters, Session};
+use divisi_core::{Abort, PublicParameters, Session};
 use divisi_ot::testing::planted;
-use divisi_ot::{Base, Config};
+use divisi_ot::{Base, SetupConfig};
 use std::sync::{Barrier, Mutex};
 
 const CHECK: &str = "divisi_ot::vole/check";
@@ -45,8 +45,8 @@ impl Planted {
 /// A set-up and two batches; with `lie` a message of the last party is changed on its way to the first.
 fn play(n: usize, base: Base, seed: u8, lie: Option<&'static str>) -> Vec<Result<(), Abort>> {
     let planted_in = Planted::new(n, seed);
-    let config = Config { base, ..Config::default() };
-    let parameters = config.describe(Parameters::new("delta in memory"));
+    let config = SetupConfig { base, ..SetupConfig::default() };
+    let parameters = config.describe(PublicParameters::new("delta in memory"));
     let harness = Harness::new(n, &parameters);
     if let Some(step) = lie {
         harness.change(party(n as u8), party(1), step, 0, |body| {

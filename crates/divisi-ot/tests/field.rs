@@ -3,21 +3,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, failed_check, many, party, run};
-use divisi_core::{Abort, Check, Counts, Parameters, PartyId, Session};
+use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::correlate::{BitVectors, gadget};
 use divisi_ot::testing::{deal_over_field, fit};
-use divisi_ot::{AuthBits, Base, Bits, Config, FIELDS, Setup};
+use divisi_ot::{AuthBits, Base, Bits, FIELDS, Setup, SetupConfig};
 
 const CORRECT: &str = "divisi_ot::vole/correct";
 
-fn parameters(config: Config, f: u32) -> Parameters {
-    Setup::describe_field(f, config.describe(Parameters::new("field tests")))
+fn parameters(config: SetupConfig, f: u32) -> PublicParameters {
+    Setup::describe_field(f, config.describe(PublicParameters::new("field tests")))
 }
 
 fn all<R: Send>(
     n: usize,
-    config: Config,
+    config: SetupConfig,
     f: u32,
     act: impl Fn(&mut Session, &mut Setup) -> Result<R, Abort> + Sync,
 ) -> Vec<R> {
@@ -60,7 +60,7 @@ fn rows_fit_for_every_field_width_and_number_of_parties() {
     ]);
     many(cases.len(), 2, |case| {
         let (n, f, k, base) = cases[case];
-        let ends = all(n, Config { k, base, ..Config::default() }, f, |session, setup| {
+        let ends = all(n, SetupConfig { k, base, ..SetupConfig::default() }, f, |session, setup| {
             let delta = setup.delta().get();
             assert!(setup.mac_bits() == f && delta >> f == 0 && delta.count_ones() > 4);
             let narrow = setup.mac_rows(session, Bits::Random(300))?;
@@ -107,8 +107,8 @@ fn rows_fit_for_every_field_width_and_number_of_parties() {
 #[test]
 fn dealt_rows_fit() {
     for n in [2, 3] {
-        let ends = run(n, &Parameters::new("field tests"), |mut session| {
-            let mut setup = deal_over_field(&mut session, Config::default(), 48, 3)?;
+        let ends = run(n, &PublicParameters::new("field tests"), |mut session| {
+            let mut setup = deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
             let mut wide = setup.wide_rows(&mut session, Bits::Random(200))?;
             let chosen = [session.me().index() as u64 * 77; 2];
             let given = setup.mac_rows(&mut session, Bits::Chosen(&chosen, 128))?;
@@ -139,7 +139,7 @@ fn dealt_rows_fit() {
 fn costs() {
     let (tau, triples) = (4, 64);
     for (n, f, k) in [(2, 40, 1), (2, 48, 4), (3, 42, 5), (2, 72, 8)] {
-        let config = Config { k, ..Config::default() };
+        let config = SetupConfig { k, ..SetupConfig::default() };
         let (fk, pk) = ((f as usize).div_ceil(k as usize), 128_usize.div_ceil(k as usize));
         let ends = all(n, config, f, |session, setup| {
             let f = f as usize;
@@ -183,7 +183,7 @@ fn census() {
     for (n, base) in [(2, Base::Both), (2, Base::Half), (3, Base::Half), (5, Base::Both)] {
         let peers = n as u64 - 1;
         let more = u64::from(n > 2);
-        let ends = all(n, Config { base, ..Config::default() }, 48, |session, setup| {
+        let ends = all(n, SetupConfig { base, ..SetupConfig::default() }, 48, |session, setup| {
             setup.mac_rows(session, Bits::Random(200))?;
             let mut wide = setup.wide_rows(session, Bits::Random(300))?;
             setup.pad_rows(session, Bits::Random(100))?;
@@ -237,7 +237,7 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
     for pieces in [vec![0], vec![13], vec![0, 11], vec![3, 12, 139]] {
         let t = pieces.len() as i32;
         let passes = || {
-            let harness = Harness::new(2, &Parameters::new("field tests"));
+            let harness = Harness::new(2, &PublicParameters::new("field tests"));
             let pieces = pieces.clone();
             // the first ones are those of the set-up
             harness.change(party(1), party(2), CORRECT, 1, move |body| {
@@ -246,7 +246,7 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
                 pieces.iter().for_each(|piece| body[32 * piece] ^= 1);
             });
             let ends = harness.act(|mut session| {
-                let config = Config { k: 1, ..Config::default() };
+                let config = SetupConfig { k: 1, ..SetupConfig::default() };
                 let mut setup = Setup::over_field(&mut session, config, f)?;
                 setup.wide_rows(&mut session, Bits::Random(100)).map(|_| ())
             });
@@ -263,9 +263,9 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
 fn a_second_delta_passes_as_often_as_the_bound_says() {
     for wide in [false, true] {
         let passes = || {
-            let config = Config { k: 2, rho: 3, base: Base::Half };
+            let config = SetupConfig { k: 2, rho: 3, base: Base::Half };
             let how = Deviation { other_delta: Some((party(3), 1 << 5)), ..Deviation::default() };
-            let ends = Harness::new(3, &Parameters::new("field tests")).act(|mut session| {
+            let ends = Harness::new(3, &PublicParameters::new("field tests")).act(|mut session| {
                 let mut setup = if session.me() == party(1) {
                     Setup::corrupt_over_field(&mut session, config, 12, how.clone())?
                 } else {
@@ -289,8 +289,8 @@ fn a_second_delta_passes_as_often_as_the_bound_says() {
 #[test]
 fn a_later_delta_is_that_of_the_trees() {
     for other in [1, 1 << 39] {
-        let ends = Harness::new(2, &Parameters::new("field tests")).act(|mut session| {
-            let config = Config { base: Base::Both, ..Config::default() };
+        let ends = Harness::new(2, &PublicParameters::new("field tests")).act(|mut session| {
+            let config = SetupConfig { base: Base::Both, ..SetupConfig::default() };
             let mut setup = Setup::over_field(&mut session, config, 40)?;
             setup.mac_rows(&mut session, Bits::Random(10))?;
             if session.me() == party(1) {
@@ -310,8 +310,9 @@ fn what_cannot_be_is_refused() {
         assert!(ends.iter().all(Result::is_err));
     };
     for f in [0, 7, 41, 74, 128] {
-        let open = |mut session: Session| Setup::over_field(&mut session, Config::default(), f).map(|_| ());
-        misuse(run(2, &Parameters::new("field tests"), open));
+        let open =
+            |mut session: Session| Setup::over_field(&mut session, SetupConfig::default(), f).map(|_| ());
+        misuse(run(2, &PublicParameters::new("field tests"), open));
     }
     type Ask = fn(&mut Session, &mut Setup) -> Result<(), Abort>;
     let labels: [Ask; 2] = [
@@ -319,8 +320,8 @@ fn what_cannot_be_is_refused() {
         |session, setup| setup.pad_rows(session, Bits::Random(1)).map(|_| ()),
     ];
     for ask in labels {
-        misuse(run(2, &Parameters::new("field tests"), |mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+        misuse(run(2, &PublicParameters::new("field tests"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             ask(&mut session, &mut setup)
         }));
     }
@@ -348,8 +349,8 @@ fn what_cannot_be_is_refused() {
         },
     ];
     for ask in field {
-        misuse(run(2, &Parameters::new("field tests"), |mut session| {
-            let mut setup = deal_over_field(&mut session, Config::default(), 40, 1)?;
+        misuse(run(2, &PublicParameters::new("field tests"), |mut session| {
+            let mut setup = deal_over_field(&mut session, SetupConfig::default(), 40, 1)?;
             ask(&mut session, &mut setup)
         }));
     }
@@ -358,6 +359,6 @@ fn what_cannot_be_is_refused() {
 /// Parties with different fields stop before any secret is used.
 #[test]
 fn the_field_is_agreed() {
-    let digests: Vec<_> = FIELDS.iter().map(|f| parameters(Config::default(), *f).digest()).collect();
+    let digests: Vec<_> = FIELDS.iter().map(|f| parameters(SetupConfig::default(), *f).digest()).collect();
     assert!((0..4).all(|i| (0..i).all(|j| digests[i] != digests[j])));
 }

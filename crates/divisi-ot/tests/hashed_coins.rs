@@ -7,10 +7,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Way, failed_check, party};
-use divisi_core::{Check, Coins, Parameters, Step, step};
+use divisi_core::{Check, Coins, PublicParameters, Step, step};
 use divisi_field::Gf8;
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{Base, Config, Setup};
+use divisi_ot::{Base, Setup, SetupConfig};
 use std::collections::HashSet;
 
 /// A maker's corrections towards one party, in the clear: what it should send, and how that differs from what
@@ -66,12 +66,12 @@ const TOSS: Step = step!("toss");
 /// A liar that takes a hash of all that it says itself for the coin is right as often as one that guesses.
 #[test]
 fn a_tossed_coin_is_nobodys_function() {
-    let config = Config { k: 8, rho: 40, base: Base::Both };
+    let config = SetupConfig { k: 8, rho: 40, base: Base::Both };
     let mut coins = HashSet::new();
     let mut passed = 0;
     for i in 0..64_u32 {
         // the liar has ground a lie out for the coin that its own view hashes to
-        let harness = Harness::new(2, &Parameters::new("hashed coins"));
+        let harness = Harness::new(2, &PublicParameters::new("hashed coins"));
         let recording = harness.recording(party(1));
         let ends = harness.act(|mut session| {
             let mut coins = Coins::commit(&mut session)?;
@@ -91,7 +91,7 @@ fn a_tossed_coin_is_nobodys_function() {
     // unless the seven bits of Delta are zero against which it lied
     let caught = [0, 1, u128::MAX / 3].into_iter().filter(|expected| {
         let how = Deviation { foreseen: Some(*expected), ..Deviation::default() };
-        let ends = Harness::new(2, &Parameters::new("hashed coins")).act(|mut session| {
+        let ends = Harness::new(2, &PublicParameters::new("hashed coins")).act(|mut session| {
             let mut setup = match session.me() == party(1) {
                 true => Setup::corrupt(&mut session, config, how.clone())?,
                 false => Setup::new(&mut session, config)?,

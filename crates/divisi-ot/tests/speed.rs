@@ -2,10 +2,10 @@
 //! `cargo test --release -p divisi-ot --features testing,fault --test speed -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::Parameters;
+use divisi_core::PublicParameters;
 use divisi_core::testing::run;
 use divisi_ot::correlate::{BitVectors, Numbers};
-use divisi_ot::{Base, Bits, Config, Links, Setup};
+use divisi_ot::{Base, Bits, Links, Setup, SetupConfig};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
@@ -22,10 +22,10 @@ fn setup_and_bits() {
     for n in [2, 3] {
         for base in [Base::Both, Base::Half] {
             for k in [2, 4, 8] {
-                let config = Config { k, base, ..Config::default() };
+                let config = SetupConfig { k, base, ..SetupConfig::default() };
                 let mut best = [Duration::MAX; 4];
                 for _ in 0..7 {
-                    let times = run(n, &config.describe(Parameters::new("ot speed")), |mut session| {
+                    let times = run(n, &config.describe(PublicParameters::new("ot speed")), |mut session| {
                         let (begin, used) = (Instant::now(), cpu());
                         let mut setup = Setup::new(&mut session, config)?;
                         let set_up = [begin.elapsed(), cpu() - used];
@@ -53,10 +53,10 @@ fn setup_and_bits() {
 #[ignore = "a measurement"]
 fn rows_over_a_field_and_products() {
     let count = 1 << 17;
-    let config = Config::default();
+    let config = SetupConfig::default();
     let mut best = [Duration::MAX; 6];
     for _ in 0..5 {
-        let times = run(2, &config.describe(Parameters::new("ot speed")), |mut session| {
+        let times = run(2, &config.describe(PublicParameters::new("ot speed")), |mut session| {
             let mut setup = Setup::over_field(&mut session, config, 48)?;
             let mut times = Vec::new();
             let mut from = cpu();
@@ -78,7 +78,7 @@ fn rows_over_a_field_and_products() {
             times.push(2 * lap());
             Ok(times)
         });
-        let semi = run(2, &config.describe(Parameters::new("ot speed")), |mut session| {
+        let semi = run(2, &config.describe(PublicParameters::new("ot speed")), |mut session| {
             let mut setup = Setup::new(&mut session, config)?;
             let mut times = Vec::new();
             let values = vec![1_u128; count];

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, party, run};
-use divisi_core::{Abort, Check, Parameters, Session};
+use divisi_core::{Abort, Check, PublicParameters, Session};
 use divisi_net::Fault;
-use divisi_ot::{Bits, Config, Links, Setup, record};
+use divisi_ot::{Bits, Links, Setup, SetupConfig, record};
 use std::collections::{HashMap, HashSet};
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
@@ -24,9 +24,9 @@ fn payloads(session: &Session, rows: usize) -> Vec<u64> {
 #[test]
 fn sums_of_shares_are_products() {
     for (n, rows) in [(2, 1), (3, 64), (2, 65), (5, 333), (2, 16_384), (3, 100_001)] {
-        let parameters = Config::default().describe(Parameters::new("streamed"));
+        let parameters = SetupConfig::default().describe(PublicParameters::new("streamed"));
         let ends = run(n, &parameters, |mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let mut views = Vec::new();
             for phase in ["first", "second"] {
                 session.phase(phase);
@@ -58,8 +58,8 @@ fn sums_of_shares_are_products() {
 /// hashes of a row at its holder.
 #[test]
 fn no_row_is_hashed_twice() {
-    let ends = run(3, &Parameters::new("streamed"), |mut session| {
-        let mut setup = Setup::over_field(&mut session, Config::default(), 48)?;
+    let ends = run(3, &PublicParameters::new("streamed"), |mut session| {
+        let mut setup = Setup::over_field(&mut session, SetupConfig::default(), 48)?;
         record::begin();
         setup.random_products(&mut session, 200, &[0; 4])?;
         let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(200), Links::All)?;
@@ -84,15 +84,15 @@ fn no_row_is_hashed_twice() {
 fn what_does_not_fit_is_refused() {
     // a bit behind the last row; too few words; none
     for (rows, values) in [(70, vec![0, 1 << 6]), (70, vec![0]), (0, vec![])] {
-        let ends = run(2, &Parameters::new("streamed"), |mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+        let ends = run(2, &PublicParameters::new("streamed"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             setup.random_products(&mut session, rows, &values).map(drop)
         });
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{values:?}");
     }
     // of a set-up whose rows are checked
-    let ends = run(2, &Parameters::new("streamed"), |mut session| {
-        let mut setup = Setup::new(&mut session, Config::default())?;
+    let ends = run(2, &PublicParameters::new("streamed"), |mut session| {
+        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         setup.authenticated_bits(&mut session, 1)?;
         setup.random_products(&mut session, 1, &[1]).map(drop)
     });
@@ -104,10 +104,10 @@ fn what_does_not_fit_is_refused() {
 fn broken_messages_are_named() {
     let changes: [fn(&mut Vec<u8>); 2] = [|body| body[8] |= 0x40, |body| body.truncate(8)];
     for change in changes {
-        let harness = Harness::new(2, &Parameters::new("streamed"));
+        let harness = Harness::new(2, &PublicParameters::new("streamed"));
         harness.change(party(1), party(2), PAYLOAD, 0, change);
         let ends = harness.act(|mut session| {
-            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let made = setup.random_products(&mut session, 70, &[3, 1]);
             if session.me() == party(2) {
                 assert!(setup.random_products(&mut session, 70, &[3, 1]).is_err());

@@ -1,7 +1,7 @@
 //! What a program becomes: nodes on numbers and words, in layers that share rounds.
 
 use divisi_circuit::Program as Circuit;
-use divisi_mixed::adders::{self, Adder};
+use divisi_mixed::adders::{self, NumberAdder};
 use std::sync::Arc;
 
 /// A node by its number.
@@ -194,8 +194,8 @@ impl Code {
 
     /// The adder of A2B for so many numbers at once: few rounds, unless there are so many that ANDs cost
     /// more.
-    pub(crate) fn adder(numbers: usize) -> Adder {
-        if numbers < 1 << 8 { Adder::LowDepth } else { Adder::FewestAnds }
+    pub(crate) fn adder(numbers: usize) -> NumberAdder {
+        if numbers < 1 << 8 { NumberAdder::LowDepth } else { NumberAdder::FewestAnds }
     }
 
     pub(crate) fn lanes(&self, ids: &[Id]) -> usize {

@@ -158,7 +158,7 @@ impl From<i64> for Arg {
 }
 
 /// Why a statement does not stand: one sentence.
-pub type Error = String;
+pub type ProgramError = String;
 
 /// A program on numbers and bits, of which every statement fits.
 ///
@@ -225,7 +225,7 @@ impl Script {
     ///
     /// # Errors
     /// If it has more.
-    pub fn check_size(&self) -> Result<(), Error> {
+    pub fn check_size(&self) -> Result<(), ProgramError> {
         if self.size > LARGEST_PROGRAM {
             return Err(format!(
                 "the values are more than {LARGEST_PROGRAM} in all: cut the program in parts"
@@ -261,7 +261,13 @@ impl Script {
     ///
     /// # Errors
     /// A name that is taken, no such party, a kind that no value has.
-    pub fn input(&mut self, name: &str, owner: u8, kind: ValueKind, shape: Shape) -> Result<Value, Error> {
+    pub fn input(
+        &mut self,
+        name: &str,
+        owner: u8,
+        kind: ValueKind,
+        shape: Shape,
+    ) -> Result<Value, ProgramError> {
         if owner == 0 {
             return Err("there is no party 0: parties are counted from 1".into());
         }
@@ -278,7 +284,7 @@ impl Script {
     ///
     /// # Errors
     /// A name that is taken, nobody to learn it, no such party.
-    pub fn output(&mut self, name: &str, value: &Value, receivers: &[u8]) -> Result<(), Error> {
+    pub fn output(&mut self, name: &str, value: &Value, receivers: &[u8]) -> Result<(), ProgramError> {
         if receivers.is_empty() {
             return Err(format!("the output {name} goes to nobody: give the numbers of parties, as 1,3"));
         }
@@ -299,7 +305,7 @@ impl Script {
     ///
     /// # Errors
     /// Another count than the shape's, a number beyond p/2.
-    pub fn constant(&mut self, shape: Shape, numbers: &[i64]) -> Result<Value, Error> {
+    pub fn constant(&mut self, shape: Shape, numbers: &[i64]) -> Result<Value, ProgramError> {
         if numbers.len() != shape.entries() {
             let (given, wanted) = (numbers.len(), shape.entries());
             return Err(format!("{given} numbers are given, and the shape {shape} has {wanted} entries"));
@@ -311,7 +317,7 @@ impl Script {
     }
 
     /// An integer as what it is used with.
-    pub(crate) fn made(&mut self, arg: &Arg, with: ValueKind) -> Result<Value, Error> {
+    pub(crate) fn made(&mut self, arg: &Arg, with: ValueKind) -> Result<Value, ProgramError> {
         match (arg, with) {
             (Arg::Value(value), _) => Ok(value.clone()),
             (Arg::Integer(number), ValueKind::Num) => self.constant(Shape::one(), &[*number]),
@@ -328,7 +334,7 @@ impl Script {
     }
 
     /// Both as values of one kind; of two integers, numbers.
-    pub(crate) fn both(&mut self, x: &Arg, y: &Arg) -> Result<[Value; 2], Error> {
+    pub(crate) fn both(&mut self, x: &Arg, y: &Arg) -> Result<[Value; 2], ProgramError> {
         let kind = |arg: &Arg| match arg {
             Arg::Value(value) => Some(value.kind),
             Arg::Integer(_) => None,
@@ -346,7 +352,7 @@ impl Script {
         })
     }
 
-    pub(crate) fn joined(x: &Value, y: &Value) -> Result<Shape, Error> {
+    pub(crate) fn joined(x: &Value, y: &Value) -> Result<Shape, ProgramError> {
         let joined = x.shape.join(&y.shape);
         joined.ok_or_else(|| {
             format!("the shapes {} and {} do not fit: a side of 1 serves all", x.shape, y.shape)
@@ -354,7 +360,7 @@ impl Script {
     }
 }
 
-pub(crate) fn right_width(kind: ValueKind) -> Result<(), Error> {
+pub(crate) fn right_width(kind: ValueKind) -> Result<(), ProgramError> {
     match kind {
         ValueKind::Bits(width) if !(1..=WIDEST).contains(&width) => {
             Err(format!("a value of {width} bits: it has 1 to {WIDEST}"))

@@ -1,6 +1,6 @@
 //! The statements of a program as methods; each checks kinds and shapes.
 
-use crate::program::{Action, Arg, Error, Script, Statement, Value, ValueKind, right_width};
+use crate::program::{Action, Arg, ProgramError, Script, Statement, Value, ValueKind, right_width};
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The most bits of a number in `bits` and `num`.
 const NUMBER_BITS: usize = 32;
 
-fn number(value: &Value, what: &str) -> Result<(), Error> {
+fn number(value: &Value, what: &str) -> Result<(), ProgramError> {
     match value.kind() {
         ValueKind::Num => Ok(()),
         ValueKind::Bits(_) => {
@@ -17,7 +17,7 @@ fn number(value: &Value, what: &str) -> Result<(), Error> {
     }
 }
 
-fn bits(value: &Value, what: &str) -> Result<usize, Error> {
+fn bits(value: &Value, what: &str) -> Result<usize, ProgramError> {
     match value.kind() {
         ValueKind::Bits(width) => Ok(width),
         ValueKind::Num => {
@@ -27,7 +27,7 @@ fn bits(value: &Value, what: &str) -> Result<usize, Error> {
 }
 
 impl Script {
-    fn entrywise(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, Error> {
+    fn entrywise(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
         let [x, y] = self.both(x, y)?;
         let shape = Script::joined(&x, &y)?;
         Ok(self.push(op, &[&x, &y], x.kind(), shape))
@@ -37,7 +37,7 @@ impl Script {
     ///
     /// # Errors
     /// Kinds or shapes that do not fit, as of every statement.
-    pub fn add(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn add(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.entrywise(Action::Add, &x.into(), &y.into())
     }
 
@@ -45,7 +45,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`].
-    pub fn sub(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn sub(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.entrywise(Action::Sub, &x.into(), &y.into())
     }
 
@@ -53,7 +53,7 @@ impl Script {
     ///
     /// # Errors
     /// None for a value.
-    pub fn neg(&mut self, x: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn neg(&mut self, x: impl Into<Arg>) -> Result<Value, ProgramError> {
         let x = self.made(&x.into(), ValueKind::Num)?;
         Ok(self.push(Action::Neg, &[&x], x.kind(), x.shape().clone()))
     }
@@ -62,7 +62,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`]; bits.
-    pub fn mul(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn mul(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let [x, y] = self.both(&x.into(), &y.into())?;
         number(&x, "mul")?;
         let shape = Script::joined(&x, &y)?;
@@ -73,7 +73,7 @@ impl Script {
     ///
     /// # Errors
     /// Bits.
-    pub fn sum(&mut self, x: &Value) -> Result<Value, Error> {
+    pub fn sum(&mut self, x: &Value) -> Result<Value, ProgramError> {
         number(x, "sum")?;
         Ok(self.push(Action::Sum, &[x], ValueKind::Num, x.shape().without_last()))
     }
@@ -89,7 +89,7 @@ impl Script {
     ///
     /// # Errors
     /// None today.
-    pub fn min(&mut self, x: &Value) -> Result<[Value; 2], Error> {
+    pub fn min(&mut self, x: &Value) -> Result<[Value; 2], ProgramError> {
         Ok(self.extreme(Action::Min, x))
     }
 
@@ -97,7 +97,7 @@ impl Script {
     ///
     /// # Errors
     /// None today.
-    pub fn max(&mut self, x: &Value) -> Result<[Value; 2], Error> {
+    pub fn max(&mut self, x: &Value) -> Result<[Value; 2], ProgramError> {
         Ok(self.extreme(Action::Max, x))
     }
 
@@ -105,7 +105,7 @@ impl Script {
     ///
     /// # Errors
     /// What has not two sides; an inner side that differs; too many products.
-    pub fn matmul(&mut self, x: &Value, y: &Value) -> Result<Value, Error> {
+    pub fn matmul(&mut self, x: &Value, y: &Value) -> Result<Value, ProgramError> {
         number(x, "matmul")?;
         number(y, "matmul")?;
         let (&[rows, inner], &[inner_too, columns]) = (x.shape().sides(), y.shape().sides()) else {
@@ -131,7 +131,7 @@ impl Script {
     ///
     /// # Errors
     /// A shape of another number of entries.
-    pub fn reshape(&mut self, x: &Value, shape: Shape) -> Result<Value, Error> {
+    pub fn reshape(&mut self, x: &Value, shape: Shape) -> Result<Value, ProgramError> {
         if shape.entries() != x.shape().entries() {
             let (has, wants) = (x.shape().entries(), shape.entries());
             return Err(format!("{has} entries do not go into the shape {shape}, which has {wants}"));
@@ -143,7 +143,7 @@ impl Script {
     ///
     /// # Errors
     /// No place; a place that is not there.
-    pub fn gather(&mut self, x: &Value, places: &[usize]) -> Result<Value, Error> {
+    pub fn gather(&mut self, x: &Value, places: &[usize]) -> Result<Value, ProgramError> {
         let entries = x.shape().entries();
         if let Some(place) = places.iter().find(|place| **place >= entries) {
             return Err(format!("there is no place {place}: the places are 0 to {}", entries - 1));
@@ -152,7 +152,7 @@ impl Script {
         Ok(self.push(Action::Gather(places.to_vec()), &[x], x.kind(), shape))
     }
 
-    fn compared(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, Error> {
+    fn compared(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
         let [x, y] = self.both(x, y)?;
         let shape = Script::joined(&x, &y)?;
         Ok(self.push(op, &[&x, &y], ValueKind::Bits(1), shape))
@@ -162,7 +162,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`].
-    pub fn lt(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn lt(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.compared(Action::Lt, &x.into(), &y.into())
     }
 
@@ -170,7 +170,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`].
-    pub fn le(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn le(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.compared(Action::Le, &x.into(), &y.into())
     }
 
@@ -178,7 +178,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`].
-    pub fn eq(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn eq(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.compared(Action::Eq, &x.into(), &y.into())
     }
 
@@ -186,7 +186,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`]; a c that is no single bit.
-    pub fn select(&mut self, c: &Value, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn select(&mut self, c: &Value, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         if c.kind() != ValueKind::Bits(1) {
             return Err(format!("select chooses by bits of width 1, and this is {}", c.describe()));
         }
@@ -199,7 +199,7 @@ impl Script {
         Ok(self.push(Action::Select, &[c, &x, &y], x.kind(), shape))
     }
 
-    fn logic(&mut self, op: Action, what: &str, x: &Arg, y: &Arg) -> Result<Value, Error> {
+    fn logic(&mut self, op: Action, what: &str, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
         if let (Arg::Integer(_), Arg::Integer(_)) = (x, y) {
             return Err(format!("{what} of two integers: how many bits they have is not said"));
         }
@@ -213,7 +213,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`]; numbers.
-    pub fn xor(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn xor(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.logic(Action::Xor, "xor", &x.into(), &y.into())
     }
 
@@ -221,7 +221,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::xor`].
-    pub fn and(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn and(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.logic(Action::And, "and", &x.into(), &y.into())
     }
 
@@ -229,7 +229,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::xor`].
-    pub fn or(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn or(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.logic(Action::Or, "or", &x.into(), &y.into())
     }
 
@@ -237,7 +237,7 @@ impl Script {
     ///
     /// # Errors
     /// Numbers.
-    pub fn not(&mut self, x: &Value) -> Result<Value, Error> {
+    pub fn not(&mut self, x: &Value) -> Result<Value, ProgramError> {
         bits(x, "not")?;
         Ok(self.push(Action::Not, &[x], x.kind(), x.shape().clone()))
     }
@@ -246,7 +246,7 @@ impl Script {
     ///
     /// # Errors
     /// Bits; a width that no number has.
-    pub fn bits(&mut self, x: &Value, width: usize) -> Result<Value, Error> {
+    pub fn bits(&mut self, x: &Value, width: usize) -> Result<Value, ProgramError> {
         number(x, "bits")?;
         if !(1..=NUMBER_BITS).contains(&width) {
             return Err(format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for"));
@@ -258,7 +258,7 @@ impl Script {
     ///
     /// # Errors
     /// A number; more bits than a number has.
-    pub fn num(&mut self, x: &Value) -> Result<Value, Error> {
+    pub fn num(&mut self, x: &Value) -> Result<Value, ProgramError> {
         let width = bits(x, "num")?;
         if width > NUMBER_BITS {
             return Err(format!("{width} bits are no number: it has at most {NUMBER_BITS}"));
@@ -270,7 +270,7 @@ impl Script {
     ///
     /// # Errors
     /// More than 30 places.
-    pub fn shift(&mut self, x: &Value, by: i64) -> Result<Value, Error> {
+    pub fn shift(&mut self, x: &Value, by: i64) -> Result<Value, ProgramError> {
         let most = match x.kind() {
             ValueKind::Num => 30,
             ValueKind::Bits(width) => width as i64,
@@ -287,7 +287,7 @@ impl Script {
     ///
     /// # Errors
     /// As [`Script::add`]; bits; an integer that is not above 0.
-    pub fn div(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+    pub fn div(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let y = y.into();
         if let Arg::Integer(by) = y
             && !(1..crate::program::BOUND).contains(&by)
@@ -306,7 +306,7 @@ impl Script {
     /// # Errors
     /// A table of bits, or of another size; an index with more bits than its places have; shapes that do not
     /// fit.
-    pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, Error> {
+    pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, ProgramError> {
         number(table, "the table of lookup")?;
         let entries = table.shape().last();
         if !(2..=256).contains(&entries) {
@@ -340,7 +340,7 @@ impl Script {
     ///
     /// # Errors
     /// Arguments of other widths than the circuit's inputs, or whose shapes do not fit.
-    pub fn circuit(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, Error> {
+    pub fn circuit(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, ProgramError> {
         let widths = circuit.inputs();
         if args.len() != widths.len() {
             return Err(format!("the circuit takes {} values, and {} are given", widths.len(), args.len()));

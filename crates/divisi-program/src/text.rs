@@ -11,7 +11,7 @@
 //! output place 1,3
 //! ```
 
-use crate::program::{Arg, Error, Script, Value, ValueKind};
+use crate::program::{Arg, ProgramError, Script, Value, ValueKind};
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use std::collections::HashMap;
@@ -23,18 +23,18 @@ pub const LINE: usize = 1 << 20;
 const HEAD: [&str; 3] = ["divisi", "program", "1"];
 
 /// Where circuits come from: the one of this name, or of this file.
-pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, Error>;
+pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, ProgramError>;
 
 /// Read a program. `circuits` finds those that it names.
 ///
 /// # Errors
 /// The first statement that does not stand, with its line.
-pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, Error> {
+pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> {
     let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits };
     let mut begun = false;
     let mut last = 0;
     for (number, line) in (1..).zip(text.lines()) {
-        let at = |what: Error| format!("line {number}: {what}");
+        let at = |what: ProgramError| format!("line {number}: {what}");
         last = number;
         if line.len() > LINE {
             return Err(at(format!("{} bytes in one line: it has at most {LINE}", line.len())));
@@ -68,7 +68,7 @@ struct Reader<'c> {
 }
 
 /// A name that may be given.
-fn name(word: &str) -> Result<&str, Error> {
+fn name(word: &str) -> Result<&str, ProgramError> {
     let mut chars = word.chars();
     let right = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -90,7 +90,7 @@ fn short(word: &str) -> String {
     if word.chars().nth(40).is_some() { format!("{clean}...") } else { clean }
 }
 
-fn party(word: &str) -> Result<u8, Error> {
+fn party(word: &str) -> Result<u8, ProgramError> {
     let number = word.parse::<u8>().ok().filter(|number| *number > 0);
     number.ok_or_else(|| format!("{} is no party: parties are 1 to 255", short(word)))
 }
@@ -102,7 +102,7 @@ fn integer(word: &str) -> Option<i64> {
 }
 
 impl Reader<'_> {
-    fn statement(&mut self, words: &[&str]) -> Result<(), Error> {
+    fn statement(&mut self, words: &[&str]) -> Result<(), ProgramError> {
         if let Some(equals) = words.iter().position(|word| *word == "=") {
             let (names, rest) = (&words[..equals], &words[equals + 1..]);
             let Some((op, args)) = rest.split_first() else {
@@ -122,7 +122,7 @@ impl Reader<'_> {
     }
 
     /// Give results names; a place that nobody asks for may be left out.
-    fn give(&mut self, names: &[&str], mut results: Vec<Value>, op: &str) -> Result<(), Error> {
+    fn give(&mut self, names: &[&str], mut results: Vec<Value>, op: &str) -> Result<(), ProgramError> {
         if names.len() == 1 && matches!(op, "min" | "max") {
             results.truncate(1);
         }
@@ -139,16 +139,17 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn define(&mut self, word: &str, value: Value) -> Result<(), Error> {
+    fn define(&mut self, word: &str, value: Value) -> Result<(), ProgramError> {
         if self.names.insert(name(word)?.to_owned(), value).is_some() {
             return Err(format!("the name {word} is given already"));
         }
         Ok(())
     }
 
-    fn input(&mut self, words: &[&str]) -> Result<(), Error> {
-        let form =
-            || Error::from("an input is `input NAME PARTY num SHAPE` or `input NAME PARTY bits W SHAPE`");
+    fn input(&mut self, words: &[&str]) -> Result<(), ProgramError> {
+        let form = || {
+            ProgramError::from("an input is `input NAME PARTY num SHAPE` or `input NAME PARTY bits W SHAPE`")
+        };
         let [word, owner, kind @ ..] = words else { return Err(form()) };
         let (kind, shape) = match kind {
             ["num", shape @ ..] => (ValueKind::Num, shape),
@@ -171,18 +172,18 @@ impl Reader<'_> {
         self.define(word, value)
     }
 
-    fn output(&mut self, words: &[&str]) -> Result<(), Error> {
+    fn output(&mut self, words: &[&str]) -> Result<(), ProgramError> {
         let (word, parties) = match words {
             [word, parties] => (word, parties),
             [word] => return Err(format!("the output {} goes to nobody: give parties, as 1,3", short(word))),
             _ => return Err("an output is `output NAME PARTIES`, the parties as 1,3".into()),
         };
         let value = self.named(word)?;
-        let receivers = parties.split(',').map(party).collect::<Result<Vec<u8>, Error>>()?;
+        let receivers = parties.split(',').map(party).collect::<Result<Vec<u8>, ProgramError>>()?;
         self.program.output(word, &value, &receivers)
     }
 
-    fn named(&self, word: &str) -> Result<Value, Error> {
+    fn named(&self, word: &str) -> Result<Value, ProgramError> {
         let value = self.names.get(word).cloned();
         value.ok_or_else(|| match name(word) {
             Ok(_) => format!("{} is used before it is given", short(word)),
@@ -190,7 +191,7 @@ impl Reader<'_> {
         })
     }
 
-    fn arg(&self, word: &str) -> Result<Arg, Error> {
+    fn arg(&self, word: &str) -> Result<Arg, ProgramError> {
         if let Some(number) = integer(word) {
             return Ok(Arg::Integer(number));
         }
@@ -200,22 +201,22 @@ impl Reader<'_> {
         self.named(word).map(Arg::Value)
     }
 
-    fn args<const N: usize>(&self, op: &str, words: &[&str]) -> Result<[Arg; N], Error> {
-        let args = words.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, Error>>()?;
+    fn args<const N: usize>(&self, op: &str, words: &[&str]) -> Result<[Arg; N], ProgramError> {
+        let args = words.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, ProgramError>>()?;
         let given = args.len();
         args.try_into().map_err(|_| format!("{op} takes {N} arguments, and {given} are given"))
     }
 
     /// The only name among the arguments, and what follows it.
-    fn value_and<'w>(&self, op: &str, words: &'w [&'w str]) -> Result<(Value, &'w [&'w str]), Error> {
+    fn value_and<'w>(&self, op: &str, words: &'w [&'w str]) -> Result<(Value, &'w [&'w str]), ProgramError> {
         let Some((first, rest)) = words.split_first() else {
             return Err(format!("{op} takes a name"));
         };
         Ok((self.named(first)?, rest))
     }
 
-    fn operation(&mut self, op: &str, words: &[&str]) -> Result<Vec<Value>, Error> {
-        let one = |value: Result<Value, Error>| value.map(|value| vec![value]);
+    fn operation(&mut self, op: &str, words: &[&str]) -> Result<Vec<Value>, ProgramError> {
+        let one = |value: Result<Value, ProgramError>| value.map(|value| vec![value]);
         let alone = |rest: &[&str]| match rest {
             [] => Ok(()),
             _ => Err(format!("{op} takes one name")),
@@ -273,7 +274,7 @@ impl Reader<'_> {
             "gather" => {
                 let (x, rest) = self.value_and(op, words)?;
                 let place = |word: &&str| word.parse().map_err(|_| format!("{} is no place", short(word)));
-                let places = rest.iter().map(place).collect::<Result<Vec<usize>, Error>>()?;
+                let places = rest.iter().map(place).collect::<Result<Vec<usize>, ProgramError>>()?;
                 one(self.program.gather(&x, &places))
             }
             "bits" | "shift" => {
@@ -293,21 +294,22 @@ impl Reader<'_> {
                     return Err("circuit takes the name of a circuit, or of its file, and values".into());
                 };
                 let circuit = (self.circuits)(circuit)?;
-                let args = args.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, Error>>()?;
+                let args =
+                    args.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, ProgramError>>()?;
                 self.program.circuit(&circuit, &args)
             }
             _ => Err(format!("{} is no operation: docs/programs.md has all of them", short(op))),
         }
     }
 
-    fn constant(&mut self, words: &[&str]) -> Result<Value, Error> {
+    fn constant(&mut self, words: &[&str]) -> Result<Value, ProgramError> {
         let Some((shape, numbers)) = words.split_first() else {
             return Err("const takes a shape and its numbers, as `const 1x3 1 2 3`".into());
         };
         let number = |word: &&str| {
             integer(word).ok_or_else(|| format!("{} is no integer that a number can be", short(word)))
         };
-        let numbers = numbers.iter().map(number).collect::<Result<Vec<i64>, Error>>()?;
+        let numbers = numbers.iter().map(number).collect::<Result<Vec<i64>, ProgramError>>()?;
         self.program.constant(shape.parse()?, &numbers)
     }
 }

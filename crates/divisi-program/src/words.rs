@@ -2,7 +2,7 @@
 //!
 //! Each comes in two ways: with the fewest ANDs, one after the other, or with few rounds.
 
-use divisi_circuit::{Bit, Build, Gates, Program};
+use divisi_circuit::{Build, BuildBit, Gates, Program};
 
 /// A circuit on words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +45,7 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
         }
         Word::Sub => {
             let (x, y) = (input(&mut g), input(&mut g));
-            let y: Vec<Bit> = y.into_iter().map(|bit| g.not(bit)).collect();
+            let y: Vec<BuildBit> = y.into_iter().map(|bit| g.not(bit)).collect();
             add(&mut g, &x, &y, true, low_depth).0
         }
         Word::And => {
@@ -64,7 +64,7 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
         Word::Zero => {
             let mut some = input(&mut g);
             while some.len() > 1 {
-                let pair = |pair: &[Bit]| match pair {
+                let pair = |pair: &[BuildBit]| match pair {
                     [x, y] => or(&mut g, *x, *y),
                     _ => pair[0],
                 };
@@ -95,23 +95,23 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
     g.finish()
 }
 
-fn or(g: &mut Build, x: Bit, y: Bit) -> Bit {
+fn or(g: &mut Build, x: BuildBit, y: BuildBit) -> BuildBit {
     let (sum, product) = (g.xor(x, y), g.and(x, y));
     g.xor(sum, product)
 }
 
-fn choose(g: &mut Build, c: Bit, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
+fn choose(g: &mut Build, c: BuildBit, x: &[BuildBit], y: &[BuildBit]) -> Vec<BuildBit> {
     x.iter().zip(y).map(|(x, y)| g.choose(c, *x, *y)).collect()
 }
 
 /// What two spans of bits make together: whether a carry comes out, and whether one passes through.
-fn over(g: &mut Build, low: (Bit, Bit), high: (Bit, Bit)) -> (Bit, Bit) {
+fn over(g: &mut Build, low: (BuildBit, BuildBit), high: (BuildBit, BuildBit)) -> (BuildBit, BuildBit) {
     let through = g.and(high.1, low.0);
     (g.xor(high.0, through), g.and(high.1, low.1))
 }
 
 /// x < y: no carry comes out of x + (not y) + 1.
-fn less(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Bit {
+fn less(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> BuildBit {
     if !low_depth {
         // the borrow of x - y
         let mut borrow = g.constant(false);
@@ -121,13 +121,13 @@ fn less(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Bit {
         }
         return borrow;
     }
-    let mut spans: Vec<(Bit, Bit)> = Vec::with_capacity(x.len());
+    let mut spans: Vec<(BuildBit, BuildBit)> = Vec::with_capacity(x.len());
     for (x, y) in x.iter().zip(y) {
         let (not_x, differ) = (g.not(*x), g.xor(*x, *y));
         spans.push((g.and(not_x, *y), g.not(differ)));
     }
     while spans.len() > 1 {
-        let pair = |pair: &[(Bit, Bit)]| match pair {
+        let pair = |pair: &[(BuildBit, BuildBit)]| match pair {
             [low, high] => over(g, *low, *high),
             _ => pair[0],
         };
@@ -137,9 +137,15 @@ fn less(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Bit {
 }
 
 /// x + y + carry modulo 2^W, and what is carried out.
-fn add(g: &mut Build, x: &[Bit], y: &[Bit], carry: bool, low_depth: bool) -> (Vec<Bit>, Bit) {
+fn add(
+    g: &mut Build,
+    x: &[BuildBit],
+    y: &[BuildBit],
+    carry: bool,
+    low_depth: bool,
+) -> (Vec<BuildBit>, BuildBit) {
     let first = g.constant(carry);
-    let sums: Vec<Bit> = x.iter().zip(y).map(|(x, y)| g.xor(*x, *y)).collect();
+    let sums: Vec<BuildBit> = x.iter().zip(y).map(|(x, y)| g.xor(*x, *y)).collect();
     if !low_depth {
         let mut carry = first;
         let mut out = Vec::with_capacity(sums.len());
@@ -150,7 +156,7 @@ fn add(g: &mut Build, x: &[Bit], y: &[Bit], carry: bool, low_depth: bool) -> (Ve
         return (out, carry);
     }
     // Sklansky: after step s every place has what its block of 2^s carries up to it
-    let mut spans: Vec<(Bit, Bit)> = Vec::with_capacity(sums.len());
+    let mut spans: Vec<(BuildBit, BuildBit)> = Vec::with_capacity(sums.len());
     for ((x, y), sum) in x.iter().zip(y).zip(&sums) {
         spans.push((g.and(*x, *y), *sum));
     }
@@ -171,14 +177,14 @@ fn add(g: &mut Build, x: &[Bit], y: &[Bit], carry: bool, low_depth: bool) -> (Ve
 }
 
 /// Restoring division, a bit of the quotient a step, the highest first.
-fn divide(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Vec<Bit> {
+fn divide(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> Vec<BuildBit> {
     let zero = g.constant(false);
     let mut rest = vec![zero; y.len()];
     let mut quotient = Vec::with_capacity(x.len());
     for bit in x.iter().rev() {
         // 2 rest + bit, one bit wider than y
-        let wide: Vec<Bit> = std::iter::once(*bit).chain(rest.iter().copied()).collect();
-        let mut less_y: Vec<Bit> = Vec::with_capacity(wide.len());
+        let wide: Vec<BuildBit> = std::iter::once(*bit).chain(rest.iter().copied()).collect();
+        let mut less_y: Vec<BuildBit> = Vec::with_capacity(wide.len());
         for y in y {
             less_y.push(g.not(*y));
         }
@@ -194,17 +200,17 @@ fn divide(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Vec<Bit> {
 /// With W bits and 2^(L-1) < d <= 2^L the quotient is x m / 2^(W+L) rounded down, m being 2^(W+L) / d rounded
 /// up: m d is then beyond 2^(W+L) by less than 2^L. The product is a sum of x in the places of m's signed
 /// digits, three of which become two until two are left.
-fn divide_by(g: &mut Build, x: &[Bit], divisor: u32, low_depth: bool) -> Vec<Bit> {
+fn divide_by(g: &mut Build, x: &[BuildBit], divisor: u32, low_depth: bool) -> Vec<BuildBit> {
     let divisor = u128::from(divisor.max(1));
     let (width, zero) = (x.len(), g.constant(false));
     let behind = width + (u128::BITS - (divisor - 1).leading_zeros()) as usize;
     let whole = 2 * width + 1;
-    let bit = |x: Option<&Bit>| x.copied().unwrap_or(zero);
+    let bit = |x: Option<&BuildBit>| x.copied().unwrap_or(zero);
     let (mut digits, mut place, mut ones) = ((1_u128 << behind).div_ceil(divisor), 0, 0_u128);
-    let mut rows: Vec<Vec<Bit>> = Vec::new();
+    let mut rows: Vec<Vec<BuildBit>> = Vec::new();
     while digits > 0 {
         if digits & 1 == 1 {
-            let mut row: Vec<Bit> =
+            let mut row: Vec<BuildBit> =
                 (0..whole).map(|i| bit(i.checked_sub(place).and_then(|i| x.get(i)))).collect();
             if digits & 3 == 3 {
                 // -1: all bits turned, plus 1

@@ -23,7 +23,7 @@
 use divisi_core::{Abort, Lanes, PartyId, step};
 use divisi_field::{Gf2, Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, Linear, Shared};
-use divisi_rep3::ohverture::{Cube, Dimensions, Table};
+use divisi_rep3::ohverture::{Cube, Dimensions, LookupTable};
 use divisi_rep3::{Trio, local};
 use std::error::Error;
 
@@ -81,15 +81,17 @@ impl Noise {
     }
 
     /// The same as a public table, each value as two's complement of 32 bits.
-    pub fn table(self) -> Option<Table<Gf64>> {
-        Table::new(&self.quantiles(INDEX).iter().map(|v| Gf64(u64::from(*v as u32))).collect::<Vec<_>>())
+    pub fn table(self) -> Option<LookupTable<Gf64>> {
+        LookupTable::new(
+            &self.quantiles(INDEX).iter().map(|v| Gf64(u64::from(*v as u32))).collect::<Vec<_>>(),
+        )
     }
 }
 
 /// Where noise is drawn from.
 pub enum Source {
     /// 2^16 places, by two factors.
-    Two(Table<Gf64>),
+    Two(LookupTable<Gf64>),
     /// 2^20 places, by three.
     Three(Cube<Gf8>),
 }

@@ -34,7 +34,7 @@ pub enum Agreement {
 }
 
 /// One input to be compared with the other two.
-pub struct Input<'a> {
+pub struct ComparedInput<'a> {
     /// [`Check::A24`] for a client's parts, [`Check::A26`] for stored ones, [`Check::A25`] for what has no
     /// secret part.
     pub check: Check,
@@ -74,7 +74,7 @@ impl Trio {
         part: Option<&Part>,
     ) -> Result<Agreement, Abort> {
         let verdicts =
-            self.agree_inputs(&[Input { check, public: *public, part: part.ok_or(Lack::Missing) }])?;
+            self.agree_inputs(&[ComparedInput { check, public: *public, part: part.ok_or(Lack::Missing) }])?;
         Ok(verdicts.first().copied().unwrap_or(Agreement::PublicDiffers))
     }
 
@@ -85,7 +85,11 @@ impl Trio {
     /// [`Abort::CheckFailed`] with A25 if the lists differ: whoever made them told different things, or
     /// another party lies about its own. Whatever a broken peer causes. A difference of inputs is no error
     /// but an [`Agreement`].
-    pub fn agree_list(&mut self, list: &[u8; 32], inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+    pub fn agree_list(
+        &mut self,
+        list: &[u8; 32],
+        inputs: &[ComparedInput<'_>],
+    ) -> Result<Vec<Agreement>, Abort> {
         let peers = [self.prev, self.next];
         for peer in peers {
             self.session.send(LIST, peer, list, 0)?;
@@ -100,12 +104,12 @@ impl Trio {
         self.finish_agreement(inputs)
     }
 
-    fn agree_inputs(&mut self, inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+    fn agree_inputs(&mut self, inputs: &[ComparedInput<'_>]) -> Result<Vec<Agreement>, Abort> {
         self.send_digests(inputs)?;
         self.finish_agreement(inputs)
     }
 
-    fn send_digests(&mut self, inputs: &[Input<'_>]) -> Result<(), Abort> {
+    fn send_digests(&mut self, inputs: &[ComparedInput<'_>]) -> Result<(), Abort> {
         let sides = [(self.prev, 0), (self.next, 1)];
         // round 1: the public digest to both, the digest of each component to its other holder
         for (peer, side) in sides {
@@ -128,7 +132,7 @@ impl Trio {
         Ok(())
     }
 
-    fn finish_agreement(&mut self, inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+    fn finish_agreement(&mut self, inputs: &[ComparedInput<'_>]) -> Result<Vec<Agreement>, Abort> {
         let sides = [(self.prev, 0), (self.next, 1)];
         let me = self.me();
         let mut verdicts: Vec<Agreement> = inputs
@@ -170,7 +174,11 @@ impl Trio {
     }
 
     /// Round 2: everybody's verdicts to everybody; the worst counts, and is compared at the next barrier.
-    fn share_verdicts(&mut self, inputs: &[Input<'_>], mine: &[Agreement]) -> Result<Vec<Agreement>, Abort> {
+    fn share_verdicts(
+        &mut self,
+        inputs: &[ComparedInput<'_>],
+        mine: &[Agreement],
+    ) -> Result<Vec<Agreement>, Abort> {
         let mut worst_of_all: Vec<[u8; 2]> = mine.iter().map(|verdict| encode(*verdict)).collect();
         let encoded = worst_of_all.concat();
         for peer in [self.prev, self.next] {
@@ -240,7 +248,7 @@ impl Trio {
 }
 
 /// The component that both we and the other party on that side have: 0 for the previous, 1 for the next.
-fn component<'a>(input: &Input<'a>, side: usize) -> Result<&'a [u8], Lack> {
+fn component<'a>(input: &ComparedInput<'a>, side: usize) -> Result<&'a [u8], Lack> {
     input.part.map(|part| if side == 0 { &part.first[..] } else { &part.second[..] })
 }
 

@@ -5,7 +5,7 @@
 
 use crate::Trio;
 use crate::deal::{self, Part};
-use divisi_core::{Abort, Parameters, local};
+use divisi_core::{Abort, PublicParameters, local};
 use divisi_net::{Machine, Mesh, World};
 
 /// Run `f` at each of three parties; the results in the parties' order.
@@ -16,7 +16,7 @@ use divisi_net::{Machine, Mesh, World};
 /// # Panics
 /// If a party panics.
 pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R>, Abort> {
-    local::first(run_over(local::links(3), &Parameters::new("rep3 local"), f))
+    local::first(run_over(local::links(3), &PublicParameters::new("rep3 local"), f))
 }
 
 /// Run `f` at each of three parties, over these links: how each of them ended.
@@ -25,7 +25,7 @@ pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R
 /// If a party panics.
 pub fn run_over<R: Send>(
     meshes: Vec<Mesh>,
-    parameters: &Parameters,
+    parameters: &PublicParameters,
     f: impl Fn(Trio) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     local::run_over(meshes, |_| parameters.clone(), |session| f(Trio::new(session)?))

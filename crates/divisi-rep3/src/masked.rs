@@ -23,7 +23,7 @@ const DIGEST: Step = step!("open_to.digest");
 const MASKED: Step = step!("open_masked");
 
 /// A fresh random byte in every lane, that nobody knows: consumed by the one opening that it masks.
-pub struct Mask(Byte);
+pub struct ByteMask(Byte);
 
 impl Trio {
     /// Open a value to one party: a byte a lane there, nothing at the others. One round.
@@ -68,8 +68,8 @@ impl Rep3 {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn mask(&mut self, lanes: usize) -> Result<Mask, Abort> {
-        self.random_bytes(lanes).map(Mask)
+    pub fn mask(&mut self, lanes: usize) -> Result<ByteMask, Abort> {
+        self.random_bytes(lanes).map(ByteMask)
     }
 
     /// Open `c = x + r`: not compared before the next barrier. Gives back c, and r as a secret to continue
@@ -77,7 +77,7 @@ impl Rep3 {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the mask has another number of lanes than the value.
-    pub fn open_masked(&mut self, x: &Byte, r: Mask) -> Result<(Vec<u8>, Byte), Abort> {
+    pub fn open_masked(&mut self, x: &Byte, r: ByteMask) -> Result<(Vec<u8>, Byte), Abort> {
         let mut sum = r.0.clone();
         self.add(&mut sum, x)?;
         if !sum.is_replicated() {
@@ -103,7 +103,7 @@ impl Rep3 {
 mod tests {
     use crate::local::{deal_all, run, run_over};
     use crate::{Protocol, Rep3, Security};
-    use divisi_core::{Abort, Check, Parameters, PartyId, settle};
+    use divisi_core::{Abort, Check, PartyId, PublicParameters, settle};
     use divisi_net::{Frame, memory, tamper::Tap};
 
     fn x() -> Vec<u8> {
@@ -166,7 +166,7 @@ mod tests {
         };
         let tap = Tap::new(&meshes[0]);
         tap.intercept(PartyId::from_index(1).unwrap(), Box::new(liar)).unwrap();
-        let results = run_over(meshes, &Parameters::new("split"), |mut trio| {
+        let results = run_over(meshes, &PublicParameters::new("split"), |mut trio| {
             let byte = trio.input(&parts[trio.me().index()][0])?;
             let mut rep = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
             let mask = rep.mask(700)?;

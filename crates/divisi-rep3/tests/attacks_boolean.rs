@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Blocks, Boolean, Check, Convert, Job, PartyId, Step, settle};
+use divisi_core::{Abort, Blocks, Boolean, Check, Convert, PartyId, ProgramRun, Step, settle};
 use divisi_rep3::adversary::harness::{Harness, failed_check, many, party};
 use divisi_rep3::{Bit, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::sha3::permutation_program;
@@ -56,7 +56,7 @@ fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Res
         let bits: [Bit; 8] = e.convert(byte)?;
         wires.extend(bits);
     }
-    let mut jobs = [Job::new(program, wires)];
+    let mut jobs = [ProgramRun::new(program, wires)];
     e.run(&mut jobs)?;
     let [job] = jobs;
     let pending = e.close(job.wires);
@@ -171,7 +171,7 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
                 }
             }
         });
-        let ended = e.run(&mut [Job::new(&program, wires)]);
+        let ended = e.run(&mut [ProgramRun::new(&program, wires)]);
         let counts = e.trio().session().meter().read();
         messages.store(counts.steps[PRODUCTS] as usize, Ordering::Relaxed);
         ended

@@ -8,7 +8,7 @@ use divisi_rep3::adversary::adaptive::{Lies, MULTIPLY, SIGMA, Z_PRIME, adapt, en
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Agreement, Byte, Input, Lack, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Agreement, Byte, ComparedInput, Lack, Protocol, Rep3, Security, Trio};
 
 const DIGESTS: &str = "divisi_rep3::input/digests";
 const VERDICT: &str = "divisi_rep3::input/verdict";
@@ -142,7 +142,8 @@ fn each_input_of_a_list_has_its_own_verdict() {
         let me = trio.me().index();
         let part = Ok(&dealt[me]);
         let lacks = |at: usize, lack| if me == at { Err(lack) } else { part };
-        let input = |public: usize, part| Input { check: Check::A24, public: [public as u8; 32], part };
+        let input =
+            |public: usize, part| ComparedInput { check: Check::A24, public: [public as u8; 32], part };
         let list = [
             input(1, part),
             input(1, lacks(0, Lack::NotYet)),
@@ -174,7 +175,7 @@ fn lists_that_differ_end_the_session() {
                 let me = trio.me().index();
                 let mut list = [5; 32];
                 list[at] ^= u8::from(me == odd);
-                let input = Input { check: Check::A24, public: [1; 32], part: Ok(&dealt[me]) };
+                let input = ComparedInput { check: Check::A24, public: [1; 32], part: Ok(&dealt[me]) };
                 trio.agree_list(&list, &[input])
             });
             let a25 = |result: &Result<_, Abort>| {

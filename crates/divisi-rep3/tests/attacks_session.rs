@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Operator, Position, Sent, place, sent};
-use divisi_core::{Abort, Check, Parameters, PartyId, settle};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, settle};
 use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
@@ -128,7 +128,7 @@ fn a_split_broadcast_is_noticed_at_once() {
 #[test]
 fn a_different_parameter_ends_the_start() {
     let base = |engine: &str, names: &[(&str, &[u8])]| {
-        names.iter().fold(Parameters::new(engine), |p, (n, v)| p.with(n, v))
+        names.iter().fold(PublicParameters::new(engine), |p, (n, v)| p.with(n, v))
     };
     let usual: &[(&str, &[u8])] =
         &[("protocol", b"gf4-circuit"), ("security", b"malicious"), ("lanes", &[2, 0])];

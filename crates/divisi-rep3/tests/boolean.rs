@@ -7,7 +7,7 @@ mod common;
 use common::{Noise, in_the_clear, random_program};
 use divisi_circuit::Program;
 use divisi_core::testing::Outputs;
-use divisi_core::{Abort, Boolean, Check, Convert, Counts, Job, Parameters, settle};
+use divisi_core::{Abort, Boolean, Check, Convert, Counts, ProgramRun, PublicParameters, settle};
 use divisi_net::memory;
 use divisi_rep3::lab::{Rep3Lab, run_over};
 use divisi_rep3::{Bit, Protocol, Rep3, Security};
@@ -46,7 +46,7 @@ fn run(lab: &Rep3Lab, programs: &[&Program], inputs: &[Vec<Vec<u8>>]) -> Counts 
             let mut jobs = Vec::new();
             for (program, inputs) in programs.iter().zip(inputs) {
                 let rest = secret.split_off(inputs.len());
-                jobs.push(Job::new(program, bits(e, std::mem::replace(&mut secret, rest))?));
+                jobs.push(ProgramRun::new(program, bits(e, std::mem::replace(&mut secret, rest))?));
             }
             e.run(&mut jobs)?;
             let mut out = Vec::new();
@@ -111,7 +111,7 @@ fn one_lane_serves_all() {
         let inputs = [secret(1, 1, 600), secret(2, 1, 1)].concat();
         let (opened, _) = lab
             .metered(&inputs, |e, secret| {
-                let mut jobs = [Job::new(&program, bits(e, secret)?)];
+                let mut jobs = [ProgramRun::new(&program, bits(e, secret)?)];
                 e.run(&mut jobs)?;
                 let [job] = jobs;
                 Ok(Outputs::bytes(bytes(e, job.wires)?))
@@ -130,11 +130,11 @@ fn inputs_that_do_not_fit_are_misuse() {
         for (n, lanes) in [(16, [3, 4]), (8, [3, 3])] {
             let inputs = [secret(1, 1, lanes[0]), secret(2, 1, lanes[1])].concat();
             let parts = divisi_rep3::lab::deal_all(&inputs);
-            let ended = run_over(memory::mesh(3), &Parameters::new("misuse"), |trio| {
+            let ended = run_over(memory::mesh(3), &PublicParameters::new("misuse"), |trio| {
                 let run = |e: &mut Rep3, secret| {
                     let mut wires = bits(e, secret)?;
                     wires.truncate(n);
-                    e.run(&mut [Job::new(&program, wires)])?;
+                    e.run(&mut [ProgramRun::new(&program, wires)])?;
                     Ok(Outputs::bytes([]))
                 };
                 lab.party(trio, &parts, &run)

@@ -4,7 +4,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, once, pairs};
-use divisi_core::{Abort, Boolean, Convert, Job};
+use divisi_core::{Abort, Boolean, Convert, ProgramRun};
 use divisi_rep3::adversary::Lie;
 use divisi_rep3::adversary::harness::{Harness, party};
 use divisi_rep3::deal::Part;
@@ -33,7 +33,7 @@ fn run(trio: Trio, parts: &[Vec<Part>; 3], program: &Program) -> (Rep3, Result<(
         let bits: [Bit; 8] = e.convert(byte).unwrap();
         wires.extend(bits);
     }
-    let end = e.run(&mut [Job::new(program, wires)]);
+    let end = e.run(&mut [ProgramRun::new(program, wires)]);
     (e, end)
 }
 

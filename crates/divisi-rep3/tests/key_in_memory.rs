@@ -6,7 +6,7 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, find, once};
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Job, Lanes, Parameters, settle};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Lanes, ProgramRun, PublicParameters, settle};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes;
@@ -97,7 +97,7 @@ fn encrypt(e: &mut Rep3, key: &[Byte]) -> Result<(), Abort> {
     let program = program();
     let bits: [Bit; 8] = e.convert(key[0].clone())?;
     let few = bits.iter().map(|bit| bit.first(64).unwrap()).collect();
-    e.run(&mut [Job::new(&program, bits.to_vec()), Job::new(&program, few)])?;
+    e.run(&mut [ProgramRun::new(&program, bits.to_vec()), ProgramRun::new(&program, few)])?;
     drop(bits);
     let round_keys = aes::expand(e, key)?;
     let mut state: [Byte; 16] = std::array::from_fn(|i| e.public(&[i as u8; LANES]));
@@ -113,7 +113,7 @@ fn encrypt(e: &mut Rep3, key: &[Byte]) -> Result<(), Abort> {
 /// Two encryptions; with `lie` a message of the first party is changed on its way to the last.
 fn play(protocol: Protocol, seed: u8, lie: Option<&'static str>) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let planted = Planted::new(seed);
-    let harness = Harness::new(3, &Parameters::new("key in memory"));
+    let harness = Harness::new(3, &PublicParameters::new("key in memory"));
     if let Some(step) = lie {
         harness.change(party(1), party(3), step, 0, |body| body[0] ^= 1);
     }

@@ -5,8 +5,8 @@
 
 use divisi_circuit::Build;
 use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Convert, Direction, Job, Matrix, Parameters, Session, Step, Verified,
-    settle,
+    Abort, Blocks, Boolean, Bytes, Convert, Direction, Matrix, ProgramRun, PublicParameters, Session, Step,
+    Verified, settle,
 };
 use divisi_net::memory;
 use divisi_rep3::adversary::adaptive::engine;
@@ -247,7 +247,7 @@ fn blocks_and_bits_of_another_strand_are_refused() {
             let input = g.input(1);
             g.output(&input);
             let program = g.finish();
-            e.run(&mut [Job::new(&program, vec![x])])
+            e.run(&mut [ProgramRun::new(&program, vec![x])])
         }),
         ("convert", |e, x| {
             let byte: Result<Byte, Abort> = e.convert([(); 8].map(|()| x.clone()));
@@ -274,7 +274,7 @@ fn blocks_and_bits_of_another_strand_are_refused() {
 fn in_two_sessions(f: impl Fn(Rep3, Rep3) -> Result<(), Abort> + Sync) -> Vec<Result<(), Abort>> {
     let meshes: Vec<_> = memory::mesh(3).into_iter().map(Arc::new).collect();
     let party = |mesh: &Arc<divisi_net::Mesh>| {
-        let start = |number| Trio::new(Session::start(mesh, number, &Parameters::new("two sessions"))?);
+        let start = |number| Trio::new(Session::start(mesh, number, &PublicParameters::new("two sessions"))?);
         f(engine(start(0)?), engine(start(1)?))
     };
     std::thread::scope(|scope| {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Counts, Direction, Job, Lanes, settle};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Counts, Direction, Lanes, ProgramRun, settle};
 use divisi_field::{Gf2, Gf8, Gf64, Gf128};
 use divisi_rep3::adversary::harness::Harness;
 use divisi_rep3::blackbox::{BlackBox, Element};
@@ -65,7 +65,7 @@ fn bits(trio: Trio) -> Result<Counts, Abort> {
     let program = g.finish();
     let mut e = engine(trio, Protocol::Gf4Circuit);
     let x = e.public_bit(&[true; LANES]);
-    let mut jobs = [Job::new(&program, vec![x.clone(), x])];
+    let mut jobs = [ProgramRun::new(&program, vec![x.clone(), x])];
     e.run(&mut jobs)?;
     let [job] = jobs;
     assert_eq!(job.wires[0].lanes(), LANES);

@@ -9,7 +9,9 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Convert, Job, Parameters, PartyId, settle};
+use divisi_core::{
+    Abort, Blocks, Boolean, Bytes, Check, Convert, PartyId, ProgramRun, PublicParameters, settle,
+};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
 use divisi_rep3::deal::{self, Part};
@@ -74,7 +76,7 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
         let bits: [Bit; 8] = bits?;
         wires.extend(bits);
     }
-    let mut jobs = [Job::new(&program, wires)];
+    let mut jobs = [ProgramRun::new(&program, wires)];
     e.run(&mut jobs)?;
     let of_bits: Byte = e.convert(std::array::from_fn::<Bit, 8, _>(|i| jobs[0].wires[i].clone()))?;
     let as_bytes: [Byte; 16] = e.convert(products)?;
@@ -157,7 +159,7 @@ fn honest(protocol: Protocol, key: u8) -> Honest {
 
 /// One attacked run: how the two honest parties ended.
 fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Result<End, Abort>; 2] {
-    let harness = Harness::new(&Parameters::new("rep3 harness"));
+    let harness = Harness::new(&PublicParameters::new("rep3 harness"));
     place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
     let ends = harness.act(|trio| {

@@ -11,7 +11,7 @@ use divisi_net::Frame;
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Shared};
-use divisi_rep3::ohverture::{Cube, Table};
+use divisi_rep3::ohverture::{Cube, LookupTable};
 use std::time::{Duration, Instant};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
@@ -37,7 +37,7 @@ fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
     let x = [secret, 0x80, 0xff];
     let (bit, byte) = (input::<Gf2>(b, 1, &x)?, input::<Gf8>(b, 2, &x)?);
     let (word, block) = (input::<Gf64>(b, 3, &x)?, input::<Gf128>(b, 1, &x)?);
-    let table = Table::new(&(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
+    let table = LookupTable::new(&(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
     let square = b.local_mul(&byte, &byte)?;
     let replicated = b.rohv_rss(8, LANES)?;
     let (looked_up, _) = b.lookup_of_additive(&table, square, replicated)?;

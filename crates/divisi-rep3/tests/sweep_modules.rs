@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, Blocks, Check, Convert, Parameters, PartyId, settle};
+use divisi_core::{Abort, Blocks, Check, Convert, PartyId, PublicParameters, settle};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
 use divisi_rep3::deal::Part;
@@ -120,7 +120,7 @@ fn honest(module: &'static str) -> Honest {
 
 /// One attacked run: whether an honest party stopped it.
 fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool {
-    let harness = Harness::new(&Parameters::new("rep3 harness"));
+    let harness = Harness::new(&PublicParameters::new("rep3 harness"));
     place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
     let ends = harness.act(|trio| {

@@ -23,8 +23,8 @@
 //! nothing of y: whatever is added to V and W, the answer depends on y through C y + u alone, in which u is
 //! uniform.
 
-use crate::engine::{Byte, Spdz, combined, rows};
-use crate::part::{Host, Part};
+use crate::engine::{AuthByte, Spdz, combined, rows};
+use crate::part::{Host, Shareable};
 use divisi_core::{Abort, Check, Prg, Settles, Step, Verified, step};
 use divisi_field::Gf8;
 use std::fmt;
@@ -37,13 +37,13 @@ const INPUT: Step = step!("client.input");
 /// What a party keeps of an output between what it tells the client first and last. It serves one challenge.
 #[must_use = "the client waits for the proof"]
 pub struct ForClient<F: Host> {
-    y: Byte<F>,
-    u: Byte<F>,
-    v: Byte<F>,
+    y: AuthByte<F>,
+    u: AuthByte<F>,
+    v: AuthByte<F>,
 }
 
 /// Random bytes that a client was told, with which it gives one input.
-pub struct ClientMask<F: Host>(Byte<F>);
+pub struct ClientMask<F: Host>(AuthByte<F>);
 
 /// What a client does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl<F: Host> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn show(&mut self, y: Verified<Byte<F>>) -> Result<(ForClient<F>, Zeroizing<Vec<u8>>), Abort> {
+    pub fn show(&mut self, y: Verified<AuthByte<F>>) -> Result<(ForClient<F>, Zeroizing<Vec<u8>>), Abort> {
         self.multiplies_bytes()?;
         let (y, m) = (y.into_inner(), rows::<F>());
         let both = self.random_bytes(m + m * m)?;
@@ -145,7 +145,7 @@ impl<F: Host> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session: also if the client told others another sum, or not as many bytes.
-    pub fn client_input(&mut self, mask: ClientMask<F>, sum: &[u8]) -> Result<Byte<F>, Abort> {
+    pub fn client_input(&mut self, mask: ClientMask<F>, sum: &[u8]) -> Result<AuthByte<F>, Abort> {
         let ClientMask(mut x) = mask;
         let digest =
             blake3::Hasher::new_derive_key("divisi 2026 spdz client input v1").update(sum).finalize();

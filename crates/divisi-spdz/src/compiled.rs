@@ -4,8 +4,8 @@
 //! type and it is `#[inline(never)]`. So the functions by which others come in here have that attribute, as
 //! have those that many of them share, and are named here for each field.
 
-use crate::engine::{Bit, Byte, Openings, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
-use crate::part::{Host, Word};
+use crate::engine::{AuthBit, AuthByte, Openings, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
+use crate::part::{Host, Word32};
 use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
@@ -77,11 +77,11 @@ fn engine<F: Host>() -> Vec<*const ()> {
         <Spdz<F> as Boolean>::public_bit as *const (),
         <Spdz<F> as Boolean>::join_bits as *const (),
         <Spdz<F> as Boolean>::run as *const (),
-        <Spdz<F> as Convert<Byte<F>, [Bit<F>; 8]>>::convert as *const (),
-        <Spdz<F> as Convert<[Bit<F>; 8], Byte<F>>>::convert as *const (),
-        <Spdz<F> as Opens<Vec<Byte<F>>>>::open as *const (),
-        <Spdz<F> as Opens<Vec<Bit<F>>>>::open as *const (),
-        <Spdz<F> as Compares<Byte<F>>>::vanish as *const (),
+        <Spdz<F> as Convert<AuthByte<F>, [AuthBit<F>; 8]>>::convert as *const (),
+        <Spdz<F> as Convert<[AuthBit<F>; 8], AuthByte<F>>>::convert as *const (),
+        <Spdz<F> as Opens<Vec<AuthByte<F>>>>::open as *const (),
+        <Spdz<F> as Opens<Vec<AuthBit<F>>>>::open as *const (),
+        <Spdz<F> as Compares<AuthByte<F>>>::vanish as *const (),
     ]
 }
 
@@ -117,7 +117,7 @@ fn values<F: Host>() -> Vec<*const ()> {
         Party::<F>::check as *const (),
         Party::<F>::open::<Gf2> as *const (),
         Party::<F>::open::<Gf8> as *const (),
-        Party::<F>::open::<Word> as *const (),
+        Party::<F>::open::<Word32> as *const (),
         <Auth<Gf2, F> as Lanes>::gather as *const (),
         <Auth<Gf8, F> as Lanes>::gather as *const (),
     ]

@@ -1,7 +1,7 @@
 //! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real
 //! secrets).
 
-use crate::part::{Embeds, Lies, Mac, Part};
+use crate::part::{Embeds, Lies, Mac, Shareable};
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::Units;
@@ -38,14 +38,14 @@ impl<F: Mac> Dealer<F> {
         self.alphas.iter().fold(F::ZERO, |sum, alpha| sum + *alpha)
     }
 
-    fn random<V: Part>(&mut self, count: usize) -> Vec<V> {
+    fn random<V: Shareable>(&mut self, count: usize) -> Vec<V> {
         let mut values = vec![V::default(); count];
         V::add_random(&mut self.prg, &mut values);
         values
     }
 
     /// Shares of what all add up to: all parties but the last have random ones.
-    fn share<V: Part>(&mut self, mut rest: Vec<V>) -> Vec<V> {
+    fn share<V: Shareable>(&mut self, mut rest: Vec<V>) -> Vec<V> {
         let mut ours = None;
         for party in 0..self.alphas.len() - 1 {
             let random = self.random::<V>(rest.len());
@@ -57,7 +57,7 @@ impl<F: Mac> Dealer<F> {
         ours.unwrap_or(rest)
     }
 
-    fn authenticate<V: Part>(&mut self, values: Vec<V>) -> Auth<V, F>
+    fn authenticate<V: Shareable>(&mut self, values: Vec<V>) -> Auth<V, F>
     where
         F: Embeds<V>,
     {
@@ -70,7 +70,7 @@ impl<F: Mac> Dealer<F> {
 }
 
 impl<F: Mac> Dealer<F> {
-    fn triples<V: Part + Field>(&mut self, count: usize) -> Triples<V, F>
+    fn triples<V: Shareable + Field>(&mut self, count: usize) -> Triples<V, F>
     where
         F: Embeds<V>,
     {

@@ -1,6 +1,6 @@
 //! Unit vectors of secret position: Demux of KOR+17 (Protocol 3) over random bits.
 
-use crate::part::{Mac, Word};
+use crate::part::{Mac, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Products, Source, Units};
@@ -105,8 +105,8 @@ impl<F: Mac> Party<F> {
                 self.mask(&mut sum, &elements(&r.part(at..at + lanes), power))?;
             }
             // what is shared lies in the piece's own bits: so does the sum of these parts of all shares
-            let own = |x: &F| Word((x.to_bits() & ((1 << width) - 1)) as u32);
-            masked.push(Auth::<Word, F>::new(sum.x.iter().map(own).collect(), sum.m.clone()));
+            let own = |x: &F| Word32((x.to_bits() & ((1 << width) - 1)) as u32);
+            masked.push(Auth::<Word32, F>::new(sum.x.iter().map(own).collect(), sum.m.clone()));
         }
         let opened = self.open_pieces(DECOMPOSE, &masked, &vec![width; masked.len()])?;
         let mut public = Vec::with_capacity(r.len());
@@ -144,7 +144,7 @@ impl<F: Mac> Stack<F> {
 mod tests {
     use super::*;
     use crate::dealer::Dealer;
-    use divisi_core::Parameters;
+    use divisi_core::PublicParameters;
     use divisi_core::testing::{Harness, Way, failed_check, party, run};
     use divisi_field::{Field, Gf48};
 
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn what_is_decomposed_takes_an_entry_a_bit() {
         for (log, lanes) in [(1, 9), (2, 9), (3, 5), (4, 3), (5, 2), (6, 2)] {
-            let harness = Harness::new(2, &Parameters::new("demux tests"));
+            let harness = Harness::new(2, &PublicParameters::new("demux tests"));
             let recording = harness.recording(party(1));
             let ends = harness.act(|session| {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn what_fills_the_last_byte_is_zero() {
         for bit in 2..8 {
-            let harness = Harness::new(2, &Parameters::new("demux tests"));
+            let harness = Harness::new(2, &PublicParameters::new("demux tests"));
             harness.change(party(2), party(1), DECOMPOSE.name, 0, move |body| body[0] ^= 1 << bit);
             let ends = harness.act(|session| {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
@@ -188,7 +188,7 @@ mod tests {
     fn one_entry_is_one_and_all_others_are_zero() {
         for (n, log) in [(2, 1), (2, 4), (2, 5), (3, 6), (2, 8), (5, 8)] {
             let lanes = 9;
-            let ends = run(n, &Parameters::new("demux tests"), |session| {
+            let ends = run(n, &PublicParameters::new("demux tests"), |session| {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
                 let units = party.demux(&mut dealer, log, lanes)?;
                 party.check()?;

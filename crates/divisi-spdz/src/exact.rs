@@ -1,6 +1,6 @@
 //! A source whose every answer is counted before it masks anything.
 
-use crate::part::{Lies, Mac, Part};
+use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
@@ -39,11 +39,11 @@ fn holds<V: Field, F: Mac + Lies<V>>(party: &Party<F>) -> Result<(), Abort> {
 }
 
 /// Whether there are so many shares, and as many of their MACs.
-fn counts<V: Part, F: Mac>(made: &Auth<V, F>, count: usize) -> bool {
+fn counts<V: Shareable, F: Mac>(made: &Auth<V, F>, count: usize) -> bool {
     [made.x.len(), made.m.len()] == [count; 2]
 }
 
-fn all_count<V: Part, F: Mac>(made: &Triples<V, F>, count: usize) -> bool {
+fn all_count<V: Shareable, F: Mac>(made: &Triples<V, F>, count: usize) -> bool {
     [&made.a, &made.b, &made.c].iter().all(|part| counts(part, count))
 }
 

@@ -1,7 +1,7 @@
 //! Inputs of a party, and outputs to one: by random values that it alone knows.
 
 use crate::engine::Spdz;
-use crate::part::{Host, Mac, Part};
+use crate::part::{Host, Mac, Shareable};
 use crate::share::Auth;
 use crate::source::Known;
 use crate::table::bytes;
@@ -169,7 +169,7 @@ impl<F: Host> Spdz<F> {
     }
 
     /// The owner, who has the values, tells all; echoed \[M0.3\].
-    fn broadcast<V: Part>(
+    fn broadcast<V: Shareable>(
         &mut self,
         owner: PartyId,
         mine: Option<Vec<V>>,

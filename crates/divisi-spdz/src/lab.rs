@@ -2,22 +2,22 @@
 //! build that holds real secrets).
 
 use crate::dealer::Dealer;
-use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
-use crate::part::{Host, Mac, Part};
+use crate::engine::{AuthBit, AuthByte, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte};
+use crate::part::{Host, Mac, Shareable};
 use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::source::Units;
 use crate::source::{Source, Triples};
 use divisi_core::testing::{BitLab, ByteLab, run};
-use divisi_core::{Abort, Parameters, PartyId, Session, settle};
+use divisi_core::{Abort, PartyId, PublicParameters, Session, settle};
 use divisi_field::{Field, Gf2};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use std::marker::PhantomData;
 
 /// A number of parties, whose preprocessing is dealt unless another one is named.
 pub struct SpdzLab<F> {
     parties: usize,
-    protocol: Protocol,
+    protocol: SpdzProtocol,
     preparation: Option<Preparation>,
     field: PhantomData<fn() -> F>,
 }
@@ -32,7 +32,7 @@ pub struct TinyLab<F> {
 impl<F> SpdzLab<F> {
     /// A lab of so many parties.
     #[must_use]
-    pub fn new(parties: usize, protocol: Protocol) -> Self {
+    pub fn new(parties: usize, protocol: SpdzProtocol) -> Self {
         SpdzLab { parties, protocol, preparation: None, field: PhantomData }
     }
 
@@ -65,7 +65,7 @@ pub fn begin<F: Host>(
     session: Session,
     preparation: Option<Preparation>,
 ) -> Result<(Party<F>, Box<dyn Source<F>>), Abort> {
-    let config = Config::default();
+    let config = SetupConfig::default();
     Ok(match preparation {
         None => {
             let (party, dealer) = Dealer::deal(session, 3)?;
@@ -90,7 +90,7 @@ pub fn unit_shares<F: Mac>(units: &Units<F>) -> [Vec<Gf2>; 2] {
 
 /// Our shares of the factors of products, and of the products.
 #[must_use]
-pub fn triple_shares<V: Part, F: Mac>(triples: &Triples<V, F>) -> [Vec<V>; 3] {
+pub fn triple_shares<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> [Vec<V>; 3] {
     [&triples.a, &triples.b, &triples.c].map(|of| of.x.clone())
 }
 
@@ -100,8 +100,8 @@ fn owners(parties: usize) -> impl Iterator<Item = PartyId> {
 }
 
 /// Settle all and open it to all, byte by byte.
-fn opened<F: Host>(engine: &mut Spdz<F>, out: &[Byte<F>]) -> Result<Vec<Vec<u8>>, Abort> {
-    let mut all = Byte::default();
+fn opened<F: Host>(engine: &mut Spdz<F>, out: &[AuthByte<F>]) -> Result<Vec<Vec<u8>>, Abort> {
+    let mut all = AuthByte::default();
     out.iter().for_each(|byte| all.append(byte));
     let pending = engine.close(all);
     let verified = settle(engine, pending)?;
@@ -111,8 +111,8 @@ fn opened<F: Host>(engine: &mut Spdz<F>, out: &[Byte<F>]) -> Result<Vec<Vec<u8>>
 }
 
 /// The same of bits.
-fn opened_bits<F: Host>(engine: &mut Spdz<F>, out: &[Bit<F>]) -> Result<Vec<Vec<bool>>, Abort> {
-    let mut all = Bit::default();
+fn opened_bits<F: Host>(engine: &mut Spdz<F>, out: &[AuthBit<F>]) -> Result<Vec<Vec<bool>>, Abort> {
+    let mut all = AuthBit::default();
     out.iter().for_each(|bit| all.append(bit));
     let pending = engine.close(all);
     let verified = settle(engine, pending)?;
@@ -133,9 +133,9 @@ impl<F: Host> ByteLab for SpdzLab<F> {
     fn bytes(
         &self,
         inputs: &[Vec<u8>],
-        f: impl Fn(&mut Spdz<F>, Vec<Byte<F>>) -> Result<Vec<Byte<F>>, Abort> + Sync,
+        f: impl Fn(&mut Spdz<F>, Vec<AuthByte<F>>) -> Result<Vec<AuthByte<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<u8>>, Abort> {
-        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+        agreed(run(self.parties, &PublicParameters::new("spdz lab"), |session| {
             let (party, source) = begin(session, self.preparation)?;
             let mut engine = Spdz::new(party, source, self.protocol)?;
             let me = engine.session().me();
@@ -155,9 +155,9 @@ impl<F: Host> BitLab for SpdzLab<F> {
     fn bits(
         &self,
         inputs: &[Vec<bool>],
-        f: impl Fn(&mut Spdz<F>, Vec<Bit<F>>) -> Result<Vec<Bit<F>>, Abort> + Sync,
+        f: impl Fn(&mut Spdz<F>, Vec<AuthBit<F>>) -> Result<Vec<AuthBit<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<bool>>, Abort> {
-        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+        agreed(run(self.parties, &PublicParameters::new("spdz lab"), |session| {
             let (party, source) = begin(session, self.preparation)?;
             let mut engine = Spdz::new(party, source, self.protocol)?;
             let me = engine.session().me();
@@ -179,9 +179,9 @@ impl<F: Host> BitLab for TinyLab<F> {
         inputs: &[Vec<bool>],
         f: impl Fn(&mut TinyBits<F>, Vec<TinyBit<F>>) -> Result<Vec<TinyBit<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<bool>>, Abort> {
-        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+        agreed(run(self.parties, &PublicParameters::new("spdz lab"), |session| {
             let (party, source) = begin(session, self.preparation)?;
-            let mut tiny = TinyBits::new(Spdz::new(party, source, Protocol::Lookup)?);
+            let mut tiny = TinyBits::new(Spdz::new(party, source, SpdzProtocol::Lookup)?);
             let me = tiny.engine().session().me();
             let pairs = || inputs.iter().zip(owners(self.parties));
             let masks = pairs().map(|(values, owner)| tiny.engine().bit_mask(owner, values.len()));
@@ -211,9 +211,9 @@ impl<F: Host> ByteLab for TinyLab<F> {
         inputs: &[Vec<u8>],
         f: impl Fn(&mut Tiny<F>, Vec<TinyByte<F>>) -> Result<Vec<TinyByte<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<u8>>, Abort> {
-        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+        agreed(run(self.parties, &PublicParameters::new("spdz lab"), |session| {
             let (party, source) = begin(session, self.preparation)?;
-            let mut tiny = Tiny::new(Spdz::new(party, source, Protocol::Lookup)?);
+            let mut tiny = Tiny::new(Spdz::new(party, source, SpdzProtocol::Lookup)?);
             let me = tiny.engine().session().me();
             let pairs = || inputs.iter().zip(owners(self.parties));
             let masks = pairs().map(|(values, owner)| tiny.engine().input_mask(owner, values.len()));

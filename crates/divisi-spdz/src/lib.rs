@@ -24,21 +24,21 @@
 //! | `engine` | Boolean programs; whether values are zero; openings | docs/spdz.md, section 10 |
 //!
 //! ```
-//! use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, Session, settle};
+//! use divisi_core::{Abort, Bytes, Direction, PublicParameters, PartyId, Session, settle};
 //! use divisi_field::Gf48;
-//! use divisi_ot::Config;
-//! use divisi_spdz::{Bucketed, Preparation, Protocol, Spdz};
+//! use divisi_ot::SetupConfig;
+//! use divisi_spdz::{Bucketed, Preparation, SpdzProtocol, Spdz};
 //! use std::sync::Arc;
 //!
 //! // the first party's byte goes through the S-box of AES, and the second party alone learns the result
 //! let party = |mesh| -> Result<Option<Vec<u8>>, Abort> {
-//!     let config = Config::default();
-//!     let parameters = Preparation::Bucketed.describe::<Gf48>(config, Parameters::new("example"));
+//!     let config = SetupConfig::default();
+//!     let parameters = Preparation::Bucketed.describe::<Gf48>(config, PublicParameters::new("example"));
 //!     let session = Session::start(&Arc::new(mesh), 1, &parameters)?;
 //!     let (first, second) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
 //!     let mine = session.me() == first;
 //!     let (party, source) = Bucketed::<Gf48>::start(session, config)?;
-//!     let mut engine = Spdz::new(party, Box::new(source), Protocol::Lookup)?;
+//!     let mut engine = Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)?;
 //!     let mut x = engine.input(first, mine.then_some(&[0x53]), 1)?;
 //!     engine.sbox(Direction::Encrypt, &mut [&mut x])?;
 //!     let pending = engine.close(x);
@@ -82,10 +82,11 @@ pub use client::{ClientFault, ClientMask, ForClient, Receipt};
 #[doc(hidden)]
 pub use compiled::compiled;
 pub use engine::{
-    Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
+    AuthBit, AuthByte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Spdz, SpdzProtocol, Tiny, TinyBit,
+    TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
-pub use part::{Embeds, Host, Lies, Mac, Part, Small, Word};
+pub use part::{Embeds, Host, Lies, Mac, Shareable, Small, Word32};
 pub use party::Party;
 pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;

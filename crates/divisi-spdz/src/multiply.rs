@@ -1,6 +1,6 @@
 //! Products of shared values, from products of random ones.
 
-use crate::part::{Embeds, Mac, Part, Word};
+use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::party::{Party, Told};
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
@@ -56,7 +56,7 @@ impl<F: Mac> Party<F> {
     /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to
     /// each peer, one round.
     #[inline(never)]
-    pub(crate) fn multiply<V: Part + Field>(
+    pub(crate) fn multiply<V: Shareable + Field>(
         &mut self,
         x: &Auth<V, F>,
         y: &Auth<V, F>,
@@ -72,7 +72,7 @@ impl<F: Mac> Party<F> {
     /// The first half of [`Party::multiply`]: what else is told before the second half goes in the same
     /// round.
     #[inline(never)]
-    pub(crate) fn begin_multiply<V: Part + Field>(
+    pub(crate) fn begin_multiply<V: Shareable + Field>(
         &mut self,
         x: &Auth<V, F>,
         y: &Auth<V, F>,
@@ -95,7 +95,7 @@ impl<F: Mac> Party<F> {
 
     /// The second half, with the same factors.
     #[inline(never)]
-    pub(crate) fn end_multiply<V: Part + Field>(
+    pub(crate) fn end_multiply<V: Shareable + Field>(
         &mut self,
         x: &Auth<V, F>,
         y: &Auth<V, F>,
@@ -122,7 +122,7 @@ impl<F: Mac> Party<F> {
 
 /// Products whose e and d were told.
 #[must_use = "what was told is heard"]
-pub(crate) struct Begun<V: Part, F: Mac> {
+pub(crate) struct Begun<V: Shareable, F: Mac> {
     a: Auth<V, F>,
     b: Auth<V, F>,
     c: Auth<V, F>,
@@ -131,8 +131,8 @@ pub(crate) struct Begun<V: Part, F: Mac> {
 
 /// \[\[D b\]\] for opened words D and shared bits b; without a branch.
 #[inline(never)]
-pub(crate) fn times<F: Mac>(d: &[Word], b: &Auth<Gf2, F>) -> Auth<Word, F> {
-    let masked = |(d, bit): (&Word, &Gf2)| Word(d.0 & (bit.to_bits() as u32).wrapping_neg());
+pub(crate) fn times<F: Mac>(d: &[Word32], b: &Auth<Gf2, F>) -> Auth<Word32, F> {
+    let masked = |(d, bit): (&Word32, &Gf2)| Word32(d.0 & (bit.to_bits() as u32).wrapping_neg());
     let mut m: Vec<F> = d.iter().map(|d| F::embedded(*d)).collect();
     F::mul_assign(&mut m, &b.m);
     Auth::new(d.iter().zip(&b.x).map(masked).collect(), m)

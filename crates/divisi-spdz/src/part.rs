@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign};
 use zeroize::Zeroize;
 
 /// Something that can be shared and opened: an element of a vector space over GF(2).
-pub trait Part:
+pub trait Shareable:
     Copy + Default + PartialEq + Add<Output = Self> + AddAssign + Zeroize + Send + Sync + 'static
 {
     /// How many bits one has.
@@ -65,7 +65,7 @@ impl<F: Mac + Lies<Gf8> + Lies<Gf6>> Host for F {}
 
 /// A field of MACs: at least 2^40 elements, so that one MAC a value is enough \[K9\].
 pub trait Mac:
-    MacField + Part + Embeds<Gf2> + Embeds<Small<4>> + Embeds<Small<6>> + Embeds<Word> + Embeds<Self>
+    MacField + Shareable + Embeds<Gf2> + Embeds<Small<4>> + Embeds<Small<6>> + Embeds<Word32> + Embeds<Self>
 {
     /// A byte and its MAC, as they lie in a table.
     type Entry: Copy + Default + Zeroize + Send + Sync + 'static;
@@ -79,31 +79,31 @@ pub trait Mac:
 
 /// 32 bits of one piece: the coefficients of 1, y, .., y^31.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Word(pub u32);
+pub struct Word32(pub u32);
 
 /// Without its bits, which may be a share.
-impl fmt::Debug for Word {
+impl fmt::Debug for Word32 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Word(32 bits)")
     }
 }
 
-impl Add for Word {
+impl Add for Word32 {
     type Output = Self;
     #[allow(clippy::suspicious_arithmetic_impl)]
     fn add(self, other: Self) -> Self {
-        Word(self.0 ^ other.0)
+        Word32(self.0 ^ other.0)
     }
 }
 
-impl AddAssign for Word {
+impl AddAssign for Word32 {
     #[allow(clippy::suspicious_op_assign_impl)]
     fn add_assign(&mut self, other: Self) {
         self.0 ^= other.0;
     }
 }
 
-impl zeroize::DefaultIsZeroes for Word {}
+impl zeroize::DefaultIsZeroes for Word32 {}
 
 /// N bits, at most eight: an index or a value of a table, as the coefficients of 1, y, y^2, ...
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl<F: MacField, const N: usize> Embeds<Small<N>> for F {
 }
 
 /// Eight in N bytes.
-impl<const N: usize> Part for Small<N> {
+impl<const N: usize> Shareable for Small<N> {
     const BITS: usize = N;
 
     fn pack(values: &[Self], out: &mut Vec<u8>) {
@@ -194,9 +194,9 @@ impl<F: MacField> Embeds<Gf2> for F {
     }
 }
 
-impl<F: MacField> Embeds<Word> for F {
+impl<F: MacField> Embeds<Word32> for F {
     #[inline(always)]
-    fn embedded(value: Word) -> F {
+    fn embedded(value: Word32) -> F {
         F::from_low_bits(value.0.into())
     }
 }
@@ -267,7 +267,7 @@ fn add_uniform<const N: usize, V: AddAssign>(prg: &mut Prg, sum: &mut [V], read:
     bytes.zeroize();
 }
 
-impl Part for Gf2 {
+impl Shareable for Gf2 {
     const BITS: usize = 1;
 
     fn pack(values: &[Self], out: &mut Vec<u8>) {
@@ -294,7 +294,7 @@ impl Part for Gf2 {
     }
 }
 
-impl Part for Gf6 {
+impl Shareable for Gf6 {
     const BITS: usize = 6;
 
     fn pack(values: &[Self], out: &mut Vec<u8>) {
@@ -317,7 +317,7 @@ impl Part for Gf6 {
     }
 }
 
-impl Part for Gf8 {
+impl Shareable for Gf8 {
     const BITS: usize = 8;
 
     fn pack(values: &[Self], out: &mut Vec<u8>) {
@@ -340,7 +340,7 @@ impl Part for Gf8 {
     }
 }
 
-impl Part for Word {
+impl Shareable for Word32 {
     const BITS: usize = 32;
 
     fn pack(values: &[Self], out: &mut Vec<u8>) {
@@ -354,7 +354,7 @@ impl Part for Word {
     }
 
     fn add_random(prg: &mut Prg, sum: &mut [Self]) {
-        add_uniform(prg, sum, |bytes| Word(u32::from_le_bytes(bytes)));
+        add_uniform(prg, sum, |bytes| Word32(u32::from_le_bytes(bytes)));
     }
 }
 
@@ -368,7 +368,7 @@ macro_rules! fields {
             }
         }
 
-        impl Part for $field {
+        impl Shareable for $field {
             const BITS: usize = <$field as Field>::BITS;
 
             /// Whole bytes each.
@@ -423,7 +423,7 @@ fields! {
 mod tests {
     use super::*;
 
-    fn round_trips<V: Part + std::fmt::Debug>() {
+    fn round_trips<V: Shareable + std::fmt::Debug>() {
         let mut prg = Prg::new(&[1; 16]);
         for count in [1, 2, 3, 4, 5, 7, 8, 9, 63] {
             let mut values = vec![V::default(); count];
@@ -450,15 +450,15 @@ mod tests {
 
     #[test]
     fn shares_are_not_printed() {
-        assert_eq!(format!("{:?}", Word(0x1234)), format!("{:?}", Word(0)));
+        assert_eq!(format!("{:?}", Word32(0x1234)), format!("{:?}", Word32(0)));
         assert_eq!(format!("{:?}", Small::<6>::new(33)), format!("{:?}", Small::<6>::new(0)));
-        assert!(!format!("{:?} {:?}", Word(71), Small::<8>::new(71)).contains("71"));
+        assert!(!format!("{:?} {:?}", Word32(71), Small::<8>::new(71)).contains("71"));
     }
 
     /// Where bytes and indices of DES lie, what comes back of them, and where their products do too.
     #[test]
     fn small_fields_lie_in_large_ones() {
-        fn lie<V: Field + Part + std::fmt::Debug, F: Host + Lies<V>>(field: bool) {
+        fn lie<V: Field + Shareable + std::fmt::Debug, F: Host + Lies<V>>(field: bool) {
             let all: Vec<V> = (0..1 << <V as Field>::BITS).map(V::from_low_bits).collect();
             let mut products = true;
             for x in &all {
@@ -488,7 +488,7 @@ mod tests {
         round_trips::<Small<8>>();
         round_trips::<Gf6>();
         round_trips::<Gf8>();
-        round_trips::<Word>();
+        round_trips::<Word32>();
         round_trips::<Gf40>();
         round_trips::<Gf48>();
         round_trips::<Gf72>();

@@ -1,7 +1,7 @@
 //! A party: its share of the MAC key, what it saw opened, and the streams by which openings are
 //! re-randomised.
 
-use crate::part::{Embeds, Mac, Part, Word};
+use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Field, Gf8};
@@ -73,7 +73,7 @@ impl<F: Mac> Ledger<F> {
 
 /// Values whose shares were sent to all.
 #[must_use = "what was told is heard"]
-pub(crate) struct Told<V: Part> {
+pub(crate) struct Told<V: Shareable> {
     step: Step,
     ours: Zeroizing<Vec<V>>,
 }
@@ -149,7 +149,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// The share that we have of a public value.
-    pub(crate) fn constant<V: Part>(&self, value: V) -> V {
+    pub(crate) fn constant<V: Shareable>(&self, value: V) -> V {
         if self.is_first() { value } else { V::default() }
     }
 
@@ -158,7 +158,7 @@ impl<F: Mac> Party<F> {
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
     #[inline(never)]
-    pub(crate) fn add_public<V: Part>(&self, x: &mut Auth<V, F>, c: &[V]) -> Result<(), Abort>
+    pub(crate) fn add_public<V: Shareable>(&self, x: &mut Auth<V, F>, c: &[V]) -> Result<(), Abort>
     where
         F: Embeds<V>,
     {
@@ -181,7 +181,7 @@ impl<F: Mac> Party<F> {
 
     /// \[\[x\]\] + c, one public c for all lanes.
     #[inline(never)]
-    pub(crate) fn add_constant<V: Part>(&self, x: &mut Auth<V, F>, c: V) -> Result<(), Abort>
+    pub(crate) fn add_constant<V: Shareable>(&self, x: &mut Auth<V, F>, c: V) -> Result<(), Abort>
     where
         F: Embeds<V>,
     {
@@ -196,7 +196,7 @@ impl<F: Mac> Party<F> {
     /// # Errors
     /// [`Abort::Misuse`] for another number of lanes, one alone included: lanes under one mask would tell
     /// their differences, and lanes under none themselves.
-    pub(crate) fn mask<V: Part>(&self, x: &mut Auth<V, F>, r: &Auth<V, F>) -> Result<(), Abort> {
+    pub(crate) fn mask<V: Shareable>(&self, x: &mut Auth<V, F>, r: &Auth<V, F>) -> Result<(), Abort> {
         let counted = [x.x.len(), x.m.len(), r.x.len(), r.m.len()];
         if counted == [x.len(); 4] && x.add(r) {
             Ok(())
@@ -208,7 +208,7 @@ impl<F: Mac> Party<F> {
     /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh
     /// sharing of zero, so that they tell nothing but their sum \[K20\].
     #[inline(never)]
-    pub(crate) fn tell<V: Part>(&mut self, step: Step, x: &[V]) -> Result<Told<V>, Abort> {
+    pub(crate) fn tell<V: Shareable>(&mut self, step: Step, x: &[V]) -> Result<Told<V>, Abort> {
         let mut ours = Zeroizing::new(x.to_vec());
         self.randomise(&mut ours);
         let mut body = Zeroizing::new(Vec::with_capacity(V::packed(x.len())));
@@ -222,7 +222,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// Add our part of a fresh sharing of zero \[K20\].
-    pub(crate) fn randomise<V: Part>(&mut self, x: &mut [V]) {
+    pub(crate) fn randomise<V: Shareable>(&mut self, x: &mut [V]) {
         if self.session.mutated(Check::K20) || x.is_empty() || self.zeros.is_empty() {
             return;
         }
@@ -231,7 +231,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// Our shares of what a client is told, re-randomised, whatever the number of parties \[K20\].
-    pub(crate) fn for_client<V: Part>(&mut self, x: &[V], body: &mut Vec<u8>) {
+    pub(crate) fn for_client<V: Shareable>(&mut self, x: &[V], body: &mut Vec<u8>) {
         let mut ours = Zeroizing::new(x.to_vec());
         self.session.observe(Check::K20); // [K20]
         self.client_zeros.iter_mut().for_each(|prg| V::add_random(prg, &mut ours));
@@ -241,7 +241,7 @@ impl<F: Mac> Party<F> {
     /// Open what was told: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the
     /// shares `m` of the MACs it goes into the next check \[K1\].
     #[inline(never)]
-    pub(crate) fn hear<V: Part>(&mut self, told: Told<V>, m: &[F]) -> Result<Vec<V>, Abort>
+    pub(crate) fn hear<V: Shareable>(&mut self, told: Told<V>, m: &[F]) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
     {
@@ -249,7 +249,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// The same where the caller knows how the values lie in the field.
-    pub(crate) fn hear_by<V: Part>(
+    pub(crate) fn hear_by<V: Shareable>(
         &mut self,
         told: Told<V>,
         m: &[F],
@@ -273,10 +273,10 @@ impl<F: Mac> Party<F> {
     pub(crate) fn open_pieces(
         &mut self,
         step: Step,
-        pieces: &[Auth<Word, F>],
+        pieces: &[Auth<Word32, F>],
         widths: &[usize],
-    ) -> Result<Vec<Vec<Word>>, Abort> {
-        let all: Vec<(&Auth<Word, F>, usize)> = pieces.iter().zip(widths.iter().copied()).collect();
+    ) -> Result<Vec<Vec<Word32>>, Abort> {
+        let all: Vec<(&Auth<Word32, F>, usize)> = pieces.iter().zip(widths.iter().copied()).collect();
         let bits: usize = all.iter().map(|(piece, width)| piece.len() * width).sum();
         let mut bytes = Zeroizing::new(Vec::with_capacity(bits / 8 + 8));
         let (mut room, mut used) = (0_u64, 0);
@@ -306,7 +306,7 @@ impl<F: Mac> Party<F> {
                     room |= u64::from(next.next().map_or(0, |byte| byte.0)) << used;
                     used += 8;
                 }
-                words.push(Word((room & ((1 << width) - 1)) as u32));
+                words.push(Word32((room & ((1 << width) - 1)) as u32));
                 room >>= width;
                 used -= width;
             }
@@ -320,7 +320,7 @@ impl<F: Mac> Party<F> {
 
     /// What all told: our part and everybody's.
     #[inline(never)]
-    fn received<V: Part>(&mut self, told: Told<V>) -> Result<Vec<V>, Abort> {
+    fn received<V: Shareable>(&mut self, told: Told<V>) -> Result<Vec<V>, Abort> {
         let Told { step, ours } = told;
         let mut opened = ours.to_vec();
         if opened.is_empty() {
@@ -353,7 +353,7 @@ impl<F: Mac> Party<F> {
 
     /// Open, in one round.
     #[inline(never)]
-    pub(crate) fn open<V: Part>(&mut self, step: Step, x: &[V], m: &[F]) -> Result<Vec<V>, Abort>
+    pub(crate) fn open<V: Shareable>(&mut self, step: Step, x: &[V], m: &[F]) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
     {

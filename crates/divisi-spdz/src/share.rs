@@ -1,7 +1,7 @@
 //! Authenticated shares: \[\[x\]\] of KOR+17 (section 2.1), as SPDZ has them (Damgård, Keller, Larraia,
 //! Pastro, Scholl, Smart 2013).
 
-use crate::part::{Mac, Part};
+use crate::part::{Mac, Shareable};
 use divisi_core::Lanes;
 use divisi_field::BigField;
 use divisi_ot::wipe;
@@ -11,7 +11,7 @@ use divisi_ot::wipe;
 ///
 /// Shares of a value of `V` are values of `V`. Nothing prints them; they are wiped when dropped.
 #[derive(Clone, Default)]
-pub struct Auth<V: Part, F: Mac> {
+pub struct Auth<V: Shareable, F: Mac> {
     pub(crate) x: Vec<V>,
     pub(crate) m: Vec<F>,
 }
@@ -51,7 +51,7 @@ impl<T: Copy + Default> Drop for Wiped<T> {
     }
 }
 
-impl<V: Part, F: Mac> Auth<V, F> {
+impl<V: Shareable, F: Mac> Auth<V, F> {
     /// Shares and MAC shares; as many of one as of the other.
     pub(crate) fn new(x: Vec<V>, m: Vec<F>) -> Self {
         debug_assert_eq!(x.len(), m.len());
@@ -134,7 +134,7 @@ impl<V: Part, F: Mac> Auth<V, F> {
     }
 }
 
-impl<V: Part, F: Mac> Drop for Auth<V, F> {
+impl<V: Shareable, F: Mac> Drop for Auth<V, F> {
     #[inline(never)]
     fn drop(&mut self) {
         wipe::words(&mut self.x);
@@ -142,7 +142,7 @@ impl<V: Part, F: Mac> Drop for Auth<V, F> {
     }
 }
 
-impl<V: Part, F: Mac> Lanes for Auth<V, F> {
+impl<V: Shareable, F: Mac> Lanes for Auth<V, F> {
     fn lanes(&self) -> usize {
         self.x.len()
     }

@@ -1,6 +1,6 @@
 //! What preprocessing brings: authenticated random bits and products, each used once.
 
-use crate::part::{Lies, Mac, Part};
+use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;
 use crate::share::Auth;
 use divisi_core::{Abort, PartyId};
@@ -27,13 +27,13 @@ pub(crate) struct BitTriples<F: Mac> {
 /// \[\[a\]\], \[\[b\]\], \[\[ab\]\] of random elements of a subfield: all shares lie in it. (Where the shares
 /// of the products come from all of the field, each party projects its own: what is linear over GF(2) changes
 /// neither the sum nor its MAC.)
-pub struct Triples<V: Part, F: Mac> {
+pub struct Triples<V: Shareable, F: Mac> {
     pub(crate) a: Auth<V, F>,
     pub(crate) b: Auth<V, F>,
     pub(crate) c: Auth<V, F>,
 }
 
-impl<V: Part, F: Mac> Triples<V, F> {
+impl<V: Shareable, F: Mac> Triples<V, F> {
     /// The last ones, taken off; nothing if there are fewer.
     pub(crate) fn pop(&mut self, count: usize) -> Option<Self> {
         Some(Triples { a: self.a.pop(count)?, b: self.b.pop(count)?, c: self.c.pop(count)? })

@@ -177,13 +177,13 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use divisi_core::testing::run;
-    use divisi_core::{Parameters, step};
+    use divisi_core::{PublicParameters, step};
     use divisi_field::{Gf40, Gf48, Gf72};
 
     fn entries<F: Host>(direction: Direction) {
         // more than one block of lanes
         let lanes = 67;
-        let ends = run(2, &Parameters::new("table tests"), |session| {
+        let ends = run(2, &PublicParameters::new("table tests"), |session| {
             let (mut party, mut dealer) = Dealer::<F>::deal(session, 8)?;
             let units = party.demux(&mut dealer, LOG, lanes)?;
             party.check()?;

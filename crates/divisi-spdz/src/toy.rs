@@ -1,7 +1,7 @@
 //! A field of 256 elements, so small that MACs over it are forged: what a check lets pass can be counted
 //! (feature `testing`; never part of a build that holds real secrets).
 
-use crate::part::{Embeds, Mac, Part};
+use crate::part::{Embeds, Mac, Shareable};
 use divisi_core::Prg;
 use divisi_field::{BigField, Field, Gf8, MacField};
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -114,7 +114,7 @@ impl Embeds<Toy> for Toy {
     }
 }
 
-impl Part for Toy {
+impl Shareable for Toy {
     const BITS: usize = 8;
 
     fn pack(values: &[Self], out: &mut Vec<u8>) {

@@ -2,20 +2,20 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Recording, Way, party};
-use divisi_core::{Parameters, PartyId};
+use divisi_core::{PartyId, PublicParameters};
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use divisi_spdz::{Preparation, lab};
 
 const USUAL: Preparation = Preparation::Bucketed;
 
 /// What the odd party says.
-fn said(how: &str) -> Parameters {
-    let (config, parameters) = (Config::default(), Parameters::new("agreement"));
+fn said(how: &str) -> PublicParameters {
+    let (config, parameters) = (SetupConfig::default(), PublicParameters::new("agreement"));
     match how {
         "prep" => Preparation::Mascot.describe::<Gf48>(config, parameters),
-        "k" => USUAL.describe::<Gf48>(Config { k: 2, ..config }, parameters),
-        "rho" => USUAL.describe::<Gf48>(Config { rho: 30, ..config }, parameters),
+        "k" => USUAL.describe::<Gf48>(SetupConfig { k: 2, ..config }, parameters),
+        "rho" => USUAL.describe::<Gf48>(SetupConfig { rho: 30, ..config }, parameters),
         "40" => USUAL.describe::<Gf40>(config, parameters),
         "42" => USUAL.describe::<Gf42>(config, parameters),
         "72" => USUAL.describe::<Gf72>(config, parameters),
@@ -27,7 +27,7 @@ fn said(how: &str) -> Parameters {
 fn parties_that_differ_begin_nothing() {
     for (n, odd) in [(2, 1), (2, 2), (3, 2)] {
         for how in ["as all", "prep", "k", "rho", "40", "42", "72"] {
-            let harness = Harness::new(n, &Parameters::new("agreement"));
+            let harness = Harness::new(n, &PublicParameters::new("agreement"));
             let recordings = harness.recordings();
             let parameters = |who: PartyId| said(if who == party(odd) { how } else { "" });
             let ends =

@@ -2,17 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, many, party};
-use divisi_core::{Abort, Check, Parameters, Session};
+use divisi_core::{Abort, Check, PublicParameters, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{Base, Config, Setup, testing};
+use divisi_ot::{Base, Setup, SetupConfig, testing};
 use divisi_spdz::{Bucketed, Party, Source, lab};
 use std::time::Duration;
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 
 fn harness(n: usize) -> Harness {
-    Harness::new(n, &Parameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
+    Harness::new(n, &PublicParameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
 }
 
 /// How P_1 ends, with its share of s_1, if P_2 alters the payloads of so many of the three other items of a
@@ -24,7 +24,7 @@ fn altered(items: usize, seed: u8) -> Option<Gf2> {
         (0..items).for_each(|row| body[row * 50 / 8] ^= 1 << (row * 50 % 8));
     });
     let ends = harness.act(|mut session| {
-        let config = Config { rho: 4, ..Config::default() };
+        let config = SetupConfig { rho: 4, ..SetupConfig::default() };
         let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
         let (mut party, mut source) = Bucketed::<Gf48>::over(session, setup)?;
         let units = source.units(&mut party, 2, 1)?;
@@ -53,7 +53,7 @@ fn altered_payloads_pass_with_2_to_the_minus_t() {
 
 /// Tables of a session in which P_1 deviates where rows are made.
 fn tables(mut session: Session, how: &Deviation, later: Option<(u128, bool)>) -> Result<(), Abort> {
-    let config = Config { k: 4, rho: 8, base: Base::Both };
+    let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
     let corrupt = session.me() == party(1);
     let setup = if corrupt {
         Setup::corrupt_over_field(&mut session, config, 48, how.clone())?
@@ -118,7 +118,7 @@ fn garbage_ends_the_session() {
                 vec![frame]
             });
             let ends = harness.act(|mut session| {
-                let config = Config { rho: 8, ..Config::default() };
+                let config = SetupConfig { rho: 8, ..SetupConfig::default() };
                 let setup = testing::deal_over_field(&mut session, config, 48, 1)?;
                 let (mut party, mut source) = Bucketed::<Gf48>::over(session, setup)?;
                 let units = source.units(&mut party, 4, 3)?;

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Way, many, party};
-use divisi_core::{Abort, Bytes, Direction, Parameters, Plain, PlainByte, Session, settle};
+use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, PublicParameters, Session, settle};
 use divisi_field::{Gf40, Gf48};
 use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{ClientFault, Host, Preparation, Protocol, Receipt, Spdz, lab};
+use divisi_spdz::{ClientFault, Host, Preparation, Receipt, Spdz, SpdzProtocol, lab};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -88,10 +88,10 @@ fn sboxes() -> Vec<u8> {
 fn engine<F: Host>(session: Session, real: bool) -> Result<Spdz<F>, Abort> {
     if real {
         let (party, source) = lab::begin::<F>(session, Some(Preparation::Bucketed))?;
-        return Spdz::new(party, source, Protocol::Lookup);
+        return Spdz::new(party, source, SpdzProtocol::Lookup);
     }
     let (party, dealer) = Dealer::deal(session, 6)?;
-    Spdz::new(party, Box::new(dealer), Protocol::Lookup)
+    Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)
 }
 
 /// The client's bytes go in, through the S-box, and out to it.
@@ -116,7 +116,7 @@ fn round_trip<F: Host>(session: Session, line: &Line, real: bool) -> Result<(), 
 fn a_client_gives_and_learns_its_own() {
     fn there_and_back<F: Host>(n: usize, real: bool) {
         let (ours, client) = lines(n);
-        let harness = Harness::new(n, &Parameters::new("clients"));
+        let harness = Harness::new(n, &PublicParameters::new("clients"));
         let learned = std::thread::scope(|s| {
             let ends = s.spawn(|| {
                 harness.act(|session| {
@@ -142,7 +142,7 @@ fn a_client_gives_and_learns_its_own() {
 /// An output whose messages P_2 alters; what the client makes of it.
 fn altered(n: usize, alter: &mut dyn FnMut(usize, &mut [Vec<u8>])) -> Option<Result<Vec<u8>, ClientFault>> {
     let (ours, client) = lines(n);
-    let harness = Harness::new(n, &Parameters::new("clients"));
+    let harness = Harness::new(n, &PublicParameters::new("clients"));
     std::thread::scope(|s| {
         s.spawn(|| {
             harness.act(|session| {
@@ -236,7 +236,7 @@ fn messages_of_another_length_are_none() {
 #[test]
 fn a_client_that_differs_ends_the_session() {
     for differs in ["challenge", "input"] {
-        let harness = Harness::new(3, &Parameters::new("clients"));
+        let harness = Harness::new(3, &PublicParameters::new("clients"));
         let recordings = harness.recordings();
         let ends = harness.act(|session| {
             let odd = session.me() == party(3);
@@ -259,7 +259,7 @@ fn a_client_that_differs_ends_the_session() {
 #[test]
 fn what_a_client_is_told_is_no_share() {
     for n in [2, 3] {
-        let ends = Harness::new(n, &Parameters::new("clients")).act(|session| {
+        let ends = Harness::new(n, &PublicParameters::new("clients")).act(|session| {
             let mut e = engine::<Gf48>(session, false)?;
             let mine = (e.session().me() == party(1)).then(values);
             let x = e.input(party(1), mine.as_deref(), LANES)?;

@@ -2,17 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{BitLab, ByteLab, run};
-use divisi_core::{Abort, Check, Counts, Direction, Parameters, PartyId, settle};
+use divisi_core::{Abort, Check, Counts, Direction, PartyId, PublicParameters, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::lab::{SpdzLab, TinyLab};
-use divisi_spdz::{Bit, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte, VERIFICATION_PHASE};
+use divisi_spdz::{AuthBit, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte, VERIFICATION_PHASE};
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
 
 /// Blocks under one key: what the cipher alone costs, and the settling of its outputs.
-fn aes_counts(protocol: Protocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 2]> {
-    let ends = run(parties, &Parameters::new("spdz costs"), |session| {
+fn aes_counts(protocol: SpdzProtocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 2]> {
+    let ends = run(parties, &PublicParameters::new("spdz costs"), |session| {
         let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
         let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
         let owner = PartyId::all(1).next().unwrap();
@@ -25,7 +25,7 @@ fn aes_counts(protocol: Protocol, parties: usize, key_bytes: usize, blocks: usiz
         let round_keys = aes::expand(&mut engine, &key)?;
         let state = (0..16).map(|_| secret(&mut engine, blocks)).collect::<Result<Vec<_>, Abort>>()?;
         let mut state: [_; 16] = state.try_into().unwrap_or_else(|_| panic!());
-        if protocol == Protocol::Lookup {
+        if protocol == SpdzProtocol::Lookup {
             engine.preprocess(16 * round_keys.size().rounds() * blocks)?;
             engine.load(divisi_core::Direction::Encrypt)?;
         }
@@ -44,7 +44,7 @@ fn aes_counts(protocol: Protocol, parties: usize, key_bytes: usize, blocks: usiz
 fn counts_of_aes_lt() {
     for (n, key_bytes, rounds) in [(2, 16, 10), (3, 16, 10), (2, 24, 12), (2, 32, 14)] {
         let blocks = 3;
-        for [online, settled] in aes_counts(Protocol::Lookup, n, key_bytes, blocks) {
+        for [online, settled] in aes_counts(SpdzProtocol::Lookup, n, key_bytes, blocks) {
             let lookups = (16 * rounds * blocks) as u64;
             let phase = online.phases["online"];
             assert_eq!((phase.rounds, online.openings), (rounds as u32, lookups));
@@ -69,8 +69,8 @@ fn counts_of_aes_lt() {
 #[test]
 fn counts_of_the_powers() {
     let table = [
-        (Protocol::BitDecomposition, 50, 2240, 17_920, 960, 2_560),
-        (Protocol::RivainProuff, 70, 1920, 15_360, 640, 5_120),
+        (SpdzProtocol::BitDecomposition, 50, 2240, 17_920, 960, 2_560),
+        (SpdzProtocol::RivainProuff, 70, 1920, 15_360, 640, 5_120),
     ];
     for (protocol, rounds, openings, bits, products, random) in table {
         for [online, _] in aes_counts(protocol, 2, 16, 1) {
@@ -119,16 +119,16 @@ fn counts_of_aes_tinytable() {
 #[test]
 fn counts_of_3des() {
     let table = [
-        (Protocol::Lookup, 46, 384, 2_304, 1_920, 26_880),
-        (Protocol::RivainProuff, 230, 3_456, 27_648, 1_152, 9_216),
+        (SpdzProtocol::Lookup, 46, 384, 2_304, 1_920, 26_880),
+        (SpdzProtocol::RivainProuff, 230, 3_456, 27_648, 1_152, 9_216),
         // 61 products, six rounds for them and one for a decomposition: KOR+17 has 62 and 62
-        (Protocol::Raw, 46 * 7, 384 * 123, 384 * (61 * 12 + 4), 384 * 61, 384 * 4),
+        (SpdzProtocol::Raw, 46 * 7, 384 * 123, 384 * (61 * 12 + 4), 384 * 61, 384 * 4),
     ];
     for (protocol, rounds, openings, bits, products, random) in table {
         let counts = std::sync::Mutex::new(Vec::new());
         let lab = SpdzLab::<Gf48>::new(2, protocol);
         let inputs = vec![vec![true]; 192 + 64];
-        let run = |e: &mut Spdz<Gf48>, x: Vec<Bit<Gf48>>| {
+        let run = |e: &mut Spdz<Gf48>, x: Vec<AuthBit<Gf48>>| {
             let key = TripleKey::new(&x[..192])?;
             let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
             e.session().meter().reset();
@@ -143,7 +143,7 @@ fn counts_of_3des() {
             assert_eq!((circuit.rounds, circuit.bits), (rounds, bits));
             assert_eq!((counts.checks[&Check::K6], counts.checks[&Check::K5]), (products, random));
             // what products and decompositions of unit vectors open comes apart
-            let apart = if protocol == Protocol::Lookup { 2 * products + 2 * 384 } else { 0 };
+            let apart = if protocol == SpdzProtocol::Lookup { 2 * products + 2 * 384 } else { 0 };
             assert_eq!(counts.openings, openings + apart);
         }
     }

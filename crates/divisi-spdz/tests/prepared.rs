@@ -3,7 +3,7 @@
 
 use divisi_field::{Field, Gf6, Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::lab::{SpdzLab, TinyLab};
-use divisi_spdz::{Preparation, Protocol};
+use divisi_spdz::{Preparation, SpdzProtocol};
 use divisi_symmetric::suite;
 
 const BUCKETED: Preparation = Preparation::Bucketed;
@@ -11,22 +11,22 @@ const MASCOT: Preparation = Preparation::Mascot;
 
 #[test]
 fn tables_from_buckets() {
-    suite::aes_fips197(&SpdzLab::<Gf48>::new(2, Protocol::Lookup).prepared(BUCKETED));
+    suite::aes_fips197(&SpdzLab::<Gf48>::new(2, SpdzProtocol::Lookup).prepared(BUCKETED));
 }
 
 #[test]
 fn tables_from_buckets_among_three() {
-    suite::aes_random(&SpdzLab::<Gf40>::new(3, Protocol::Lookup).prepared(BUCKETED), 2, 1);
+    suite::aes_random(&SpdzLab::<Gf40>::new(3, SpdzProtocol::Lookup).prepared(BUCKETED), 2, 1);
 }
 
 #[test]
 fn bytes_from_buckets() {
-    suite::aes_random(&SpdzLab::<Gf48>::new(2, Protocol::RivainProuff).prepared(BUCKETED), 2, 1);
+    suite::aes_random(&SpdzLab::<Gf48>::new(2, SpdzProtocol::RivainProuff).prepared(BUCKETED), 2, 1);
 }
 
 #[test]
 fn bytes_from_buckets_among_three() {
-    suite::aes_random(&SpdzLab::<Gf72>::new(3, Protocol::BitDecomposition).prepared(BUCKETED), 3, 1);
+    suite::aes_random(&SpdzLab::<Gf72>::new(3, SpdzProtocol::BitDecomposition).prepared(BUCKETED), 3, 1);
 }
 
 #[test]
@@ -36,46 +36,46 @@ fn tinytable_from_buckets() {
 
 #[test]
 fn tables_by_mascot() {
-    suite::aes_random(&SpdzLab::<Gf40>::new(2, Protocol::Lookup).prepared(MASCOT), 2, 1);
+    suite::aes_random(&SpdzLab::<Gf40>::new(2, SpdzProtocol::Lookup).prepared(MASCOT), 2, 1);
 }
 
 #[test]
 fn bytes_by_mascot_among_three() {
-    suite::aes_random(&SpdzLab::<Gf48>::new(3, Protocol::RivainProuff).prepared(MASCOT), 2, 1);
+    suite::aes_random(&SpdzLab::<Gf48>::new(3, SpdzProtocol::RivainProuff).prepared(MASCOT), 2, 1);
 }
 
 #[test]
 fn triple_des_from_buckets() {
-    suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, Protocol::Lookup).prepared(BUCKETED), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, SpdzProtocol::Lookup).prepared(BUCKETED), 1);
 }
 
 #[test]
 fn triple_des_by_mascot() {
-    suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, Protocol::RivainProuff).prepared(MASCOT), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, SpdzProtocol::RivainProuff).prepared(MASCOT), 1);
 }
 
 #[test]
 fn triple_des_by_all_powers() {
-    suite::triple_des_samples(&SpdzLab::<Gf42>::new(2, Protocol::Raw).prepared(BUCKETED), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf42>::new(2, SpdzProtocol::Raw).prepared(BUCKETED), 1);
 }
 
 /// Five parties: each hears four, and every product has twenty terms.
 #[test]
 fn among_five() {
-    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::RivainProuff).prepared(BUCKETED), 5, 1);
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, SpdzProtocol::RivainProuff).prepared(BUCKETED), 5, 1);
 }
 
 #[test]
 #[ignore = "a minute"]
 fn tables_among_five() {
-    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::Lookup).prepared(BUCKETED), 5, 1);
-    suite::triple_des_samples(&SpdzLab::<Gf40>::new(5, Protocol::RivainProuff).prepared(BUCKETED), 1);
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, SpdzProtocol::Lookup).prepared(BUCKETED), 5, 1);
+    suite::triple_des_samples(&SpdzLab::<Gf40>::new(5, SpdzProtocol::RivainProuff).prepared(BUCKETED), 1);
 }
 
 #[test]
 #[ignore = "a minute"]
 fn among_five_by_mascot() {
-    suite::aes_random(&SpdzLab::<Gf40>::new(5, Protocol::BitDecomposition).prepared(MASCOT), 6, 1);
+    suite::aes_random(&SpdzLab::<Gf40>::new(5, SpdzProtocol::BitDecomposition).prepared(MASCOT), 6, 1);
 }
 
 /// Products in GF(2^6), over each field that holds it, are products.
@@ -83,7 +83,7 @@ fn among_five_by_mascot() {
 fn products_of_six_bits() {
     fn made<F: divisi_spdz::Host>(n: usize, preparation: Preparation) {
         let count = 70;
-        let ends = divisi_core::testing::run(n, &divisi_core::Parameters::new("sixes"), |session| {
+        let ends = divisi_core::testing::run(n, &divisi_core::PublicParameters::new("sixes"), |session| {
             let (mut party, mut source) = divisi_spdz::lab::begin::<F>(session, Some(preparation))?;
             let made = source.six_triples(&mut party, count)?;
             party.check()?;
@@ -107,7 +107,7 @@ fn products_of_six_bits() {
 fn products_of_bits() {
     for (n, preparation) in [(2, BUCKETED), (3, BUCKETED), (2, MASCOT), (3, MASCOT)] {
         let count = 80;
-        let ends = divisi_core::testing::run(n, &divisi_core::Parameters::new("bits"), |session| {
+        let ends = divisi_core::testing::run(n, &divisi_core::PublicParameters::new("bits"), |session| {
             let (mut party, mut source) = divisi_spdz::lab::begin::<Gf48>(session, Some(preparation))?;
             let made = source.bit_triples(&mut party, count)?;
             party.check()?;

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, Parameters};
+use divisi_core::{Abort, Check, Counts, PublicParameters};
 use divisi_field::{Field, Gf40, Gf48, Gf72};
-use divisi_ot::{Base, Config, bucket};
+use divisi_ot::{Base, SetupConfig, bucket};
 use divisi_spdz::{Bucketed, Host, Mascot, Party, Source};
 
 const TILE: usize = 128;
@@ -14,11 +14,11 @@ const TILE: usize = 128;
 fn priced<F: Host, S: Source<F>>(
     n: usize,
     k: u32,
-    start: impl Fn(divisi_core::Session, Config) -> Result<(Party<F>, S), Abort> + Sync,
+    start: impl Fn(divisi_core::Session, SetupConfig) -> Result<(Party<F>, S), Abort> + Sync,
     ask: impl Fn(&mut Party<F>, &mut S) -> Result<(), Abort> + Sync,
 ) -> Counts {
-    let ends = run(n, &Parameters::new("prices"), |session| {
-        let (mut party, mut source) = start(session, Config { k, base: Base::Both, rho: 40 })?;
+    let ends = run(n, &PublicParameters::new("prices"), |session| {
+        let (mut party, mut source) = start(session, SetupConfig { k, base: Base::Both, rho: 40 })?;
         // among three the first rows prove that Deltas are one
         source.bits(&mut party, 1)?;
         party.reset();
@@ -204,8 +204,8 @@ fn tables_of_bytes_to_each_peer() {
 /// 64 bits of statistical security: larger buckets, GF(2^72).
 #[test]
 fn sixty_four_bits() {
-    let ends = run(2, &Parameters::new("prices"), |session| {
-        let config = Config { rho: 64, ..Config::default() };
+    let ends = run(2, &PublicParameters::new("prices"), |session| {
+        let config = SetupConfig { rho: 64, ..SetupConfig::default() };
         let (mut party, mut source) = Bucketed::<Gf72>::start(session, config)?;
         source.byte_triples(&mut party, 30)?;
         party.check()?;
@@ -214,8 +214,8 @@ fn sixty_four_bits() {
     for end in ends {
         assert!(end.unwrap().unwrap() >= 64.0);
     }
-    let small = run(2, &Parameters::new("prices"), |session| {
-        Bucketed::<Gf48>::start(session, Config { rho: 64, ..Config::default() }).map(drop)
+    let small = run(2, &PublicParameters::new("prices"), |session| {
+        Bucketed::<Gf48>::start(session, SetupConfig { rho: 64, ..SetupConfig::default() }).map(drop)
     });
     assert!(small.iter().all(Result::is_err));
     assert_eq!(<Gf72 as Field>::BITS, 72);

@@ -4,11 +4,12 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::run;
 use divisi_core::{
-    Abort, Boolean, Bytes, Check, Compares, Convert, Direction, Job, Opens, Parameters, PartyId, settle,
+    Abort, Boolean, Bytes, Check, Compares, Convert, Direction, Opens, PartyId, ProgramRun, PublicParameters,
+    settle,
 };
 use divisi_field::Gf48;
 use divisi_spdz::lab::begin;
-use divisi_spdz::{Bit, Byte, Preparation, Protocol, Spdz, Tiny, TinyByte};
+use divisi_spdz::{AuthBit, AuthByte, Preparation, Spdz, SpdzProtocol, Tiny, TinyByte};
 
 type F = Gf48;
 
@@ -18,9 +19,9 @@ fn agreed<T: PartialEq + Send + std::fmt::Debug>(
     preparation: Option<Preparation>,
     f: impl Fn(&mut Spdz<F>, PartyId, bool) -> Result<T, Abort> + Sync,
 ) -> T {
-    let ends = run(parties, &Parameters::new("spdz programs"), |session| {
+    let ends = run(parties, &PublicParameters::new("spdz programs"), |session| {
         let (party, source) = begin::<F>(session, preparation)?;
-        let mut engine = Spdz::new(party, source, Protocol::Lookup)?;
+        let mut engine = Spdz::new(party, source, SpdzProtocol::Lookup)?;
         let owner = PartyId::new(1).unwrap();
         let mine = engine.session().me() == owner;
         f(&mut engine, owner, mine)
@@ -52,15 +53,15 @@ fn counts_of_programs() {
                 let values: Vec<bool> = lanes.iter().map(|lane| lane[k]).collect();
                 e.input_bits(owner, mine.then_some(values.as_slice()), lanes.len())
             });
-            let wires = wires.collect::<Result<Vec<Bit<F>>, Abort>>()?;
+            let wires = wires.collect::<Result<Vec<AuthBit<F>>, Abort>>()?;
             e.preprocess_ands(2 * lanes.len())?;
             e.session().meter().reset();
             e.session().phase("online");
-            let mut jobs = [Job::new(&program, wires)];
+            let mut jobs = [ProgramRun::new(&program, wires)];
             e.run(&mut jobs)?;
             let phase = e.session().meter().read().phases["online"];
             let [job] = jobs;
-            Ok((Opens::<Vec<Bit<F>>>::reveal(e, job.wires)?, (phase.bits, phase.rounds)))
+            Ok((Opens::<Vec<AuthBit<F>>>::reveal(e, job.wires)?, (phase.bits, phase.rounds)))
         });
         let expected: Vec<bool> = lanes.iter().map(|[x, y, z]| (x & y & z) ^ x).collect();
         assert_eq!(found, [expected.clone(), expected.iter().map(|bit| !bit).collect()]);
@@ -73,11 +74,11 @@ fn bytes_fall_into_bits_and_come_back() {
     let values: Vec<u8> = vec![0, 1, 0x80, 0xa5, 0xff];
     let found = agreed(2, None, |e, owner, mine| {
         let x = e.input(owner, mine.then_some(values.as_slice()), values.len())?;
-        let bits: [Bit<F>; 8] = e.convert(x)?;
+        let bits: [AuthBit<F>; 8] = e.convert(x)?;
         let highest = bits[7].clone();
-        let back: Byte<F> = e.convert(bits)?;
-        let bits = Opens::<Vec<Bit<F>>>::reveal(e, vec![highest])?;
-        Ok((Opens::<Vec<Byte<F>>>::reveal(e, vec![back])?, bits))
+        let back: AuthByte<F> = e.convert(bits)?;
+        let bits = Opens::<Vec<AuthBit<F>>>::reveal(e, vec![highest])?;
+        Ok((Opens::<Vec<AuthByte<F>>>::reveal(e, vec![back])?, bits))
     });
     let highest = values.iter().map(|x| x >> 7 == 1).collect();
     assert_eq!(found, (vec![values], vec![highest]));
@@ -89,7 +90,7 @@ fn zeros_are_told_from_all_else() {
     let groups = [vec![0; 16], vec![0, 0, 1], [vec![0; 15], vec![0x80]].concat(), vec![7], vec![0]];
     let found = agreed(3, None, |e, owner, mine| {
         let bytes = groups.iter().map(|g| e.input(owner, mine.then_some(g.as_slice()), g.len()));
-        let bytes = bytes.collect::<Result<Vec<Byte<F>>, Abort>>()?;
+        let bytes = bytes.collect::<Result<Vec<AuthByte<F>>, Abort>>()?;
         let before = e.session().meter().read().openings;
         let found = e.vanish(&bytes)?;
         // two openings a product, 36 products a group, and six bytes
@@ -102,9 +103,9 @@ fn zeros_are_told_from_all_else() {
 /// A value that is shared already becomes a wire of both runs.
 #[test]
 fn shared_values_enter_a_tiny_circuit() {
-    let ends = run(2, &Parameters::new("spdz programs"), |session| {
+    let ends = run(2, &PublicParameters::new("spdz programs"), |session| {
         let (party, source) = begin::<F>(session, None)?;
-        let mut engine = Spdz::new(party, source, Protocol::Lookup)?;
+        let mut engine = Spdz::new(party, source, SpdzProtocol::Lookup)?;
         let owner = PartyId::new(2).unwrap();
         let mine = engine.session().me() == owner;
         let x = engine.input(owner, mine.then_some(&[0x53, 0][..]), 2)?;

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
-use divisi_core::{Abort, Bytes, Direction, Lookups, Parameters, PartyId, settle};
+use divisi_core::{Abort, Bytes, Direction, Lookups, PartyId, PublicParameters, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{Protocol, Spdz};
+use divisi_spdz::{Spdz, SpdzProtocol};
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
 
@@ -22,8 +22,8 @@ fn say(what: &str, blocks: usize, moments: &[f64]) {
     println!("{what}: {:.2?} us each", each.collect::<Vec<_>>());
 }
 
-fn with_engines(protocol: Protocol, f: impl Fn(&mut Spdz<Gf48>, bool) -> Result<(), Abort> + Sync) {
-    let ends = run(2, &Parameters::new("spdz speed"), |session| {
+fn with_engines(protocol: SpdzProtocol, f: impl Fn(&mut Spdz<Gf48>, bool) -> Result<(), Abort> + Sync) {
+    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
         let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
         let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
         let first = engine.session().me() == PartyId::all(1).next().unwrap();
@@ -32,7 +32,7 @@ fn with_engines(protocol: Protocol, f: impl Fn(&mut Spdz<Gf48>, bool) -> Result<
     ends.into_iter().for_each(|end| end.unwrap());
 }
 
-fn bytes(engine: &mut Spdz<Gf48>, mine: bool, lanes: usize) -> Result<divisi_spdz::Byte<Gf48>, Abort> {
+fn bytes(engine: &mut Spdz<Gf48>, mine: bool, lanes: usize) -> Result<divisi_spdz::AuthByte<Gf48>, Abort> {
     let values = vec![7; lanes];
     engine.input(PartyId::all(1).next().unwrap(), mine.then_some(values.as_slice()), lanes)
 }
@@ -41,9 +41,9 @@ fn bytes(engine: &mut Spdz<Gf48>, mine: bool, lanes: usize) -> Result<divisi_spd
 #[test]
 #[ignore = "a measurement"]
 fn of_preprocessing() {
-    let config = divisi_ot::Config::default();
+    let config = divisi_ot::SetupConfig::default();
     let tables = 20_000;
-    let ends = run(2, &Parameters::new("spdz speed"), |session| {
+    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
         let (mut party, mut source) = divisi_spdz::Bucketed::<Gf48>::start(session, config)?;
         for (log, name) in [(8, "tables of 256"), (6, "tables of 64")] {
             let mut moments = vec![ran()];
@@ -60,7 +60,7 @@ fn of_preprocessing() {
         Ok(())
     });
     ends.into_iter().for_each(|end| end.unwrap());
-    let ends = run(2, &Parameters::new("spdz speed"), |session| {
+    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
         let (mut party, mut source) = divisi_spdz::Mascot::<Gf48>::start(session, config)?;
         let moments = [ran(), {
             divisi_spdz::Source::byte_triples(&mut source, &mut party, 5_000)?;
@@ -77,8 +77,8 @@ fn of_preprocessing() {
 #[ignore = "a measurement"]
 fn memory_of_many_tables() {
     let (tables, part) = (327_680, 4_096);
-    let ends = run(2, &Parameters::new("spdz speed"), |session| {
-        let config = divisi_ot::Config::default();
+    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
+        let config = divisi_ot::SetupConfig::default();
         let (mut party, mut source) = divisi_spdz::Bucketed::<Gf48>::start(session, config)?;
         divisi_spdz::Source::foresee(&mut source, 8, tables);
         let moments = [ran(), {
@@ -99,9 +99,11 @@ fn memory_of_many_tables() {
 #[test]
 #[ignore = "a measurement"]
 fn of_aes() {
-    for (protocol, blocks) in
-        [(Protocol::Lookup, 1024), (Protocol::RivainProuff, 256), (Protocol::BitDecomposition, 256)]
-    {
+    for (protocol, blocks) in [
+        (SpdzProtocol::Lookup, 1024),
+        (SpdzProtocol::RivainProuff, 256),
+        (SpdzProtocol::BitDecomposition, 256),
+    ] {
         with_engines(protocol, |engine, first| {
             let key = (0..16).map(|_| bytes(engine, first, 1)).collect::<Result<Vec<_>, Abort>>()?;
             let round_keys = aes::expand(engine, &key)?;
@@ -109,7 +111,7 @@ fn of_aes() {
             let state: [_; 16] = state.try_into().unwrap_or_else(|_| panic!());
             for _ in 0..2 {
                 let mut moments = vec![ran()];
-                if protocol == Protocol::Lookup {
+                if protocol == SpdzProtocol::Lookup {
                     engine.preprocess(160 * blocks)?;
                     moments.push(ran());
                     engine.load(Direction::Encrypt)?;
@@ -141,7 +143,7 @@ fn of_aes() {
 #[test]
 #[ignore = "a measurement"]
 fn of_3des() {
-    for (protocol, blocks) in [(Protocol::Lookup, 256), (Protocol::RivainProuff, 128)] {
+    for (protocol, blocks) in [(SpdzProtocol::Lookup, 256), (SpdzProtocol::RivainProuff, 128)] {
         with_engines(protocol, |engine, first| {
             let owner = PartyId::all(1).next().unwrap();
             let mut bits = |lanes: usize, count: usize| -> Result<Vec<_>, Abort> {
@@ -151,10 +153,10 @@ fn of_3des() {
             let key = TripleKey::new(&bits(1, 192)?)?;
             let block: [_; 64] = bits(blocks, 64)?.try_into().unwrap_or_else(|_| panic!());
             // one lookup of every table, so that those of all blocks are there before the clock starts
-            if protocol == Protocol::Lookup {
+            if protocol == SpdzProtocol::Lookup {
                 engine.prepare_lookups(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
             }
-            if protocol != Protocol::Lookup {
+            if protocol != SpdzProtocol::Lookup {
                 engine.foresee(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
                 engine.preprocess_products()?;
             }

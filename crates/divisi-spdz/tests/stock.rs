@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Way, party};
-use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Session, Settles};
+use divisi_core::{Abort, Bytes, Check, Direction, PublicParameters, Session, Settles};
 use divisi_field::Gf48;
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use divisi_spdz::stock::{FromStock, Lots, StockPlan, make};
-use divisi_spdz::{Preparation, Protocol, Spdz};
+use divisi_spdz::{Preparation, Spdz, SpdzProtocol};
 use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
 use divisi_store::{Disk, MachineDisk};
 use std::io;
@@ -38,8 +38,8 @@ struct House {
     n: usize,
 }
 
-fn parameters() -> Parameters {
-    Parameters::new("stock tests")
+fn parameters() -> PublicParameters {
+    PublicParameters::new("stock tests")
 }
 
 impl House {
@@ -65,7 +65,7 @@ impl House {
         ]);
         let (me, n) = (session.me().number(), session.parties() as u8);
         // small buckets: these tests are not about their bits
-        let config = Config { rho: 4, ..Config::default() };
+        let config = SetupConfig { rho: 4, ..SetupConfig::default() };
         let create = |id, secret| {
             let info = StockInfo {
                 id,
@@ -117,7 +117,7 @@ impl House {
         let reserve = Reserve::open(&self.dir(number), key(), entropy(), number);
         let reserve = reserve.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
         let (party, source) = FromStock::<Gf48>::start(session, reserve)?;
-        Spdz::new(party, Box::new(source), Protocol::Lookup)
+        Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)
     }
 
     /// The S-box of a byte of party 1, opened to all.

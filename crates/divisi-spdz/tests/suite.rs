@@ -1,13 +1,13 @@
 //! The known answers of AES on this engine.
 
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
-use divisi_spdz::Protocol;
+use divisi_spdz::SpdzProtocol;
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_symmetric::suite;
 
 #[test]
 fn aes_fips197() {
-    for protocol in Protocol::ALL {
+    for protocol in SpdzProtocol::ALL {
         suite::aes_fips197(&SpdzLab::<Gf48>::new(2, protocol));
         suite::aes_fips197(&SpdzLab::<Gf40>::new(3, protocol));
     }
@@ -17,7 +17,7 @@ fn aes_fips197() {
 
 #[test]
 fn aes_sp800_38a() {
-    for protocol in Protocol::ALL {
+    for protocol in SpdzProtocol::ALL {
         suite::aes_sp800_38a(&SpdzLab::<Gf40>::new(2, protocol));
     }
     suite::aes_sp800_38a(&TinyLab::<Gf48>::new(3));
@@ -25,22 +25,22 @@ fn aes_sp800_38a() {
 
 #[test]
 fn aes_random_blocks_against_the_crate() {
-    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::Lookup), 7, 5);
-    suite::aes_random(&SpdzLab::<Gf72>::new(2, Protocol::Lookup), 8, 3);
-    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::RivainProuff), 9, 70);
-    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::BitDecomposition), 10, 70);
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, SpdzProtocol::Lookup), 7, 5);
+    suite::aes_random(&SpdzLab::<Gf72>::new(2, SpdzProtocol::Lookup), 8, 3);
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, SpdzProtocol::RivainProuff), 9, 70);
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, SpdzProtocol::BitDecomposition), 10, 70);
     suite::aes_random(&TinyLab::<Gf48>::new(5), 11, 5);
 }
 
 #[test]
 fn triple_des() {
-    suite::triple_des(&SpdzLab::<Gf48>::new(2, Protocol::Lookup));
-    suite::triple_des(&SpdzLab::<Gf40>::new(2, Protocol::RivainProuff));
+    suite::triple_des(&SpdzLab::<Gf48>::new(2, SpdzProtocol::Lookup));
+    suite::triple_des(&SpdzLab::<Gf40>::new(2, SpdzProtocol::RivainProuff));
     suite::triple_des(&TinyLab::<Gf48>::new(2));
     suite::triple_des_samples(&TinyLab::<Gf40>::new(3), 1);
-    suite::triple_des(&SpdzLab::<Gf42>::new(2, Protocol::Raw));
-    suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, Protocol::Raw), 1);
-    suite::triple_des_samples(&SpdzLab::<Gf40>::new(3, Protocol::Lookup), 1);
-    suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, Protocol::RivainProuff), 1);
-    suite::triple_des_samples(&SpdzLab::<Gf48>::new(5, Protocol::Lookup), 1);
+    suite::triple_des(&SpdzLab::<Gf42>::new(2, SpdzProtocol::Raw));
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, SpdzProtocol::Raw), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf40>::new(3, SpdzProtocol::Lookup), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, SpdzProtocol::RivainProuff), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(5, SpdzProtocol::Lookup), 1);
 }

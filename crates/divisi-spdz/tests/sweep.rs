@@ -6,10 +6,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, place, salt, sent};
-use divisi_core::{Abort, Bytes, Direction, Parameters, Plain, PlainByte, Session, settle};
+use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, PublicParameters, Session, settle};
 use divisi_field::{Gf8, Gf48};
-use divisi_ot::{Base, Config, Setup, testing};
-use divisi_spdz::{Bucketed, Mascot, Party, Preparation, Protocol, Source, Spdz};
+use divisi_ot::{Base, Setup, SetupConfig, testing};
+use divisi_spdz::{Bucketed, Mascot, Party, Preparation, Source, Spdz, SpdzProtocol};
 use std::time::Duration;
 
 const PATIENT: Duration = Duration::from_secs(10);
@@ -19,7 +19,7 @@ const PATIENT: Duration = Duration::from_secs(10);
 struct Setting {
     n: usize,
     preparation: Preparation,
-    protocol: Protocol,
+    protocol: SpdzProtocol,
     /// Whether rows are real.
     rows: bool,
 }
@@ -37,7 +37,7 @@ fn right() -> Vec<u8> {
 /// S-boxes of public bytes.
 fn play(setting: Setting, mut session: Session) -> Result<Vec<u8>, Abort> {
     // buckets of few items: that products are right does not depend on them
-    let config = Config { k: 4, rho: 8, base: Base::Both };
+    let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
     let setup = if setting.rows {
         Setup::over_field(&mut session, config, 48)?
     } else {
@@ -62,7 +62,7 @@ fn play(setting: Setting, mut session: Session) -> Result<Vec<u8>, Abort> {
 }
 
 fn harness(setting: Setting, limit: Duration) -> Harness {
-    Harness::new(setting.n, &Parameters::new("sweep of preprocessing")).waiting(limit)
+    Harness::new(setting.n, &PublicParameters::new("sweep of preprocessing")).waiting(limit)
 }
 
 /// About so many positions of all that there are; how many were noticed.
@@ -111,7 +111,7 @@ fn settings() -> Vec<Setting> {
     let mut all = Vec::new();
     for n in [2, 3] {
         for preparation in Preparation::ALL {
-            for (protocol, rows) in [(Protocol::Lookup, false), (Protocol::BitDecomposition, true)] {
+            for (protocol, rows) in [(SpdzProtocol::Lookup, false), (SpdzProtocol::BitDecomposition, true)] {
                 all.push(Setting { n, preparation, protocol, rows });
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::disk::Disk;
 use crate::file::tests::sample;
-use crate::{BLOCK, KeyName, KeyState, Keys};
+use crate::{BLOCK, KeyName, KeyState, StoredKeys};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -223,7 +223,7 @@ struct Seen {
 }
 
 /// A key's life, until the disk dies.
-fn live(keys: &Keys, name: &KeyName, seen: &mut Seen) {
+fn live(keys: &StoredKeys, name: &KeyName, seen: &mut Seen) {
     let existing = keys.load(name).expect("a store must be readable after every crash");
     let state = existing.map(|key| key.info.state);
     assert!(!(seen.made && state.is_none()), "a finished key vanished");
@@ -261,7 +261,7 @@ fn no_crash_repeats_a_use_or_makes_a_store_unreadable() {
             let disk = CutDisk(Arc::new(Mutex::new(State { left: cut, random, ..State::default() })));
             let mut seen = Seen::default();
             for next in [seed % 17, 7, u64::MAX] {
-                if let Ok(keys) = Keys::open_on(Box::new(disk.clone()), Path::new("d")) {
+                if let Ok(keys) = StoredKeys::open_on(Box::new(disk.clone()), Path::new("d")) {
                     let alive = disk.0.lock().unwrap().left > 0;
                     if alive {
                         live(&keys, &name, &mut seen);
@@ -283,7 +283,7 @@ fn no_crash_repeats_a_use_or_makes_a_store_unreadable() {
 fn without_a_crash_the_key_lives_its_whole_life() {
     let name: KeyName = "k".parse().unwrap();
     let disk = CutDisk(Arc::new(Mutex::new(State { left: u64::MAX, random: 1, ..State::default() })));
-    let keys = Keys::open_on(Box::new(disk.clone()), Path::new("d")).unwrap();
+    let keys = StoredKeys::open_on(Box::new(disk.clone()), Path::new("d")).unwrap();
     let mut seen = Seen::default();
     live(&keys, &name, &mut seen);
     assert!(seen.destroyed && seen.uses.len() as u64 == BLOCK + 5);

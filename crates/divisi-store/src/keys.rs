@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub const BLOCK: u64 = 1024;
 
 /// The keys of one server. Every change is durable when its call returns.
-pub struct Keys {
+pub struct StoredKeys {
     folder: Folder,
     index: Index,
     /// What a crash interrupted and could not be finished.
@@ -27,15 +27,15 @@ pub struct Keys {
     _lock: Option<File>,
 }
 
-impl Keys {
+impl StoredKeys {
     /// The keys in the directory `keys` of a data directory, both made if need be. Nobody but the data
     /// directory's owner may so much as look into it.
     ///
     /// # Errors
-    /// [`StoreError::Open`] if others may; else as for [`Keys::open`].
-    pub fn open_in(data: &Path) -> Result<Keys, StoreError> {
+    /// [`StoreError::Open`] if others may; else as for [`StoredKeys::open`].
+    pub fn open_in(data: &Path) -> Result<StoredKeys, StoreError> {
         private(data)?;
-        Keys::open(&data.join("keys"))
+        StoredKeys::open(&data.join("keys"))
     }
 
     /// The keys in a directory of this machine, made if need be; no other process may use it at the same
@@ -43,7 +43,7 @@ impl Keys {
     ///
     /// # Errors
     /// [`StoreError::InUse`]; [`StoreError::Io`] if the directory cannot be made or read.
-    pub fn open(dir: &Path) -> Result<Keys, StoreError> {
+    pub fn open(dir: &Path) -> Result<StoredKeys, StoreError> {
         let failed = |e| StoreError::Io(dir.into(), e);
         MachineDisk.make_dir(dir).map_err(failed)?;
         let path = dir.join(".lock");
@@ -54,16 +54,17 @@ impl Keys {
             Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(dir.into())),
             Err(TryLockError::Error(e)) => return Err(failed(e)),
         }
-        Ok(Keys { _lock: Some(lock), ..Keys::open_on(Box::new(MachineDisk), dir)? })
+        Ok(StoredKeys { _lock: Some(lock), ..StoredKeys::open_on(Box::new(MachineDisk), dir)? })
     }
 
     /// The keys in a directory of any disk; finishes what a crash interrupted.
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn open_on(disk: Box<dyn Disk>, dir: &Path) -> Result<Keys, StoreError> {
+    pub fn open_on(disk: Box<dyn Disk>, dir: &Path) -> Result<StoredKeys, StoreError> {
         let (folder, unfinished) = Folder::open(disk, dir)?;
-        let keys = Keys { folder, index: Index::default(), unfinished, used: Mutex::default(), _lock: None };
+        let keys =
+            StoredKeys { folder, index: Index::default(), unfinished, used: Mutex::default(), _lock: None };
         for name in keys.folder.names()?.iter().filter_map(|file| file.parse().ok()) {
             // what is damaged is told by `troubles`
             let _ = keys.load(&name);

@@ -14,9 +14,9 @@
 //! system and disk write in place: a journal, a snapshot or a flash translation layer may keep an older copy.
 //!
 //! ```
-//! use divisi_store::{KeyFile, KeyInfo, KeyState, KeyType, Keys, Maker, Secret};
+//! use divisi_store::{KeyFile, KeyInfo, KeyState, KeyType, StoredKeys, Maker, Secret};
 //! # let dir = tempfile::tempdir()?;
-//! let keys = Keys::open(dir.path())?;
+//! let keys = StoredKeys::open(dir.path())?;
 //! let info = KeyInfo {
 //!     name: "backup".parse()?,
 //!     id: [1; 16],
@@ -60,4 +60,4 @@ pub mod stock;
 pub use disk::{Disk, MachineDisk};
 pub use error::StoreError;
 pub use key::{KeyFile, KeyInfo, KeyName, KeyState, KeyType, Maker, Purpose, Secret, USES};
-pub use keys::{BLOCK, Keys};
+pub use keys::{BLOCK, StoredKeys};

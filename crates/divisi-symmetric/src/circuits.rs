@@ -14,7 +14,7 @@
 //! And every hash and MAC, of messages of one length ([`function`]): key, nonce and message, as far as it has
 //! them -> digest or tag.
 
-pub use crate::drawn::{Value, drawn};
+pub use crate::drawn::{DrawnBytes, drawn};
 
 use crate::aes::{self, KeySize};
 use crate::algorithm::{Algorithm, Settings};
@@ -25,7 +25,7 @@ use crate::gates::{Adder, GateByte, GateBytes};
 use crate::hash::Hash;
 use crate::sha2::Sha2;
 use crate::sha3::{STATE_BYTES, keccak_f};
-use divisi_circuit::{Bit, Build, Program};
+use divisi_circuit::{Build, BuildBit, Program};
 use divisi_core::{Abort, Bytes, Convert, Direction, Step, step};
 
 const CIRCUIT: Step = step!("circuit");
@@ -61,7 +61,7 @@ pub fn aes(size: KeySize, direction: Direction) -> Result<Program, Abort> {
         let (block, key) = (values.pop().unwrap_or_default(), values.pop().unwrap_or_default());
         let round_keys = aes::expand(e, &key)?;
         let misfit = |_| Abort::Misuse { step: CIRCUIT, what: "a block of 16 bytes" };
-        let mut state: [GateByte<Bit>; 16] = block.try_into().map_err(misfit)?;
+        let mut state: [GateByte<BuildBit>; 16] = block.try_into().map_err(misfit)?;
         match direction {
             Direction::Encrypt => aes::encrypt(e, &round_keys, &mut state)?,
             Direction::Decrypt => aes::decrypt(e, &round_keys, &mut state)?,
@@ -77,8 +77,8 @@ pub fn aes(size: KeySize, direction: Direction) -> Result<Program, Abort> {
 pub fn triple_des(direction: Direction) -> Result<Program, Abort> {
     drawn(&[24, 8], |e, values| {
         let [key, block] = &values[..] else { return Ok(Vec::new()) };
-        let bits = |e: &mut GateBytes<'_, Build>, bytes: &Value| -> Result<Vec<_>, Abort> {
-            let of_byte = |byte: &GateByte<Bit>| -> Result<[_; 8], Abort> { e.convert(byte.clone()) };
+        let bits = |e: &mut GateBytes<'_, Build>, bytes: &DrawnBytes| -> Result<Vec<_>, Abort> {
+            let of_byte = |byte: &GateByte<BuildBit>| -> Result<[_; 8], Abort> { e.convert(byte.clone()) };
             let bytes = bytes.iter().map(of_byte).collect::<Result<Vec<_>, _>>()?;
             Ok(bytes.into_iter().flat_map(|bits| bits.into_iter().rev()).collect())
         };

@@ -215,7 +215,7 @@ fn strings_and_powers_that_do_not_fit_are_misuse() {
 
     let lengths = gcm::Lengths::new(20, 20).unwrap();
     let powers = Powers::new(e, &blocks(&[3]), steps, lengths.hash_blocks()).unwrap();
-    let start = || gcm::Hash::new(steps, lengths);
+    let start = || gcm::GhashState::new(steps, lengths);
     misuse(start().aad(e, &powers, &[0; 21]));
     misuse(start().text(e, &powers, &[0; 1]));
     let mut hash = start();
@@ -245,7 +245,7 @@ proptest! {
 
         let piece = |(i, cut): (usize, &usize)| if i >= cuts.len() { cut + 1 } else { *cut };
         let mut pieces = cuts.iter().cycle().enumerate().map(piece);
-        let mut hash = gcm::Hash::new(steps, lengths);
+        let mut hash = gcm::GhashState::new(steps, lengths);
         let mut rest = &aad[..];
         while !rest.is_empty() {
             let (piece, later) = rest.split_at(rest.len().min(pieces.next().unwrap()));

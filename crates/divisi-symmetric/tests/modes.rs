@@ -143,7 +143,7 @@ fn counter_mode_is_that_of_sp_800_38a() {
 }
 
 fn tags<C: Clear>(keys: &[Vec<u8>], messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let key = cmac::Key::new(&mut Plain, C::with_keys(keys)).unwrap();
+    let key = cmac::CmacKey::new(&mut Plain, C::with_keys(keys)).unwrap();
     let message = C::public_block(&mut Plain, &columns(messages));
     texts(&C::values(key.tag(&mut Plain, messages.len(), &message).unwrap()))
 }
@@ -180,7 +180,7 @@ fn what_does_not_fit_is_refused() {
     let three = TripleKey::<PlainBit>::with_keys(&vec![vec![1; 24]; 3]);
     assert_eq!((three.lanes(), BlockCipher::<Plain>::of_lanes(&three, &[2, 0]).unwrap().lanes()), (3, 2));
     assert!(BlockCipher::<Plain>::of_lanes(&three, &[3]).is_err());
-    let key = cmac::Key::new(&mut Plain, three).unwrap();
+    let key = cmac::CmacKey::new(&mut Plain, three).unwrap();
     assert!(key.tag(&mut Plain, 2, &[]).is_err());
     assert_eq!(key.of_lanes(&[1, 2]).unwrap().tag(&mut Plain, 2, &[]).unwrap().len(), 8);
 }

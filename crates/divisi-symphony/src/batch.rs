@@ -33,7 +33,7 @@ pub(crate) struct Item<'a> {
 }
 
 /// What came of a message.
-pub enum Outcome {
+pub enum BatchOutcome {
     /// Ciphertext and tag, opened to all three.
     Sealed {
         /// The ciphertext, as long as the plaintext.
@@ -212,18 +212,18 @@ impl<'a> Batch<'a> {
         rep: &mut Rep3,
         texts: Verified<Texts>,
         powers: impl Fn(&Item<'_>, usize) -> Option<Block>,
-    ) -> Result<Vec<Outcome>, Abort> {
+    ) -> Result<Vec<BatchOutcome>, Abort> {
         let (ciphertexts, rest) = texts.split();
         let (plaintexts, masks) = rest.split();
         let [sealed_masks, received_masks] = masks.into_inner();
-        let mut outcomes: Vec<Outcome> = self.items.iter().map(|_| Outcome::Invalid).collect();
+        let mut outcomes: Vec<BatchOutcome> = self.items.iter().map(|_| BatchOutcome::Invalid).collect();
         if let Some(masks) = sealed_masks {
             let ciphertexts = self.open_ciphertexts(rep, &ciphertexts)?;
             let hashed = self.sealed.iter().zip(&ciphertexts).map(|(k, text)| (*k, &text[..]));
             let tags = self.tags(rep, hashed, &masks, &powers)?;
             for ((k, ciphertext), tag) in self.sealed.iter().zip(ciphertexts).zip(self.open_tags(rep, tags)?)
             {
-                outcomes[*k] = Outcome::Sealed { ciphertext, tag };
+                outcomes[*k] = BatchOutcome::Sealed { ciphertext, tag };
             }
         }
         if let Some(masks) = received_masks {
@@ -237,7 +237,7 @@ impl<'a> Batch<'a> {
             // a plaintext whose tag is wrong ends here [M0.7, A23]
             for ((k, valid), columns) in self.received.iter().zip(valid).zip(plaintexts.each()) {
                 if valid {
-                    outcomes[*k] = Outcome::Opened(columns);
+                    outcomes[*k] = BatchOutcome::Opened(columns);
                 }
             }
         }

@@ -14,7 +14,7 @@
 use crate::close;
 use crate::owner::{self, Public};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Check, Convert, Job, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Boolean, Check, Convert, PartyId, ProgramRun, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::open::component_digest;
 use divisi_rep3::{Bit, Byte, Rep3};
@@ -28,7 +28,7 @@ const DIGEST: Step = step!("output.digest");
 const PARTIES: usize = 3;
 
 /// A circuit, whose inputs are whose, and who learns its outputs: the same at all three.
-pub struct Circuit<'c> {
+pub struct OwnedCircuit<'c> {
     program: &'c Program,
     /// The input wires of each party, value after value.
     wires: [Vec<usize>; PARTIES],
@@ -37,7 +37,7 @@ pub struct Circuit<'c> {
     digest: [u8; 32],
 }
 
-impl<'c> Circuit<'c> {
+impl<'c> OwnedCircuit<'c> {
     /// A circuit with the owner of each input value, in the circuit's order, and all who learn the
     /// outputs. `digest` is one of the circuit: the parties compare it.
     ///
@@ -48,7 +48,7 @@ impl<'c> Circuit<'c> {
         digest: &[u8; 32],
         owners: &[PartyId],
         receivers: &'c [PartyId],
-    ) -> Result<Circuit<'c>, Abort> {
+    ) -> Result<OwnedCircuit<'c>, Abort> {
         let known = |party: &PartyId| party.index() < PARTIES;
         if owners.len() != program.inputs().len() || !owners.iter().chain(receivers).all(known) {
             return Err(Abort::Misuse {
@@ -64,7 +64,7 @@ impl<'c> Circuit<'c> {
         }
         let party = |public: Public, party: &PartyId| public.number(party.index());
         let public = Public::new(INPUT).bytes(digest).list(owners, party).list(receivers, party);
-        Ok(Circuit { program, wires, receivers, digest: public.digest() })
+        Ok(OwnedCircuit { program, wires, receivers, digest: public.digest() })
     }
 
     /// The steps 1 and 2: `own` has this party's input wires, value after value, one to a byte. The
@@ -76,7 +76,7 @@ impl<'c> Circuit<'c> {
     /// length.
     pub fn compute(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Byte>, Abort> {
         let wires = self.inputs(rep, own)?;
-        let mut jobs = [Job::new(self.program, wires)];
+        let mut jobs = [ProgramRun::new(self.program, wires)];
         rep.run(&mut jobs)?;
         let [job] = jobs;
         bytes(rep, job.wires)

@@ -113,7 +113,7 @@ impl Stream {
 /// One message being encrypted.
 pub struct Sealing {
     stream: Stream,
-    hash: gcm::Hash<Block>,
+    hash: gcm::GhashState<Block>,
 }
 
 impl Sealing {
@@ -176,7 +176,7 @@ pub struct Opening {
     /// What the first reading was, chunk by chunk: the second must be the same.
     first_reading: Vec<[u8; 32]>,
     first: Stream,
-    hash: Option<gcm::Hash<Block>>,
+    hash: Option<gcm::GhashState<Block>>,
     tag: (gcm::TagLength, u128),
     valid: bool,
 }
@@ -309,11 +309,11 @@ pub fn answer(
 }
 
 /// What both directions begin with: the powers, and the associated data.
-fn begin(rep: &mut Rep3, key: &mut GcmKey, aad: &[u8], length: u64) -> Result<gcm::Hash<Block>, Abort> {
+fn begin(rep: &mut Rep3, key: &mut GcmKey, aad: &[u8], length: u64) -> Result<gcm::GhashState<Block>, Abort> {
     let too_long = Abort::Misuse { step: TEXT, what: "a message longer than GCM allows" };
     let lengths = gcm::Lengths::new(aad.len() as u64, length).map_err(|_| too_long)?;
     key.powers(rep, lengths.hash_blocks())?;
-    let mut hash = gcm::Hash::new(Steps::STANDARD, lengths);
+    let mut hash = gcm::GhashState::new(Steps::STANDARD, lengths);
     hash.aad(rep, key.ready()?, aad)?;
     Ok(hash)
 }

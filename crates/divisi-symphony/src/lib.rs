@@ -35,5 +35,5 @@ pub mod short;
 pub mod tags;
 
 pub use gcm::CHUNK;
-pub use mode::Mode;
+pub use mode::Priority;
 pub use settle::close;

@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_symphony::{Mode, macnifico::{Macnifico, Received, input_message}};
+//! use divisi_symphony::{Priority, macnifico::{Macnifico, Received, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, local};
 //! use divisi_symmetric::algorithm::Settings;
 //!
@@ -29,7 +29,7 @@
 //!     let me = trio.me();
 //!     let rep = &mut Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
 //!     let (one, two) = (PartyId::from_index(0).unwrap(), PartyId::from_index(1).unwrap());
-//!     let hmac = Macnifico::new(&Settings::new("hmac-sha256".parse().unwrap()), Mode::LowLatency)?;
+//!     let hmac = Macnifico::new(&Settings::new("hmac-sha256".parse().unwrap()), Priority::LowLatency)?;
 //!     // RFC 4231, test case 2: the first party has the key, the second the message.
 //!     let key = hmac.input_key(rep, one, 4, (me == one).then_some(&b"Jefe"[..]))?;
 //!     let own: &[&[u8]] = &[b"what do ya want for nothing?"];
@@ -46,7 +46,7 @@
 
 pub use crate::sharp::{Message, input_message, public_message};
 
-use crate::mode::Mode;
+use crate::mode::Priority;
 use crate::owner::{Public, agree_public, bring_one, single};
 use crate::settle::close;
 use crate::sharp::output;
@@ -67,11 +67,11 @@ const VERIFY: Step = step!("tag.verify");
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Macnifico {
     settings: Settings,
-    mode: Mode,
+    mode: Priority,
 }
 
 /// A shared key, and what it leaves: verified.
-pub struct Key {
+pub struct MacKey {
     function: Verified<Function<Rep3>>,
     settings: Settings,
 }
@@ -96,7 +96,7 @@ impl Macnifico {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if it is no MAC, or has not what is asked for.
-    pub fn new(settings: &Settings, mode: Mode) -> Result<Macnifico, Abort> {
+    pub fn new(settings: &Settings, mode: Priority) -> Result<Macnifico, Abort> {
         if !settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
                 step: SETTINGS,
@@ -124,7 +124,7 @@ impl Macnifico {
         owner: PartyId,
         bytes: usize,
         own: Option<&[u8]>,
-    ) -> Result<Key, Abort> {
+    ) -> Result<MacKey, Abort> {
         let what: String = self.public(KEY).digest().iter().map(|byte| format!("{byte:02x}")).collect();
         let part = bring_one(rep, owner, &format!("mac key {what}"), bytes, own)?;
         self.prepare(rep, &part)
@@ -134,7 +134,7 @@ impl Macnifico {
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs.
-    pub fn dist_key_gen(&self, rep: &mut Rep3) -> Result<Key, Abort> {
+    pub fn dist_key_gen(&self, rep: &mut Rep3) -> Result<MacKey, Abort> {
         agree_public(rep, KEY, &self.public(KEY))?;
         let part = rep.trio().random_part(self.algorithm().key_bytes());
         self.prepare(rep, &part)
@@ -145,11 +145,11 @@ impl Macnifico {
         Public::new(step).settings(&self.settings).bytes(self.mode.name().as_bytes())
     }
 
-    fn prepare(&self, rep: &mut Rep3, part: &Part) -> Result<Key, Abort> {
+    fn prepare(&self, rep: &mut Rep3, part: &Part) -> Result<MacKey, Abort> {
         let key = single(rep, part)?;
         let function =
             rep.with_protocol(self.mode.protocol(), |rep| tags::prepare(rep, &self.settings, &key))?;
-        Ok(Key { function, settings: self.settings.clone() })
+        Ok(MacKey { function, settings: self.settings.clone() })
     }
 
     /// The tag of each message under this key, verified. For GMAC each with a fresh nonce.
@@ -157,7 +157,7 @@ impl Macnifico {
     /// # Errors
     /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs, or
     /// messages of different lengths; [`Abort::Misuse`] for a key of another MAC.
-    pub fn tag_gen(&self, rep: &mut Rep3, key: &Key, messages: &Message) -> Result<Tag, Abort> {
+    pub fn tag_gen(&self, rep: &mut Rep3, key: &MacKey, messages: &Message) -> Result<Tag, Abort> {
         agree_public(rep, GENERATE, &messages.lengths(self.public(GENERATE)))?;
         let lanes = messages.0.lanes();
         let nonces =
@@ -175,7 +175,7 @@ impl Macnifico {
     pub fn verify(
         &self,
         rep: &mut Rep3,
-        key: &Key,
+        key: &MacKey,
         messages: &Message,
         received: &[Received],
     ) -> Result<Vec<bool>, Abort> {
@@ -200,7 +200,7 @@ impl Macnifico {
     fn tags(
         &self,
         rep: &mut Rep3,
-        key: &Key,
+        key: &MacKey,
         messages: &Message,
         nonces: &[[u8; 12]],
     ) -> Result<Vec<[Bit; 8]>, Abort> {

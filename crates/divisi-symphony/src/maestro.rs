@@ -9,7 +9,7 @@
 //! | Encipher(\[ks\], \[m\]), Decipher | [`Maestro::encipher`], [`Maestro::decipher`] |
 //! | OutputBlock(\[m\]) -> m | [`Maestro::output_block`], to all three |
 //!
-//! The performance modes are [`Mode`]'s: online throughput, total throughput, low latency. What has a
+//! The performance modes are [`Priority`]'s: online throughput, total throughput, low latency. What has a
 //! mode of operation around it (GCM on stored keys, files) is in [`crate::gcm`], with clients and
 //! servers in the crate `divisi-node`; this is the block cipher alone.
 //!
@@ -21,14 +21,14 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_symphony::{Mode, maestro::Maestro};
+//! use divisi_symphony::{Priority, maestro::Maestro};
 //! use divisi_rep3::{Rep3, Security, local};
 //! use divisi_symmetric::aes::KeySize;
 //!
 //! // Three parties in this process; over a network each has its own session.
 //! let outputs = local::run(|trio| {
 //!     let me = trio.me();
-//!     let aes = Maestro::new(KeySize::Aes128, Mode::LowLatency);
+//!     let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
 //!     let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);
 //!     let (one, two) = (PartyId::from_index(0).unwrap(), PartyId::from_index(1).unwrap());
 //!
@@ -53,7 +53,7 @@
 
 use crate::cipher;
 use crate::gcm::{columns, interleave};
-use crate::mode::Mode;
+use crate::mode::Priority;
 use crate::owner::{bring_one, single};
 use crate::settle::close;
 use divisi_core::{Abort, Direction, Lanes, PartyId, Step, Verified, step};
@@ -67,19 +67,19 @@ const BLOCK: Step = step!("block");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maestro {
     size: KeySize,
-    mode: Mode,
+    mode: Priority,
 }
 
 /// A shared key.
-pub struct Key(Vec<Byte>);
+pub struct AesKey(Vec<Byte>);
 
 /// A shared key schedule, verified.
 pub struct KeySchedule(Verified<RoundKeys<Byte>>);
 
 /// Shared blocks side by side, verified.
-pub struct Block(Verified<[Byte; 16]>);
+pub struct CipherBlock(Verified<[Byte; 16]>);
 
-impl Block {
+impl CipherBlock {
     /// How many blocks there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -96,7 +96,7 @@ impl Block {
 impl Maestro {
     /// AES with keys of that size, in that mode.
     #[must_use]
-    pub fn new(size: KeySize, mode: Mode) -> Maestro {
+    pub fn new(size: KeySize, mode: Priority) -> Maestro {
         Maestro { size, mode }
     }
 
@@ -108,7 +108,7 @@ impl Maestro {
 
     /// Its performance mode.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> Priority {
         self.mode
     }
 
@@ -119,7 +119,7 @@ impl Maestro {
     /// The abort that ends the session.
     pub fn dist_key_gen(&self, rep: &mut Rep3) -> Result<KeySchedule, Abort> {
         let part = rep.trio().random_part(self.size.bytes());
-        let key = Key(single(rep, &part)?);
+        let key = AesKey(single(rep, &part)?);
         self.compute_ks(rep, &key)
     }
 
@@ -128,16 +128,16 @@ impl Maestro {
     /// # Errors
     /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together;
     /// [`Abort::Misuse`] for a key of another length.
-    pub fn input_key(&self, rep: &mut Rep3, owner: PartyId, own: Option<&[u8]>) -> Result<Key, Abort> {
+    pub fn input_key(&self, rep: &mut Rep3, owner: PartyId, own: Option<&[u8]>) -> Result<AesKey, Abort> {
         let part = bring_one(rep, owner, "aes key", self.size.bytes(), own)?;
-        Ok(Key(single(rep, &part)?))
+        Ok(AesKey(single(rep, &part)?))
     }
 
     /// The key schedule of a shared key (FIPS 197, 5.2), verified.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] for a key of another size.
-    pub fn compute_ks(&self, rep: &mut Rep3, key: &Key) -> Result<KeySchedule, Abort> {
+    pub fn compute_ks(&self, rep: &mut Rep3, key: &AesKey) -> Result<KeySchedule, Abort> {
         if key.0.len() != self.size.bytes() {
             return Err(rep.trio().session().misuse(KEY, "a key of another size"));
         }
@@ -155,21 +155,21 @@ impl Maestro {
         owner: PartyId,
         blocks: usize,
         own: Option<&[[u8; 16]]>,
-    ) -> Result<Block, Abort> {
+    ) -> Result<CipherBlock, Abort> {
         if blocks == 0 {
             return Err(rep.trio().session().misuse(BLOCK, "no blocks"));
         }
         let part = bring_one(rep, owner, "blocks", 16 * blocks, own.map(<[_]>::as_flattened))?;
         let misfit = Abort::Misuse { step: BLOCK, what: "a block has 16 bytes" };
         let state = <[Byte; 16]>::try_from(columns(rep, &part)?).map_err(|_| misfit)?;
-        Ok(Block(close(rep, state)?))
+        Ok(CipherBlock(close(rep, state)?))
     }
 
     /// The blocks enciphered (FIPS 197, 5.1), verified.
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn encipher(&self, rep: &mut Rep3, ks: &KeySchedule, m: &Block) -> Result<Block, Abort> {
+    pub fn encipher(&self, rep: &mut Rep3, ks: &KeySchedule, m: &CipherBlock) -> Result<CipherBlock, Abort> {
         self.through(rep, Direction::Encrypt, ks, m)
     }
 
@@ -177,7 +177,7 @@ impl Maestro {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn decipher(&self, rep: &mut Rep3, ks: &KeySchedule, c: &Block) -> Result<Block, Abort> {
+    pub fn decipher(&self, rep: &mut Rep3, ks: &KeySchedule, c: &CipherBlock) -> Result<CipherBlock, Abort> {
         self.through(rep, Direction::Decrypt, ks, c)
     }
 
@@ -186,21 +186,21 @@ impl Maestro {
         rep: &mut Rep3,
         direction: Direction,
         ks: &KeySchedule,
-        blocks: &Block,
-    ) -> Result<Block, Abort> {
+        blocks: &CipherBlock,
+    ) -> Result<CipherBlock, Abort> {
         if ks.0.get().size() != self.size {
             return Err(rep.trio().session().misuse(KEY, "the schedule of a key of another size"));
         }
         let protocol = self.mode.protocol();
         rep.with_protocol(protocol, |rep| cipher::through(rep, direction, ks.0.get(), blocks.0.get()))
-            .map(Block)
+            .map(CipherBlock)
     }
 
     /// The blocks, opened to all three: they are verified.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
-    pub fn output_block(&self, rep: &mut Rep3, blocks: &Block) -> Result<Vec<[u8; 16]>, Abort> {
+    pub fn output_block(&self, rep: &mut Rep3, blocks: &CipherBlock) -> Result<Vec<[u8; 16]>, Abort> {
         let verified = close(rep, blocks.0.get().to_vec())?; // linear in what was verified
         let opened = rep.trio().open(&verified)?;
         Ok(interleave(&opened, 16 * blocks.len()).as_chunks().0.to_vec())

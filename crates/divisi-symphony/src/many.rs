@@ -20,7 +20,7 @@ use divisi_symmetric::mode::ghash::powers;
 const MANY: Step = step!("many");
 
 /// One message.
-pub struct Job {
+pub struct MessageJob {
     /// Our part of its key.
     pub key: Part,
     /// Its IV: the caller's, for answers that are known; a stored key draws its own.
@@ -30,11 +30,11 @@ pub struct Job {
     /// How long the tag is.
     pub tag_length: TagLength,
     /// What is to be done.
-    pub text: Text,
+    pub text: OwnedText,
 }
 
 /// Which way, and what.
-pub enum Text {
+pub enum OwnedText {
     /// Encrypt our part of the plaintext.
     Plain(Part),
     /// Decrypt a ciphertext with this tag.
@@ -46,11 +46,11 @@ pub enum Text {
     },
 }
 
-impl Text {
+impl OwnedText {
     fn bytes(&self) -> usize {
         match self {
-            Text::Plain(part) => part.first.len(),
-            Text::Cipher { ciphertext, .. } => ciphertext.len(),
+            OwnedText::Plain(part) => part.first.len(),
+            OwnedText::Cipher { ciphertext, .. } => ciphertext.len(),
         }
     }
 }
@@ -71,7 +71,7 @@ pub enum Outcome {
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM has no
 /// room for, no jobs.
-pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>, Abort> {
+pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Outcome>, Abort> {
     let items: Option<Vec<Item<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
     let items = match items {
         Some(items) if !items.is_empty() => items,
@@ -102,10 +102,10 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>,
 }
 
 /// A job as a message whose key is in the job's own lane; `None` if its tag has another length than it says.
-fn item(lane: usize, job: &Job) -> Option<Item<'_>> {
+fn item(lane: usize, job: &MessageJob) -> Option<Item<'_>> {
     let text = match &job.text {
-        Text::Plain(part) => batch::Text::Plain(part),
-        Text::Cipher { ciphertext, tag } => {
+        OwnedText::Plain(part) => batch::Text::Plain(part),
+        OwnedText::Cipher { ciphertext, tag } => {
             batch::Text::Cipher { ciphertext, tag: job.tag_length.element(tag)? }
         }
     };
@@ -113,19 +113,23 @@ fn item(lane: usize, job: &Job) -> Option<Item<'_>> {
 }
 
 /// Open all plaintexts whose tags were right, in one round.
-fn open(rep: &mut Rep3, jobs: &[Job], outcomes: Vec<short::Outcome>) -> Result<Vec<Outcome>, Abort> {
+fn open(
+    rep: &mut Rep3,
+    jobs: &[MessageJob],
+    outcomes: Vec<short::BatchOutcome>,
+) -> Result<Vec<Outcome>, Abort> {
     let mut valid = Vec::new();
     let mut told = Vec::with_capacity(jobs.len());
     for (job, outcome) in jobs.iter().zip(outcomes) {
         told.push(match outcome {
-            short::Outcome::Sealed { ciphertext, tag } => {
+            short::BatchOutcome::Sealed { ciphertext, tag } => {
                 Outcome::Sealed(ciphertext, tag[..job.tag_length.bytes()].to_vec())
             }
-            short::Outcome::Opened(columns) => {
+            short::BatchOutcome::Opened(columns) => {
                 valid.push(columns);
                 Outcome::Opened(Vec::new())
             }
-            short::Outcome::Invalid => Outcome::Invalid,
+            short::BatchOutcome::Invalid => Outcome::Invalid,
         });
     }
     if valid.is_empty() {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// What matters most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum Priority {
     /// The most blocks a second once what can be made ahead is there.
     OnlineThroughput,
     /// The most blocks a second, all work counted.
@@ -16,17 +16,18 @@ pub enum Mode {
     LowLatency,
 }
 
-impl Mode {
+impl Priority {
     /// Every mode.
-    pub const ALL: [Mode; 3] = [Mode::OnlineThroughput, Mode::TotalThroughput, Mode::LowLatency];
+    pub const ALL: [Priority; 3] =
+        [Priority::OnlineThroughput, Priority::TotalThroughput, Priority::LowLatency];
 
     /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Mode::OnlineThroughput => "online-throughput",
-            Mode::TotalThroughput => "total-throughput",
-            Mode::LowLatency => "low-latency",
+            Priority::OnlineThroughput => "online-throughput",
+            Priority::TotalThroughput => "total-throughput",
+            Priority::LowLatency => "low-latency",
         }
     }
 
@@ -34,9 +35,9 @@ impl Mode {
     #[must_use]
     pub fn protocol(self) -> Protocol {
         match self {
-            Mode::OnlineThroughput => Protocol::Lut16,
-            Mode::TotalThroughput => Protocol::Gf4Circuit,
-            Mode::LowLatency => Protocol::Lut256Additive,
+            Priority::OnlineThroughput => Protocol::Lut16,
+            Priority::TotalThroughput => Protocol::Gf4Circuit,
+            Priority::LowLatency => Protocol::Lut256Additive,
         }
     }
 
@@ -44,8 +45,8 @@ impl Mode {
     #[must_use]
     pub fn adder(self) -> Adder {
         match self {
-            Mode::OnlineThroughput | Mode::TotalThroughput => Adder::FewestAnds,
-            Mode::LowLatency => Adder::LowDepth,
+            Priority::OnlineThroughput | Priority::TotalThroughput => Adder::FewestAnds,
+            Priority::LowLatency => Adder::LowDepth,
         }
     }
 
@@ -53,13 +54,13 @@ impl Mode {
     #[must_use]
     pub fn purpose(self) -> &'static str {
         match self {
-            Mode::OnlineThroughput => {
+            Priority::OnlineThroughput => {
                 "makes one-hot vectors ahead, so that less work and half the rounds are left once the data is there (lut16)"
             }
-            Mode::TotalThroughput => {
+            Priority::TotalThroughput => {
                 "makes nothing ahead, and has the least work and traffic in all (gf4-circuit)"
             }
-            Mode::LowLatency => {
+            Priority::LowLatency => {
                 "makes twice as much ahead, so that about a quarter of the rounds is left once the data is there \
                  (lut256-additive)"
             }
@@ -67,18 +68,18 @@ impl Mode {
     }
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Mode {
+impl FromStr for Priority {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = || Mode::ALL.map(Mode::name).join(", ");
-        Mode::ALL
+        let known = || Priority::ALL.map(Priority::name).join(", ");
+        Priority::ALL
             .into_iter()
             .find(|mode| mode.name() == name)
             .ok_or_else(|| format!("unknown mode {name:?}: there are {}", known()))
@@ -91,12 +92,12 @@ mod tests {
 
     #[test]
     fn names_round_trip_and_each_mode_is_one_sentence_with_its_protocol() {
-        for mode in Mode::ALL {
+        for mode in Priority::ALL {
             assert_eq!(mode.name().parse(), Ok(mode));
             assert!(
                 mode.purpose().ends_with(&format!("({})", mode.protocol())) && !mode.purpose().contains('.')
             );
         }
-        assert!("fast".parse::<Mode>().is_err_and(|e| e.contains("low-latency")));
+        assert!("fast".parse::<Priority>().is_err_and(|e| e.contains("low-latency")));
     }
 }

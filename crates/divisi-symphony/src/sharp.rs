@@ -9,13 +9,13 @@
 //!
 //! All hashes of [`Algorithm::hashes`]: SHA-2, SHA-3, SHAKE and cSHAKE. The lengths of messages are
 //! public. A performance mode chooses how SHA-2 adds: the fewest products, or the fewest rounds
-//! ([`Mode::adder`]).
+//! ([`Priority::adder`]).
 //!
 //! **Guarantees and what is not protected**: as [`crate::maestro`].
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_symphony::{Mode, sharp::{Sharp, input_message}};
+//! use divisi_symphony::{Priority, sharp::{Sharp, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, local};
 //! use divisi_symmetric::algorithm::Settings;
 //!
@@ -23,7 +23,7 @@
 //!     let me = trio.me();
 //!     let rep = &mut Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
 //!     let three = PartyId::from_index(2).unwrap();
-//!     let sha = Sharp::new(&Settings::new("sha256".parse().unwrap()), Mode::TotalThroughput)?;
+//!     let sha = Sharp::new(&Settings::new("sha256".parse().unwrap()), Priority::TotalThroughput)?;
 //!     // FIPS 180-4: two messages of the third party, of lengths that everybody knows.
 //!     let own: &[&[u8]] = &[b"abc", b""];
 //!     let m = input_message(rep, three, &[3, 0], (me == three).then_some(own))?;
@@ -35,7 +35,7 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
-use crate::mode::Mode;
+use crate::mode::Priority;
 use crate::owner::{Public, agree_public, bring_one, columns};
 use crate::settle::close;
 use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
@@ -71,7 +71,7 @@ impl Sharp {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if it is no hash, or has not what is asked for.
-    pub fn new(settings: &Settings, mode: Mode) -> Result<Sharp, Abort> {
+    pub fn new(settings: &Settings, mode: Priority) -> Result<Sharp, Abort> {
         if settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
                 step: SETTINGS,

@@ -19,7 +19,7 @@
 //! Memory: until the verification the key stream owes about 1.1 KiB a block (likewise), so the caller bounds
 //! the blocks of a call.
 
-pub use crate::batch::Outcome;
+pub use crate::batch::BatchOutcome;
 use crate::batch::{self, Batch, Item};
 use crate::gcm::{GcmKey, TAG};
 use crate::settle::close;
@@ -35,7 +35,7 @@ const SHORT: Step = step!("short");
 
 /// One message.
 #[derive(Clone, Copy)]
-pub struct Message<'a> {
+pub struct ShortMessage<'a> {
     /// Its key's place in the list of keys.
     pub key: usize,
     /// Its IV: drawn for this message alone if it is encrypted.
@@ -73,7 +73,11 @@ pub fn fits(aad_len: usize, text_len: usize) -> bool {
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for keys of different sizes, a message that is not short or
 /// names no key, or two messages to be encrypted under one key with one IV.
-pub fn short(rep: &mut Rep3, keys: &[&GcmKey], messages: &[Message<'_>]) -> Result<Vec<Outcome>, Abort> {
+pub fn short(
+    rep: &mut Rep3,
+    keys: &[&GcmKey],
+    messages: &[ShortMessage<'_>],
+) -> Result<Vec<BatchOutcome>, Abort> {
     if messages.is_empty() {
         return Ok(Vec::new());
     }
@@ -112,7 +116,7 @@ pub fn short(rep: &mut Rep3, keys: &[&GcmKey], messages: &[Message<'_>]) -> Resu
 }
 
 /// What must hold before anything is sent.
-fn check(keys: &[&GcmKey], messages: &[Message<'_>]) -> Result<(), &'static str> {
+fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), &'static str> {
     if keys.windows(2).any(|pair| pair[0].size() != pair[1].size()) {
         return Err("keys of different sizes");
     }
@@ -134,7 +138,7 @@ fn check(keys: &[&GcmKey], messages: &[Message<'_>]) -> Result<(), &'static str>
     Ok(())
 }
 
-fn item<'a>(message: &Message<'a>, key: usize) -> Item<'a> {
+fn item<'a>(message: &ShortMessage<'a>, key: usize) -> Item<'a> {
     let text = match message.text {
         Text::Plain(part) => batch::Text::Plain(part),
         Text::Cipher { ciphertext, tag } => batch::Text::Cipher { ciphertext, tag: batch::element(tag) },

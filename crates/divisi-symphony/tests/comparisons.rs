@@ -1,17 +1,17 @@
 //! Comparisons of tags and of what is public: to the last byte, item and chunk, and what is opened of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Check, Parameters, PartyId, Step};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, Step};
 use divisi_net::{Frame, memory, tamper::Tap};
 use divisi_rep3::local::{self, deal_all};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::mode::gcm::TagLength;
-use divisi_symphony::Mode;
+use divisi_symphony::Priority;
 use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
 use divisi_symphony::macnifico::{Macnifico, Received, public_message};
-use divisi_symphony::many::{Job, Outcome, Text, many};
+use divisi_symphony::many::{MessageJob, Outcome, OwnedText, many};
 use divisi_symphony::sharp::Sharp;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -27,17 +27,17 @@ fn outcomes(texts: &[(TagLength, Option<(Vec<u8>, Vec<u8>)>)], plain: &[u8]) -> 
     let (key, text) = (deal_all(&[KEY.to_vec()]), deal_all(&[plain.to_vec()]));
     let results = local::run(|trio| {
         let me = trio.me().index();
-        let job = |(tag_length, received): &(TagLength, Option<(Vec<u8>, Vec<u8>)>)| Job {
+        let job = |(tag_length, received): &(TagLength, Option<(Vec<u8>, Vec<u8>)>)| MessageJob {
             key: key[me][0].clone(),
             danger_iv: [9; 12],
             aad: b"aad".to_vec(),
             tag_length: *tag_length,
             text: match received.clone() {
-                None => Text::Plain(text[me][0].clone()),
-                Some((ciphertext, tag)) => Text::Cipher { ciphertext, tag },
+                None => OwnedText::Plain(text[me][0].clone()),
+                Some((ciphertext, tag)) => OwnedText::Cipher { ciphertext, tag },
             },
         };
-        let jobs: Vec<Job> = texts.iter().map(job).collect();
+        let jobs: Vec<MessageJob> = texts.iter().map(job).collect();
         many(&mut engine(trio), KeySize::Aes128, &jobs)
     })
     .unwrap();
@@ -108,7 +108,7 @@ fn a_gcm_difference_is_opened_under_a_fresh_mask() {
             };
             tap.intercept(party.next(3), Box::new(note)).unwrap();
         }
-        let results = local::run_over(meshes, &Parameters::new("comparisons"), |trio| {
+        let results = local::run_over(meshes, &PublicParameters::new("comparisons"), |trio| {
             let part = key[trio.me().index()][0].clone();
             let rep = &mut engine(trio);
             let mut key = GcmKey::prepare(rep, KeySize::Aes128, &part)?;
@@ -177,7 +177,7 @@ fn a_tag_that_differs_in_any_byte_of_any_item_is_wrong() {
         let lanes = bytes + 1;
         let results = local::run(|trio| {
             let rep = &mut engine(trio);
-            let mac = Macnifico::new(&settings, Mode::LowLatency)?;
+            let mac = Macnifico::new(&settings, Priority::LowLatency)?;
             let key = mac.dist_key_gen(rep)?;
             let messages = vec![&b"abc"[..]; lanes];
             let m = public_message(rep, &messages)?;
@@ -203,7 +203,7 @@ fn no_nonce_of_gmac_occurs_twice() {
     const MESSAGES: usize = 40;
     let results = local::run(|trio| {
         let rep = &mut engine(trio);
-        let mac = Macnifico::new(&Settings::new("gmac-aes128".parse().unwrap()), Mode::LowLatency)?;
+        let mac = Macnifico::new(&Settings::new("gmac-aes128".parse().unwrap()), Priority::LowLatency)?;
         let key = mac.dist_key_gen(rep)?;
         let m = public_message(rep, &[&b"abc"[..]; MESSAGES])?;
         let mut nonces = Vec::new();
@@ -228,13 +228,13 @@ fn no_nonce_of_gmac_occurs_twice() {
 #[test]
 fn whatever_is_public_is_compared() {
     type Use = fn(&mut Rep3, bool) -> Result<(), Abort>;
-    fn hash(rep: &mut Rep3, name: &str, mode: Mode) -> Result<(), Abort> {
+    fn hash(rep: &mut Rep3, name: &str, mode: Priority) -> Result<(), Abort> {
         let m = public_message(rep, &[b"abc"])?;
         Sharp::new(&Settings::new(name.parse().unwrap()), mode)?.hash(rep, &m).map(drop)
     }
     fn lengths(rep: &mut Rep3, odd: bool, one: usize, other: usize) -> Result<(), Abort> {
         let messages = [public_message(rep, &[&vec![0; one]])?, public_message(rep, &[&vec![0; other]])?];
-        let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Mode::LowLatency)?;
+        let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Priority::LowLatency)?;
         sha.hash(rep, &messages[usize::from(odd)]).map(drop)
     }
     let uses: [(&str, Use); 6] = [
@@ -246,14 +246,14 @@ fn whatever_is_public_is_compared() {
         }),
         ("a length that is 256 more", |rep, odd| lengths(rep, odd, 1, 257)),
         ("a length that is 65,536 more", |rep, odd| lengths(rep, odd, 0, 65_536)),
-        ("an algorithm", |rep, odd| hash(rep, if odd { "sha256" } else { "sha3-256" }, Mode::LowLatency)),
+        ("an algorithm", |rep, odd| hash(rep, if odd { "sha256" } else { "sha3-256" }, Priority::LowLatency)),
         ("how it adds", |rep, odd| {
-            hash(rep, "sha256", if odd { Mode::TotalThroughput } else { Mode::LowLatency })
+            hash(rep, "sha256", if odd { Priority::TotalThroughput } else { Priority::LowLatency })
         }),
     ];
     for (what, used) in uses {
         for odd in [None, Some(PartyId::new(2).unwrap())] {
-            let results = local::run_over(memory::mesh(3), &Parameters::new("comparisons"), |trio| {
+            let results = local::run_over(memory::mesh(3), &PublicParameters::new("comparisons"), |trio| {
                 let me = trio.me();
                 let result = used(&mut engine(trio), Some(me) == odd);
                 result.map(drop)

@@ -8,7 +8,7 @@ use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::TagLength;
 use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
-use divisi_symphony::many::{Job, Outcome, Text, many};
+use divisi_symphony::many::{MessageJob, Outcome, OwnedText, many};
 
 fn bytes(n: usize, seed: u8) -> Vec<u8> {
     (0..n).map(|i| (i * 31 + (i >> 8) * 7) as u8 ^ seed).collect()
@@ -135,14 +135,20 @@ fn many_messages_with_their_own_keys_in_one_call() {
             for (k, (_, iv, aad, plain, sealed)) in cases.iter().enumerate() {
                 let n = plain.len();
                 let text = if k % 3 == 0 {
-                    Text::Plain(plains[me][k].clone())
+                    OwnedText::Plain(plains[me][k].clone())
                 } else {
                     let mut tag = sealed[n..n + tag_length(k).bytes()].to_vec();
                     tag[k % 12] ^= u8::from(k % 3 == 1);
-                    Text::Cipher { ciphertext: sealed[..n].to_vec(), tag }
+                    OwnedText::Cipher { ciphertext: sealed[..n].to_vec(), tag }
                 };
                 let key = keys[me][k].clone();
-                jobs.push(Job { key, danger_iv: *iv, aad: aad.clone(), tag_length: tag_length(k), text });
+                jobs.push(MessageJob {
+                    key,
+                    danger_iv: *iv,
+                    aad: aad.clone(),
+                    tag_length: tag_length(k),
+                    text,
+                });
             }
             many(&mut engine(trio, protocol), size, &jobs)
         })

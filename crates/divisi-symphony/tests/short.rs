@@ -11,7 +11,7 @@ use divisi_rep3::open::Answer;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::gcm::GcmKey;
-use divisi_symphony::short::{Message, Outcome, Text, fits, short};
+use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, fits, short};
 use std::sync::Barrier;
 
 fn bytes(n: usize, seed: usize) -> Vec<u8> {
@@ -50,11 +50,11 @@ impl Case {
         Case { key, iv, aad, plain, encrypt, sealed }
     }
 
-    fn message<'a>(&'a self, part: &'a Part) -> Message<'a> {
+    fn message<'a>(&'a self, part: &'a Part) -> ShortMessage<'a> {
         let (ciphertext, tag) = self.sealed.split_at(self.plain.len());
         let tag = tag.try_into().unwrap();
         let text = if self.encrypt { Text::Plain(part) } else { Text::Cipher { ciphertext, tag } };
-        Message { key: self.key, iv: self.iv, aad: &self.aad, text }
+        ShortMessage { key: self.key, iv: self.iv, aad: &self.aad, text }
     }
 }
 
@@ -94,16 +94,16 @@ fn call(
     let messages: Vec<_> = cases.iter().zip(plains).map(|(case, part)| case.message(part)).collect();
     before(rep);
     let outcomes = short(rep, &list, &messages)?;
-    let told = |(case, outcome): (&Case, Outcome)| match outcome {
-        Outcome::Sealed { mut ciphertext, tag } => {
+    let told = |(case, outcome): (&Case, BatchOutcome)| match outcome {
+        BatchOutcome::Sealed { mut ciphertext, tag } => {
             ciphertext.extend(tag);
             Ok(Told::Sealed(ciphertext))
         }
-        Outcome::Opened(columns) => {
+        BatchOutcome::Opened(columns) => {
             assert_eq!(columns.get().len(), 16);
             rep.trio().answer_text(b"test", &columns, case.plain.len()).map(Told::Answer)
         }
-        Outcome::Invalid => Ok(Told::Invalid),
+        BatchOutcome::Invalid => Ok(Told::Invalid),
     };
     cases.iter().zip(outcomes).map(told).collect()
 }
@@ -253,7 +253,7 @@ fn keys_are_not_confused() {
 /// What must not be computed is refused before anything is sent.
 #[test]
 fn misuse_is_refused_before_anything_is_sent() {
-    type Wrong = fn(&mut Vec<Message<'_>>, &Part, &Part);
+    type Wrong = fn(&mut Vec<ShortMessage<'_>>, &Part, &Part);
     let wrong: [(&str, Wrong); 5] = [
         ("without a key", |messages, _, _| messages[1].key = 2),
         ("one IV", |messages, _, _| messages[1].iv = messages[0].iv),
@@ -279,7 +279,7 @@ fn misuse_is_refused_before_anything_is_sent() {
                 uneven.second.pop();
             }
             let message =
-                |key, iv: u8, part| Message { key, iv: [iv; 12], aad: b"", text: Text::Plain(part) };
+                |key, iv: u8, part| ShortMessage { key, iv: [iv; 12], aad: b"", text: Text::Plain(part) };
             // the same IV under another key is none of these
             let mut messages =
                 vec![message(0, 1, &texts[me][0]), message(0, 2, &uneven), message(1, 1, &uneven)];

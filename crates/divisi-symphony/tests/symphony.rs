@@ -8,7 +8,7 @@ use divisi_rep3::{Rep3, Security, local};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{Function, Messages, byte_values};
-use divisi_symphony::Mode;
+use divisi_symphony::Priority;
 use divisi_symphony::macnifico::{Macnifico, Received};
 use divisi_symphony::maestro::Maestro;
 use divisi_symphony::sharp::{Sharp, input_message, public_message};
@@ -17,7 +17,7 @@ const SECURITIES: [Security; 2] = [Security::Malicious, Security::SemiHonest];
 
 /// Run `f` at each of three parties; what all of them give.
 fn same<R: Send + PartialEq + std::fmt::Debug>(
-    mode: Mode,
+    mode: Priority,
     security: Security,
     f: impl Fn(&mut Rep3, PartyId) -> Result<R, Abort> + Sync,
 ) -> R {
@@ -54,7 +54,7 @@ fn maestro_gives_the_answers_of_the_standard_in_every_mode() {
         (KeySize::Aes192, "dda97ca4864cdfe06eaf70a0ec0d7191"),
         (KeySize::Aes256, "8ea2b7ca516745bfeafc49904b496089"),
     ] {
-        for mode in Mode::ALL {
+        for mode in Priority::ALL {
             for security in SECURITIES {
                 let aes = Maestro::new(size, mode);
                 let (sealed, back) = same(mode, security, |rep, me| {
@@ -83,7 +83,7 @@ fn a_key_that_nobody_knows_is_fresh_and_serves_any_number_of_blocks() {
     let n = 4096 + 2048 + 5;
     let blocks: Vec<[u8; 16]> = (0..n).map(|l| std::array::from_fn(|i| (l * 31 + i * i) as u8)).collect();
     for size in [KeySize::Aes128, KeySize::Aes256] {
-        let aes = Maestro::new(size, Mode::TotalThroughput);
+        let aes = Maestro::new(size, Priority::TotalThroughput);
         let (sealed, others, back) = same(aes.mode(), Security::Malicious, |rep, me| {
             let [ks, other] = [aes.dist_key_gen(rep)?, aes.dist_key_gen(rep)?];
             let m = aes.input_block(rep, party(2), n, (me == party(2)).then_some(&blocks[..]))?;
@@ -122,7 +122,7 @@ fn sharp_gives_the_digests_of_the_standards() {
         let long = text(150);
         let own: [&[u8]; 3] = [b"abc", b"", &long];
         for security in SECURITIES {
-            for mode in [Mode::TotalThroughput, Mode::LowLatency] {
+            for mode in [Priority::TotalThroughput, Priority::LowLatency] {
                 let hash = Sharp::new(&settings, mode).unwrap();
                 assert_eq!(hash.algorithm().name(), name);
                 let digests = same(mode, security, |rep, me| {
@@ -140,8 +140,8 @@ fn sharp_gives_the_digests_of_the_standards() {
         }
     }
     // and a message of nothing alone
-    let hash = Sharp::new(&Settings::new("sha224".parse().unwrap()), Mode::LowLatency).unwrap();
-    let digest = same(Mode::LowLatency, Security::Malicious, |rep, me| {
+    let hash = Sharp::new(&Settings::new("sha224".parse().unwrap()), Priority::LowLatency).unwrap();
+    let digest = same(Priority::LowLatency, Security::Malicious, |rep, me| {
         let own: &[&[u8]] = &[b""];
         let m = input_message(rep, party(1), &[0], (me == party(1)).then_some(own))?;
         let d = hash.hash(rep, &m)?;
@@ -155,7 +155,7 @@ fn sharp_gives_the_digests_of_the_standards() {
 fn macnifico_makes_and_compares_the_tags_of_the_standards() {
     for algorithm in Algorithm::macs() {
         let settings = Settings::new(algorithm);
-        let mac = Macnifico::new(&settings, Mode::LowLatency).unwrap();
+        let mac = Macnifico::new(&settings, Priority::LowLatency).unwrap();
         let (key, long) = (text(algorithm.key_bytes()), text(40));
         let own: [&[u8]; 2] = [b"", &long];
         let securities = if algorithm.name().contains("sha3") || algorithm.name().contains("aes") {
@@ -164,7 +164,7 @@ fn macnifico_makes_and_compares_the_tags_of_the_standards() {
             &SECURITIES[..1]
         };
         for security in securities {
-            let tags = same(Mode::LowLatency, *security, |rep, me| {
+            let tags = same(Priority::LowLatency, *security, |rep, me| {
                 let k = mac.input_key(rep, party(1), key.len(), (me == party(1)).then_some(&key[..]))?;
                 let m = input_message(rep, party(3), &[0, 40], (me == party(3)).then_some(&own[..]))?;
                 let tag = mac.tag_gen(rep, &k, &m)?;
@@ -215,7 +215,7 @@ fn published_tags_are_right() {
     ] {
         let [key, message, tag] = [key, message, tag].map(|digits| hex::decode(digits).unwrap());
         let settings = Settings::new(name.parse().unwrap());
-        for mode in Mode::ALL {
+        for mode in Priority::ALL {
             let mac = Macnifico::new(&settings, mode).unwrap();
             let found = same(mode, Security::Malicious, |rep, me| {
                 let k = mac.input_key(rep, party(2), key.len(), (me == party(2)).then_some(&key[..]))?;
@@ -235,16 +235,19 @@ fn published_tags_are_right() {
 #[test]
 fn what_does_not_fit_is_misuse() {
     let misuse = |f: &(dyn Fn(&mut Rep3, PartyId) -> Result<(), Abort> + Sync)| {
-        let results =
-            local::run_over(divisi_net::memory::mesh(3), &divisi_core::Parameters::new("symphony"), |trio| {
+        let results = local::run_over(
+            divisi_net::memory::mesh(3),
+            &divisi_core::PublicParameters::new("symphony"),
+            |trio| {
                 let me = trio.me();
-                f(&mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious), me)
-            });
+                f(&mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious), me)
+            },
+        );
         assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{results:?}");
         assert!(results.iter().all(Result::is_err), "{results:?}");
     };
-    let aes = Maestro::new(KeySize::Aes128, Mode::LowLatency);
-    let large = Maestro::new(KeySize::Aes256, Mode::LowLatency);
+    let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
+    let large = Maestro::new(KeySize::Aes256, Priority::LowLatency);
     // a key of another length, of nobody, of two owners
     misuse(&|rep, me| aes.input_key(rep, party(1), (me == party(1)).then_some(&[0; 32][..])).map(drop));
     misuse(&|rep, _| aes.input_key(rep, party(1), None).map(drop));
@@ -261,14 +264,17 @@ fn what_does_not_fit_is_misuse() {
     });
     let [sha, hmac, gmac] =
         ["sha256", "hmac-sha3-256", "gmac-aes128"].map(|n| Settings::new(n.parse().unwrap()));
-    assert!(Sharp::new(&hmac, Mode::LowLatency).is_err() && Macnifico::new(&sha, Mode::LowLatency).is_err());
-    assert!(Sharp::new(&sha, Mode::LowLatency).is_ok());
+    assert!(
+        Sharp::new(&hmac, Priority::LowLatency).is_err()
+            && Macnifico::new(&sha, Priority::LowLatency).is_err()
+    );
+    assert!(Sharp::new(&sha, Priority::LowLatency).is_ok());
     misuse(&|rep, _| input_message(rep, party(1), &[], None).map(drop));
     misuse(&|rep, me| {
         let own: &[&[u8]] = &[b"abcd"];
         input_message(rep, party(1), &[3], (me == party(1)).then_some(own)).map(drop)
     });
-    let [hmac, gmac] = [hmac, gmac].map(|s| Macnifico::new(&s, Mode::LowLatency).unwrap());
+    let [hmac, gmac] = [hmac, gmac].map(|s| Macnifico::new(&s, Priority::LowLatency).unwrap());
     misuse(&|rep, _| {
         let key = hmac.dist_key_gen(rep)?;
         let m = public_message(rep, &[b"abc"])?;
@@ -288,7 +294,7 @@ fn what_does_not_fit_is_misuse() {
 /// things.
 #[test]
 fn inputs_are_compared_before_their_use() {
-    let hash = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Mode::LowLatency).unwrap();
+    let hash = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Priority::LowLatency).unwrap();
     for lie in [false, true] {
         let meshes = divisi_net::memory::mesh(3);
         let tap = divisi_net::tamper::Tap::new(&meshes[0]);
@@ -300,9 +306,9 @@ fn inputs_are_compared_before_their_use() {
             vec![frame]
         };
         tap.intercept(party(2), Box::new(hand)).unwrap();
-        let results = local::run_over(meshes, &divisi_core::Parameters::new("symphony"), |trio| {
+        let results = local::run_over(meshes, &divisi_core::PublicParameters::new("symphony"), |trio| {
             let me = trio.me();
-            let rep = &mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious);
+            let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
             let own: &[&[u8]] = &[b"abc"];
             let m = input_message(rep, party(1), &[3], (me == party(1)).then_some(own))?;
             let d = hash.hash(rep, &m)?;

@@ -3,14 +3,14 @@
 //! ends with the right answers, or aborts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Check, Parameters, PartyId};
+use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_net::memory;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Mesh};
 use divisi_rep3::{Rep3, Security, Trio, local};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
-use divisi_symphony::Mode;
+use divisi_symphony::Priority;
 use divisi_symphony::macnifico::{Macnifico, Received};
 use divisi_symphony::maestro::Maestro;
 use divisi_symphony::sharp::{Sharp, input_message, public_message};
@@ -29,8 +29,8 @@ fn party(number: usize) -> PartyId {
 /// A MAC: a key and a message brought, a tag made, opened, compared, and a wrong one.
 fn mac(trio: Trio, name: &str) -> Result<Told, Abort> {
     let me = trio.me();
-    let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Mode::LowLatency)?;
-    let rep = &mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious);
+    let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Priority::LowLatency)?;
+    let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
     let bytes = mac.algorithm().key_bytes();
     let key = mac.input_key(rep, party(1), bytes, (me == party(1)).then_some(&[7; 32][..bytes]))?;
     let own: &[&[u8]] = &[TEXT];
@@ -49,7 +49,7 @@ fn mac(trio: Trio, name: &str) -> Result<Told, Abort> {
 /// A digest and a block of AES.
 fn cipher_and_digest(trio: Trio) -> Result<Told, Abort> {
     let me = trio.me();
-    let aes = Maestro::new(KeySize::Aes128, Mode::LowLatency);
+    let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
     let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);
     let key = aes.input_key(rep, party(3), (me == party(3)).then_some(&[5; 16][..]))?;
     let ks = aes.compute_ks(rep, &key)?;
@@ -57,7 +57,7 @@ fn cipher_and_digest(trio: Trio) -> Result<Told, Abort> {
     let sealed = aes.encipher(rep, &ks, &block)?;
     let back = aes.decipher(rep, &ks, &sealed)?;
     let mut told = vec![aes.output_block(rep, &sealed)?.concat(), aes.output_block(rep, &back)?.concat()];
-    let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Mode::LowLatency)?;
+    let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Priority::LowLatency)?;
     let own: &[&[u8]] = &[TEXT];
     let m = input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
     let digest = sha.hash(rep, &m)?;
@@ -74,7 +74,7 @@ fn run(
     if let Some((from, to, hand)) = hand {
         Tap::new(&meshes[from.index()]).intercept(to, hand).unwrap();
     }
-    local::run_over(meshes, &Parameters::new("tampering"), f)
+    local::run_over(meshes, &PublicParameters::new("tampering"), f)
 }
 
 /// Every `every`-th message of each link changed in one of three ways.
@@ -162,17 +162,17 @@ fn what_is_public_is_the_same_at_all_three() {
         if odd {
             change(&mut settings);
         }
-        Macnifico::new(&settings, Mode::LowLatency).unwrap()
+        Macnifico::new(&settings, Priority::LowLatency).unwrap()
     }
     fn hash(odd: bool, change: impl Fn(&mut Settings)) -> Sharp {
         let mut settings = Settings::new("cshake128".parse().unwrap());
         if odd {
             change(&mut settings);
         }
-        Sharp::new(&settings, Mode::LowLatency).unwrap()
+        Sharp::new(&settings, Priority::LowLatency).unwrap()
     }
     fn verify(rep: &mut Rep3, name: &str, received: &Received) -> Result<(), Abort> {
-        let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Mode::LowLatency)?;
+        let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Priority::LowLatency)?;
         let key = mac.dist_key_gen(rep)?;
         let m = public_message(rep, &[b"abc"])?;
         mac.verify(rep, &key, &m, std::slice::from_ref(received)).map(drop)
@@ -212,9 +212,9 @@ fn what_is_public_is_the_same_at_all_three() {
     ];
     for (what, used) in uses {
         for odd in [None, Some(party(1)), Some(party(3))] {
-            let results = local::run_over(memory::mesh(3), &Parameters::new("tampering"), |trio| {
+            let results = local::run_over(memory::mesh(3), &PublicParameters::new("tampering"), |trio| {
                 let me = trio.me();
-                let rep = &mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious);
+                let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
                 let result = used(rep, me, Some(me) == odd);
                 // what differs was not computed with
                 assert!(odd.is_none() || !rep.owes(), "{what}");

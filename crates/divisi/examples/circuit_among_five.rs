@@ -3,10 +3,10 @@
 //!
 //! Run it: `cargo run --example circuit_among_five`.
 
-use divisi::layers::circuits::Bit;
-use divisi::layers::garble::{Garble, Options, Plan};
-use divisi::layers::ot::{Config, Setup};
-use divisi::prelude::{Abort, Build, Gates, Parameters, PartyId, Program, Value, local, step};
+use divisi::layers::circuits::BuildBit;
+use divisi::layers::garble::{Garble, GarbleOptions, Plan};
+use divisi::layers::ot::{Setup, SetupConfig};
+use divisi::prelude::{Abort, Build, Gates, PartyId, Program, PublicParameters, WireValue, local, step};
 use std::error::Error;
 
 const PARTIES: usize = 5;
@@ -14,7 +14,7 @@ const PARTIES: usize = 5;
 /// The greatest of five numbers of 16 bits.
 fn greatest() -> Program {
     let mut g = Build::new();
-    let numbers: Vec<Vec<Bit>> = (0..PARTIES).map(|_| g.input(16)).collect();
+    let numbers: Vec<Vec<BuildBit>> = (0..PARTIES).map(|_| g.input(16)).collect();
     let most = numbers.into_iter().reduce(|x, y| {
         let mut larger = g.constant(false);
         for (x, y) in x.iter().zip(&y) {
@@ -33,18 +33,18 @@ pub fn compute(numbers: [u16; PARTIES]) -> Result<Vec<u16>, Box<dyn Error>> {
     let program = greatest();
     let owners: Vec<PartyId> = PartyId::all(PARTIES).collect();
     let plan = Plan::for_all(&program, PARTIES, &owners)?;
-    let (config, options) = (Config::default(), Options::default());
-    let parameters = Parameters::new("the greatest").with("circuit", &plan.digest());
+    let (config, options) = (SetupConfig::default(), GarbleOptions::default());
+    let parameters = PublicParameters::new("the greatest").with("circuit", &plan.digest());
     let parameters = options.describe(config.describe(parameters));
     // All five are threads of this process; on machines of their own each does this with a session of
     // `Mesh::join`.
     Ok(local::run(PARTIES, &parameters, |mut session| {
-        let own = Value::from_bytes(&numbers[session.me().index()].to_be_bytes());
+        let own = WireValue::from_bytes(&numbers[session.me().index()].to_be_bytes());
         let setup = Setup::new(&mut session, config)?;
         let mut garble = Garble::new(&session, setup, options);
         let outputs = garble.streamed(&mut session, &plan, &[own.bits().to_vec()])?;
         let missing = Abort::Misuse { step: step!("output"), what: "no output came" };
-        let bytes = outputs.first().map(|bits| Value::from_bits(bits).to_bytes()).ok_or(missing)?;
+        let bytes = outputs.first().map(|bits| WireValue::from_bits(bits).to_bytes()).ok_or(missing)?;
         Ok(bytes.iter().fold(0, |number, byte| number << 8 | u16::from(*byte)))
     })?)
 }

@@ -8,7 +8,7 @@
 
 use divisi::layers::rep3::{Rep3, Security, Trio};
 use divisi::layers::symmetric::aes::KeySize;
-use divisi::layers::symphony::{Mode, maestro::Maestro};
+use divisi::layers::symphony::{Priority, maestro::Maestro};
 use divisi::prelude::*;
 use std::error::Error;
 use std::path::Path;
@@ -17,11 +17,11 @@ use std::sync::Arc;
 /// One of the three: joins the others, and computes with them.
 pub fn party(listener: &Listener, within: std::time::Duration) -> Result<Vec<[u8; 16]>, Box<dyn Error>> {
     let mesh = Arc::new(Mesh::join(listener, within)?);
-    let session = Session::start(&mesh, 1, &Parameters::new("aes of three machines"))?;
+    let session = Session::start(&mesh, 1, &PublicParameters::new("aes of three machines"))?;
     let [first, second] = [1, 2].map(PartyId::new);
     let (first, second) = first.zip(second).ok_or("parties are counted from 1")?;
     let me = session.me();
-    let aes = Maestro::new(KeySize::Aes128, Mode::TotalThroughput);
+    let aes = Maestro::new(KeySize::Aes128, Priority::TotalThroughput);
     let rep = &mut Rep3::new(Trio::new(session)?, aes.mode().protocol(), Security::Malicious);
     // FIPS 197, C.1; each is known to its owner alone
     let key: Vec<u8> = (0..16).collect();

@@ -7,12 +7,12 @@ mod held;
 mod info;
 mod rewrite;
 
-pub use held::{Held, hold};
+pub use held::{HeldCircuit, hold};
 pub use info::{About, info};
 pub use rewrite::{optimised, turned, write_as};
 
 use crate::failure::Failure;
-use divisi_circuit::bristol::{self, BitOrder, Counts, Format};
+use divisi_circuit::bristol::{self, BitOrder, FileCounts, Format};
 use divisi_circuit::{Program, plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::circuits::{self, LONGEST_MESSAGE};
@@ -26,30 +26,30 @@ use zeroize::Zeroizing;
 const LONGEST: u64 = 1 << 30;
 
 /// A circuit, and where it comes from.
-pub struct Circuit {
+pub struct NamedCircuit {
     /// How it was asked for: the name of a circuit, or of a file.
     pub name: String,
     /// What it computes.
     pub program: Program,
     /// How its file is written, what the file has, and in which order the wires of its values stand, if it is
     /// a published file that is known; nothing for a circuit of this program's own.
-    pub file: Option<(Format, Counts, Option<BitOrder>)>,
+    pub file: Option<(Format, FileCounts, Option<BitOrder>)>,
 }
 
 /// The circuit of that name; else the one in the file of that name.
 ///
 /// # Errors
 /// If the file cannot be read, or is no circuit: with the line.
-pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
+pub fn load(name: &str, adder: Adder) -> Result<NamedCircuit, Failure> {
     if let Some(program) = named(name, adder)? {
-        return Ok(Circuit { name: name.to_owned(), program, file: None });
+        return Ok(NamedCircuit { name: name.to_owned(), program, file: None });
     }
     in_file(name)?;
     let mut text = Vec::new();
     let read = File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
     read.map_err(|e| unread(name, e))?;
     let source = bristol::read(&text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
-    Ok(Circuit {
+    Ok(NamedCircuit {
         name: name.to_owned(),
         program: source.program,
         file: Some((source.format, source.counts, source.order)),
@@ -105,12 +105,12 @@ pub fn names() -> String {
     )
 }
 
-impl Circuit {
+impl NamedCircuit {
     /// What its file has, or would have.
     ///
     /// # Errors
     /// None: nothing is written.
-    pub fn counts(&self) -> Result<Counts, Failure> {
+    pub fn counts(&self) -> Result<FileCounts, Failure> {
         match &self.file {
             Some((_, counts, _)) => Ok(*counts),
             None => write(&self.program, &mut io::sink()).map_err(|e| Failure::unavailable(e.to_string())),
@@ -144,7 +144,7 @@ impl Circuit {
     }
 }
 
-impl Circuit {
+impl NamedCircuit {
     /// What it gives in the clear for many inputs at once: columns of bytes, a lane an input, wire after wire
     /// from the lowest bit of the first byte on; likewise the outputs, the last byte filled up with zeros.
     #[must_use]
@@ -203,7 +203,7 @@ pub fn ordered(bits: &[bool], first_bit_first: bool) -> Zeroizing<Vec<bool>> {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<Counts> {
+pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     bristol::write(program, out)
 }
 

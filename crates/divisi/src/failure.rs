@@ -126,11 +126,11 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<divisi_core::Failure> for Failure {
-    fn from(failure: divisi_core::Failure) -> Self {
+impl From<divisi_core::AbortOrRefusal> for Failure {
+    fn from(failure: divisi_core::AbortOrRefusal) -> Self {
         match failure {
-            divisi_core::Failure::Abort(abort) => abort.into(),
-            divisi_core::Failure::Refusal(refusal) => refusal.into(),
+            divisi_core::AbortOrRefusal::Abort(abort) => abort.into(),
+            divisi_core::AbortOrRefusal::Refusal(refusal) => refusal.into(),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::OutputFile;
 pub use divisi_core::Direction;
 use divisi_node::{Client, KeyName, KeyType, Mode, OVERHEAD, Purpose};
 use std::fs::File;
@@ -19,7 +19,7 @@ pub const IN_MEMORY: u64 = 64 << 20;
 
 /// Where a text comes from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum TextSource {
     /// A file.
     File(PathBuf),
     /// Standard input.
@@ -35,13 +35,13 @@ pub enum Sink {
     Stdout,
 }
 
-impl Source {
+impl TextSource {
     /// What `--in` names: standard input, if it names nothing or the device of that name.
     #[must_use]
-    pub fn named(path: Option<&Path>) -> Source {
+    pub fn named(path: Option<&Path>) -> TextSource {
         match path {
-            Some(path) if !STDIN.iter().any(|name| path == Path::new(name)) => Source::File(path.into()),
-            _ => Source::Stdin,
+            Some(path) if !STDIN.iter().any(|name| path == Path::new(name)) => TextSource::File(path.into()),
+            _ => TextSource::Stdin,
         }
     }
 }
@@ -73,7 +73,7 @@ pub struct Done {
 }
 
 /// An input whose length is known.
-pub struct Input {
+pub struct InputFile {
     reader: Reader,
     /// In bytes.
     pub length: u64,
@@ -84,14 +84,14 @@ enum Reader {
     Memory(Cursor<Zeroizing<Vec<u8>>>),
 }
 
-impl Input {
+impl InputFile {
     /// Open it, and read standard input to its end.
     ///
     /// # Errors
     /// If it cannot be read, or is too long for memory.
-    pub fn open(source: &Source, way: Direction) -> Result<Input, Failure> {
+    pub fn open(source: &TextSource, way: Direction) -> Result<InputFile, Failure> {
         let input = match source {
-            Source::File(path) => {
+            TextSource::File(path) => {
                 let unread = |e: std::io::Error| {
                     Failure::usage(format!(
                         "the input {} cannot be read ({e}): give a file with --in",
@@ -108,21 +108,21 @@ impl Input {
                 if !meta.is_file() {
                     return Err(no_file());
                 }
-                Input { length: meta.len(), reader: Reader::File(file) }
+                InputFile { length: meta.len(), reader: Reader::File(file) }
             }
-            Source::Stdin => Self::from_stream(std::io::stdin().lock(), way)?,
+            TextSource::Stdin => Self::from_stream(std::io::stdin().lock(), way)?,
         };
         Ok(input)
     }
 
     /// What is in memory.
     #[must_use]
-    pub fn of(bytes: Vec<u8>) -> Input {
-        Input { length: bytes.len() as u64, reader: Reader::Memory(Cursor::new(Zeroizing::new(bytes))) }
+    pub fn of(bytes: Vec<u8>) -> InputFile {
+        InputFile { length: bytes.len() as u64, reader: Reader::Memory(Cursor::new(Zeroizing::new(bytes))) }
     }
 
     /// Read a stream to its end.
-    fn from_stream(stream: impl Read, way: Direction) -> Result<Input, Failure> {
+    fn from_stream(stream: impl Read, way: Direction) -> Result<InputFile, Failure> {
         let limit = IN_MEMORY + if way == Direction::Decrypt { OVERHEAD } else { 0 };
         // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages
         // cost nothing.
@@ -137,7 +137,7 @@ impl Input {
                 format!("standard input has more than {} MiB: give a file with --in", IN_MEMORY >> 20);
             return Err(Failure::usage(error));
         }
-        Ok(Input { length, reader: Reader::Memory(Cursor::new(bytes)) })
+        Ok(InputFile { length, reader: Reader::Memory(Cursor::new(bytes)) })
     }
 
     /// What it is read from.
@@ -178,7 +178,7 @@ pub fn transform(
     way: Direction,
     key: &KeyName,
     aad: &[u8],
-    mut input: Input,
+    mut input: InputFile,
     sink: &Sink,
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
@@ -210,7 +210,7 @@ pub fn transform(
         Sink::File(path) => {
             // A plaintext is its owner's alone; a ciphertext is as other new files are.
             let mode = if way == Direction::Encrypt { 0o666 } else { 0o600 };
-            let mut output = Output::beside(path, mode, cleanup)?;
+            let mut output = OutputFile::beside(path, mode, cleanup)?;
             run(output.writer())?;
             output.put_in_place(path)?;
         }
@@ -307,7 +307,7 @@ pub fn transform_whole(
     mode: Mode,
     key: &KeyName,
     aad: &[u8],
-    mut input: Input,
+    mut input: InputFile,
     sink: &Sink,
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
@@ -344,7 +344,7 @@ pub fn transform_whole(
     match sink {
         Sink::File(path) => {
             let mode = if way == Direction::Encrypt { 0o666 } else { 0o600 };
-            let mut output = Output::beside(path, mode, cleanup)?;
+            let mut output = OutputFile::beside(path, mode, cleanup)?;
             output.writer().write_all(&out).map_err(|e| {
                 Failure::usage(format!("{} cannot be written ({e}): make room", path.display()))
             })?;
@@ -379,15 +379,15 @@ mod tests {
 
     #[test]
     fn a_stream_has_a_limit_and_a_file_may_be_longer() {
-        let input = Input::from_stream(&b"a text"[..], Direction::Encrypt).unwrap();
+        let input = InputFile::from_stream(&b"a text"[..], Direction::Encrypt).unwrap();
         assert_eq!(input.length, 6);
         assert!(input.check(Direction::Encrypt, None).is_ok());
         assert!(input.check(Direction::Decrypt, Some(Using::Gcm)).unwrap_err().error.contains("at least 28"));
         assert!(input.check(Direction::Decrypt, None).unwrap_err().error.contains("at least 16"));
         let limit = IN_MEMORY + OVERHEAD;
         for (way, limit) in [(Direction::Decrypt, limit), (Direction::Encrypt, IN_MEMORY)] {
-            assert!(Input::from_stream(std::io::repeat(0).take(limit), way).is_ok());
-            let too_long = Input::from_stream(std::io::repeat(0).take(limit + 1), way).err().unwrap();
+            assert!(InputFile::from_stream(std::io::repeat(0).take(limit), way).is_ok());
+            let too_long = InputFile::from_stream(std::io::repeat(0).take(limit + 1), way).err().unwrap();
             assert!(too_long.error.contains("--in"), "{too_long}");
         }
         assert!(check_stdout(limit).is_ok() && check_stdout(limit + 1).is_err());
@@ -396,13 +396,15 @@ mod tests {
     #[test]
     fn streams_are_known_by_the_names_of_their_devices() {
         for name in STDIN {
-            assert!(matches!(Source::named(Some(Path::new(name))), Source::Stdin));
+            assert!(matches!(TextSource::named(Some(Path::new(name))), TextSource::Stdin));
         }
         for name in STDOUT {
             assert!(matches!(Sink::named(Some(Path::new(name))), Sink::Stdout));
         }
-        assert!(matches!(Source::named(None), Source::Stdin) && matches!(Sink::named(None), Sink::Stdout));
-        assert!(matches!(Source::named(Some(Path::new("stdin"))), Source::File(_)));
+        assert!(
+            matches!(TextSource::named(None), TextSource::Stdin) && matches!(Sink::named(None), Sink::Stdout)
+        );
+        assert!(matches!(TextSource::named(Some(Path::new("stdin"))), TextSource::File(_)));
         assert!(matches!(Sink::named(Some(Path::new("/dev/stdin"))), Sink::File(_)));
     }
 }

@@ -22,7 +22,7 @@
 //! | [`dumps`] | no core dumps, and no look into the memory of a process |
 //! | [`mode`] | what matters most, and the protocol that gives it |
 //! | [`prelude`], [`layers`] | what most programs need, and the crates underneath: one dependency is enough |
-//! | [`Value`] | values of circuits, and the order of their bits |
+//! | [`WireValue`] | values of circuits, and the order of their bits |
 //! | [`failure`] | how a command fails: kinds, sentences, exit codes |
 //!
 //! **Trust.** The client of three servers is trusted with what it encrypts, and checks what the servers
@@ -55,4 +55,4 @@ pub mod run;
 pub mod server;
 mod value;
 
-pub use value::Value;
+pub use value::WireValue;

@@ -3,13 +3,13 @@
 use divisi_rep3::Protocol;
 use std::fmt;
 
-pub use divisi_symphony::Mode;
+pub use divisi_symphony::Priority;
 
 /// How S-boxes are to be computed: a protocol by its own name, or the one that a mode stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     protocol: Protocol,
-    mode: Option<Mode>,
+    mode: Option<Priority>,
 }
 
 impl Choice {
@@ -21,14 +21,14 @@ impl Choice {
 
     /// The mode by which it was chosen.
     #[must_use]
-    pub fn mode(self) -> Option<Mode> {
+    pub fn mode(self) -> Option<Priority> {
         self.mode
     }
 
     /// The mode's name, for JSON.
     #[must_use]
     pub fn mode_name(self) -> Option<&'static str> {
-        self.mode.map(Mode::name)
+        self.mode.map(Priority::name)
     }
 }
 
@@ -44,8 +44,8 @@ impl From<Protocol> for Choice {
     }
 }
 
-impl From<Mode> for Choice {
-    fn from(mode: Mode) -> Self {
+impl From<Priority> for Choice {
+    fn from(mode: Priority) -> Self {
         Choice { protocol: mode.protocol(), mode: Some(mode) }
     }
 }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_mode_chooses_its_protocol() {
-        for mode in Mode::ALL {
+        for mode in Priority::ALL {
             let choice = Choice::from(mode);
             assert_eq!((choice.protocol(), choice.mode_name()), (mode.protocol(), Some(mode.name())));
             assert_eq!(choice.to_string(), format!("{} ({mode})", mode.protocol()));

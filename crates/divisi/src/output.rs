@@ -21,7 +21,7 @@ const UNFINISHED: &str = ".divisi-";
 const NEW: Duration = Duration::from_secs(10);
 
 /// A file that is not complete yet.
-pub struct Output {
+pub struct OutputFile {
     file: Unfinished,
     /// Where it will be.
     dir: PathBuf,
@@ -32,12 +32,12 @@ enum Unfinished {
     Named(NamedTempFile, Entry),
 }
 
-impl Output {
+impl OutputFile {
     /// Begin one that will be at `path`, with the permissions `mode` less what the process withholds.
     ///
     /// # Errors
     /// If the directory cannot be written, or something is at `path` that is no ordinary file.
-    pub fn beside(path: &Path, mode: u32, cleanup: &Cleanup) -> Result<Output, Failure> {
+    pub fn beside(path: &Path, mode: u32, cleanup: &Cleanup) -> Result<OutputFile, Failure> {
         Self::begin(path, mode, cleanup, unnamed)
     }
 
@@ -46,7 +46,7 @@ impl Output {
         mode: u32,
         cleanup: &Cleanup,
         unnamed: impl FnOnce(&Path, u32) -> io::Result<File>,
-    ) -> Result<Output, Failure> {
+    ) -> Result<OutputFile, Failure> {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match std::fs::symlink_metadata(path) {
             Ok(there) if there.is_dir() => {
@@ -70,7 +70,7 @@ impl Output {
             Ok(file) => Unfinished::Unnamed(file),
             Err(_) => named(dir, mode, cleanup).map_err(|e| unwritten(path, &e))?,
         };
-        Ok(Output { file, dir: dir.into() })
+        Ok(OutputFile { file, dir: dir.into() })
     }
 
     fn file(&mut self) -> &mut File {
@@ -189,10 +189,10 @@ mod tests {
     use super::*;
 
     /// Both ways of beginning a file: without a name, and as on a system that has no such files.
-    fn begin(path: &Path, way: usize, cleanup: &Cleanup) -> Result<Output, Failure> {
+    fn begin(path: &Path, way: usize, cleanup: &Cleanup) -> Result<OutputFile, Failure> {
         match way {
-            0 => Output::beside(path, 0o600, cleanup),
-            _ => Output::begin(path, 0o600, cleanup, |_, _| Err(io::ErrorKind::Unsupported.into())),
+            0 => OutputFile::beside(path, 0o600, cleanup),
+            _ => OutputFile::begin(path, 0o600, cleanup, |_, _| Err(io::ErrorKind::Unsupported.into())),
         }
     }
 
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_complete_has_no_name() {
         let dir = tempfile::tempdir().unwrap();
-        let mut output = Output::beside(&dir.path().join("a"), 0o600, &Cleanup::new()).unwrap();
+        let mut output = OutputFile::beside(&dir.path().join("a"), 0o600, &Cleanup::new()).unwrap();
         output.writer().write_all(b"a plaintext").unwrap();
         if matches!(output.file, Unfinished::Unnamed(_)) {
             assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
@@ -234,7 +234,7 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let cleanup = Cleanup::new();
         for refused in [link.as_path(), dir.path(), Path::new("/dev/null")] {
-            let failure = Output::beside(refused, 0o600, &cleanup).err().unwrap();
+            let failure = OutputFile::beside(refused, 0o600, &cleanup).err().unwrap();
             assert!(failure.error.contains("--out"), "{failure}");
         }
         for way in [0, 1] {
@@ -266,6 +266,6 @@ mod tests {
         let second = begin(&path, way, &cleanup).unwrap().put_in_empty_place(&path);
         assert!(second.unwrap_err().error.contains("exists already"));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(Output::beside(dir.path(), 0o600, &cleanup).is_err());
+        assert!(OutputFile::beside(dir.path(), 0o600, &cleanup).is_err());
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! Trust: the process that gives the orders knows all inputs and outputs.
 
-use crate::engine::{self, Engine, Job, Prepared, Settings, settings, told};
+use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings, told};
 use crate::failure::Failure;
-use crate::local::{Pipes, Processes, Room, seat};
+use crate::local::{Pipes, PrivateDir, Processes, seat};
 use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -58,10 +58,10 @@ struct Orders {
 /// The failure of a party that does not listen.
 pub(crate) fn begin(
     processes: &mut Processes,
-    room: &Room,
+    room: &PrivateDir,
     step: &str,
     engine: &dyn Engine,
-    settings: &Settings,
+    settings: &EngineSettings,
     job: &Job,
     links: Links,
 ) -> Result<(), Failure> {
@@ -114,7 +114,7 @@ fn join(pipes: &Pipes, rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) ->
     let listener = seat::listen(pipes)?;
     let orders: Orders = pipes.order()?;
     let engine = engine::named(&orders.engine).map_err(Failure::usage)?;
-    let settings = Settings::try_from(orders.settings).map_err(Failure::usage)?;
+    let settings = EngineSettings::try_from(orders.settings).map_err(Failure::usage)?;
     let start = Instant::now();
     let job = orders.job.job()?;
     let read = start.elapsed();

@@ -2,10 +2,10 @@
 //!
 //! What belongs to one engine or to the servers is in the crates below, by way of [`crate::layers`].
 
-pub use crate::Value;
+pub use crate::WireValue;
 pub use divisi_circuit::{Build, Gates, Program};
 pub use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Convert, Direction, Lanes, Parameters, PartyId, Pending, Session, Step,
-    Verified, local, settle, step,
+    Abort, Blocks, Boolean, Bytes, Convert, Direction, Lanes, PartyId, Pending, PublicParameters, Session,
+    Step, Verified, local, settle, step,
 };
 pub use divisi_net::{Config, Identity, Listener, Machine, Mesh};

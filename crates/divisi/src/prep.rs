@@ -3,7 +3,7 @@
 //! Trust: with all parties on one machine that machine has all shares, and shows how it goes; with one party
 //! here its directory has that party's shares alone, sealed under a key file.
 
-use crate::engine::Settings;
+use crate::engine::EngineSettings;
 use crate::engine::spdz::{self, Wanted};
 use crate::failure::Failure;
 use crate::local::seat;
@@ -18,9 +18,9 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// What to make.
-pub struct Options {
+pub struct PrepOptions {
     /// How, by the engine's options: the protocol, the field, and the like.
-    pub settings: Settings,
+    pub settings: EngineSettings,
     /// For how many blocks.
     pub blocks: u64,
     /// Where.
@@ -33,7 +33,7 @@ pub struct Options {
 }
 
 /// The part of one party.
-pub struct Part {
+pub struct StockPart {
     /// What it is.
     pub info: StockInfo,
     /// How far it is used.
@@ -48,7 +48,7 @@ fn usage(e: &StockError) -> Failure {
     Failure::usage(e.to_string())
 }
 
-impl Options {
+impl PrepOptions {
     fn key_file(&self) -> PathBuf {
         self.key_file.clone().unwrap_or_else(|| spdz::place::key_file(&self.out))
     }
@@ -90,7 +90,7 @@ impl Options {
 ///
 /// # Errors
 /// What makes no sense, or cannot be written; the failure of a party.
-pub fn make(options: &Options, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Vec<Part>, Failure> {
+pub fn make(options: &PrepOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Vec<StockPart>, Failure> {
     let wanted = Wanted::new(&options.settings, options.blocks, [0; 32])?;
     options.seal()?;
     options.free(PartyId::all(wanted.parties()))?;
@@ -109,7 +109,7 @@ pub fn make(options: &Options, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<V
 fn part(
     session: Session,
     wanted: &Wanted,
-    options: &Options,
+    options: &PrepOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), Abort> {
     let key = SealKey::load(&options.key_file());
@@ -139,10 +139,10 @@ pub fn peers_option(config: &Config) -> Option<(String, String)> {
 /// # Errors
 /// What is wrong with the files; the failure of the session.
 pub fn make_one(
-    options: &Options,
+    options: &PrepOptions,
     membership: &Membership,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Part, Failure> {
+) -> Result<StockPart, Failure> {
     let usual = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
     let config = Config::load(&membership.config).map_err(usual)?;
     let settings = options.settings.clone();
@@ -174,7 +174,7 @@ pub fn make_one(
     told(&options.out, me, &options.key_file())
 }
 
-fn told(dir: &Path, party: PartyId, key: &Path) -> Result<Part, Failure> {
+fn told(dir: &Path, party: PartyId, key: &Path) -> Result<StockPart, Failure> {
     let dir = spdz::place::of_party(dir, party);
     let key = SealKey::load(key).map_err(|e| usage(&e))?;
     let (info, state) = look(&dir, &key).map_err(|e| usage(&e))?;
@@ -184,14 +184,14 @@ fn told(dir: &Path, party: PartyId, key: &Path) -> Result<Part, Failure> {
     let files = std::fs::read_dir(&dir).map_err(|e| usage(&StockError::Io(dir.clone(), e)))?;
     let bytes = files.filter_map(|file| file.ok()?.metadata().ok()).map(|meta| meta.len()).sum();
     let blocks_left = spdz::left(&info, &state);
-    Ok(Part { info, state, blocks_left, bytes })
+    Ok(StockPart { info, state, blocks_left, bytes })
 }
 
 /// The parts in a directory.
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<Part>, Failure> {
+pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<StockPart>, Failure> {
     let here = spdz::place::parties_in(dir);
     if here.is_empty() {
         return Err(usage(&StockError::Missing(dir.into())));
@@ -215,11 +215,11 @@ pub fn drop_all(dir: &Path) -> Result<usize, Failure> {
     Ok(dropped)
 }
 
-impl Part {
+impl StockPart {
     /// As JSON has it.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let Part { info, state, blocks_left, bytes } = self;
+        let StockPart { info, state, blocks_left, bytes } = self;
         let series = info.series.iter().zip(&state.counts).map(|(series, count)| {
             json!({ "name": series.name, "made": count.made, "taken": count.taken, "left": count.left() })
         });

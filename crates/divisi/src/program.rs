@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 const LONGEST: u64 = 16 << 20;
 
 /// A program from its file, or one of [`applications`], ready to run.
-pub struct Held {
+pub struct HeldProgram {
     name: String,
     program: Script,
     code: Code,
@@ -41,14 +41,14 @@ pub struct ProgramFacts {
     pub cost: RunCost,
 }
 
-impl Held {
+impl HeldProgram {
     /// The application of this name, or a program from its file, with the circuits that it names.
     ///
     /// # Errors
     /// A file that cannot be read; the first statement that does not stand, with its line.
-    pub fn load(path: &str) -> Result<Held, Failure> {
+    pub fn load(path: &str) -> Result<HeldProgram, Failure> {
         if let Some(application) = applications::named(path) {
-            return Held::own(application);
+            return HeldProgram::own(application);
         }
         let unread = |e: &dyn std::fmt::Display| {
             let own: Vec<&str> = applications::ALL.iter().take(5).map(|own| own.name).collect();
@@ -85,17 +85,23 @@ impl Held {
         }
         let code = lowered(path, &program)?;
         let digest = *hasher.finalize().as_bytes();
-        Ok(Held { name: path.to_owned(), program, code, digest, application: None })
+        Ok(HeldProgram { name: path.to_owned(), program, code, digest, application: None })
     }
 
-    fn own(application: &'static Application) -> Result<Held, Failure> {
+    fn own(application: &'static Application) -> Result<HeldProgram, Failure> {
         let program = application.script().map_err(Failure::usage)?;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 application v1");
         // all that is public about it, so that two versions do not take each other's for theirs
         let all = (program.inputs(), program.statements(), program.outputs());
         hasher.update(format!("{} {all:?}", application.name).as_bytes());
         let (code, digest) = (lowered(application.name, &program)?, *hasher.finalize().as_bytes());
-        Ok(Held { name: application.name.to_owned(), program, code, digest, application: Some(application) })
+        Ok(HeldProgram {
+            name: application.name.to_owned(),
+            program,
+            code,
+            digest,
+            application: Some(application),
+        })
     }
 
     /// Inputs to measure it with: an application's own, else random ones that are right

@@ -6,13 +6,13 @@
 //! (Files of the format before have it the other way round: `--first-bit-first`.)
 //!
 //! ```
-//! use divisi::Value;
+//! use divisi::WireValue;
 //!
-//! let value = Value::from_bytes(&[0x80, 0x01]);
+//! let value = WireValue::from_bytes(&[0x80, 0x01]);
 //! assert_eq!(value.bits().len(), 16);
 //! assert_eq!((value.bits()[0], value.bits()[7], value.bits()[15]), (1, 0, 1));
-//! assert_eq!(Value::from_bits(value.bits()).to_bytes()[..], [0x80, 0x01]);
-//! assert_eq!(Value::from_hex("5", 3).unwrap().bits(), [1, 0, 1]);
+//! assert_eq!(WireValue::from_bits(value.bits()).to_bytes()[..], [0x80, 0x01]);
+//! assert_eq!(WireValue::from_hex("5", 3).unwrap().bits(), [1, 0, 1]);
 //! ```
 
 use crate::circuit;
@@ -20,32 +20,32 @@ use zeroize::Zeroizing;
 
 /// The wires of a value, one to a byte, wire 0 first. It is wiped when it is dropped.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Value(Zeroizing<Vec<u8>>);
+pub struct WireValue(Zeroizing<Vec<u8>>);
 
-impl Value {
+impl WireValue {
     /// The value of these bytes, as the standard prints them.
     #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Value {
+    pub fn from_bytes(bytes: &[u8]) -> WireValue {
         let mut bits = Zeroizing::new(Vec::with_capacity(8 * bytes.len()));
         for byte in bytes.iter().rev() {
             bits.extend((0..8).map(|i| byte >> i & 1));
         }
-        Value(bits)
+        WireValue(bits)
     }
 
     /// The value of these hexadecimal digits, so many bits wide.
     ///
     /// # Errors
     /// What is wrong with the digits.
-    pub fn from_hex(digits: &str, width: usize) -> Result<Value, String> {
+    pub fn from_hex(digits: &str, width: usize) -> Result<WireValue, String> {
         let bits = circuit::from_hex(digits, width)?;
-        Ok(Value(Zeroizing::new(bits.iter().map(|bit| u8::from(*bit)).collect())))
+        Ok(WireValue(Zeroizing::new(bits.iter().map(|bit| u8::from(*bit)).collect())))
     }
 
     /// The value of these wires, one to a byte, of which the lowest bit counts.
     #[must_use]
-    pub fn from_bits(bits: &[u8]) -> Value {
-        Value(Zeroizing::new(bits.iter().map(|bit| bit & 1).collect()))
+    pub fn from_bits(bits: &[u8]) -> WireValue {
+        WireValue(Zeroizing::new(bits.iter().map(|bit| bit & 1).collect()))
     }
 
     /// Its wires, one to a byte, wire 0 first.
@@ -70,13 +70,13 @@ mod tests {
     #[test]
     fn bytes_and_digits_are_one_order() {
         for bytes in [&[][..], &[0x01], &[0x80, 0x01], &[0xde, 0xad, 0xbe, 0xef, 0x00]] {
-            let value = Value::from_bytes(bytes);
-            assert!(value == Value::from_hex(&hex::encode(bytes), 8 * bytes.len()).unwrap());
+            let value = WireValue::from_bytes(bytes);
+            assert!(value == WireValue::from_hex(&hex::encode(bytes), 8 * bytes.len()).unwrap());
             assert_eq!(value.to_bytes()[..], *bytes);
-            assert!(Value::from_bits(value.bits()) == value);
+            assert!(WireValue::from_bits(value.bits()) == value);
         }
-        assert_eq!(Value::from_hex("1ff", 9).unwrap().to_bytes()[..], [0x01, 0xff]);
-        assert!(Value::from_hex("1ff", 8).is_err_and(|what| what.contains("3 hexadecimal digits")));
-        assert!(Value::from_hex("1ff", 9).unwrap() != Value::from_hex("0ff", 9).unwrap());
+        assert_eq!(WireValue::from_hex("1ff", 9).unwrap().to_bytes()[..], [0x01, 0xff]);
+        assert!(WireValue::from_hex("1ff", 8).is_err_and(|what| what.contains("3 hexadecimal digits")));
+        assert!(WireValue::from_hex("1ff", 9).unwrap() != WireValue::from_hex("0ff", 9).unwrap());
     }
 }

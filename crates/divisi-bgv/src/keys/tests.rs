@@ -11,7 +11,7 @@ use crate::parameters::{Form, Operation};
 use crate::ring::{Poly, Ring};
 use crate::sample::ERROR_VARIANCE;
 use crate::wire;
-use divisi_core::Parameters as Agreed;
+use divisi_core::PublicParameters as Agreed;
 use divisi_core::testing::{Harness, Way, failed_check};
 use tools::{lift, noise, party, small, sum, with_keys};
 

@@ -11,11 +11,11 @@ mod runs;
 pub mod security;
 
 pub use derive::{Form, Operation, ParameterError};
-pub use report::{LevelReport, Report};
+pub use report::{LevelReport, ParametersReport};
 
 use crate::flood::{INFORMATION, Width};
 use derive::Step;
-use divisi_core::Parameters as Agreed;
+use divisi_core::PublicParameters as Agreed;
 use noise::{Noise, plus};
 
 /// log2 of how many partial decryptions a session makes at most, floods at hops included \[G12\].

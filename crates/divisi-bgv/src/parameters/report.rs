@@ -18,7 +18,7 @@ pub struct LevelReport {
 
 /// The derivation, in the order and under the names of the JSON of `divisi params`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct ParametersReport {
     /// The operation's name.
     pub op: &'static str,
     /// The form's name.
@@ -58,7 +58,7 @@ pub struct Report {
 impl Parameters {
     /// How these parameters came about, and what they cost.
     #[must_use]
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> ParametersReport {
         let plain = (self.plain as f64).log2();
         let levels = self.levels.iter().rev().map(|level| LevelReport {
             step: level.step.name(),
@@ -67,7 +67,7 @@ impl Parameters {
                 + if level.step == Step::Decryption { self.flood.deviation() } else { level.after },
             bound_bits: level.log2_q - 1.0,
         });
-        Report {
+        ParametersReport {
             op: self.operation.name(),
             form: self.form.name(),
             parties: self.parties,

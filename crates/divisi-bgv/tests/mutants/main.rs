@@ -10,7 +10,7 @@ use divisi_bgv::flood::Width;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
 use divisi_core::testing::{Harness, Way, failed_check};
-use divisi_core::{Abort, Check, Parameters as Agreed, Session};
+use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
 use std::sync::Arc;
 use tools::*;
 

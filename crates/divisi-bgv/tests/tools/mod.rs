@@ -4,7 +4,7 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Parameters as Agreed, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, PublicParameters as Agreed, Session, Step, step};
 use divisi_field::zp::P32;
 use std::sync::Arc;
 

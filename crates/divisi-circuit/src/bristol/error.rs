@@ -4,19 +4,19 @@ use std::fmt;
 
 /// What is wrong with a file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct BristolError {
     line: usize,
     reason: String,
     unreadable: bool,
 }
 
-impl Error {
-    pub(crate) fn new(line: usize, reason: impl Into<String>) -> Error {
-        Error { line, reason: reason.into(), unreadable: false }
+impl BristolError {
+    pub(crate) fn new(line: usize, reason: impl Into<String>) -> BristolError {
+        BristolError { line, reason: reason.into(), unreadable: false }
     }
 
-    pub(super) fn unreadable(line: usize, reason: String) -> Error {
-        Error { line, reason, unreadable: true }
+    pub(super) fn unreadable(line: usize, reason: String) -> BristolError {
+        BristolError { line, reason, unreadable: true }
     }
 
     /// The line, counted from 1.
@@ -38,10 +38,10 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for BristolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.reason)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for BristolError {}

@@ -1,7 +1,7 @@
 //! The syntax of both formats: the header, then gates one at a time, each with its line. What a file needs in
 //! memory is a line of it.
 
-use super::error::Error;
+use super::error::BristolError;
 use super::known::{self, BitOrder};
 use super::lines::{Line, Lines};
 use super::looks;
@@ -42,8 +42,8 @@ impl<R: BufRead> Reader<R> {
     /// out.
     ///
     /// # Errors
-    /// [`Error`] names the first line that is not understood.
-    pub fn new(input: R, length: usize) -> Result<Self, Error> {
+    /// [`BristolError`] names the first line that is not understood.
+    pub fn new(input: R, length: usize) -> Result<Self, BristolError> {
         let mut lines = Lines::new(input, LINE);
         let first = lines.of_header(0, "the numbers of gates and wires")?;
         if first.words.len() != 2 || first.numbers(0..2).is_err() {
@@ -70,7 +70,10 @@ impl<R: BufRead> Reader<R> {
         } else {
             let inputs = second.widths("input")?;
             if !more {
-                return Err(Error::new(second.number + 1, "the file ends before the widths of the outputs"));
+                return Err(BristolError::new(
+                    second.number + 1,
+                    "the file ends before the widths of the outputs",
+                ));
             }
             (Format::Fashion, inputs, third.widths("output")?, third.number)
         };
@@ -104,13 +107,13 @@ impl<R: BufRead> Reader<R> {
     /// The next gate and its line; nothing after the last one.
     ///
     /// # Errors
-    /// [`Error`] if the line is no gate of the format, or there are more or fewer gates than were declared.
-    pub fn gate(&mut self) -> Result<Option<(usize, Gate<'_>)>, Error> {
+    /// [`BristolError`] if the line is no gate of the format, or there are more or fewer gates than were declared.
+    pub fn gate(&mut self) -> Result<Option<(usize, Gate<'_>)>, BristolError> {
         if !std::mem::take(&mut self.held) && !self.lines.next(&mut self.line)? {
             if self.gates != self.header.gates {
                 let (declared, gates) = (self.header.gates, self.gates);
                 let reason = format!("{declared} gates were declared, the file has {gates}");
-                return Err(Error::new(self.last, reason));
+                return Err(BristolError::new(self.last, reason));
             }
             return Ok(None);
         }
@@ -136,7 +139,7 @@ impl<R: BufRead> Reader<R> {
 const NAMES: [&str; 10] = ["XOR", "XNOR", "AND", "NAND", "OR", "NOR", "INV", "EQ", "EQW", "MAND"];
 
 /// The gate on a line; `named` is for its wires.
-fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Gate<'r>, Error> {
+fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Gate<'r>, BristolError> {
     let (read, write) = (line.number(0)?, line.number(1)?);
     let wires = line.words.len().saturating_sub(3);
     if !line.is_gate() || read.checked_add(write) != Some(wires) {

@@ -1,7 +1,7 @@
 //! The lines of a file and their words: blank lines and comments stand anywhere, and lines end as on any
 //! system.
 
-use super::error::Error;
+use super::error::BristolError;
 use super::looks;
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -18,8 +18,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub fn error(&self, reason: impl Into<String>) -> Error {
-        Error::new(self.number, reason)
+    pub fn error(&self, reason: impl Into<String>) -> BristolError {
+        BristolError::new(self.number, reason)
     }
 
     /// The whole line.
@@ -32,7 +32,7 @@ impl Line {
     }
 
     /// The number at a position; digits only.
-    pub fn number(&self, at: usize) -> Result<usize, Error> {
+    pub fn number(&self, at: usize) -> Result<usize, BristolError> {
         let word = self.word(at).ok_or_else(|| self.error("a number is missing"))?;
         let digit = |value: usize, byte: u8| {
             let digit = usize::from(byte.wrapping_sub(b'0'));
@@ -42,12 +42,12 @@ impl Line {
         value.ok_or_else(|| self.error(format!("`{word}` is not a number that a circuit can have")))
     }
 
-    pub fn numbers(&self, range: Range<usize>) -> Result<Vec<usize>, Error> {
+    pub fn numbers(&self, range: Range<usize>) -> Result<Vec<usize>, BristolError> {
         range.map(|at| self.number(at)).collect()
     }
 
     /// A count and as many widths.
-    pub fn widths(&self, what: &str) -> Result<Vec<usize>, Error> {
+    pub fn widths(&self, what: &str) -> Result<Vec<usize>, BristolError> {
         let widths = self.numbers(1..self.words.len())?;
         if self.number(0)? != widths.len() {
             let count = self.word(0).unwrap_or_default();
@@ -80,7 +80,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line that is neither blank nor a comment: false at the end of the file.
-    pub fn next(&mut self, line: &mut Line) -> Result<bool, Error> {
+    pub fn next(&mut self, line: &mut Line) -> Result<bool, BristolError> {
         loop {
             let mut bytes = std::mem::take(&mut line.text).into_bytes();
             bytes.clear();
@@ -92,11 +92,11 @@ impl<R: BufRead> Lines<R> {
             self.number += 1;
             if let Err(e) = read {
                 let reason = format!("the file cannot be read ({e})");
-                return Err(Error::unreadable(self.number, reason));
+                return Err(BristolError::unreadable(self.number, reason));
             }
             if bytes.len() > self.longest && bytes.last() != Some(&b'\n') {
                 let reason = format!("lines of more than {} bytes are not read", self.longest);
-                return Err(Error::new(self.number, reason));
+                return Err(BristolError::new(self.number, reason));
             }
             line.number = self.number;
             line.words.clear();
@@ -111,7 +111,7 @@ impl<R: BufRead> Lines<R> {
             line.text = String::from_utf8(bytes).map_err(|bytes| {
                 let looks = looks::of(bytes.as_bytes()).filter(|_| self.number == 1);
                 let looks = looks.map_or_else(String::new, |form| format!(": it looks like {form}"));
-                Error::new(self.number, format!("this is not text{looks}"))
+                BristolError::new(self.number, format!("this is not text{looks}"))
             })?;
             let mut start = None;
             for (at, byte) in line.text.bytes().enumerate() {
@@ -132,11 +132,11 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line, which a header must have.
-    pub fn of_header(&mut self, before: usize, what: &str) -> Result<Line, Error> {
+    pub fn of_header(&mut self, before: usize, what: &str) -> Result<Line, BristolError> {
         let mut line = Line::default();
         if self.next(&mut line)? {
             return Ok(line);
         }
-        Err(Error::new(before + 1, format!("the file ends before {what}")))
+        Err(BristolError::new(before + 1, format!("the file ends before {what}")))
     }
 }

@@ -26,11 +26,11 @@ mod syntax;
 mod wires;
 mod write;
 
-pub use error::Error;
+pub use error::BristolError;
 pub use gates::Reader;
 pub use known::BitOrder;
-pub use read::{Source, read};
+pub use read::{CircuitFile, read};
 pub(crate) use survey::MANY;
-pub use survey::{Counts, Survey, survey};
+pub use survey::{FileCounts, Survey, survey};
 pub use syntax::{Format, Gate, Header, Negations};
 pub use write::{Unwritable, write, write_as};

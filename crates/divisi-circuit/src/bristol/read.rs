@@ -1,22 +1,22 @@
 //! A file as a program.
 
-use super::error::Error;
+use super::error::BristolError;
 use super::gates::{LONGEST, Reader};
 use super::known::BitOrder;
-use super::survey::Counts;
+use super::survey::FileCounts;
 use super::syntax::{Format, Gate};
 use super::wires::Wires;
-use crate::build::{Bit, Build};
+use crate::build::{Build, BuildBit};
 use crate::gates::Gates;
 use crate::program::Program;
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct CircuitFile {
     /// The circuit, with every sum and product of the file.
     pub program: Program,
     /// What the file has.
-    pub counts: Counts,
+    pub counts: FileCounts,
     /// How it is written.
     pub format: Format,
     /// In which order the wires of its values stand, if it is a published file that is known.
@@ -27,18 +27,18 @@ pub struct Source {
 /// declares.
 ///
 /// # Errors
-/// [`Error`] names the first line that is not understood, reads a wire that no line above it writes (so also:
+/// [`BristolError`] names the first line that is not understood, reads a wire that no line above it writes (so also:
 /// a circle), writes a wire twice, or declares what the file does not have.
-pub fn read(file: &[u8]) -> Result<Source, Error> {
+pub fn read(file: &[u8]) -> Result<CircuitFile, BristolError> {
     if file.len() > LONGEST {
-        return Err(Error::new(1, format!("files of more than {LONGEST} bytes are not read")));
+        return Err(BristolError::new(1, format!("files of more than {LONGEST} bytes are not read")));
     }
     let mut reader = Reader::new(file, file.len())?;
     let header = reader.header().clone();
     let mut build = Build::verbatim();
-    let inputs: Vec<Bit> = header.inputs.iter().flat_map(|&width| build.input(width)).collect();
+    let inputs: Vec<BuildBit> = header.inputs.iter().flat_map(|&width| build.input(width)).collect();
     let mut wires = Wires::new(&header, inputs);
-    let mut counts = Counts::default();
+    let mut counts = FileCounts::default();
     while let Some((line, gate)) = reader.gate()? {
         counts.add(&gate);
         match gate {
@@ -52,7 +52,7 @@ pub fn read(file: &[u8]) -> Result<Source, Error> {
                 wires.write(line, out, build.and(x, y).negated_if(signs.result))?;
             }
             Gate::Mand { x, y, out } => {
-                let operands = |of: &[usize]| -> Result<Vec<Bit>, Error> {
+                let operands = |of: &[usize]| -> Result<Vec<BuildBit>, BristolError> {
                     of.iter().map(|&wire| wires.read(line, wire)).collect()
                 };
                 let (x, y) = (operands(x)?, operands(y)?);
@@ -75,10 +75,10 @@ pub fn read(file: &[u8]) -> Result<Source, Error> {
     let wires = wires.finish(reader.line())?;
     let mut next = wires.len() - header.outputs.iter().sum::<usize>();
     for &width in &header.outputs {
-        let bits: Vec<Bit> = wires[next..next + width].iter().filter_map(|&bit| bit).collect();
+        let bits: Vec<BuildBit> = wires[next..next + width].iter().filter_map(|&bit| bit).collect();
         build.output(&bits);
         next += width;
     }
     let order = reader.known_order();
-    Ok(Source { program: build.finish(), counts, format: header.format, order })
+    Ok(CircuitFile { program: build.finish(), counts, format: header.format, order })
 }

@@ -1,6 +1,6 @@
 //! A file looked through once, in five bytes a wire.
 
-use super::error::Error;
+use super::error::BristolError;
 use super::gates::Reader;
 use super::known::BitOrder;
 use super::syntax::{Gate, Header};
@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 
 /// How many gates of each name a file has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct FileCounts {
     /// Sums, those of `XNOR` included.
     pub xor: usize,
     /// Products, those of `MAND`, `OR`, `NAND` and `NOR` included.
@@ -23,7 +23,7 @@ pub struct Counts {
     pub eqw: usize,
 }
 
-impl Counts {
+impl FileCounts {
     pub(super) fn add(&mut self, gate: &Gate<'_>) {
         match gate {
             Gate::Xor { .. } => self.xor += 1,
@@ -45,7 +45,7 @@ pub struct Survey {
     /// What it declares.
     pub header: Header,
     /// What it has.
-    pub counts: Counts,
+    pub counts: FileCounts,
     /// The longest chain of its products: that of the program that [`read`](super::read) gives.
     pub and_depth: usize,
     /// In which order the wires of its values stand, if it is a published file that is known.
@@ -59,18 +59,18 @@ pub struct Survey {
 ///
 /// # Errors
 /// Those of [`read`](super::read).
-pub fn survey<R: BufRead>(input: R, length: usize) -> Result<Survey, Error> {
+pub fn survey<R: BufRead>(input: R, length: usize) -> Result<Survey, BristolError> {
     let mut reader = Reader::new(input, length)?;
     let header = reader.header().clone();
     // of each wire the longest chain of products that it depends on, and one
     let one = NonZeroU32::MIN;
     let mut depths = Wires::new(&header, std::iter::repeat_n(one, header.inputs.iter().sum()));
     let mut readers = vec![0_u8; header.wires];
-    let mut counts = Counts::default();
+    let mut counts = FileCounts::default();
     let mut deepest = one;
     while let Some((line, gate)) = reader.gate()? {
         counts.add(&gate);
-        let mut read = |wire: usize| -> Result<NonZeroU32, Error> {
+        let mut read = |wire: usize| -> Result<NonZeroU32, BristolError> {
             let depth = depths.read(line, wire)?;
             if let Some(readers) = readers.get_mut(wire) {
                 *readers = readers.saturating_add(1);

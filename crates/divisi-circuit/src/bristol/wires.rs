@@ -1,6 +1,6 @@
 //! The wires of a file as its gates come: each is written once, and before it is read.
 
-use super::error::Error;
+use super::error::BristolError;
 use super::syntax::Header;
 
 /// What is known of each wire that is written.
@@ -20,35 +20,39 @@ impl<T: Copy> Wires<T> {
     }
 
     /// A wire that a line reads.
-    pub fn read(&self, line: usize, wire: usize) -> Result<T, Error> {
+    pub fn read(&self, line: usize, wire: usize) -> Result<T, BristolError> {
         match self.held.get(wire) {
             Some(&Some(held)) => Ok(held),
-            Some(None) => Err(Error::new(line, format!("wire {wire} is read, and no line above writes it"))),
+            Some(None) => {
+                Err(BristolError::new(line, format!("wire {wire} is read, and no line above writes it")))
+            }
             None => Err(self.stranger(line, wire)),
         }
     }
 
     /// A wire that a line writes.
-    pub fn write(&mut self, line: usize, wire: usize, value: T) -> Result<(), Error> {
+    pub fn write(&mut self, line: usize, wire: usize, value: T) -> Result<(), BristolError> {
         match self.held.get_mut(wire) {
             Some(place @ None) => *place = Some(value),
-            Some(Some(_)) => return Err(Error::new(line, format!("wire {wire} is written a second time"))),
+            Some(Some(_)) => {
+                return Err(BristolError::new(line, format!("wire {wire} is written a second time")));
+            }
             None => return Err(self.stranger(line, wire)),
         }
         self.written += 1;
         Ok(())
     }
 
-    fn stranger(&self, line: usize, wire: usize) -> Error {
-        Error::new(line, format!("wire {wire} is not one of the {}", self.held.len()))
+    fn stranger(&self, line: usize, wire: usize) -> BristolError {
+        BristolError::new(line, format!("wire {wire} is not one of the {}", self.held.len()))
     }
 
     /// All wires, once the last line was read.
-    pub fn finish(self, line: usize) -> Result<Vec<Option<T>>, Error> {
+    pub fn finish(self, line: usize) -> Result<Vec<Option<T>>, BristolError> {
         let (wires, written) = (self.held.len(), self.written);
         if let Some(missing) = self.held.iter().position(Option::is_none) {
             let what = format!("{wires} wires were declared, {written} are written");
-            return Err(Error::new(line, format!("{what}; the first that is not is {missing}")));
+            return Err(BristolError::new(line, format!("{what}; the first that is not is {missing}")));
         }
         Ok(self.held)
     }

@@ -1,7 +1,7 @@
 //! The writer of both formats.
 
-use super::{Counts, Format};
-use crate::program::{Linear, Program};
+use super::{FileCounts, Format};
+use crate::program::{LinearGate, Program};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ enum Gate {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<Counts> {
+pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     put(program, Format::Fashion, out)
 }
 
@@ -68,7 +68,7 @@ pub fn write_as(
     program: &Program,
     format: Format,
     out: &mut (impl Write + ?Sized),
-) -> Result<Counts, Unwritable> {
+) -> Result<FileCounts, Unwritable> {
     if format == Format::Older {
         let (inputs, outputs) = (program.inputs().len(), program.outputs().len());
         if !(1..=2).contains(&inputs) || outputs != 1 {
@@ -103,7 +103,7 @@ fn lowered(gates: Vec<Gate>, inputs: usize) -> (Vec<Gate>, Vec<usize>) {
     (lowered, at)
 }
 
-fn put(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<Counts> {
+fn put(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     let inputs = program.input_bits();
     let (mut gates, results) = unroll(program);
     // Where the outputs' wires go, each once and no input; what is left over is copied.
@@ -153,7 +153,7 @@ fn put(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> io
         }
     }
     writeln!(out)?;
-    let mut counts = Counts::default();
+    let mut counts = FileCounts::default();
     for (gate, z) in gates.iter().zip(&number[inputs..]) {
         match *gate {
             Gate::Constant(value) => {
@@ -195,9 +195,9 @@ fn unroll(program: &Program) -> (Vec<Gate>, Vec<usize>) {
     for level in program.levels() {
         for gate in level.linear() {
             let (to, gate) = match *gate {
-                Linear::Constant { out, value } => (out, Gate::Constant(value)),
-                Linear::Not { out, x } => (out, Gate::Not(held[x.index()])),
-                Linear::Xor { out, x, y } => (out, Gate::Xor(held[x.index()], held[y.index()])),
+                LinearGate::Constant { out, value } => (out, Gate::Constant(value)),
+                LinearGate::Not { out, x } => (out, Gate::Not(held[x.index()])),
+                LinearGate::Xor { out, x, y } => (out, Gate::Xor(held[x.index()], held[y.index()])),
             };
             held[to.index()] = push(&mut gates, gate);
         }

@@ -9,7 +9,7 @@
 //!
 //! The file may change between two readings. The first one keeps a digest of every piece of 64 KiB, and no
 //! later one believes a byte before its whole piece was compared: a run goes through the gates that were
-//! surveyed, and ends with [`Fault::Changed`] where the file is another. What it gave before that is the
+//! surveyed, and ends with [`CircuitFault::Changed`] where the file is another. What it gave before that is the
 //! beginning of the right circuit.
 //!
 //! Memory is five bytes a wire, 32 a piece, and what the longest line takes: with `MAND` some 90 bytes a
@@ -18,9 +18,9 @@
 mod origin;
 mod walk;
 
-pub use origin::{Fault, LONGEST, Origin};
+pub use origin::{CircuitFault, LONGEST, Origin};
 
-use crate::bristol::{BitOrder, Counts, Format, Header, Survey, survey};
+use crate::bristol::{BitOrder, FileCounts, Format, Header, Survey, survey};
 use crate::program::Slot;
 use origin::{Pieces, Reading};
 use std::fmt;
@@ -29,7 +29,7 @@ use walk::Walk;
 
 /// One step of a run. `out` may be one of the operands' slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum GateStep {
     /// `out = x + y`.
     Xor {
         /// Where the result goes.
@@ -91,9 +91,9 @@ impl Stream {
     /// Looks through a file, in two readings.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] as [`read`](crate::bristol::read) says it, or if the file has more than [`LONGEST`]
+    /// [`CircuitFault::Wrong`] as [`read`](crate::bristol::read) says it, or if the file has more than [`LONGEST`]
     /// bytes; the other faults.
-    pub fn open(origin: impl Origin + 'static) -> Result<Stream, Fault> {
+    pub fn open(origin: impl Origin + 'static) -> Result<Stream, CircuitFault> {
         let mut reading = Reading::new(&origin, None)?;
         let length = reading.length();
         let surveyed = survey(&mut reading, length);
@@ -111,7 +111,7 @@ impl Stream {
             results: Arc::new([]),
         };
         let mut walk = Walk::new(&stream.survey, usize::MAX);
-        stream.read(&mut walk, &mut |_| Ok::<(), Fault>(()))?;
+        stream.read(&mut walk, &mut |_| Ok::<(), CircuitFault>(()))?;
         let (slots, ands, results) = (walk.slots(), walk.ands(), walk.results());
         (stream.slots, stream.ands, stream.results) = (slots, ands, results.into());
         Ok(stream)
@@ -120,20 +120,23 @@ impl Stream {
     /// Gives its steps to `step`, in one reading: the same ones to all who have the same file.
     ///
     /// # Errors
-    /// The first of `step`; [`Fault::Changed`] or [`Fault::Unreadable`] where the file is not what it was: no
+    /// The first of `step`; [`CircuitFault::Changed`] or [`CircuitFault::Unreadable`] where the file is not what it was: no
     /// step is of another file.
-    pub fn walk<E: From<Fault>>(&self, mut step: impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+    pub fn walk<E: From<CircuitFault>>(
+        &self,
+        mut step: impl FnMut(GateStep) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut walk = Walk::new(&self.survey, self.slots);
         self.read(&mut walk, &mut step)?;
         let same =
             walk.slots() == self.slots && walk.ands() == self.ands && walk.results()[..] == self.results[..];
-        if same { Ok(()) } else { Err(Fault::Changed.into()) }
+        if same { Ok(()) } else { Err(CircuitFault::Changed.into()) }
     }
 
-    fn read<E: From<Fault>>(
+    fn read<E: From<CircuitFault>>(
         &self,
         walk: &mut Walk<'_>,
-        step: &mut impl FnMut(Step) -> Result<(), E>,
+        step: &mut impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut reading = Reading::new(&*self.origin, Some(&self.pieces))?;
         let length = reading.length();
@@ -200,7 +203,7 @@ impl Stream {
 
     /// What the file has.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> FileCounts {
         self.survey.counts
     }
 

@@ -42,9 +42,9 @@ impl Origin for Vec<u8> {
 /// Why a circuit cannot be run from its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum CircuitFault {
     /// It is no circuit.
-    Wrong(bristol::Error),
+    Wrong(bristol::BristolError),
     /// The system does not give it.
     Unreadable {
         /// What the system says.
@@ -54,32 +54,32 @@ pub enum Fault {
     Changed,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for CircuitFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Wrong(error) => error.fmt(f),
-            Fault::Unreadable { reason } => write!(f, "the file cannot be read ({reason})"),
-            Fault::Changed => f.write_str(
+            CircuitFault::Wrong(error) => error.fmt(f),
+            CircuitFault::Unreadable { reason } => write!(f, "the file cannot be read ({reason})"),
+            CircuitFault::Changed => f.write_str(
                 "the file has changed since it was first read: leave it as it is until all is done",
             ),
         }
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for CircuitFault {}
 
-impl From<bristol::Error> for Fault {
-    fn from(error: bristol::Error) -> Self {
+impl From<bristol::BristolError> for CircuitFault {
+    fn from(error: bristol::BristolError) -> Self {
         if error.is_unreadable() {
-            return Fault::Unreadable { reason: error.to_string() };
+            return CircuitFault::Unreadable { reason: error.to_string() };
         }
-        Fault::Wrong(error)
+        CircuitFault::Wrong(error)
     }
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for CircuitFault {
     fn from(error: io::Error) -> Self {
-        Fault::Unreadable { reason: error.to_string() }
+        CircuitFault::Unreadable { reason: error.to_string() }
     }
 }
 
@@ -110,19 +110,19 @@ pub(super) struct Reading<'o> {
     /// How much of the piece was taken.
     taken: usize,
     came: u64,
-    fault: Option<Fault>,
+    fault: Option<CircuitFault>,
 }
 
 impl<'o> Reading<'o> {
     /// From the beginning; `known` is what the first reading found.
-    pub fn new(origin: &'o dyn Origin, known: Option<&'o Pieces>) -> Result<Self, Fault> {
+    pub fn new(origin: &'o dyn Origin, known: Option<&'o Pieces>) -> Result<Self, CircuitFault> {
         let (length, input) = origin.open()?;
         if known.is_some_and(|known| known.length != length) {
-            return Err(Fault::Changed);
+            return Err(CircuitFault::Changed);
         }
         if length > LONGEST {
             let reason = format!("files of more than {LONGEST} bytes are not read");
-            return Err(Fault::Wrong(bristol::Error::new(1, reason)));
+            return Err(CircuitFault::Wrong(bristol::BristolError::new(1, reason)));
         }
         let now = Pieces { length, digests: Vec::new() };
         // one byte more than there should be would be seen
@@ -136,12 +136,12 @@ impl<'o> Reading<'o> {
     }
 
     /// Why it did not go on: whoever parses it knows only that there was no more.
-    pub fn fault(&mut self) -> Option<Fault> {
+    pub fn fault(&mut self) -> Option<CircuitFault> {
         self.fault.take()
     }
 
     /// What the file is, when all of it came.
-    pub fn finish(mut self) -> Result<Pieces, Fault> {
+    pub fn finish(mut self) -> Result<Pieces, CircuitFault> {
         while self.piece.len() > self.taken || self.next()? {
             self.taken = self.piece.len();
         }
@@ -149,19 +149,19 @@ impl<'o> Reading<'o> {
     }
 
     /// The next piece, if there is one.
-    fn next(&mut self) -> Result<bool, Fault> {
+    fn next(&mut self) -> Result<bool, CircuitFault> {
         self.piece.clear();
         self.taken = 0;
         io::Read::take(&mut self.input, PIECE as u64).read_to_end(&mut self.piece)?;
         self.came += self.piece.len() as u64;
         if self.piece.is_empty() {
-            return if self.came == self.now.length { Ok(false) } else { Err(Fault::Changed) };
+            return if self.came == self.now.length { Ok(false) } else { Err(CircuitFault::Changed) };
         }
         let digest = *blake3::hash(&self.piece).as_bytes();
         let number = self.now.digests.len();
         if self.known.is_some_and(|known| known.digests.get(number) != Some(&digest)) {
             self.piece.clear();
-            return Err(Fault::Changed);
+            return Err(CircuitFault::Changed);
         }
         self.now.digests.push(digest);
         Ok(true)

@@ -1,9 +1,9 @@
 //! From gates to steps: what each wire is, which slot holds it, and when the slot is free again.
 //!
 //! The gates are those of the survey, for a reading gives nothing else. What cannot be then, as a wire that
-//! is not there or a slot too many, ends the walk with [`Fault::Changed`] all the same.
+//! is not there or a slot too many, ends the walk with [`CircuitFault::Changed`] all the same.
 
-use super::{End, Fault, Step};
+use super::{CircuitFault, End, GateStep};
 use crate::bristol::{Gate, MANY, Negations, Reader, Survey};
 use crate::program::Slot;
 use std::io::BufRead;
@@ -122,19 +122,19 @@ impl<'s> Walk<'s> {
     }
 
     /// All gates of a file of so many bytes, as steps.
-    pub fn run<E: From<Fault>>(
+    pub fn run<E: From<CircuitFault>>(
         &mut self,
         input: impl BufRead,
         length: usize,
-        step: &mut impl FnMut(Step) -> Result<(), E>,
+        step: &mut impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<(), E> {
-        let changed = |error: crate::bristol::Error| match Fault::from(error) {
-            Fault::Wrong(_) => Fault::Changed,
+        let changed = |error: crate::bristol::BristolError| match CircuitFault::from(error) {
+            CircuitFault::Wrong(_) => CircuitFault::Changed,
             fault => fault,
         };
         let mut reader = Reader::new(input, length).map_err(changed)?;
         if *reader.header() != self.survey.header {
-            return Err(Fault::Changed.into());
+            return Err(CircuitFault::Changed.into());
         }
         while let Some((_, gate)) = reader.gate().map_err(changed)? {
             match gate {
@@ -160,12 +160,12 @@ impl<'s> Walk<'s> {
         self.finish(step)
     }
 
-    fn xor<E: From<Fault>>(
+    fn xor<E: From<CircuitFault>>(
         &mut self,
         [x, y]: [usize; 2],
         out: usize,
         sign: bool,
-        step: &mut impl FnMut(Step) -> Result<(), E>,
+        step: &mut impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<(), E> {
         let (a, b) = (self.read(x)?, self.read(y)?);
         match (a, b) {
@@ -181,19 +181,19 @@ impl<'s> Walk<'s> {
                 [a, b].into_iter().for_each(|value| self.done(value));
                 let to = self.room(self.readers(out))?;
                 self.write(out, Value::Held { slot: to, negated: (s != t) != sign })?;
-                step(Step::Xor { out: Slot(to), x: Slot(x), y: Slot(y) })?;
+                step(GateStep::Xor { out: Slot(to), x: Slot(x), y: Slot(y) })?;
                 self.leave(to);
             }
         }
         self.take_if_many(step)
     }
 
-    fn and<E: From<Fault>>(
+    fn and<E: From<CircuitFault>>(
         &mut self,
         [x, y]: [usize; 2],
         out: usize,
         signs: Negations,
-        step: &mut impl FnMut(Step) -> Result<(), E>,
+        step: &mut impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<(), E> {
         let [a, b] = [self.read(x)?, self.read(y)?].map(|value| value.negated_if(signs.operands));
         let known = match (a, b) {
@@ -210,7 +210,7 @@ impl<'s> Walk<'s> {
         let (x, y) = (self.plain(a, step)?, self.plain(b, step)?);
         let to = self.room(self.readers(out))?;
         self.write(out, Value::Held { slot: to, negated: signs.result })?;
-        step(Step::And { x: Slot(x), y: Slot(y) })?;
+        step(GateStep::And { x: Slot(x), y: Slot(y) })?;
         self.ands += 1;
         self.waiting.push(to);
         if let Some(place) = self.places.get_mut(to as usize) {
@@ -226,23 +226,26 @@ impl<'s> Walk<'s> {
     }
 
     /// A slot that holds the value without a sign; of its own if there was one.
-    fn plain<E: From<Fault>>(
+    fn plain<E: From<CircuitFault>>(
         &mut self,
         value: Value,
-        step: &mut impl FnMut(Step) -> Result<(), E>,
+        step: &mut impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<u32, E> {
-        let Value::Held { slot, negated } = value else { return Err(Fault::Changed.into()) };
+        let Value::Held { slot, negated } = value else { return Err(CircuitFault::Changed.into()) };
         self.need([slot, slot], step)?;
         if !negated {
             return Ok(slot);
         }
         let to = self.room(0)?;
-        step(Step::Not { out: Slot(to), x: Slot(slot) })?;
+        step(GateStep::Not { out: Slot(to), x: Slot(slot) })?;
         Ok(to)
     }
 
     /// Where the outputs are. They are never free again, so nothing overwrites one.
-    fn finish<E: From<Fault>>(&mut self, step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+    fn finish<E: From<CircuitFault>>(
+        &mut self,
+        step: &mut impl FnMut(GateStep) -> Result<(), E>,
+    ) -> Result<(), E> {
         let outputs: usize = self.survey.header.outputs.iter().sum();
         for wire in self.wires.len().saturating_sub(outputs)..self.wires.len() {
             let end = match self.read(wire)? {
@@ -255,19 +258,23 @@ impl<'s> Walk<'s> {
     }
 
     /// The results that these slots are to hold are taken, if they wait.
-    fn need<E>(&mut self, slots: [u32; 2], step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+    fn need<E>(
+        &mut self,
+        slots: [u32; 2],
+        step: &mut impl FnMut(GateStep) -> Result<(), E>,
+    ) -> Result<(), E> {
         let waits = |slot: u32| self.places.get(slot as usize).is_some_and(|place| place.waits);
         if slots.into_iter().any(waits) { self.take_all(step) } else { Ok(()) }
     }
 
-    fn take_if_many<E>(&mut self, step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+    fn take_if_many<E>(&mut self, step: &mut impl FnMut(GateStep) -> Result<(), E>) -> Result<(), E> {
         if self.waiting.len().max(self.later.len()) < WAITING { Ok(()) } else { self.take_all(step) }
     }
 
-    fn take_all<E>(&mut self, step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+    fn take_all<E>(&mut self, step: &mut impl FnMut(GateStep) -> Result<(), E>) -> Result<(), E> {
         for i in 0..self.waiting.len() {
             let Some(&to) = self.waiting.get(i) else { break };
-            step(Step::Take { out: Slot(to) })?;
+            step(GateStep::Take { out: Slot(to) })?;
             if let Some(place) = self.places.get_mut(to as usize) {
                 place.waits = false;
             }
@@ -278,14 +285,14 @@ impl<'s> Walk<'s> {
     }
 
     /// What a wire is.
-    fn read(&self, wire: usize) -> Result<Value, Fault> {
-        self.wires.get(wire).and_then(|packed| packed.get()).ok_or(Fault::Changed)
+    fn read(&self, wire: usize) -> Result<Value, CircuitFault> {
+        self.wires.get(wire).and_then(|packed| packed.get()).ok_or(CircuitFault::Changed)
     }
 
-    fn write(&mut self, wire: usize, value: Value) -> Result<(), Fault> {
+    fn write(&mut self, wire: usize, value: Value) -> Result<(), CircuitFault> {
         match self.wires.get_mut(wire) {
             Some(place @ Packed(0)) => *place = Packed::new(value),
-            _ => return Err(Fault::Changed),
+            _ => return Err(CircuitFault::Changed),
         }
         Ok(())
     }
@@ -295,7 +302,7 @@ impl<'s> Walk<'s> {
     }
 
     /// A wire without a gate: what reads it reads what its value has, and these were read for it.
-    fn rename(&mut self, out: usize, value: Value, operands: &[Value]) -> Result<(), Fault> {
+    fn rename(&mut self, out: usize, value: Value, operands: &[Value]) -> Result<(), CircuitFault> {
         let readers = self.readers(out);
         if let Value::Held { slot, .. } = value
             && let Some(place) = self.places.get_mut(slot as usize)
@@ -318,7 +325,7 @@ impl<'s> Walk<'s> {
     }
 
     /// A slot for a wire that is read so often: the one freed last, if there is any.
-    fn room(&mut self, readers: u32) -> Result<u32, Fault> {
+    fn room(&mut self, readers: u32) -> Result<u32, CircuitFault> {
         let place = Place { readers, waits: false, free: false };
         if let Some(slot) = self.free.pop() {
             if let Some(held) = self.places.get_mut(slot as usize) {
@@ -327,7 +334,7 @@ impl<'s> Walk<'s> {
             return Ok(slot);
         }
         if self.places.len() >= self.most {
-            return Err(Fault::Changed);
+            return Err(CircuitFault::Changed);
         }
         self.places.push(place);
         Ok(self.places.len() as u32 - 1)

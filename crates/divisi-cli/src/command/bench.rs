@@ -6,10 +6,10 @@ use super::{AnyProtocol, Context, Done, Goal};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::{self, Options, Report, Work, table4};
+use divisi::bench::{self, BenchOptions, BenchReport, Work, table4};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
 use divisi::engine::Page;
-use divisi::engine::job::Keys;
+use divisi::engine::job::DesKeys;
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi_core::Direction;
@@ -215,23 +215,23 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Aes(arguments) => {
             let Aes { engine, choice, manner, key_bits, direction, blocks, effort } = arguments;
             let options = ciphered(context, Work::Aes, *engine, *choice, manner, *blocks, effort)?;
-            measure(context, Options { key: *key_bits, direction: *direction, ..options })
+            measure(context, BenchOptions { key: *key_bits, direction: *direction, ..options })
         }
         Commands::Des3(arguments) => {
             let Des3 { engine, choice, manner, keys, direction, blocks, effort } = arguments;
             let work = Work::TripleDes(match keys {
-                2 => Keys::Two,
-                3 => Keys::Three,
+                2 => DesKeys::Two,
+                3 => DesKeys::Three,
                 _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
             });
             let options = ciphered(context, work, *engine, *choice, manner, *blocks, effort)?;
-            measure(context, Options { direction: *direction, ..options })
+            measure(context, BenchOptions { direction: *direction, ..options })
         }
         Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let mut usual = effort.options(context, Some(*engine));
             goal.own(&mut usual.own);
-            measure(context, Options { work, choice: goal.choice(), blocks: messages.count, ..usual })
+            measure(context, BenchOptions { work, choice: goal.choice(), blocks: messages.count, ..usual })
         }
         Commands::Circuit(arguments) => {
             let Circuit { circuit, count, engine, circuits, manner, streamed, goal, effort } = arguments;
@@ -240,14 +240,14 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let mut own = manner.own(*streamed);
             goal.own(&mut own);
             circuits.own(engine.engine(), &mut own)?;
-            let usual = Options { own, work: work(0), ..usual };
+            let usual = BenchOptions { own, work: work(0), ..usual };
             usual.check()?;
             let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;
             let work = work(held.inputs().iter().sum());
             drop(held);
             let choice = goal.choice();
             let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
-            measure(context, Options { work, choice, blocks, ..usual })
+            measure(context, BenchOptions { work, choice, blocks, ..usual })
         }
         Commands::Mixed(arguments) if arguments.is_table4() => {
             let options = bench_mixed::options(context, arguments)?;
@@ -274,7 +274,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let mut usual = effort.options(context, Some(*engine));
             choice.own(engine.engine(), &mut usual.own)?;
-            measure(context, Options { work, choice: choice.get(), blocks: messages.count, ..usual })
+            measure(context, BenchOptions { work, choice: choice.get(), blocks: messages.count, ..usual })
         }
     }
 }
@@ -288,19 +288,19 @@ fn ciphered(
     manner: &Manner,
     blocks: Option<u64>,
     effort: &Effort,
-) -> Result<Options, Failure> {
+) -> Result<BenchOptions, Failure> {
     let mut own = manner.own(false);
     choice.own(engine.engine(), &mut own)?;
     let blocks = blocks.unwrap_or(engine.engine().usual_blocks() as u64);
-    Ok(Options { work, choice: choice.get(), own, blocks, ..effort.options(context, Some(engine)) })
+    Ok(BenchOptions { work, choice: choice.get(), own, blocks, ..effort.options(context, Some(engine)) })
 }
 
-fn measure(context: &Context, options: Options) -> Result<Done, Failure> {
+fn measure(context: &Context, options: BenchOptions) -> Result<Done, Failure> {
     let report = measured(context, &options)?;
     Ok(Done::new(text(&report.page), report.to_json()))
 }
 
-fn measured(context: &Context, options: &Options) -> Result<Report, Failure> {
+fn measured(context: &Context, options: &BenchOptions) -> Result<BenchReport, Failure> {
     options.check()?;
     let program = this_program()?;
     let calibration = calibrate()?;

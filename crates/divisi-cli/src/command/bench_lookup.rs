@@ -2,7 +2,7 @@
 
 use super::effort::Effort;
 use clap::Args;
-use divisi::bench::{Options, Work};
+use divisi::bench::{BenchOptions, Work};
 use divisi::failure::Failure;
 
 /// Measure lookups in a public table among three processes over TLS, phase by phase.
@@ -46,11 +46,14 @@ fn dimensions(text: &str) -> Result<Factors, String> {
 ///
 /// # Errors
 /// What to correct.
-pub fn options(context: &super::Context, arguments: &Lookup) -> Result<(Options, Option<Options>), Failure> {
+pub fn options(
+    context: &super::Context,
+    arguments: &Lookup,
+) -> Result<(BenchOptions, Option<BenchOptions>), Failure> {
     let Lookup { entries, inputs, dimensions: Factors(dimensions), count, effort } = arguments;
     let of = |dimensions| {
         let work = Work::Lookups { entries: *entries, inputs: *inputs, dimensions };
-        Options { work, blocks: *count, ..effort.options(context, None) }
+        BenchOptions { work, blocks: *count, ..effort.options(context, None) }
     };
     let options = of(*dimensions);
     options.check()?;

@@ -3,7 +3,7 @@
 use super::effort::Effort;
 use super::engine::{EngineChoice, FormName, own};
 use clap::Args;
-use divisi::bench::{Options, Work};
+use divisi::bench::{BenchOptions, Work};
 use divisi::engine::job::Op;
 use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
@@ -95,7 +95,7 @@ pub struct Mixed {
 ///
 /// # Errors
 /// What to correct.
-pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, Failure> {
+pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptions, Failure> {
     let Mixed { op, circuit, parties, count, program, form, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;
     let choice = EngineChoice::of("mixed", *parties)?;
@@ -134,5 +134,5 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, F
             "--bits, --entries and --private are of other operations: leave them out",
         ));
     }
-    Ok(Options { own, work, blocks: count.unwrap_or(usual), ..effort.options(context, Some(choice)) })
+    Ok(BenchOptions { own, work, blocks: count.unwrap_or(usual), ..effort.options(context, Some(choice)) })
 }

@@ -60,7 +60,7 @@ fn mix(text: &str) -> Result<Mix, String> {
 }
 
 pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure> {
-    let options = file::Options {
+    let options = file::FileOptions {
         bytes: arguments.bytes,
         choice: arguments.choice.get(),
         rtt_ms: arguments.rtt,
@@ -88,7 +88,7 @@ pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure
 }
 
 pub fn measure_serving(context: &Context, arguments: &Serve) -> Result<Done, Failure> {
-    let options = serve::Options {
+    let options = serve::ServeOptions {
         clients: arguments.clients,
         seconds: arguments.seconds,
         mix: arguments.mix,
@@ -107,7 +107,7 @@ pub fn measure_serving(context: &Context, arguments: &Serve) -> Result<Done, Fai
     Ok(done)
 }
 
-fn text(report: &serve::Report) -> String {
+fn text(report: &serve::ServeReport) -> String {
     let o = &report.options;
     let plural = if o.clients == 1 { "" } else { "s" };
     let mut lines = vec![format!("{} client{plural}, {} s, {}:", o.clients, o.seconds, o.mix.name())];

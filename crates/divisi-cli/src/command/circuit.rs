@@ -2,10 +2,10 @@
 
 use super::{Context, Done, Goal, given};
 use clap::{Args, Subcommand, ValueEnum};
-use divisi::circuit::{self, About, Circuit};
+use divisi::circuit::{self, About, NamedCircuit};
 use divisi::failure::Failure;
-use divisi::output::Output;
-use divisi_circuit::bristol::{Counts, Format};
+use divisi::output::OutputFile;
+use divisi_circuit::bristol::{FileCounts, Format};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -132,7 +132,7 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
     let program = circuit::named(name, arguments.goal.adder())?.ok_or_else(|| {
         Failure::usage(format!("there is no circuit {name:?}: give one of {}", circuit::names()))
     })?;
-    let circuit = Circuit { name: name.clone(), program, file: None };
+    let circuit = NamedCircuit { name: name.clone(), program, file: None };
     let info = put(context, circuit, Format::Fashion, arguments.out.as_ref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "{}", text(&info));
@@ -148,7 +148,7 @@ fn convert(context: &Context, arguments: &Convert) -> Result<Done, Failure> {
         Form::Fashion => Format::Fashion,
         Form::Bristol => Format::Older,
     };
-    let circuit = Circuit { name: circuit.name, program, file: None };
+    let circuit = NamedCircuit { name: circuit.name, program, file: None };
     let info = put(context, circuit, format, arguments.out.as_ref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "{}", text(&info));
@@ -163,7 +163,7 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
     let program = circuit::optimised(&circuit)?;
     let before = About::of(&circuit, circuit.counts()?);
     // what stood first in a value stands there still
-    let file = Circuit { name: circuit.name, program, file: None };
+    let file = NamedCircuit { name: circuit.name, program, file: None };
     let after = put(context, file, Format::Fashion, arguments.out.as_ref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "before: {}\nafter: {}", text(&before), text(&after));
@@ -176,21 +176,21 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
 /// Write a circuit to a file, or to standard output: what it has then.
 fn put(
     context: &Context,
-    mut circuit: Circuit,
+    mut circuit: NamedCircuit,
     format: Format,
     out: Option<&PathBuf>,
 ) -> Result<About, Failure> {
     if context.json && out.is_none() {
         return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
     }
-    let write = |out: &mut dyn Write| -> Result<std::io::Result<Counts>, Failure> {
+    let write = |out: &mut dyn Write| -> Result<std::io::Result<FileCounts>, Failure> {
         let mut out = BufWriter::new(out);
         let counts = circuit::write_as(&circuit.program, format, &mut out)?;
         Ok(counts.and_then(|counts| out.flush().map(|()| counts)))
     };
     let counts = match out {
         Some(path) => {
-            let mut output = Output::beside(path, 0o644, &context.cleanup)?;
+            let mut output = OutputFile::beside(path, 0o644, &context.cleanup)?;
             let counts = write(&mut output.writer())?.map_err(|e| {
                 Failure::usage(format!(
                     "{} cannot be written ({e}): give another place with --out",
@@ -261,7 +261,7 @@ fn text(info: &About) -> String {
 }
 
 fn to_json(info: &About) -> Value {
-    let Counts { and, xor, inv, eq, eqw } = info.counts;
+    let FileCounts { and, xor, inv, eq, eqw } = info.counts;
     let format = info.format.map(|format| match format {
         Format::Fashion => "bristol-fashion",
         Format::Older => "bristol",

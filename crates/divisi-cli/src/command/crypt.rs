@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Context, Done, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Direction, Input, Sink, Source, Using, transform, transform_whole};
+use divisi::file::{Direction, InputFile, Sink, TextSource, Using, transform, transform_whole};
 use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
 use std::path::PathBuf;
@@ -50,12 +50,12 @@ pub fn decrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure
 }
 
 fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done, Failure> {
-    let source = Source::named(arguments.input.as_deref());
+    let source = TextSource::named(arguments.input.as_deref());
     let sink = Sink::named(arguments.out.as_deref());
     if context.json && matches!(sink, Sink::Stdout) {
         return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
     }
-    let input = Input::open(&source, way)?;
+    let input = InputFile::open(&source, way)?;
     input.check(way, arguments.algorithm)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();

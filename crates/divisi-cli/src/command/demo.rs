@@ -3,10 +3,10 @@
 use super::engine::{EngineChoice, Manner};
 use super::{AnyProtocol, Context, Done};
 use clap::Args;
-use divisi::demo::{self, Joint, Options};
+use divisi::demo::{self, DemoOptions, Joint};
 use divisi::engine::job::Cipher;
 use divisi::engine::settings::MODE;
-use divisi::engine::{self, Settings};
+use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi_symmetric::aes::KeySize;
@@ -74,9 +74,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     if arguments.cipher.is_some() {
         return Err(Failure::usage("--cipher belongs to the engine spdz: give --engine spdz, or --key-bits"));
     }
-    let settings = Settings { parties: arguments.engine.parties, own, ..Settings::default() };
+    let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     engine::check(engine, &settings)?;
-    let options = Options {
+    let options = DemoOptions {
         file: arguments.file.clone(),
         key: arguments.key_bits.unwrap_or(KeySize::Aes128),
         choice: arguments.choice.get(),
@@ -97,7 +97,7 @@ fn joint(
             "--key-bits and --mode belong to the demonstration of three servers: give --cipher and --protocol",
         ));
     }
-    let settings = Settings { parties: arguments.engine.parties, own, ..Settings::default() };
+    let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     let cipher = arguments.cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
     let file = arguments.file.clone();
     let json = demo::joint(&Joint { file, cipher, settings }, say)?;

@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Context, Done, Membership, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Direction, Input, Source};
+use divisi::file::{Direction, InputFile, TextSource};
 use divisi_node::KeyName;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use serde_json::json;
@@ -92,9 +92,9 @@ impl Text {
         }
     }
 
-    fn open(&self) -> Result<Input, Failure> {
-        let source = Source::named(self.input.as_deref());
-        let input = Input::open(&source, Direction::Encrypt)?;
+    fn open(&self) -> Result<InputFile, Failure> {
+        let source = TextSource::named(self.input.as_deref());
+        let input = InputFile::open(&source, Direction::Encrypt)?;
         if input.length > divisi_node::MESSAGE {
             let (length, most) = (input.length, divisi_node::MESSAGE);
             return Err(Failure::usage(format!(
@@ -149,7 +149,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
         ));
     }
     let mut input = match arguments.counter {
-        Some(counter) => Input::of(counter.to_be_bytes().to_vec()),
+        Some(counter) => InputFile::of(counter.to_be_bytes().to_vec()),
         None => arguments.text.open()?,
     };
     let mut client = arguments.membership.connect(context)?;

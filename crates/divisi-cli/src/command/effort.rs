@@ -3,7 +3,7 @@
 use super::engine::EngineChoice;
 use super::{Context, positive};
 use clap::Args;
-use divisi::bench::Options;
+use divisi::bench::BenchOptions;
 use divisi_rep3::Security;
 
 /// How often, with how much, over what.
@@ -34,9 +34,9 @@ pub struct Effort {
 }
 
 impl Effort {
-    pub fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
-        Options {
-            engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
+    pub fn options(&self, context: &Context, choice: Option<EngineChoice>) -> BenchOptions {
+        BenchOptions {
+            engine: choice.map_or(BenchOptions::default().engine, |choice| choice.engine().name()),
             parties: choice.and_then(|choice| choice.parties),
             security: choice
                 .map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
@@ -46,8 +46,8 @@ impl Effort {
             rtt_ms: self.rtt,
             rate_mbit: self.rate,
             statistical: self.statistical,
-            timeout: context.timeout.unwrap_or(Options::default().timeout),
-            ..Options::default()
+            timeout: context.timeout.unwrap_or(BenchOptions::default().timeout),
+            ..BenchOptions::default()
         }
     }
 }

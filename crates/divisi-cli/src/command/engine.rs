@@ -5,7 +5,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, ValueEnum};
 use divisi::engine::mixed::manner::Manner as Mixed;
 use divisi::engine::settings::STREAMED;
-use divisi::engine::{self, Engine, Settings};
+use divisi::engine::{self, Engine, EngineSettings};
 use divisi::failure::Failure;
 use divisi::mode::Choice;
 use divisi_rep3::Security;
@@ -203,14 +203,14 @@ impl Manner {
         statistical: Option<u32>,
         own: BTreeMap<String, String>,
         sboxes: Choice,
-    ) -> Result<Settings, Failure> {
-        let settings = Settings {
+    ) -> Result<EngineSettings, Failure> {
+        let settings = EngineSettings {
             parties: choice.parties,
             security,
             choice: sboxes,
             statistical,
             own,
-            ..Settings::default()
+            ..EngineSettings::default()
         };
         engine::check(choice.engine(), &settings)?;
         Ok(settings)

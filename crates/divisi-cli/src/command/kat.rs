@@ -5,7 +5,7 @@ use super::{AnyProtocol, Context, Done};
 use clap::Args;
 use divisi::engine;
 use divisi::failure::Failure;
-use divisi::kat::{self, Options, Report, Tally};
+use divisi::kat::{self, KatOptions, KatReport, Tally};
 use divisi_rep3::Security;
 use serde_json::json;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     if arguments.choice.mode.is_some() {
         engine::belongs(engine, "mode")?;
     }
-    let options = Options { engine, settings, long: arguments.long };
+    let options = KatOptions { engine, settings, long: arguments.long };
     let report = kat::run(&arguments.files, &options)?;
     if report.equal_keys > 0 {
         eprintln!("divisi: {} vectors of triple DES have {EQUAL_KEYS}", report.equal_keys);
@@ -86,8 +86,8 @@ fn line(tally: &Tally) -> String {
     line
 }
 
-fn to_json(options: &Options, report: &Report) -> serde_json::Value {
-    let Options { engine, settings, .. } = options;
+fn to_json(options: &KatOptions, report: &KatReport) -> serde_json::Value {
+    let KatOptions { engine, settings, .. } = options;
     let mut json = json!({
         "schema": 1,
         "engine": engine.name(),

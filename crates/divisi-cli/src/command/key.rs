@@ -4,7 +4,7 @@ use super::{Context, Done, Membership, named};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use divisi::failure::{Failure, Kind};
-use divisi::output::Output;
+use divisi::output::OutputFile;
 use divisi_net::PartyId;
 use divisi_node::operator::{self, Deed, Order, OrderState};
 use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed};
@@ -171,7 +171,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Export(export) => {
             let mut client = export.membership.connect(context)?;
             // The place first: a key that cannot be written is not asked for.
-            let mut output = Output::beside(&export.out, 0o600, &context.cleanup)?;
+            let mut output = OutputFile::beside(&export.out, 0o600, &context.cleanup)?;
             let key = client.key_export(&export.key)?;
             let unwritten = |e: std::io::Error| {
                 Failure::usage(format!(

@@ -29,7 +29,7 @@ use divisi::cleanup::Cleanup;
 use divisi::engine::Engine;
 use divisi::engine::settings::{CONSTANT_ROUND, MODE};
 use divisi::failure::Failure;
-use divisi::mode::{Choice, Mode};
+use divisi::mode::{Choice, Priority};
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::Client;
 use divisi_rep3::Protocol;
@@ -163,7 +163,7 @@ struct ProtocolChoice {
     protocol: Protocol,
     /// What matters most, instead of a protocol
     #[arg(long, value_name = "NAME", value_parser = modes())]
-    mode: Option<Mode>,
+    mode: Option<Priority>,
 }
 
 impl ProtocolChoice {
@@ -230,13 +230,13 @@ struct Goal {
 /// What a circuit is to be run by.
 #[derive(Clone, Copy)]
 enum Aim {
-    Mode(Mode),
+    Mode(Priority),
     ConstantRound,
 }
 
 impl Goal {
     /// The mode that stands for a protocol.
-    fn mode(self) -> Option<Mode> {
+    fn mode(self) -> Option<Priority> {
         match self.mode {
             Some(Aim::Mode(mode)) => Some(mode),
             Some(Aim::ConstantRound) | None => None,
@@ -255,7 +255,7 @@ impl Goal {
     }
 
     fn adder(self) -> Adder {
-        self.mode().map_or(Adder::FewestAnds, Mode::adder)
+        self.mode().map_or(Adder::FewestAnds, Priority::adder)
     }
 
     fn name(self) -> Option<&'static str> {
@@ -281,19 +281,19 @@ fn list(numbers: &[usize]) -> String {
 }
 
 /// The modes by name, each explained where the grammar is.
-fn modes() -> impl TypedValueParser<Value = Mode> {
-    let mode = |mode: Mode| PossibleValue::new(mode.name()).help(mode.purpose());
-    PossibleValuesParser::new(Mode::ALL.map(mode)).try_map(|name| name.parse::<Mode>())
+fn modes() -> impl TypedValueParser<Value = Priority> {
+    let mode = |mode: Priority| PossibleValue::new(mode.name()).help(mode.purpose());
+    PossibleValuesParser::new(Priority::ALL.map(mode)).try_map(|name| name.parse::<Priority>())
 }
 
 /// The same, and constant rounds.
 fn aims() -> impl TypedValueParser<Value = Aim> {
-    let mode = |mode: Mode| PossibleValue::new(mode.name()).help(mode.purpose());
+    let mode = |mode: Priority| PossibleValue::new(mode.name()).help(mode.purpose());
     let garbled = PossibleValue::new(CONSTANT_ROUND)
         .help("of rep3: two parties garble, the third evaluates, in two rounds for a circuit of any depth");
-    let all = Mode::ALL.map(mode).into_iter().chain([garbled]).collect::<Vec<_>>();
+    let all = Priority::ALL.map(mode).into_iter().chain([garbled]).collect::<Vec<_>>();
     PossibleValuesParser::new(all).try_map(|name| {
-        if name == CONSTANT_ROUND { Ok(Aim::ConstantRound) } else { name.parse::<Mode>().map(Aim::Mode) }
+        if name == CONSTANT_ROUND { Ok(Aim::ConstantRound) } else { name.parse::<Priority>().map(Aim::Mode) }
     })
 }
 

@@ -4,9 +4,9 @@ use super::engine::{EngineChoice, Names, PrepName, own};
 use super::progress::Progress;
 use super::{Context, Done, named};
 use clap::{Args, Subcommand};
-use divisi::engine::{self, Settings};
+use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
-use divisi::prep::{self, Options, Part};
+use divisi::prep::{self, PrepOptions, StockPart};
 use divisi::run::Membership;
 use divisi_net::PartyId;
 use serde_json::json;
@@ -125,7 +125,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
     }
 }
 
-fn settings(arguments: &Make) -> Result<Settings, Failure> {
+fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     let Make { engine, protocol, parties, field, prep, k, statistical, .. } = arguments;
     let name = engine.0.name();
     if name != "spdz" {
@@ -141,14 +141,18 @@ fn settings(arguments: &Make) -> Result<Settings, Failure> {
         ("k", k.map(|k| k.to_string())),
     ];
     let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let settings =
-        Settings { parties: choice.parties, statistical: *statistical, own, ..Settings::default() };
+    let settings = EngineSettings {
+        parties: choice.parties,
+        statistical: *statistical,
+        own,
+        ..EngineSettings::default()
+    };
     engine::check(choice.engine(), &settings)?;
     Ok(settings)
 }
 
 fn make(context: &Context, arguments: &Make) -> Result<Done, Failure> {
-    let options = Options {
+    let options = PrepOptions {
         settings: settings(arguments)?,
         blocks: arguments.blocks,
         out: arguments.out.clone(),
@@ -172,9 +176,9 @@ fn make(context: &Context, arguments: &Make) -> Result<Done, Failure> {
     Ok(done(&arguments.out, &parts?))
 }
 
-fn done(dir: &std::path::Path, parts: &[Part]) -> Done {
-    let line = |part: &Part| {
-        let Part { info, blocks_left, bytes, .. } = part;
+fn done(dir: &std::path::Path, parts: &[StockPart]) -> Done {
+    let line = |part: &StockPart| {
+        let StockPart { info, blocks_left, bytes, .. } = part;
         format!(
             "party {} of {}: {}, GF(2^{}), {}, k = {}: enough for {blocks_left} of {} blocks, {:.1} MB",
             info.party,
@@ -188,6 +192,6 @@ fn done(dir: &std::path::Path, parts: &[Part]) -> Done {
         )
     };
     let text = parts.iter().map(line).collect::<Vec<_>>().join("\n");
-    let all: Vec<_> = parts.iter().map(Part::to_json).collect();
+    let all: Vec<_> = parts.iter().map(StockPart::to_json).collect();
     Done::new(text, json!({ "schema": 1, "dir": named(dir), "parts": all }))
 }

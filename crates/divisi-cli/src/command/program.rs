@@ -3,12 +3,12 @@
 use super::engine::caution;
 use super::{Context, Done, given};
 use clap::{Args, Subcommand};
-use divisi::engine::{Engine, Settings};
+use divisi::engine::{Engine, EngineSettings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
-use divisi::program::{Held, shown};
+use divisi::program::{HeldProgram, shown};
 use divisi::run::Membership;
-use divisi::run::program::{Options, Output, Report, local, one};
+use divisi::run::program::{LearnedOutput, ProgramOptions, ProgramReport, local, one};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -50,12 +50,12 @@ pub struct Eval {
 
 pub fn run(command: &Commands) -> Result<Done, Failure> {
     match command {
-        Commands::Info(arguments) => info(&Held::load(&arguments.program)?),
+        Commands::Info(arguments) => info(&HeldProgram::load(&arguments.program)?),
         Commands::Eval(arguments) => eval(arguments),
     }
 }
 
-fn info(held: &Held) -> Result<Done, Failure> {
+fn info(held: &HeldProgram) -> Result<Done, Failure> {
     let (about, program) = (held.about(), held.program());
     let cost = about.cost;
     let described =
@@ -112,7 +112,7 @@ fn info(held: &Held) -> Result<Done, Failure> {
 }
 
 fn eval(arguments: &Eval) -> Result<Done, Failure> {
-    let held = Held::load(&arguments.program)?;
+    let held = HeldProgram::load(&arguments.program)?;
     let inputs = held.inputs(&given::inputs(&arguments.inputs)?, None)?;
     let values = held.evaluate(&inputs)?;
     let outputs: Vec<(&str, Option<Vec<String>>)> = held
@@ -151,17 +151,17 @@ pub fn among(
     path: &str,
     given: &[String],
     engine: &'static dyn Engine,
-    settings: Settings,
+    settings: EngineSettings,
     membership: Option<Membership>,
 ) -> Result<Done, Failure> {
     if engine.name() != MIXED {
         let error = format!("the engine {} has no programs on numbers: give --engine {MIXED}", engine.name());
         return Err(Failure::usage(error));
     }
-    let program = Arc::new(Held::load(path)?);
+    let program = Arc::new(HeldProgram::load(path)?);
     let me = membership.as_ref().map(|membership| membership.party.number());
     let inputs = program.inputs(&given::inputs(given)?, me)?;
-    let options = Options { program, inputs, engine, settings, timeout: context.timeout };
+    let options = ProgramOptions { program, inputs, engine, settings, timeout: context.timeout };
     let report = match &membership {
         Some(membership) => one(&options, membership)?,
         None => local(&options, &this_program()?, &context.cleanup)?,
@@ -172,8 +172,8 @@ pub fn among(
     Ok(Done::new(text(&outputs), to_json(&options, me, &report, named(&outputs))))
 }
 
-fn to_json(options: &Options, me: Option<u8>, report: &Report, outputs: Value) -> Value {
-    let told = |output: &Output| {
+fn to_json(options: &ProgramOptions, me: Option<u8>, report: &ProgramReport, outputs: Value) -> Value {
+    let told = |output: &LearnedOutput| {
         (output.name.clone(), json!({ "parties": output.receivers, "shape": output.shape }))
     };
     let cost = options.program.about().cost;

@@ -4,10 +4,10 @@ use super::engine::{CircuitsChoice, EQUAL_KEYS, EngineChoice, Manner, caution};
 use super::{Context, Done, Goal, given};
 use clap::Args;
 use divisi::circuit;
-use divisi::engine::{self, Settings};
+use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
-use divisi::run::{self, Membership, Options};
+use divisi::run::{self, Membership, RunOptions};
 use divisi_net::{Config, PartyId};
 use divisi_rep3::Security;
 use serde_json::json;
@@ -83,7 +83,7 @@ pub struct Arguments {
 
 /// How it is computed. The configuration says how many parties there are, where the engine can have several
 /// and --parties is left out.
-fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
+fn settings(arguments: &Arguments) -> Result<EngineSettings, Failure> {
     let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
     if statistical.is_some() {
         engine::belongs(choice.engine(), "statistical")?;
@@ -148,7 +148,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         eprintln!("divisi: the key has {EQUAL_KEYS}");
     }
     let inputs = run::inputs(&circuit, &given, parties, me)?;
-    let options = Options {
+    let options = RunOptions {
         circuit,
         adder,
         inputs,

@@ -1,7 +1,7 @@
 //! Parties as real processes whose links lead through proxies that count bytes: one of them is killed,
 //! stopped, cut off or made to send garbage when it has sent what takes it to the middle of a phase.
 
-use divisi::bench::{self, Options, Work};
+use divisi::bench::{self, BenchOptions, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::engine;
@@ -216,8 +216,8 @@ fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
     let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().usual_security());
-    let once = Options { blocks: 1, reps: 1, warmup: 0, ..Options::default() };
-    let options = Options { engine, work, parties, security, ..once };
+    let once = BenchOptions { blocks: 1, reps: 1, warmup: 0, ..BenchOptions::default() };
+    let options = BenchOptions { engine, work, parties, security, ..once };
     let report = bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
     let told = report.to_json();
     let phases = told["phases"].as_array().unwrap();

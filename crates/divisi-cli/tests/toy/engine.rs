@@ -1,13 +1,13 @@
 //! An engine for a test: any number of parties who tell each other everything, and circuits of XORs and NOTs
 //! alone.
 
-use divisi::circuit::Held;
-use divisi::engine::job::{Between, Circuit};
+use divisi::circuit::HeldCircuit;
+use divisi::engine::job::{Between, CircuitJob};
 use divisi::engine::{
-    Adversary, Clock, Course, Differ, Engine, Job, Own, Party, Prepared, Rows, Settings, Unsupported, Watch,
-    timed,
+    Adversary, Clock, Course, Differ, Engine, EngineParty, EngineSettings, Job, Own, Prepared, Rows,
+    Unsupported, Watch, timed,
 };
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use std::ops::RangeInclusive;
 
 const TELL: Step = step!("toy.tell");
@@ -32,31 +32,37 @@ impl Engine for Toy {
         Adversary::Nobody
     }
 
-    fn phases(&self, _: &Settings) -> &'static [Clock] {
+    fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
         &[(ONLINE, &[ONLINE])]
     }
 
-    fn statistical_bits(&self, _: &Settings) -> Option<u32> {
+    fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {
         None
     }
 
-    fn check(&self, _: &Settings) -> Result<(), Unsupported> {
+    fn check(&self, _: &EngineSettings) -> Result<(), Unsupported> {
         Ok(())
     }
 
-    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(
+        &self,
+        job: &'j Job,
+        settings: &EngineSettings,
+    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         divisi::engine::check(self, settings)?;
         let Job::Circuit(job) = job else { return Err(Unsupported::new("something that toys do not do")) };
         if job.circuit.and_count() > 0 || !matches!(job.between, Between::Parties { .. }) {
             return Err(Unsupported::new("toys have no ANDs and no clients: give another circuit"));
         }
-        let Held::Program(_) = *job.circuit else { return Err(Unsupported::new("toys read no streams")) };
+        let HeldCircuit::Program(_) = *job.circuit else {
+            return Err(Unsupported::new("toys read no streams"));
+        };
         Ok(Box::new(Play { job, parties: divisi::engine::parties(self, settings) }))
     }
 }
 
 struct Play<'j> {
-    job: &'j Circuit,
+    job: &'j CircuitJob,
     parties: usize,
 }
 
@@ -65,8 +71,8 @@ impl Prepared for Play<'_> {
         self.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("toy").with("circuit", &self.job.circuit.digest());
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("toy").with("circuit", &self.job.circuit.digest());
         parameters.with("count", &(count as u64).to_le_bytes())
     }
 
@@ -82,7 +88,7 @@ impl Prepared for Play<'_> {
         self.job.learned(count, &outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         Ok(Box::new(Child { of: self, session }))
     }
 }
@@ -92,7 +98,7 @@ struct Child<'p> {
     session: Session,
 }
 
-impl Party for Child<'_> {
+impl EngineParty for Child<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let Child { of, session } = self;
         session.phase(ONLINE);

@@ -1,7 +1,7 @@
 //! Boolean programs in the clear, 64 lanes in a word.
 
 use super::{Plain, PlainByte, unfit};
-use crate::{Abort, Boolean, Convert, Job, Lanes};
+use crate::{Abort, Boolean, Convert, Lanes, ProgramRun};
 use divisi_circuit::plain;
 use zeroize::Zeroizing;
 
@@ -69,7 +69,7 @@ impl Boolean for Plain {
         PlainBit::new(&parts.iter().flat_map(|part| part.values()).collect::<Vec<_>>())
     }
 
-    fn run(&mut self, jobs: &mut [Job<'_, PlainBit>]) -> Result<(), Abort> {
+    fn run(&mut self, jobs: &mut [ProgramRun<'_, PlainBit>]) -> Result<(), Abort> {
         for job in jobs {
             let some = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1);
             let lanes = some.unwrap_or(1);
@@ -133,7 +133,7 @@ mod tests {
             let pattern = |k: usize| (0..lanes).map(|l| (l * k + l / 3) % 2 == 1).collect::<Vec<_>>();
             let (c, x) = (pattern(1), pattern(2));
             let inputs = vec![PlainBit::new(&c), PlainBit::new(&x), PlainBit::new(&[true])];
-            let mut jobs = [Job::new(&program, inputs)];
+            let mut jobs = [ProgramRun::new(&program, inputs)];
             Plain.run(&mut jobs).unwrap();
             let [chosen, not] = &jobs[0].wires[..] else { panic!("two wires") };
             assert!((0..lanes).all(|l| chosen.lane(l) == (!c[l] || x[l]) && not.lane(l) != chosen.lane(l)));
@@ -141,8 +141,8 @@ mod tests {
             assert!(not.words.iter().map(|w| w.count_ones() as usize).sum::<usize>() <= lanes);
         }
         let uneven = vec![PlainBit::new(&[true; 2]), PlainBit::new(&[true; 3]), PlainBit::new(&[true])];
-        assert!(Plain.run(&mut [Job::new(&program, uneven)]).is_err());
-        assert!(Plain.run(&mut [Job::new(&program, Vec::new())]).is_err());
+        assert!(Plain.run(&mut [ProgramRun::new(&program, uneven)]).is_err());
+        assert!(Plain.run(&mut [ProgramRun::new(&program, Vec::new())]).is_err());
     }
 
     #[test]

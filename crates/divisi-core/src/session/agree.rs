@@ -12,7 +12,7 @@
 //!    sends to each other the id, which is the echo of all it received \[M0.3, M0.5\], and a proof that it
 //!    has the pair's key.
 
-use super::{Parameters, START, Session, SessionId, Shared};
+use super::{PublicParameters, START, Session, SessionId, Shared};
 use crate::{Abort, Check, Meter, taint};
 use divisi_net::{Mesh, PartyId, Step, step};
 use std::sync::atomic::AtomicU32;
@@ -24,7 +24,7 @@ const HELLO: Step = step!("hello");
 const ECHO: Step = step!("echo");
 
 /// What [`Session::start`] says.
-pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> Result<Session, Abort> {
+pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters) -> Result<Session, Abort> {
     let n = mesh.parties();
     let me = mesh.me();
     let channel = mesh.open(number, 0)?;

@@ -117,11 +117,11 @@ impl<T: Send + 'static> Bound<T> {
 #[cfg(test)]
 mod tests {
     use crate::testing::run;
-    use crate::{Abort, Parameters, step};
+    use crate::{Abort, PublicParameters, step};
 
     #[test]
     fn what_is_bound_goes_with_its_session_and_serves_no_other() {
-        let parameters = Parameters::new("bound tests");
+        let parameters = PublicParameters::new("bound tests");
         let ends = run(2, &parameters, |session| {
             let (mut one, two) = (session.bind(1), session.strand()?.bind(2));
             assert_eq!(one.take(&session, step!("take"))?, 1);
@@ -156,7 +156,7 @@ mod tests {
             let done = std::sync::Arc::clone(&done);
             move |why: &Abort| done.lock().unwrap().push((number, why.clone()))
         };
-        let ends = run(1, &Parameters::new("at end tests"), |session| {
+        let ends = run(1, &PublicParameters::new("at end tests"), |session| {
             drop(session.at_end(note(1)));
             let _kept = session.strand()?.at_end(note(2));
             let end = session.misuse(step!("end"), "a test");
@@ -167,7 +167,7 @@ mod tests {
         let Err(why) = &ends[0] else { unreachable!() };
         assert_eq!(*done.lock().unwrap(), [(2, why.clone()), (3, why.clone())]);
         done.lock().unwrap().clear();
-        let ends = run(1, &Parameters::new("at end tests"), |session| {
+        let ends = run(1, &PublicParameters::new("at end tests"), |session| {
             let _kept = session.at_end(note(1));
             Ok(())
         });
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_happens_once_a_session_happens_in_one_strand() {
-        for end in run(2, &Parameters::new("once tests"), |session| {
+        for end in run(2, &PublicParameters::new("once tests"), |session| {
             let other = session.strand()?;
             Ok([session.first("one"), other.first("one"), other.first("two"), session.first("two")])
         }) {

@@ -6,7 +6,7 @@ mod parameters;
 mod settled;
 
 pub use bound::{AtEnd, Bound};
-pub use parameters::Parameters;
+pub use parameters::PublicParameters;
 pub use settled::Settled;
 
 use crate::{Abort, Check, Meter, Prg, taint};
@@ -38,7 +38,7 @@ impl fmt::Debug for SessionId {
 
 /// Where a phase stood when a detour left it.
 #[must_use]
-pub struct Place {
+pub struct PhasePlace {
     phase: &'static str,
     depth: u32,
 }
@@ -88,7 +88,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Abort::Disagreement`] if a peer's parameters differ, and whatever a broken peer causes.
-    pub fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> Result<Session, Abort> {
+    pub fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters) -> Result<Session, Abort> {
         agree::start(mesh, number, parameters)
     }
 
@@ -178,14 +178,14 @@ impl Session {
     }
 
     /// Count what follows under another phase, until [`Session::back`].
-    pub fn detour(&mut self, name: &'static str) -> Place {
-        let place = Place { phase: self.phase, depth: self.depth };
+    pub fn detour(&mut self, name: &'static str) -> PhasePlace {
+        let place = PhasePlace { phase: self.phase, depth: self.depth };
         self.phase(name);
         place
     }
 
     /// Go on with the phase that a detour left, where it stood.
-    pub fn back(&mut self, place: Place) {
+    pub fn back(&mut self, place: PhasePlace) {
         (self.phase, self.depth) = (place.phase, place.depth);
     }
 

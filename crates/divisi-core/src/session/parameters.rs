@@ -6,18 +6,18 @@ use crate::Check;
 /// A list of named public parameters, digested without ambiguity: every name and value goes in with its
 /// length.
 #[derive(Clone)]
-pub struct Parameters {
+pub struct PublicParameters {
     hasher: blake3::Hasher,
     #[cfg(feature = "fault")]
     pub(crate) without: Vec<Check>,
 }
 
-impl Parameters {
+impl PublicParameters {
     /// Parameters of a protocol family, beginning with the version of this library's protocols.
     #[must_use]
     pub fn new(engine: &str) -> Self {
         let hasher = blake3::Hasher::new_derive_key("divisi 2026 session parameters v1");
-        let new = Parameters {
+        let new = PublicParameters {
             hasher,
             #[cfg(feature = "fault")]
             without: Vec::new(),
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn names_and_values_cannot_run_into_each_other() {
         let digest = |parts: &[(&str, &[u8])]| {
-            parts.iter().fold(Parameters::new("x"), |p, (n, v)| p.with(n, v)).digest()
+            parts.iter().fold(PublicParameters::new("x"), |p, (n, v)| p.with(n, v)).digest()
         };
         let all = [
             digest(&[("ab", b"c")]),

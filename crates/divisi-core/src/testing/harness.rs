@@ -2,7 +2,7 @@
 //! what was said.
 
 use super::parties::{links, run_over};
-use crate::{Abort, Parameters, PartyId, Session, Step};
+use crate::{Abort, PartyId, PublicParameters, Session, Step};
 use divisi_net::memory::mesh_that_skips;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Machine, Mesh, Options, World};
@@ -107,27 +107,27 @@ pub struct Harness {
     meshes: Vec<Mesh>,
     taps: Vec<Tap>,
     recordings: Vec<Recording>,
-    parameters: Parameters,
+    parameters: PublicParameters,
     limit: Duration,
 }
 
 impl Harness {
     /// A harness of `n` parties for a session with these parameters.
     #[must_use]
-    pub fn new(n: usize, parameters: &Parameters) -> Harness {
+    pub fn new(n: usize, parameters: &PublicParameters) -> Harness {
         Harness::in_world(n, parameters, Arc::new(Machine))
     }
 
     /// A harness for a session without one check.
     #[cfg(feature = "fault")]
     #[must_use]
-    pub fn without(n: usize, parameters: &Parameters, check: Option<crate::Check>) -> Harness {
-        Harness::new(n, &check.into_iter().fold(parameters.clone(), Parameters::without))
+    pub fn without(n: usize, parameters: &PublicParameters, check: Option<crate::Check>) -> Harness {
+        Harness::new(n, &check.into_iter().fold(parameters.clone(), PublicParameters::without))
     }
 
     /// A harness in a world of its own.
     #[must_use]
-    pub fn in_world(n: usize, parameters: &Parameters, world: Arc<dyn World>) -> Harness {
+    pub fn in_world(n: usize, parameters: &PublicParameters, world: Arc<dyn World>) -> Harness {
         let meshes = mesh_that_skips(n, &Options { timeout: LIMIT, ..Options::default() }, world);
         let taps = meshes.iter().map(Tap::new).collect();
         let recordings = (0..n).map(|_| Recording::default()).collect();
@@ -226,7 +226,7 @@ impl Harness {
     /// session starts.
     pub fn act_each<R: Send>(
         self,
-        parameters: impl Fn(PartyId) -> Parameters + Sync,
+        parameters: impl Fn(PartyId) -> PublicParameters + Sync,
         f: impl Fn(Session) -> Result<R, Abort> + Sync,
     ) -> Vec<Result<R, Abort>> {
         run_over(self.meshes, parameters, f)

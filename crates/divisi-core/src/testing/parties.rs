@@ -2,7 +2,7 @@
 
 pub use crate::local::run_over;
 
-use crate::{Abort, Check, Parameters, PartyId, Session};
+use crate::{Abort, Check, PartyId, PublicParameters, Session};
 use divisi_net::{Fault, memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// If a party panics.
 pub fn run<R: Send>(
     n: usize,
-    parameters: &Parameters,
+    parameters: &PublicParameters,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     run_over(memory::mesh(n), |_| parameters.clone(), f)

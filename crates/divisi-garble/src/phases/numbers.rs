@@ -18,7 +18,7 @@ fn no_number_returns() {
     let owners: Vec<PartyId> = PartyId::all(2).collect();
     let plan = Plan::for_all(&program, 3, &owners).unwrap();
     let inputs = vec![vec![1; 2 * ANDS]; 3];
-    let lab = Lab { options: Options { batch: 12, ..Options::default() }, ..Lab::default() };
+    let lab = Lab { options: GarbleOptions { batch: 12, ..GarbleOptions::default() }, ..Lab::default() };
     let ends = run_over(
         memory::mesh(3),
         |_| lab.parameters(),

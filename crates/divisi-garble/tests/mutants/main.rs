@@ -8,17 +8,17 @@ mod triples;
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::Harness;
-use divisi_core::{Abort, Check, Parameters, PartyId, Session};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, Session};
 use divisi_garble::lab::{Lab, of_party};
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::time::Duration;
 
 /// Nobody waits longer in an attack after which nobody has to wait.
 const PATIENT: Duration = Duration::from_secs(10);
 
 /// The parameters of a session, without one check.
-fn parameters(lab: &Lab, check: Option<Check>) -> Parameters {
-    check.into_iter().fold(lab.parameters(), Parameters::without)
+fn parameters(lab: &Lab, check: Option<Check>) -> PublicParameters {
+    check.into_iter().fold(lab.parameters(), PublicParameters::without)
 }
 
 /// (x y) (y z) + x, and y z: three parties have one input each.
@@ -56,8 +56,8 @@ fn inputs() -> Vec<Vec<u8>> {
     vec![vec![1; 12], vec![0, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1], vec![1, 0, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]]
 }
 
-fn lab(form: Form) -> Lab {
-    Lab { options: Options { form, ..Options::default() }, ..Lab::default() }
+fn lab(form: GarblingForm) -> Lab {
+    Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() }
 }
 
 /// Whether an honest party among the given ones accepted a wrong output, all of them receivers.
@@ -91,7 +91,7 @@ fn tampered(
     honest_parties: &[usize],
     prepare: impl Fn(&Harness),
 ) -> bool {
-    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, n, receivers);
     let harness = Harness::new(n, &parameters(&lab, check)).waiting(PATIENT);
     prepare(&harness);

@@ -4,7 +4,7 @@ use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
 use divisi_core::Check;
 use divisi_core::testing::{Harness, Way, party};
-use divisi_garble::{Form, Plan};
+use divisi_garble::{GarblingForm, Plan};
 
 const D: &str = "divisi_garble::run/4a.d";
 const TABLE: &str = "divisi_garble::run/4d.table";
@@ -37,7 +37,7 @@ pub fn wrong_result(check: Option<Check>) -> bool {
 
 /// P_2 tells P_1 another masked input than P_3: whether a label leaves after that.
 pub fn split_inputs(check: Option<Check>) -> bool {
-    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
     let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
     harness.change(party(2), party(1), MASKED, 0, |body| body[0] ^= 1);
@@ -48,7 +48,7 @@ pub fn split_inputs(check: Option<Check>) -> bool {
 
 /// P_2 garbles for other receivers: whether anybody's table leaves.
 pub fn other_plan(check: Option<Check>) -> bool {
-    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plans = [plan(&program, 2, &[1, 2]), plan(&program, 2, &[1])];
     let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recordings = [harness.recording(party(1)), harness.recording(party(2))];
@@ -69,7 +69,7 @@ pub fn constants(check: Option<Check>) -> bool {
     g.output(&[z]);
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap().unfolded(&program);
-    let lab = lab(Form::Improved);
+    let lab = lab(GarblingForm::Improved);
     let inputs: Vec<Vec<u8>> = (0..4).map(|i| vec![i & 1, i >> 1]).collect();
     let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));

@@ -4,7 +4,7 @@ use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Check};
-use divisi_garble::{Form, Plan};
+use divisi_garble::{GarblingForm, Plan};
 
 const TABLE: &str = "divisi_garble::run/4d.table";
 const LABELS: &str = "divisi_garble::online/6.labels";
@@ -23,7 +23,7 @@ pub fn flipped_row(check: Option<Check>) -> bool {
 
 /// The same, where all receive: whether P_1 tells the others what came of a wrong row.
 pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
-    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
     let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
     // every row's bit of all twelve gates, so that some is read
@@ -38,7 +38,7 @@ pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
 
 /// P_2 spoils its share of P_3's label in P_1's first table: whether P_1 blames P_3.
 pub fn framed_garbler(check: Option<Check>) -> bool {
-    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
     let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
     // the first ciphertext of the MAC for P_3, of all twelve gates
@@ -57,7 +57,7 @@ pub fn one_tweak(check: Option<Check>) -> bool {
     let program = g.finish();
     let owners = [party(1), party(2)];
     let plan = Plan::for_all(&program, 2, &owners).unwrap();
-    let lab = lab(Form::Improved);
+    let lab = lab(GarblingForm::Improved);
     let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recording = harness.recording(party(2));
     harness.act(|mut session| honest(&lab, &mut session, &plan, &[vec![1, 1]]));
@@ -68,7 +68,7 @@ pub fn one_tweak(check: Option<Check>) -> bool {
 /// The labels of the masked inputs open the tables. Any others do not, and the evaluator notices at its first
 /// gate.
 pub fn blind_label(check: Option<Check>) -> bool {
-    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, 2, &[1]);
     let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recording = harness.recording(party(2));

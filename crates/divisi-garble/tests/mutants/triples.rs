@@ -3,7 +3,7 @@
 use super::{PATIENT, expected, inputs, lab, parameters, plan, small, wrong};
 use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Check, PartyId};
-use divisi_garble::Form;
+use divisi_garble::GarblingForm;
 use divisi_garble::adversary::{self, Lie};
 use divisi_garble::lab::of_party;
 use divisi_ot::bucket;
@@ -12,7 +12,7 @@ type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
 
 /// A run of n parties of which the last one lies.
 fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -> (Ends, Vec<Recording>) {
-    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let all: Vec<u8> = (1..=n as u8).collect();
     let plan = plan(&program, n, &all);
     let harness = Harness::new(n, &lab.parameters()).waiting(PATIENT);
@@ -108,7 +108,7 @@ pub fn split_e(check: Option<Check>) -> bool {
 /// The partition of a session, foretold before it began: the d that everybody opens are those of that order.
 pub fn foreseen_partition(check: Option<Check>) -> bool {
     let partition = |_: usize| {
-        let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+        let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
         let plan = plan(&program, 2, &[1, 2]);
         let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
         let recording = harness.recording(party(2));
@@ -134,7 +134,7 @@ pub fn small_buckets(check: Option<Check>) -> bool {
 /// y^2 + lowest bit of Phi_2. Here P_1 and P_2 look at each other's messages, and the two sums agree in every
 /// triple.
 pub fn one_hash_for_two(check: Option<Check>) -> bool {
-    let lab = lab(Form::Paper);
+    let lab = lab(GarblingForm::Paper);
     let (program, inputs) = (small(), inputs());
     let plan = plan(&program, 2, &[1, 2]);
     let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);

@@ -2,9 +2,9 @@
 
 use super::{act, opened, plain};
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Abort, Convert, Parameters};
+use divisi_core::{Abort, Convert, PublicParameters};
 use divisi_field::zp::P32;
-use divisi_mixed::{Bit, Num, num};
+use divisi_mixed::{GmwBit, Num, num};
 use std::collections::BTreeSet;
 
 const NUMBERS: &str = "divisi_mixed::num/open.tell";
@@ -24,7 +24,7 @@ fn masks_of_numbers_serve_once() {
     let (_, seen) = act(2, None, |mixed| {
         mixed.prepare_masks(128)?;
         for _ in 0..2 {
-            let _: Vec<Bit> = mixed.convert(Num::zero(64))?;
+            let _: Vec<GmwBit> = mixed.convert(Num::zero(64))?;
         }
         Ok(())
     });
@@ -50,7 +50,7 @@ fn indices_are_hidden_whole() {
     let (_, seen) = act(2, None, |mixed| {
         for _ in 0..2 {
             let signs = mixed.signs(4, 64)?;
-            mixed.look_up(&[&table], &[0; 4].map(|_| Bit::zero(64)), signs)?;
+            mixed.look_up(&[&table], &[0; 4].map(|_| GmwBit::zero(64)), signs)?;
         }
         Ok(())
     });
@@ -71,7 +71,7 @@ fn indices_are_hidden_whole() {
 #[test]
 fn numbers_are_reduced() {
     let opened = |change: fn(&mut Vec<u8>)| -> Vec<Result<Vec<u64>, Abort>> {
-        let harness = Harness::new(2, &Parameters::new("mixed attacks"));
+        let harness = Harness::new(2, &PublicParameters::new("mixed attacks"));
         harness.change(party(1), party(2), "divisi_mixed::num/open.gather", 0, change);
         harness.change(party(2), party(1), "divisi_mixed::num/open.gather", 0, change);
         harness.act(|mut session| num::open(&mut session, plain(), &Num::zero(3)))

@@ -9,10 +9,10 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Recording, Way, party};
-use divisi_core::{Abort, Boolean, Check, Convert, Job, Parameters, PartyId};
+use divisi_core::{Abort, Boolean, Check, Convert, PartyId, ProgramRun, PublicParameters};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::{Bit, Gmw, Mixed, Num, num};
-use divisi_ot::Config;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_ot::SetupConfig;
 use std::sync::Arc;
 
 fn plain() -> Modulus {
@@ -27,11 +27,11 @@ fn act<R: Send>(
 ) -> (Vec<R>, Recording) {
     let lattice = Lattice::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
     let ring = Arc::new(Ring::new(lattice).unwrap());
-    let agreed = ring.parameters().describe(Parameters::new("mixed attacks"));
+    let agreed = ring.parameters().describe(PublicParameters::new("mixed attacks"));
     let harness = Harness::without(n, &agreed, without).patient();
     let seen = harness.recording(party(n as u8));
     let ends = harness.act(|session| {
-        let gmw = Gmw::new(session, Config::default())?;
+        let gmw = Gmw::new(session, SetupConfig::default())?;
         f(&mut Mixed::new(gmw, plain(), None, Some(&ring))?)
     });
     (ends.into_iter().map(Result::unwrap).collect(), seen)
@@ -47,7 +47,7 @@ fn opened(seen: &Recording, peer: PartyId, step: &'static str, len: usize) -> Ve
 fn chi_square_of_u(without: Option<Check>) -> bool {
     let count = 1200;
     let (_, seen) = act(2, without, |mixed| {
-        let _: Vec<Bit> = mixed.convert(Num::zero(count))?;
+        let _: Vec<GmwBit> = mixed.convert(Num::zero(count))?;
         Ok(())
     });
     let body = opened(&seen, party(1), "divisi_mixed::num/open.tell", 4 * count).pop().unwrap();
@@ -69,7 +69,7 @@ fn secret(seed: u64) -> Vec<u64> {
 
 /// Two conversions of bits: whether what is opened tells how they differ.
 fn difference_of_conversions(without: Option<Check>) -> bool {
-    let secrets = [3, 17].map(|seed| Bit::new(256, &secret(seed)));
+    let secrets = [3, 17].map(|seed| GmwBit::new(256, &secret(seed)));
     let (_, seen) = act(2, without, |mixed| {
         // as many as two conversions take
         mixed.prepare_bits(512)?;
@@ -83,7 +83,7 @@ fn difference_of_conversions(without: Option<Check>) -> bool {
     });
     let told = opened(&seen, party(1), "divisi_mixed::convert/open.tell", 32);
     let [first, second] = &told[..] else { panic!("two openings") };
-    let bytes = |bit: &Bit| bit.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let bytes = |bit: &GmwBit| bit.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let difference = first.iter().zip(second).map(|(x, y)| x ^ y);
     difference.eq(bytes(&secrets[0]).iter().zip(&bytes(&secrets[1])).map(|(x, y)| x ^ y))
 }
@@ -95,7 +95,7 @@ fn difference_of_products(without: Option<Check>) -> bool {
     let product = g.and(x, y);
     g.output(&[product]);
     let program = g.finish();
-    let secrets = [5, 29].map(|seed| Bit::new(256, &secret(seed)));
+    let secrets = [5, 29].map(|seed| GmwBit::new(256, &secret(seed)));
     let (shares, seen) = act(2, without, |mixed| {
         let mine = mixed.session().me() == party(1);
         let gmw = mixed.gmw();
@@ -104,7 +104,7 @@ fn difference_of_products(without: Option<Check>) -> bool {
         for secret in &secrets {
             let x = gmw.input(party(1), 256, Some(secret).filter(|_| mine))?;
             own.push(x.words().to_vec());
-            gmw.run(&mut [Job::new(&program, vec![x, Bit::zero(256)])])?;
+            gmw.run(&mut [ProgramRun::new(&program, vec![x, GmwBit::zero(256)])])?;
         }
         Ok(own)
     });
@@ -119,7 +119,7 @@ fn difference_of_products(without: Option<Check>) -> bool {
 
 /// The third of three is to learn nothing of an output for the first: whether it can put it together.
 fn output_of_another(without: Option<Check>) -> bool {
-    let value = Bit::new(256, &secret(1));
+    let value = GmwBit::new(256, &secret(1));
     let (shares, seen) = act(3, without, |mixed| {
         let mine = mixed.session().me() == party(1);
         let bit = mixed.gmw().input(party(1), 256, Some(&value).filter(|_| mine))?;

@@ -4,10 +4,10 @@ use super::opened;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Check, Parameters};
+use divisi_core::{Check, PublicParameters};
 use divisi_field::zp::P32;
 use divisi_mixed::private::Masked;
-use divisi_mixed::{Bit, Num};
+use divisi_mixed::{GmwBit, Num};
 use std::sync::Arc;
 
 const TABLES: usize = 64;
@@ -18,7 +18,7 @@ const WIDTH: usize = 4;
 pub fn difference_of_indices(without: Option<Check>) -> bool {
     let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, P32).unwrap();
     let ring = Arc::new(Ring::new(lattice).unwrap());
-    let agreed = ring.parameters().describe(Parameters::new("mixed attacks"));
+    let agreed = ring.parameters().describe(PublicParameters::new("mixed attacks"));
     let harness = Harness::without(2, &agreed, without).patient();
     let seen = harness.recording(party(2));
     let index = |table: usize| (table * 11 + 5) % (1 << WIDTH);
@@ -28,8 +28,8 @@ pub fn difference_of_indices(without: Option<Check>) -> bool {
         let zeros = Num::zero(TABLES << WIDTH);
         let tables = Masked::new(&mut session, &keys, &mut sampler, WIDTH, &zeros)?;
         let own = u64::from(session.me() == party(1));
-        let bit = |j: usize| Bit::of((0..TABLES).map(move |table| own * (index(table) >> j & 1) as u64));
-        tables.look_up(&mut session, &(0..WIDTH).map(bit).collect::<Vec<Bit>>()).map(drop)
+        let bit = |j: usize| GmwBit::of((0..TABLES).map(move |table| own * (index(table) >> j & 1) as u64));
+        tables.look_up(&mut session, &(0..WIDTH).map(bit).collect::<Vec<GmwBit>>()).map(drop)
     });
     assert!(ends.iter().all(Result::is_ok));
     let told = opened(&seen, party(1), "divisi_mixed::convert/open.tell", TABLES * WIDTH / 8).remove(0);

@@ -1,6 +1,6 @@
 //! The configuration as the text of its file.
 
-use super::{Client, Config, ConfigError, Grants, Party, Pin};
+use super::{ClientEntry, Config, ConfigError, Grants, PartyEntry, Pin};
 use crate::PartyId;
 use crate::identity::open_file;
 use serde::{Deserialize, Serialize};
@@ -111,12 +111,12 @@ impl Config {
             let id = PartyId::new(p.id)
                 .ok_or_else(|| ConfigError::new("a party has id 0: parties are numbered from 1"))?;
             let pin = pin(&id.to_string(), p.key.as_deref(), p.fingerprint.as_deref())?;
-            parties.push(Party { id, address: p.address, pin });
+            parties.push(PartyEntry { id, address: p.address, pin });
         }
         let mut clients = Vec::new();
         for c in form.client {
             let pin = pin(&format!("client {}", c.name), c.key.as_deref(), c.fingerprint.as_deref())?;
-            clients.push(Client { name: c.name, pin, limits: c.limits });
+            clients.push(ClientEntry { name: c.name, pin, limits: c.limits });
         }
         let FileForm { timeout_seconds, connect_seconds, limits, .. } = form;
         Self { parties, clients, timeout_seconds, connect_seconds, limits }.checked()

@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Failed};
 use crate::request::{Reply, ToClient, ToServer, connection_id};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use divisi_core::{PartyId, Step, step};
-use divisi_net::{Connection, Duplex, Heard};
+use divisi_net::{Connection, Duplex, WaitOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -96,14 +96,14 @@ fn talk(
             }
         }
         match duplex.wait(hears.then_some(LONGEST), now + reassure).ok()? {
-            Heard::Message(bytes) => {
+            WaitOutcome::Message(bytes) => {
                 last_heard = shared.world.now();
                 let message = decode::<ToServer>(&bytes)?;
                 if let Err(fault) = shared.tell(|intake, now| intake.receive(id, message, bytes.len(), now)) {
                     return queue(duplex, ToClient::Failed(fault));
                 }
             }
-            Heard::Woken | Heard::Nothing => {}
+            WaitOutcome::Woken | WaitOutcome::Nothing => {}
         }
         if duplex.is_sent() && shared.with(|intake, _| intake.sent(id)) {
             shared.tell(|_, _| ());

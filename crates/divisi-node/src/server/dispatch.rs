@@ -27,10 +27,10 @@ use super::{call, orders, shorts, work};
 use crate::agree::{About, verdict_of};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item};
-use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, Step, step};
 use divisi_net::Mesh;
 use divisi_rep3::deal::NOTHING;
-use divisi_rep3::{Agreement, Input, Lack, Protocol, Rep3, Rounds, Security, Trio};
+use divisi_rep3::{Agreement, ComparedInput, Lack, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_store::KeyName;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(crate) struct Ended {
 /// Serve until the session ends, or the server stops.
 pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
     let config = node.config();
-    let parameters = Parameters::new("rep3 server")
+    let parameters = PublicParameters::new("rep3 server")
         .with("security", Security::Malicious.name().as_bytes())
         .with("mesh", &node.mesh)
         .with("parties", &config.digest().parties);
@@ -232,7 +232,7 @@ impl House<'_> {
                 Ok(candidate) => candidate.inputs(),
                 Err(missing) => {
                     let part = Err(missing.lack());
-                    [Check::A24, Check::A26].map(|check| Input { check, public: [0; 32], part })
+                    [Check::A24, Check::A26].map(|check| ComparedInput { check, public: [0; 32], part })
                 }
             });
         }
@@ -350,15 +350,19 @@ impl Missing {
 
 impl Candidate {
     /// What is compared: what the client sent, and the key, if one is used.
-    fn inputs(&self) -> [Input<'_>; 2] {
+    fn inputs(&self) -> [ComparedInput<'_>; 2] {
         let numbered = [&self.offer.step.to_le_bytes()[..], self.given.public()].concat();
         let (check, part) = match self.given.secret() {
             Some(part) => (Check::A24, part),
             None => (Check::A25, &NOTHING),
         };
-        let data = Input { check, public: public(&self.request, self.step, &numbered), part: Ok(part) };
+        let data =
+            ComparedInput { check, public: public(&self.request, self.step, &numbered), part: Ok(part) };
         let (agreed, part) = self.found.as_ref().map_or(([0; 32], &NOTHING), Found::compared);
-        [data, Input { check: Check::A26, public: public(&self.request, LOAD, &agreed), part: Ok(part) }]
+        [
+            data,
+            ComparedInput { check: Check::A26, public: public(&self.request, LOAD, &agreed), part: Ok(part) },
+        ]
     }
 }
 

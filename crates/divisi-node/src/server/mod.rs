@@ -51,7 +51,7 @@ use dispatch::Ended;
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, Listener, Mesh, Options, Permits, World};
 use divisi_rep3::RoundsChoice;
-use divisi_store::Keys;
+use divisi_store::StoredKeys;
 use intake::Intake;
 use operators::Orders;
 use place::Place;
@@ -193,7 +193,7 @@ impl Server {
     fn with(
         listener: Listener,
         data: &Path,
-        keys: Keys,
+        keys: StoredKeys,
         options: ServerOptions,
         world: Arc<dyn World>,
     ) -> Server {
@@ -352,6 +352,6 @@ fn three(config: &Config) -> Result<(), ServerError> {
     }
 }
 
-fn open_keys(data: &Path) -> Result<Keys, ServerError> {
-    Keys::open_in(data).map_err(|e| ServerError(e.to_string()))
+fn open_keys(data: &Path) -> Result<StoredKeys, ServerError> {
+    StoredKeys::open_in(data).map_err(|e| ServerError(e.to_string()))
 }

@@ -8,7 +8,7 @@ use crate::admit::{Admit, Who};
 use crate::error::Failed;
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Listener};
-use divisi_store::Keys;
+use divisi_store::StoredKeys;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(crate) struct Node {
     pub me: PartyId,
     /// A digest of who the parties are.
     pub mesh: [u8; 32],
-    pub keys: Keys,
+    pub keys: StoredKeys,
     pub admit: Arc<dyn Admit>,
     pub shared: Arc<SharedIntake>,
     /// How often the leader says that it is there.
@@ -122,8 +122,9 @@ impl Node {
     /// That a client is in the configuration, with the identity that it proved.
     pub fn knows(&self, who: &Who) -> Result<(), Failed> {
         let config = self.config();
-        let known =
-            |c: &divisi_net::Client| c.name == who.name && *c.pin.fingerprint().bytes() == who.fingerprint;
+        let known = |c: &divisi_net::ClientEntry| {
+            c.name == who.name && *c.pin.fingerprint().bytes() == who.fingerprint
+        };
         if config.clients().iter().any(known) {
             return Ok(());
         }

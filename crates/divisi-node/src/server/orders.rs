@@ -22,7 +22,7 @@ use super::work::forget_ended;
 use crate::agree::{About, exchange, first, verdict_of};
 use divisi_core::{Abort, Check, PartyId, Step, step};
 use divisi_rep3::deal::{NOTHING, Part};
-use divisi_rep3::{Agreement, Input, Lack};
+use divisi_rep3::{Agreement, ComparedInput, Lack};
 use divisi_store::{KeyFile, KeyInfo, Maker};
 
 const ORDER: Step = step!("order");
@@ -54,9 +54,9 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
     // files differ
     let owner = owner(&given);
     let inputs = [
-        Input { check: Check::A25, public: digest, part: asked },
-        Input { check: Check::A26, public: agreed, part },
-        Input { check: Check::A26, public: owner, part: part.map(|_| &NOTHING) },
+        ComparedInput { check: Check::A25, public: digest, part: asked },
+        ComparedInput { check: Check::A26, public: agreed, part },
+        ComparedInput { check: Check::A26, public: owner, part: part.map(|_| &NOTHING) },
     ];
     let verdicts = house.rep.trio().agree_list(&digest, &inputs)?;
     let [said, key, known] =

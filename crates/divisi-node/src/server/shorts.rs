@@ -14,7 +14,7 @@ use divisi_core::Abort;
 use divisi_rep3::deal::Part;
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::gcm::GcmKey;
-use divisi_symphony::short::{Message, Outcome, Text, short};
+use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, short};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
@@ -83,7 +83,7 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
             (Item::Decrypt { aad, tag, .. }, _) => (aad, Text::Cipher { ciphertext: &[], tag: *tag }),
             _ => continue,
         };
-        messages.push(Message { key, iv: job.iv, aad: &aad.0, text });
+        messages.push(ShortMessage { key, iv: job.iv, aad: &aad.0, text });
     }
     let outcomes = short(&mut house.rep, &refs, &messages)?;
     drop((messages, refs));
@@ -132,13 +132,13 @@ fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abo
 }
 
 /// Tell the client what came of its text.
-fn answer(house: &mut House<'_>, job: &Job, outcome: Outcome) -> Result<Result<(), Failed>, Abort> {
+fn answer(house: &mut House<'_>, job: &Job, outcome: BatchOutcome) -> Result<Result<(), Failed>, Abort> {
     let node = house.node;
     let Offer { connection, number, .. } = job.candidate.offer;
     let tell = |answer| node.shared.answer(&connection, number, answer);
     let context = context(&connection, number, 0);
     match outcome {
-        Outcome::Sealed { ciphertext, tag } => {
+        BatchOutcome::Sealed { ciphertext, tag } => {
             let info = &job.loaded.info;
             tell(ToClient::Sealing {
                 iv: job.iv,
@@ -149,7 +149,7 @@ fn answer(house: &mut House<'_>, job: &Job, outcome: Outcome) -> Result<Result<(
             }
             tell(ToClient::Tag(tag));
         }
-        Outcome::Opened(columns) => {
+        BatchOutcome::Opened(columns) => {
             tell(ToClient::Accepted);
             match &job.candidate.given {
                 Given::Public(body, _) => {
@@ -161,7 +161,7 @@ fn answer(house: &mut House<'_>, job: &Job, outcome: Outcome) -> Result<Result<(
                 _ => tell(ToClient::Valid),
             }
         }
-        Outcome::Invalid => return Ok(Err(unauthentic())),
+        BatchOutcome::Invalid => return Ok(Err(unauthentic())),
     }
     Ok(Ok(()))
 }

@@ -22,7 +22,7 @@ use divisi_rep3::{Byte, Rep3};
 use divisi_store::{KeyInfo, Purpose};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::mode::block::BlockCipher;
-use divisi_symmetric::mode::whole::wrap::{self, Form, Wrapping};
+use divisi_symmetric::mode::whole::wrap::{self, WrapForm, Wrapping};
 use divisi_symmetric::mode::whole::{Undecided, siv};
 use divisi_symmetric::mode::{cbc, cmac};
 use divisi_symphony::cipher::expand;
@@ -91,7 +91,7 @@ pub(crate) struct Texting {
     asked: Whole,
     key: RoundKeys<Byte>,
     /// Of SIV, whose other key is in here.
-    siv: Option<siv::Key<Rep3>>,
+    siv: Option<siv::SivKey<Rep3>>,
     /// What stands before the next block of CBC.
     previous: [u8; BLOCK],
     /// The same, shared, while it is encrypted.
@@ -117,7 +117,7 @@ impl Texting {
             None
         } else {
             let second = expand(turn.rep, second)?;
-            Some(siv::Key::from_round_keys(turn.rep, first.clone(), second)?)
+            Some(siv::SivKey::from_round_keys(turn.rep, first.clone(), second)?)
         };
         // what the key leaves is verified here, once, before its first use
         let (key, siv) = turn.rep.settled((first, siv))?.into_inner();
@@ -240,8 +240,8 @@ impl Texting {
                 self.under = Under::Tagging(chaining, text);
                 return self.go_on(turn);
             }
-            Mode::Kw => Form::Kw,
-            Mode::Kwp => Form::Kwp,
+            Mode::Kw => WrapForm::Kw,
+            Mode::Kwp => WrapForm::Kwp,
         };
         let (direction, text) = if self.asked.encrypts {
             (Direction::Encrypt, secret)

@@ -191,7 +191,7 @@ fn a_key_serves_its_type_and_nothing_else() {
 fn counted(house: &House, key: &KeyName) -> [u64; 3] {
     std::array::from_fn(|i| {
         let dir = house.data(i).join("keys");
-        let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+        let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
         store.load(key).unwrap().unwrap().reserved
     })
 }
@@ -261,7 +261,7 @@ fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
     );
     assert_eq!(counted(&house, &name), [0; 3]);
     let dir = house.data(2).join("keys");
-    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
     store.reserve(&name, divisi_store::USES).unwrap();
     let error = verify(&mut alice, &gmac, Some([1; 12])).unwrap_err();
     assert!(error.kind == ErrorKind::Refused && error.message.contains("2^32"), "{error}");

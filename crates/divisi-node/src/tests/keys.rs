@@ -168,7 +168,8 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     assert!(error.message.contains("key k at party 2") && house.logged("that of party 3"), "{error}");
 
     // whole, of this party and name, but with other components: only the comparison can tell
-    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys"));
+    let store =
+        divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys"));
     let store = store.unwrap();
     fs::write(&path, &good).unwrap();
     for change in [0usize, 1] {
@@ -202,7 +203,7 @@ fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gi
     // as if servers 2 and 3 had died before the last step
     for i in [1, 2] {
         let dir = house.data(i).join("keys");
-        let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+        let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
         let mut file = store.load(&key).unwrap().unwrap();
         fs::remove_file(house.key_file(i, "k")).unwrap();
         store.prepare(&mut file).unwrap();
@@ -216,7 +217,7 @@ fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gi
     let new = alice.new_key("half".parse().unwrap(), KeyType::Aes128, false, vec![]);
     let made = alice.key_new(&new).unwrap();
     let dir = house.data(1).join("keys");
-    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
     let mut file = store.load(&made.name).unwrap().unwrap();
     for i in 0..3 {
         fs::remove_file(house.key_file(i, "half")).unwrap();
@@ -235,7 +236,7 @@ fn a_key_is_used_no_more_often_than_gcm_allows() {
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     let dir = house.data(2).join("keys");
-    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
     store.reserve(&key, divisi_store::USES).unwrap();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
     assert!(error.message.contains("2^32"), "{error}");

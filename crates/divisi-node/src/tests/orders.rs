@@ -5,7 +5,7 @@ use crate::operator::{self, Order, OrderState};
 use crate::{Client, ErrorKind, KeyName};
 use divisi_net::tamper::Tap;
 use divisi_net::{Frame, Mesh, PartyId, Step};
-use divisi_store::{Keys, Maker};
+use divisi_store::{Maker, StoredKeys};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
@@ -52,7 +52,7 @@ impl House {
             let copy = dir.path().join(i.to_string());
             fs::create_dir(&copy).unwrap();
             fs::copy(self.key_file(i, "k"), copy.join("k.key")).unwrap();
-            let key = Keys::open(&copy).unwrap().load(&key()).unwrap().unwrap();
+            let key = StoredKeys::open(&copy).unwrap().load(&key()).unwrap().unwrap();
             (key.info.maker, key.info.clients)
         };
         (0..3).map(each).collect()
@@ -154,7 +154,8 @@ fn a_key_whose_files_differ_is_given_to_nobody() {
     house.key(&mut house.connect("alice"), "k", false, &[]);
     let path = house.key_file(1, "k");
     let good = fs::read(&path).unwrap();
-    let store = Keys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys")).unwrap();
+    let store =
+        StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys")).unwrap();
     let order = chown(&["bob"]);
     for change in 0..3 {
         let mut other = store.load(&key()).unwrap().unwrap();

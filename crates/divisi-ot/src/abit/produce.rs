@@ -8,7 +8,7 @@ use crate::links::Links;
 use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, Width};
-use crate::vole::{ByGroup, Ends, Made, Request, Rows, hash_bits};
+use crate::vole::{ByGroup, Ends, Made, Request, VoleRows, hash_bits};
 use divisi_core::{Abort, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use zeroize::Zeroizing;
@@ -71,7 +71,7 @@ impl Bits<'_> {
 pub(crate) struct Produced {
     /// Our bits, packed; more than are handed out, as all of these.
     pub(crate) bits: Zeroizing<Vec<u64>>,
-    pub(crate) rows: Made<Rows>,
+    pub(crate) rows: Made<VoleRows>,
     /// How many positions are handed out.
     pub(crate) keep: usize,
 }
@@ -166,13 +166,13 @@ impl Produced {
     pub(crate) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
         let Produced { bits, rows: Made { macs, keys }, keep } = self;
         let apart_from_macs = layout.hashed(session) == layout.pads();
-        let apart = |rows: Vec<ByGroup<Rows>>| {
+        let apart = |rows: Vec<ByGroup<VoleRows>>| {
             let mut both = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
             for [macs, pads] in rows {
                 // the mutant's pads are those of the columns that authenticate
                 let copy = || macs.as_ref().map(Part::copy);
                 let pads = if apart_from_macs { pads.map(Part::of) } else { copy() };
-                both.0.push(macs.map_or_else(Kept::default, Rows::into_words));
+                both.0.push(macs.map_or_else(Kept::default, VoleRows::into_words));
                 both.1.push(pads);
             }
             both
@@ -196,7 +196,7 @@ pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
 #[cfg(feature = "testing")]
 mod tests {
     use super::*;
-    use divisi_core::Parameters;
+    use divisi_core::PublicParameters;
     use divisi_core::testing::run;
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
     /// What pads the sums, and what fills the last tile, is random whatever is chosen.
     #[test]
     fn chosen_bits_stand_before_random_ones() {
-        let ends = run(2, &Parameters::new("chosen bits"), |session| {
+        let ends = run(2, &PublicParameters::new("chosen bits"), |session| {
             for (words, count) in [(vec![5], 3), (vec![u64::MAX, 0, 1 << 63], 192), (vec![7; 4], 256)] {
                 let bits = Bits::Chosen(&words, count);
                 let tiles = count.div_ceil(TILE) + 2;

@@ -4,7 +4,7 @@
 //! None of this finds anything in what the protocols send; against the mutant of K14, whose pads come from
 //! the columns under Delta_i, each of these searches gives Delta_i.
 
-use crate::hash::{self, Hash, Place, Tweak};
+use crate::hash::{self, Place, Tweak, TweakableHash};
 use crate::record::Call;
 use crate::softspoken::layout::Layout;
 use crate::softspoken::tree::Permutations;
@@ -20,7 +20,7 @@ pub fn first_rows(calls: &[Call], session: &Session, peer: PartyId) -> Vec<u128>
 
 fn hashed(session: &Session, place: Place, row: u128, unit: u64) -> u128 {
     let mut word = [row];
-    Hash::new(session).calls(session, place, 1).hash(&mut word, |_| Tweak { unit, row: 0 });
+    TweakableHash::new(session).calls(session, place, 1).hash(&mut word, |_| Tweak { unit, row: 0 });
     word[0]
 }
 

@@ -1,7 +1,7 @@
 //! What base OTs are drawn and hashed from: each oracle, pad, scalar and choice for itself.
 
 use super::*;
-use divisi_core::Parameters;
+use divisi_core::PublicParameters;
 use divisi_core::testing::run;
 
 /// The element and the keys belong to one direction of one pair in one session; a pad to all that it is made
@@ -10,7 +10,7 @@ use divisi_core::testing::run;
 fn oracles_serve_one_purpose() {
     let (mut elements, mut pads) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        let ends = run(3, &Parameters::new("base ot tests"), |session| {
+        let ends = run(3, &PublicParameters::new("base ot tests"), |session| {
             let mut made = Vec::new();
             if session.me().index() == 0 {
                 let strand = session.strand()?;
@@ -33,7 +33,7 @@ fn oracles_serve_one_purpose() {
             pads.extend(pad);
         });
     }
-    let ends = run(2, &Parameters::new("base ot tests"), |session| {
+    let ends = run(2, &PublicParameters::new("base ot tests"), |session| {
         let oracles = Oracles::new(&session, session.me(), session.peers()[0]);
         let mut made = Vec::new();
         for i in [0, 1, 63] {
@@ -76,7 +76,7 @@ fn oracles_serve_one_purpose() {
 #[test]
 fn scalars_and_choices_are_uniform() {
     const RUNS: usize = 64;
-    let ends = run(2, &Parameters::new("base ot tests"), |session| {
+    let ends = run(2, &PublicParameters::new("base ot tests"), |session| {
         let peer = session.peers()[0];
         let c = Oracles::new(&session, peer, session.me()).half * Scalar::from(2_u64);
         let between: Vec<_> = (1..4_u64).map(|e| (c * Scalar::from(e)).compress()).collect();

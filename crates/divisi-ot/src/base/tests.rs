@@ -2,7 +2,7 @@
 
 use super::*;
 use divisi_core::testing::run;
-use divisi_core::{Parameters, step};
+use divisi_core::{PublicParameters, step};
 
 pub(super) const LABELS: Batch = Batch { count: COUNT, public: true };
 
@@ -17,7 +17,7 @@ fn pair_of(
     batch: Batch,
     change: impl Fn(&mut [u8; ELEMENT], &mut [u8]) + Sync,
 ) -> Result<(Vec<[u128; 2]>, Vec<u128>, Key), Rejected> {
-    let parties = run(2, &Parameters::new("base ot tests"), |mut session| {
+    let parties = run(2, &PublicParameters::new("base ot tests"), |mut session| {
         let peer = session.peers()[0];
         if session.me().index() == 0 {
             let mut programs = vec![0; batch.programs()];
@@ -95,7 +95,7 @@ fn keys_depend_on_the_message_of_their_index() {
 /// An element for which one of the four would be known to everybody.
 #[test]
 fn a_neutral_element_among_the_four_is_rejected() {
-    let ends = run(2, &Parameters::new("base ot tests"), |session| {
+    let ends = run(2, &PublicParameters::new("base ot tests"), |session| {
         let peer = session.peers()[0];
         let c = Oracles::new(&session, session.me(), peer).half;
         let mut rejected = Vec::new();
@@ -143,7 +143,7 @@ fn bad_elements_are_rejected_from_either_side() {
 #[test]
 #[ignore = "a measurement"]
 fn speed() {
-    let results = run(2, &Parameters::new("base ot tests"), |session| {
+    let results = run(2, &PublicParameters::new("base ot tests"), |session| {
         let peer = session.peers()[0];
         let mut times = Vec::new();
         if session.me().index() == 0 {

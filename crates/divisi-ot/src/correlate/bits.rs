@@ -6,7 +6,7 @@
 
 use super::{AHEAD, BATCH, Direction, MESSAGE, PAYLOAD, Round};
 use crate::Kept;
-use crate::hash::Hash;
+use crate::hash::TweakableHash;
 use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
 use crate::wipe;
@@ -62,7 +62,7 @@ impl Setup {
         values: &[u64],
     ) -> Result<Kept<u64>, Abort> {
         let me = session.me();
-        let hash = Hash::new(session);
+        let hash = TweakableHash::new(session);
         let messages: Vec<Range<usize>> =
             (0..round.len).step_by(MESSAGE).map(|first| first..round.len.min(first + MESSAGE)).collect();
         let direction = |session: &Session, part: &crate::pads::Part, pair: [PartyId; 2]| {

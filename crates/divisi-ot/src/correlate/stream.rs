@@ -10,7 +10,7 @@ use super::bits::{CLASS, below, hear, mask, tell};
 use super::{Direction, PAYLOAD};
 use crate::Kept;
 use crate::abit::produce::{Bits, packed};
-use crate::hash::Hash;
+use crate::hash::TweakableHash;
 use crate::links::Links;
 use crate::pads::SemiHonest;
 use crate::setup::{Setup, Source};
@@ -77,7 +77,7 @@ impl Setup {
         values: &[u64],
     ) -> Result<[Kept<u64>; 2], Abort> {
         session.observe(Check::G14); // [G14]
-        let (me, peers, hash) = (session.me(), session.peers(), Hash::new(session));
+        let (me, peers, hash) = (session.me(), session.peers(), TweakableHash::new(session));
         let tiles = count.div_ceil(TILE);
         let x = Zeroizing::new(Bits::Random(count).tiles(session, tiles));
         let mut bits: Kept<u64> = Kept::from(packed(&x).as_slice());

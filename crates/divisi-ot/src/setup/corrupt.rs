@@ -1,6 +1,6 @@
 //! The set-up of a corrupt party of a test (feature `fault`; never part of a build that holds real secrets).
 
-use super::{Config, Setup, Source};
+use super::{Setup, SetupConfig, Source};
 use crate::Delta;
 use crate::adversary::Deviation;
 use crate::delta::Deltas;
@@ -11,7 +11,7 @@ impl Setup {
     ///
     /// # Errors
     /// As [`Setup::new`].
-    pub fn corrupt(session: &mut Session, config: Config, deviation: Deviation) -> Result<Setup, Abort> {
+    pub fn corrupt(session: &mut Session, config: SetupConfig, deviation: Deviation) -> Result<Setup, Abort> {
         let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
         Setup::deviating(session, config, Deltas::labels(config.k, delta), deviation)
     }
@@ -22,7 +22,7 @@ impl Setup {
     /// As [`Setup::over_field`].
     pub fn corrupt_over_field(
         session: &mut Session,
-        config: Config,
+        config: SetupConfig,
         f: u32,
         deviation: Deviation,
     ) -> Result<Setup, Abort> {
@@ -33,7 +33,7 @@ impl Setup {
 
     fn deviating(
         session: &mut Session,
-        config: Config,
+        config: SetupConfig,
         mut deltas: Deltas,
         deviation: Deviation,
     ) -> Result<Setup, Abort> {

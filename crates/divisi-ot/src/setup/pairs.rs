@@ -20,11 +20,11 @@
 //! 4. The check of these rows; beside it the flips that correct its random choices to the maker's own Delta.
 //! 5. If the check passed: trees the other way, from the hashes of the rows.
 
-use super::{Base, Config};
+use super::{Base, SetupConfig};
 use crate::abit::produce::random_bits;
 use crate::base::{Batch, ELEMENT, Receiver, Sender};
 use crate::delta::{Deltas, lowest_bit};
-use crate::hash::{self, Hash, Place, Tweak};
+use crate::hash::{self, Place, Tweak, TweakableHash};
 use crate::links::Links;
 use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::tree::{self, Permutations};
@@ -52,7 +52,7 @@ fn by_public_key(base: Base, sender: PartyId, receiver: PartyId) -> bool {
 /// Make the trees with every peer, and commit to coins.
 pub(super) fn connect(
     session: &mut Session,
-    config: Config,
+    config: SetupConfig,
     layout: Layout,
     deltas: &Deltas,
 ) -> Result<(Ends, Coins), Abort> {
@@ -161,7 +161,7 @@ pub(super) fn connect(
     })?;
 
     // 5.
-    let hash = Hash::new(session);
+    let hash = TweakableHash::new(session);
     for peer in session.peers() {
         let Some(row) = &rows.keys[peer.index()][pads] else { continue };
         let mut flips = vec![0; layout.bytes()];
@@ -206,7 +206,7 @@ fn key_of(bytes: &[u8]) -> Key {
 /// The keys of base OTs from rows, with an offset; zero at that of a public bit, which is not used.
 fn hashed(
     session: &Session,
-    hash: &Hash,
+    hash: &TweakableHash,
     rows: &[u128],
     offset: u128,
     layout: Layout,
@@ -262,7 +262,7 @@ fn none<T>(n: usize) -> Vec<Option<T>> {
 #[cfg(feature = "testing")]
 mod tests {
     use super::*;
-    use divisi_core::Parameters;
+    use divisi_core::PublicParameters;
     use divisi_core::testing::{links, run};
     use std::collections::HashSet;
 
@@ -271,8 +271,8 @@ mod tests {
     fn keys_of_base_ots_name_their_place() {
         let mut seen = HashSet::new();
         for _ in 0..2 {
-            let ends = run(3, &Parameters::new("pairs tests"), |session| {
-                let hash = Hash::new(&session);
+            let ends = run(3, &PublicParameters::new("pairs tests"), |session| {
+                let hash = TweakableHash::new(&session);
                 let of = |(from, to)| {
                     hashed(&session, &hash, &[5; 128], 0, Layout::labels(4), [from, to])[1..].to_vec()
                 };

@@ -9,7 +9,7 @@ use crate::links::Links;
 use crate::pads::{Checked, Pads, Part, SemiHonest};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::Width;
-use crate::vole::{ByGroup, Ends, Made, Request, Rows};
+use crate::vole::{ByGroup, Ends, Made, Request, VoleRows};
 use crate::{AuthBits, wipe};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
@@ -142,7 +142,7 @@ impl Setup {
                 };
                 self.source = Source::Trees(ends, proven);
                 let group = self.layout.pads();
-                let of = |rows: Vec<ByGroup<Rows>>| {
+                let of = |rows: Vec<ByGroup<VoleRows>>| {
                     rows.into_iter().map(|mut rows| rows[group].take().map(Part::of)).collect()
                 };
                 let Made { macs, keys } = rows;

@@ -262,7 +262,7 @@ fn bytes(x: &[u128; 2]) -> [u8; 32] {
 mod tests {
     use super::*;
     use divisi_core::testing::{links, run};
-    use divisi_core::{Parameters, step};
+    use divisi_core::{PublicParameters, step};
     use std::collections::HashSet;
 
     /// All five permutations of all directions of two sessions differ.
@@ -270,7 +270,7 @@ mod tests {
     fn permutations_serve_one_purpose() {
         let mut seen = HashSet::new();
         for _ in 0..2 {
-            let ends = run(3, &Parameters::new("tree tests"), |session| {
+            let ends = run(3, &PublicParameters::new("tree tests"), |session| {
                 let strand = session.strand()?;
                 let of = |session: &Session| {
                     let each = links(3).map(|(maker, holder)| Permutations::new(session, maker, holder));
@@ -293,7 +293,7 @@ mod tests {
         let fields = [1, 4, 8].map(|k| Layout::field(k, 42));
         for layout in [1, 3, 4, 8].map(Layout::labels).into_iter().chain(fields) {
             let all = layout.all();
-            let ends = run(2, &Parameters::new("tree tests"), |mut session| {
+            let ends = run(2, &PublicParameters::new("tree tests"), |mut session| {
                 let peer = session.peers()[0];
                 let mut message = vec![0; message_bytes(layout)];
                 let keys = |side: u128| (0..all as u128).map(move |i| 1000 * side + i);

@@ -6,7 +6,7 @@ use crate::delta::{Delta, Deltas};
 use crate::links::Links;
 use crate::softspoken::layout::{Width, bit};
 use crate::softspoken::tree::Leaves;
-use divisi_core::Parameters;
+use divisi_core::PublicParameters;
 use divisi_core::testing::{Harness, failed_check, many, party};
 
 const COIN: [u8; 16] = [0x35; 16];
@@ -41,7 +41,7 @@ fn holder_of(
             write(&words, body);
         }
     };
-    let harness = Harness::new(2, &Parameters::new("lies of makers")).patient();
+    let harness = Harness::new(2, &PublicParameters::new("lies of makers")).patient();
     let (correct, check) = (change(Box::new(corrections)), change(Box::new(sums)));
     harness.hand(party(1), party(2), move |mut frame| {
         if frame.step == CORRECT.id {

@@ -5,17 +5,17 @@ use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Session};
 use divisi_ot::adversary::{Deviation, offline};
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::{Base, Bits, Config, Links, Setup, WideBits, record};
+use divisi_ot::{Base, Bits, Links, Setup, SetupConfig, WideBits, record};
 
 const CORRECT: &str = "divisi_ot::vole/correct";
 const TREES: &str = "divisi_ot::setup::pairs/trees";
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 
-fn config(k: u32, rho: u32, base: Base) -> Config {
-    Config { k, rho, base }
+fn config(k: u32, rho: u32, base: Base) -> SetupConfig {
+    SetupConfig { k, rho, base }
 }
 
-fn begin(session: &mut Session, config: Config, f: u32, how: &Deviation) -> Result<Setup, Abort> {
+fn begin(session: &mut Session, config: SetupConfig, f: u32, how: &Deviation) -> Result<Setup, Abort> {
     if session.me().index() == 0 {
         Setup::corrupt_over_field(session, config, f, how.clone())
     } else {

@@ -8,18 +8,18 @@ mod proof;
 mod setup;
 
 use divisi_core::testing::Harness;
-use divisi_core::{Abort, Check, Parameters, PartyId, Session};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, Session};
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{AuthBits, Base, Config, Setup};
+use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
 
 fn harness(n: usize, without: Option<Check>) -> Harness {
-    Harness::without(n, &Parameters::new("ot attacks"), without)
+    Harness::without(n, &PublicParameters::new("ot attacks"), without)
 }
 
 /// Set-up and one batch of each party, the first of which deviates.
 fn play(
     harness: Harness,
-    config: Config,
+    config: SetupConfig,
     count: usize,
     how: &Deviation,
 ) -> Vec<Result<(u128, AuthBits), Abort>> {
@@ -29,7 +29,7 @@ fn play(
     })
 }
 
-fn begin(session: &mut Session, config: Config, how: &Deviation) -> Result<Setup, Abort> {
+fn begin(session: &mut Session, config: SetupConfig, how: &Deviation) -> Result<Setup, Abort> {
     if session.me().index() == 0 {
         Setup::corrupt(session, config, how.clone())
     } else {
@@ -47,8 +47,8 @@ fn fits(a: &(u128, AuthBits), b: &(u128, AuthBits), from: usize) -> bool {
     one(a, b) && one(b, a)
 }
 
-fn config(k: u32, rho: u32) -> Config {
-    Config { k, rho, base: Base::Both }
+fn config(k: u32, rho: u32) -> SetupConfig {
+    SetupConfig { k, rho, base: Base::Both }
 }
 
 fn all(n: usize) -> Vec<PartyId> {

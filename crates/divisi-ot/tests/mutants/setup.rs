@@ -4,7 +4,7 @@ use super::{all, begin, config, harness};
 use divisi_core::testing::{LIMIT, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Step, step};
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{Base, Config};
+use divisi_ot::{Base, SetupConfig};
 
 const SENDER: Step = Step::new("divisi_ot::setup::pairs/base.sender");
 const TREES: &str = "divisi_ot::setup::pairs/trees";
@@ -56,7 +56,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     harness.change(party(1), party(2), CORRECT, 0, |body| {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
-    let halves = Config { base: Base::Half, ..config(1, 40) };
+    let halves = SetupConfig { base: Base::Half, ..config(1, 40) };
     let ends = harness.act(|mut session| begin(&mut session, halves, &Deviation::default()).map(|_| ()));
     assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W1));
     ends[1].is_ok()

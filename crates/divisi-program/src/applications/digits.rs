@@ -11,7 +11,7 @@
 //! public, and depend on the network alone ([`Network::shifts`]).
 
 use crate::plain::Entries;
-use crate::program::{BOUND, Error, LARGEST, Script, Value, ValueKind};
+use crate::program::{BOUND, LARGEST, ProgramError, Script, Value, ValueKind};
 use crate::shape::Shape;
 use crate::valid::Draw;
 
@@ -58,10 +58,10 @@ impl Network {
     ///
     /// # Errors
     /// Another length; sums that could be wrong for some image.
-    pub fn read(bytes: &[u8]) -> Result<Network, Error> {
+    pub fn read(bytes: &[u8]) -> Result<Network, ProgramError> {
         let (mut rest, mut layers) = (bytes, Vec::with_capacity(LAYERS.len()));
         for [into, out] in LAYERS {
-            let short = || Error::from("the file is too short for a network");
+            let short = || ProgramError::from("the file is too short for a network");
             let (weights, after) = rest.split_at_checked(into * out).ok_or_else(short)?;
             let (biases, after) = after.split_at_checked(4 * out).ok_or_else(short)?;
             rest = after;
@@ -83,7 +83,7 @@ impl Network {
     ///
     /// # Errors
     /// None: it is part of the program.
-    pub fn trained() -> Result<Network, Error> {
+    pub fn trained() -> Result<Network, ProgramError> {
         Network::read(WEIGHTS)
     }
 
@@ -112,7 +112,7 @@ impl Network {
 ///
 /// # Errors
 /// A sum of some image that reaches 2^30, from where comparisons are wrong, or of the last layer p/2.
-fn bounded(layers: &[Layer]) -> Result<[u32; 3], Error> {
+fn bounded(layers: &[Layer]) -> Result<[u32; 3], ProgramError> {
     let mut shifts = [0; 3];
     let mut largest = BRIGHTEST;
     for (i, (layer, [_, out])) in layers.iter().zip(LAYERS).enumerate() {
@@ -138,7 +138,7 @@ fn bounded(layers: &[Layer]) -> Result<[u32; 3], Error> {
     Ok(shifts)
 }
 
-fn shape(sides: &[usize]) -> Result<Shape, Error> {
+fn shape(sides: &[usize]) -> Result<Shape, ProgramError> {
     Shape::new(sides).ok_or_else(|| "a shape that is too large".into())
 }
 
@@ -147,7 +147,7 @@ fn shape(sides: &[usize]) -> Result<Shape, Error> {
 ///
 /// # Errors
 /// A party 0.
-pub fn script(owner: u8, reader: u8) -> Result<Script, Error> {
+pub fn script(owner: u8, reader: u8) -> Result<Script, ProgramError> {
     with_shifts(owner, reader, SHIFTS)
 }
 
@@ -155,7 +155,7 @@ pub fn script(owner: u8, reader: u8) -> Result<Script, Error> {
 ///
 /// # Errors
 /// A party 0; more than 30 bits.
-pub fn with_shifts(owner: u8, reader: u8, shifts: [u32; 3]) -> Result<Script, Error> {
+pub fn with_shifts(owner: u8, reader: u8, shifts: [u32; 3]) -> Result<Script, ProgramError> {
     let mut program = Script::new();
     let image = program.input("image", reader, ValueKind::Num, shape(&[SIDE * SIDE])?)?;
     let mut layers = Vec::with_capacity(LAYERS.len());
@@ -165,7 +165,7 @@ pub fn with_shifts(owner: u8, reader: u8, shifts: [u32; 3]) -> Result<Script, Er
         let biases = program.input(&format!("biases{}", i + 1), owner, ValueKind::Num, shape(&[1, out])?)?;
         layers.push([weights, biases]);
     }
-    let [first, second, third, last] = layers.try_into().map_err(|_| Error::from("four layers"))?;
+    let [first, second, third, last] = layers.try_into().map_err(|_| ProgramError::from("four layers"))?;
     let (x, side) = convolution(&mut program, &image, SIDE, 1, &first)?;
     let bits = rectified(&mut program, &x, shifts[0], WIDTHS[0])?;
     let (x, side) = (pooled(&mut program, &bits, side)?, side / 2);
@@ -183,7 +183,7 @@ pub fn with_shifts(owner: u8, reader: u8, shifts: [u32; 3]) -> Result<Script, Er
 }
 
 /// x times weights, plus biases.
-fn affine(program: &mut Script, x: &Value, [weights, biases]: &[Value; 2]) -> Result<Value, Error> {
+fn affine(program: &mut Script, x: &Value, [weights, biases]: &[Value; 2]) -> Result<Value, ProgramError> {
     let sums = program.matmul(x, weights)?;
     program.add(&sums, biases)
 }
@@ -196,7 +196,7 @@ fn convolution(
     side: usize,
     channels: usize,
     layer: &[Value; 2],
-) -> Result<(Value, usize), Error> {
+) -> Result<(Value, usize), ProgramError> {
     let out = side + 1 - WINDOW;
     let mut places = Vec::with_capacity(out * out * WINDOW * WINDOW * channels);
     for (y, x) in (0..out * out).map(|at| (at / out, at % out)) {
@@ -211,14 +211,14 @@ fn convolution(
 }
 
 /// max(0, x / 2^by rounded down), as bits.
-fn rectified(program: &mut Script, x: &Value, by: u32, width: usize) -> Result<Value, Error> {
+fn rectified(program: &mut Script, x: &Value, by: u32, width: usize) -> Result<Value, ProgramError> {
     let scaled = program.shift(x, -i64::from(by))?;
     let (bits, negative) = (program.bits(&scaled, width)?, program.lt(&scaled, 0)?);
     program.select(&negative, 0, &bits)
 }
 
 /// The maximum of each 2x2 block of every channel, as numbers; places are rows, channels columns.
-fn pooled(program: &mut Script, x: &Value, side: usize) -> Result<Value, Error> {
+fn pooled(program: &mut Script, x: &Value, side: usize) -> Result<Value, ProgramError> {
     let half = side / 2;
     let mut places = Vec::with_capacity(side * side * CHANNELS);
     for (y, x) in (0..half * half).map(|at| (at / half, at % half)) {
@@ -267,7 +267,7 @@ pub fn held_out() -> Vec<Sample> {
 ///
 /// # Errors
 /// Another format, images of another size, or fewer than were said.
-pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, Error> {
+pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
     let number = |at: usize| {
         let bytes: Option<[u8; 4]> = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u32::from_be_bytes)
@@ -293,14 +293,14 @@ pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, Error> {
 ///
 /// # Errors
 /// An image that has not 784 points of 0 to 16.
-pub fn inputs_for(network: &Network, image: &[i64]) -> Result<Vec<Entries>, Error> {
+pub fn inputs_for(network: &Network, image: &[i64]) -> Result<Vec<Entries>, ProgramError> {
     if image.len() != SIDE * SIDE || image.iter().any(|point| !(0..=BRIGHTEST).contains(point)) {
         return Err(format!("an image has {} points of 0 to {BRIGHTEST}", SIDE * SIDE));
     }
     Ok(std::iter::once(Entries::Num(image.to_vec())).chain(network.entries()).collect())
 }
 
-pub(super) fn inputs(draw: Draw<'_>) -> Result<Vec<Entries>, Error> {
+pub(super) fn inputs(draw: Draw<'_>) -> Result<Vec<Entries>, ProgramError> {
     let samples = held_out();
     let sample = samples.get(draw(samples.len() as u64) as usize).ok_or("no digits")?;
     inputs_for(&Network::trained()?, &sample.image)

@@ -3,7 +3,7 @@
 //! down; a centre without points stays. Nobody learns which points go where.
 
 use crate::plain::Entries;
-use crate::program::{Error, Script, ValueKind};
+use crate::program::{ProgramError, Script, ValueKind};
 use crate::shape::Shape;
 
 /// The iris plants, as scikit-learn has them (data/README.md).
@@ -15,7 +15,7 @@ const KINDS: usize = 3;
 /// Steps: after so many no plant changes its group.
 const STEPS: usize = 5;
 
-fn shape(sides: &[usize]) -> Result<Shape, Error> {
+fn shape(sides: &[usize]) -> Result<Shape, ProgramError> {
     Shape::new(sides).ok_or_else(|| "points too many, or none, or centres likewise: give others".into())
 }
 
@@ -27,10 +27,10 @@ fn shape(sides: &[usize]) -> Result<Shape, Error> {
 ///
 /// # Errors
 /// More than 255 parties, none, or shapes that are too large.
-pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> Result<Script, Error> {
+pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> Result<Script, ProgramError> {
     let mut program = Script::new();
     let parties = (1..=rows.len()).map(u8::try_from).collect::<Result<Vec<u8>, _>>();
-    let parties = parties.map_err(|_| Error::from("points of more than 255 parties"))?;
+    let parties = parties.map_err(|_| ProgramError::from("points of more than 255 parties"))?;
     let start = program.input("start", 1, ValueKind::Num, shape(&[centres, features])?)?;
     let mut blocks = Vec::with_capacity(rows.len());
     for (party, rows) in parties.iter().zip(rows) {
@@ -87,7 +87,7 @@ pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> 
 ///
 /// # Errors
 /// None: the file is part of the program.
-pub fn plants() -> Result<Vec<[i64; FEATURES]>, Error> {
+pub fn plants() -> Result<Vec<[i64; FEATURES]>, ProgramError> {
     let plant = |line: &str| {
         let mut lengths = [0; FEATURES];
         for (length, word) in lengths.iter_mut().zip(line.split(',')) {
@@ -102,7 +102,7 @@ pub fn plants() -> Result<Vec<[i64; FEATURES]>, Error> {
 ///
 /// # Errors
 /// As [`script`].
-pub fn iris(rows: &[usize]) -> Result<Script, Error> {
+pub fn iris(rows: &[usize]) -> Result<Script, ProgramError> {
     script(rows, FEATURES, KINDS, STEPS)
 }
 
@@ -111,7 +111,7 @@ pub fn iris(rows: &[usize]) -> Result<Script, Error> {
 ///
 /// # Errors
 /// More rows than there are plants.
-pub fn iris_inputs(rows: &[usize]) -> Result<Vec<Entries>, Error> {
+pub fn iris_inputs(rows: &[usize]) -> Result<Vec<Entries>, ProgramError> {
     let plants = plants()?;
     // one of each kind after the other
     let third = plants.len() / KINDS;

@@ -19,7 +19,7 @@ pub mod kmeans;
 pub mod table6;
 
 use crate::plain::Entries;
-use crate::program::{Error, Script};
+use crate::program::{ProgramError, Script};
 use crate::text;
 use crate::valid::{self, Draw};
 
@@ -30,8 +30,8 @@ pub struct Application {
     pub name: &'static str,
     /// What it computes, in a few words.
     pub about: &'static str,
-    script: fn(&str) -> Result<Script, Error>,
-    inputs: Option<fn(Draw<'_>) -> Result<Vec<Entries>, Error>>,
+    script: fn(&str) -> Result<Script, ProgramError>,
+    inputs: Option<fn(Draw<'_>) -> Result<Vec<Entries>, ProgramError>>,
 }
 
 /// All of them, in the order of the paper's Table 4; then as many operations as its Table 6 counts.
@@ -83,7 +83,7 @@ pub fn source(name: &str) -> Option<&'static str> {
     }
 }
 
-fn written(name: &str) -> Result<Script, Error> {
+fn written(name: &str) -> Result<Script, ProgramError> {
     let source = source(name).ok_or_else(|| format!("there is no application {name}"))?;
     text::read(source, &|circuit| Err(format!("there is no circuit {circuit}")))
 }
@@ -93,7 +93,7 @@ impl Application {
     ///
     /// # Errors
     /// None but those of a program that does not stand, which tests exclude.
-    pub fn script(&self) -> Result<Script, Error> {
+    pub fn script(&self) -> Result<Script, ProgramError> {
         (self.script)(self.name)
     }
 
@@ -101,7 +101,7 @@ impl Application {
     ///
     /// # Errors
     /// As [`Application::script`].
-    pub fn inputs(&self, draw: Draw<'_>) -> Result<Vec<Entries>, Error> {
+    pub fn inputs(&self, draw: Draw<'_>) -> Result<Vec<Entries>, ProgramError> {
         match self.inputs {
             Some(inputs) => inputs(draw),
             None => valid::random(&self.script()?, draw),

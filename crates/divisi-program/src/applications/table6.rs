@@ -4,7 +4,7 @@
 //! ANDs are of words of 64 bits (what is left over, of one bit), all in one round; products are of numbers of
 //! both parties; B2A takes words of 32 bits, A2B gives 32 bits. What comes out is told to party 1.
 
-use crate::program::{Error, Script};
+use crate::program::{ProgramError, Script};
 use crate::text;
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ pub const ROWS: [Row; 5] = [
 ///
 /// # Errors
 /// A name that no row has.
-pub(super) fn script(name: &str) -> Result<Script, Error> {
+pub(super) fn script(name: &str) -> Result<Script, ProgramError> {
     let row = name.strip_prefix("table4-").and_then(|name| ROWS.iter().find(|row| row.name == name));
     let row = row.ok_or_else(|| format!("Table 6 has no row {name}"))?;
     text::read(&counted(row), &|circuit| Err(format!("there is no circuit {circuit}")))

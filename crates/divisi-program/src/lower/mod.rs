@@ -137,7 +137,7 @@ impl Lower<'_> {
 
     fn circuit(&mut self, word: Word, width: usize, lanes: usize) -> Arc<Circuit> {
         // many lanes at once pay for ANDs, few for rounds
-        let low_depth = Code::adder(lanes) == divisi_mixed::adders::Adder::LowDepth;
+        let low_depth = Code::adder(lanes) == divisi_mixed::adders::NumberAdder::LowDepth;
         let made = self.circuits.entry((word, width, low_depth));
         Arc::clone(made.or_insert_with(|| Arc::new(words::circuit(word, width, low_depth))))
     }

@@ -7,7 +7,7 @@ use crate::program::ValueKind;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
-use divisi_mixed::{Bit, Num, num};
+use divisi_mixed::{GmwBit, Num, num};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
@@ -51,8 +51,8 @@ impl Run<'_> {
                 Some(Some(Entries::Bits(bits)))
                     if bits.len() == lanes && bits.iter().all(|b| b.len() == width) =>
                 {
-                    let bit = |i: usize| Bit::of(bits.iter().map(move |word| u64::from(word[i])));
-                    values = Some((0..width).map(bit).collect::<Vec<Bit>>());
+                    let bit = |i: usize| GmwBit::of(bits.iter().map(move |word| u64::from(word[i])));
+                    values = Some((0..width).map(bit).collect::<Vec<GmwBit>>());
                 }
                 _ => return Err(session.misuse(INPUT, "no bits, or others than were said")),
             }

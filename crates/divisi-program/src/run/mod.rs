@@ -10,11 +10,11 @@ use crate::code::{Code, Id, NOWHERE, Node};
 use crate::plain::Entries;
 use crate::program::Script;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Boolean, Convert, Job, Lanes, Step, step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::table::Signs;
-use divisi_mixed::{Bit, Mixed, Num};
+use divisi_mixed::{GmwBit, Mixed, Num};
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ const NODE: Step = step!("program.node");
 /// What a node gave.
 enum Held {
     Num(Num),
-    Word(Vec<Bit>),
+    Word(Vec<GmwBit>),
 }
 
 /// What is made before inputs are there: signs of lookups by layer and place.
@@ -139,7 +139,7 @@ impl Run<'_> {
         }
     }
 
-    fn word(&self, id: Id) -> Result<&[Bit], Abort> {
+    fn word(&self, id: Id) -> Result<&[GmwBit], Abort> {
         match self.held.get(id) {
             Some(Some(Held::Word(word))) => Ok(word),
             _ => Err(unfit()),
@@ -162,8 +162,8 @@ impl Run<'_> {
     }
 
     /// A word that everybody knows: the first party's share.
-    fn public(&self, width: usize, lanes: usize, bit: impl Fn(usize, usize) -> bool) -> Vec<Bit> {
-        (0..width).map(|i| Bit::of((0..lanes).map(|lane| u64::from(self.first && bit(i, lane))))).collect()
+    fn public(&self, width: usize, lanes: usize, bit: impl Fn(usize, usize) -> bool) -> Vec<GmwBit> {
+        (0..width).map(|i| GmwBit::of((0..lanes).map(|lane| u64::from(self.first && bit(i, lane))))).collect()
     }
 
     fn local(&mut self, id: Id, own: &[Option<Entries>]) -> Result<(), Abort> {
@@ -222,16 +222,16 @@ impl Run<'_> {
                 Held::Word(out)
             }
             Node::GatherWords(x, places) => {
-                let bits: Option<Vec<Bit>> = self.word(*x)?.iter().map(|bit| bit.gather(places)).collect();
+                let bits: Option<Vec<GmwBit>> = self.word(*x)?.iter().map(|bit| bit.gather(places)).collect();
                 Held::Word(bits.ok_or_else(unfit)?)
             }
             Node::Beside(x, y) => {
-                let pairs: Vec<[Bit; 2]> = self
+                let pairs: Vec<[GmwBit; 2]> = self
                     .word(*x)?
                     .iter()
                     .cloned()
                     .zip(self.word(*y)?.iter().cloned())
-                    .map(<[Bit; 2]>::from)
+                    .map(<[GmwBit; 2]>::from)
                     .collect();
                 let gmw = self.mixed.gmw();
                 Held::Word(pairs.iter().map(|[x, y]| gmw.join_bits(&[x, y])).collect())
@@ -253,12 +253,12 @@ impl Run<'_> {
         }
         let all = Num::join(&parts);
         self.mixed.set_adder(Code::adder(all.lanes()));
-        let bits: Vec<Bit> = self.mixed.convert(all)?;
+        let bits: Vec<GmwBit> = self.mixed.convert(all)?;
         let mut from = 0;
         for id in ids {
             let places: Vec<usize> = (from..from + self.code.nodes[*id].lanes).collect();
             from += places.len();
-            let word: Option<Vec<Bit>> = bits.iter().map(|bit| bit.gather(&places)).collect();
+            let word: Option<Vec<GmwBit>> = bits.iter().map(|bit| bit.gather(&places)).collect();
             self.keep(*id, Held::Word(word.ok_or_else(unfit)?));
         }
         Ok(())
@@ -288,8 +288,8 @@ impl Run<'_> {
         }
         for (width, ids) in widths {
             let words =
-                ids.iter().map(|id| self.word(self.code.nodes[*id].node.args()[0]).map(<[Bit]>::to_vec));
-            let words = words.collect::<Result<Vec<Vec<Bit>>, Abort>>()?;
+                ids.iter().map(|id| self.word(self.code.nodes[*id].node.args()[0]).map(<[GmwBit]>::to_vec));
+            let words = words.collect::<Result<Vec<Vec<GmwBit>>, Abort>>()?;
             let gmw = self.mixed.gmw();
             let all = (0..width)
                 .map(|i| gmw.join_bits(&words.iter().map(|word| &word[i]).collect::<Vec<_>>()))
@@ -333,10 +333,10 @@ impl Run<'_> {
             for word in words {
                 inputs.extend_from_slice(self.word(*word)?);
             }
-            jobs.push(Job::new(circuit, inputs));
+            jobs.push(ProgramRun::new(circuit, inputs));
         }
         self.mixed.gmw().run(&mut jobs)?;
-        let outputs: Vec<Vec<Bit>> = jobs.into_iter().map(|job| job.wires).collect();
+        let outputs: Vec<Vec<GmwBit>> = jobs.into_iter().map(|job| job.wires).collect();
         ids.iter().zip(outputs).for_each(|(id, bits)| self.keep(*id, Held::Word(bits)));
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_core::{Counts, Parameters as Agreed, PartyId, local};
+use divisi_core::{Counts, PartyId, PublicParameters as Agreed, local};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use divisi_program::plain::{self, Entries};
 use divisi_program::{Code, Script, lower, run};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn one(
 ) -> Result<(Vec<Option<Entries>>, Counts), divisi_core::Abort> {
     session.phase("setup");
     let me = session.me();
-    let gmw = Gmw::new(session, Config::default())?;
+    let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, Modulus::new(P32).unwrap(), None, ring)?;
     mixed.session().phase("preprocessing");
     let ahead = run::prepare(code, &mut mixed)?;

@@ -3,7 +3,7 @@
 use crate::trio::Trio;
 use divisi_core::testing;
 pub use divisi_core::testing::{LIMIT, Recording, Way, ended_by_another, failed_check, many, party};
-use divisi_core::{Abort, Check, Parameters, PartyId};
+use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_net::{Machine, World};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -25,27 +25,27 @@ impl Deref for Harness {
 
 impl Default for Harness {
     fn default() -> Self {
-        Harness::new(&Parameters::new("rep3 harness"))
+        Harness::new(&PublicParameters::new("rep3 harness"))
     }
 }
 
 impl Harness {
     /// A harness for a session with these parameters.
     #[must_use]
-    pub fn new(parameters: &Parameters) -> Harness {
+    pub fn new(parameters: &PublicParameters) -> Harness {
         Harness::in_world(parameters, Arc::new(Machine))
     }
 
     /// A harness for a session without one check.
     #[must_use]
     pub fn without(check: Option<Check>) -> Harness {
-        let parameters = Parameters::new("rep3 harness");
-        Harness::new(&check.into_iter().fold(parameters, Parameters::without))
+        let parameters = PublicParameters::new("rep3 harness");
+        Harness::new(&check.into_iter().fold(parameters, PublicParameters::without))
     }
 
     /// A harness in a world of its own.
     #[must_use]
-    pub fn in_world(parameters: &Parameters, world: Arc<dyn World>) -> Harness {
+    pub fn in_world(parameters: &PublicParameters, world: Arc<dyn World>) -> Harness {
         Harness(testing::Harness::in_world(3, parameters, world))
     }
 
@@ -64,7 +64,7 @@ impl Harness {
     /// starts.
     pub fn act_each<R: Send>(
         self,
-        parameters: &[Parameters; 3],
+        parameters: &[PublicParameters; 3],
         before: impl Fn(PartyId) + Sync,
         f: impl Fn(Trio) -> Result<R, Abort> + Sync,
     ) -> Vec<Result<R, Abort>> {

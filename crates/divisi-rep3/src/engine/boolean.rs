@@ -18,7 +18,7 @@ use crate::origin::Origin;
 use crate::share::Byte;
 use crate::wire::Shape;
 use divisi_circuit::{Level, Program};
-use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Step, step};
+use divisi_core::{Abort, Boolean, Check, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
 use zeroize::Zeroizing;
@@ -63,7 +63,7 @@ impl Boolean for Rep3 {
         all
     }
 
-    fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
+    fn run(&mut self, jobs: &mut [ProgramRun<'_, Bit>]) -> Result<(), Abort> {
         if self.rounds == Rounds::Constant {
             return self.run_in_constant_rounds(jobs);
         }
@@ -110,7 +110,7 @@ impl Boolean for Rep3 {
 
 impl Rep3 {
     /// How many lanes a job has, if its inputs are those of its program.
-    pub(crate) fn lanes_of(&self, job: &Job<'_, Bit>) -> Result<usize, Abort> {
+    pub(crate) fn lanes_of(&self, job: &ProgramRun<'_, Bit>) -> Result<usize, Abort> {
         if job.wires.len() != job.program.input_bits() {
             return Err(self.trio.session.misuse(INPUTS, "not as many bits as the program has input wires"));
         }

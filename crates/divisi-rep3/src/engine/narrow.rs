@@ -5,8 +5,8 @@ use super::wires::Wires;
 use crate::ands::{Ands, FACTORS, GROUP, Run, get, put};
 use crate::bit::Bit;
 use crate::wire::Shape;
-use divisi_circuit::{Level, Linear, Program, Slot};
-use divisi_core::Job;
+use divisi_circuit::{Level, LinearGate, Program, Slot};
+use divisi_core::ProgramRun;
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
 use std::ops::BitXor;
@@ -84,7 +84,7 @@ struct Narrow<'p, B: Both> {
 }
 
 /// A program on all lanes of a job, which are at most 64.
-pub(super) fn narrow<'p>(job: &Job<'p, Bit>, lanes: usize) -> Box<dyn Wires + 'p> {
+pub(super) fn narrow<'p>(job: &ProgramRun<'p, Bit>, lanes: usize) -> Box<dyn Wires + 'p> {
     if lanes <= HALF {
         Box::new(Narrow::<u64>::new(job, lanes))
     } else {
@@ -93,7 +93,7 @@ pub(super) fn narrow<'p>(job: &Job<'p, Bit>, lanes: usize) -> Box<dyn Wires + 'p
 }
 
 impl<'p, B: Both> Narrow<'p, B> {
-    fn new(job: &Job<'p, Bit>, lanes: usize) -> Self {
+    fn new(job: &ProgramRun<'p, Bit>, lanes: usize) -> Self {
         let mut held = Zeroizing::new(vec![B::default(); job.program.slots()]);
         for (place, bit) in held.iter_mut().zip(&job.wires) {
             if let Some(tile) = bit.tiles.first() {
@@ -116,9 +116,9 @@ impl<'p, B: Both> Narrow<'p, B> {
         let held = &mut self.held;
         for gate in level.linear() {
             let (out, value) = match *gate {
-                Linear::Xor { out, x, y } => (out, held[x.index()] ^ held[y.index()]),
-                Linear::Not { out, x } => (out, held[x.index()] ^ one),
-                Linear::Constant { out, value } => (out, if value { one } else { B::default() }),
+                LinearGate::Xor { out, x, y } => (out, held[x.index()] ^ held[y.index()]),
+                LinearGate::Not { out, x } => (out, held[x.index()] ^ one),
+                LinearGate::Constant { out, value } => (out, if value { one } else { B::default() }),
             };
             held[out.index()] = value;
         }

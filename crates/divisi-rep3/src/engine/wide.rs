@@ -6,8 +6,8 @@ use crate::ands::{Ands, Run, places};
 use crate::bit::{Bit, planes, used};
 use crate::pool::Pool;
 use crate::wire::Shape;
-use divisi_circuit::{Level, Linear, Program, Slot};
-use divisi_core::Job;
+use divisi_circuit::{Level, LinearGate, Program, Slot};
+use divisi_core::ProgramRun;
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{Plane, Word};
@@ -62,7 +62,13 @@ macro_rules! each_block {
 
 impl<'p> Wide<'p> {
     /// The lanes of a job from tile `first` on, `lanes` of `all`.
-    pub(super) fn new(pool: &Pool, job: &Job<'p, Bit>, first: usize, lanes: usize, all: usize) -> Self {
+    pub(super) fn new(
+        pool: &Pool,
+        job: &ProgramRun<'p, Bit>,
+        first: usize,
+        lanes: usize,
+        all: usize,
+    ) -> Self {
         let tiles = lanes.div_ceil(LANES);
         let held = pool.take(2 * job.program.slots() * tiles);
         let slots = 2 * Plane::BYTES * job.program.slots();
@@ -160,7 +166,7 @@ impl Wires for Wide<'_> {
 
 /// The sums of a level on a block.
 struct Sums<'a, const N: usize> {
-    gates: &'a [Linear],
+    gates: &'a [LinearGate],
     held: &'a mut [[Plane; N]],
     one: [Plane; N],
 }
@@ -173,19 +179,19 @@ impl<const N: usize> Task for Sums<'_, N> {
         let (held, one) = (self.held, self.one);
         for gate in self.gates {
             match *gate {
-                Linear::Xor { out, x, y } => assign(
+                LinearGate::Xor { out, x, y } => assign(
                     held,
                     out,
                     #[inline(always)]
                     |held, i| W::load(&held[x.index()][i]) ^ W::load(&held[y.index()][i]),
                 ),
-                Linear::Not { out, x } => assign(
+                LinearGate::Not { out, x } => assign(
                     held,
                     out,
                     #[inline(always)]
                     |held, i| W::load(&held[x.index()][i]) ^ W::load(&one[i]),
                 ),
-                Linear::Constant { out, value } => assign(
+                LinearGate::Constant { out, value } => assign(
                     held,
                     out,
                     #[inline(always)]

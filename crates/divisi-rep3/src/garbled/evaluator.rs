@@ -13,7 +13,7 @@ use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::trio::Trio;
 use divisi_core::{Abort, Check, PartyId, Step, taint};
 use divisi_ot::Kept;
-use divisi_ot::hash::{Hash, Tweak};
+use divisi_ot::hash::{Tweak, TweakableHash};
 use zeroize::Zeroizing;
 
 /// The evaluator in a call.
@@ -33,7 +33,7 @@ pub(super) struct Evaluator<'t, 'h> {
 }
 
 /// Step 2. The salt of the hash from P1, confirmed by P2 \[Y1\].
-pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Hash, Abort> {
+pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<TweakableHash, Abort> {
     let (mut salt, mut digest) = ([0; 16], [0; 32]);
     trio.session.recv(SALT, plan.roles.first, &mut salt)?;
     trio.session.recv(SALT, plan.roles.second, &mut digest)?;
@@ -44,7 +44,7 @@ pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Hash, Abo
 }
 
 impl<'t, 'h> Evaluator<'t, 'h> {
-    pub(super) fn begin(trio: &'t mut Trio, hash: &'h Hash, plan: &Plan<'_>) -> Evaluator<'t, 'h> {
+    pub(super) fn begin(trio: &'t mut Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Evaluator<'t, 'h> {
         let oracle = Oracle::new(trio, hash, plan);
         let mut pieces = Pieces::new(plan.name);
         pieces.advance();

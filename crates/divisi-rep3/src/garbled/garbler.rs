@@ -11,7 +11,7 @@ use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::trio::Trio;
 use divisi_core::{Abort, Check, PartyId, Prg};
 use divisi_ot::Kept;
-use divisi_ot::hash::{Hash, Tweak};
+use divisi_ot::hash::{Tweak, TweakableHash};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A garbler in a call: Delta, what its labels are drawn from, and where it stands.
@@ -37,7 +37,7 @@ fn with_digest(mut body: Vec<u8>, digest: &[u8; 32]) -> Vec<u8> {
 }
 
 /// Step 2 needs the seed before the hash, which borrows nothing of it.
-pub(super) fn hash(trio: &Trio, seed: &Seed, plan: &Plan<'_>) -> Hash {
+pub(super) fn hash(trio: &Trio, seed: &Seed, plan: &Plan<'_>) -> TweakableHash {
     secrets::hash(&trio.session, plan, &seed.salt)
 }
 
@@ -47,7 +47,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         trio: &'t mut Trio,
         role: Role,
         seed: Seed,
-        hash: &'h Hash,
+        hash: &'h TweakableHash,
         plan: &Plan<'_>,
     ) -> Result<Garbler<'t, 'h>, Abort> {
         let oracle = Oracle::new(trio, hash, plan);

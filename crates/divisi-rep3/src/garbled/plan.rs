@@ -1,6 +1,6 @@
 //! What all three know of a call: its number, its roles, its circuits, and in which pieces they go.
 
-use divisi_circuit::{Linear, Program};
+use divisi_circuit::{LinearGate, Program};
 use divisi_core::{Abort, PartyId, Session, Step, step};
 
 const PLAN: Step = step!("plan");
@@ -165,9 +165,9 @@ fn digest(program: &Program) -> [u8; 32] {
         words.push(word(level.linear().len()));
         for gate in level.linear() {
             words.extend(match *gate {
-                Linear::Constant { out, value } => [0, word(out.index()), u32::from(value), 0],
-                Linear::Not { out, x } => [1, word(out.index()), word(x.index()), 0],
-                Linear::Xor { out, x, y } => [2, word(out.index()), word(x.index()), word(y.index())],
+                LinearGate::Constant { out, value } => [0, word(out.index()), u32::from(value), 0],
+                LinearGate::Not { out, x } => [1, word(out.index()), word(x.index()), 0],
+                LinearGate::Xor { out, x, y } => [2, word(out.index()), word(x.index()), word(y.index())],
             });
         }
         words.push(word(level.dot_count()));

@@ -12,7 +12,7 @@ use crate::engine::Rep3;
 use crate::origin::Origin;
 use crate::trio::Trio;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Job, Step, step};
+use divisi_core::{Abort, ProgramRun, Step, step};
 use divisi_ot::{Kept, wipe};
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ type Outputs = Vec<Vec<Bit>>;
 impl Rep3 {
     /// Run all jobs in one call, whatever their depth: the same shares as level by level. What the inputs owe
     /// the outputs owe too, for this engine does.
-    pub(crate) fn run_in_constant_rounds(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
+    pub(crate) fn run_in_constant_rounds(&mut self, jobs: &mut [ProgramRun<'_, Bit>]) -> Result<(), Abort> {
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let wires = jobs.iter().flat_map(|job| &job.wires);
         let origin = self.trio().admit(INPUTS, wires.map(|bit| bit.origin))?;

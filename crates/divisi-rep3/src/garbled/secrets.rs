@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::weak::Weakness;
 use crate::trio::Trio;
 use divisi_core::{Check, PartyId, Prg, Session, Step, step};
-use divisi_ot::hash::{Calls, FIRST_STEP, Hash, Place};
+use divisi_ot::hash::{Calls, FIRST_STEP, Place, TweakableHash};
 use divisi_ot::kept::Kept;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -71,10 +71,10 @@ pub(super) fn mask(trio: &Trio, peer: PartyId, plan: &Plan<'_>) -> Prg {
 }
 
 /// The hash of a call: H(session, strand, call, roles, circuits, salt).
-pub(super) fn hash(session: &Session, plan: &Plan<'_>, salt: &[u8; 16]) -> Hash {
+pub(super) fn hash(session: &Session, plan: &Plan<'_>, salt: &[u8; 16]) -> TweakableHash {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled hash v1");
     hasher.update(&plan.name).update(salt);
-    Hash::named(session, hasher.finalize().as_bytes())
+    TweakableHash::named(session, hasher.finalize().as_bytes())
 }
 
 /// The hash where this call uses it: tweaks of gates and of pairs never meet, for their places differ.
@@ -91,7 +91,7 @@ pub(super) struct Oracle<'h> {
 }
 
 impl<'h> Oracle<'h> {
-    pub(super) fn new(trio: &Trio, hash: &'h Hash, plan: &Plan<'_>) -> Oracle<'h> {
+    pub(super) fn new(trio: &Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Oracle<'h> {
         let place = |step| Place::new(step, plan.roles.first, plan.roles.evaluator);
         // the mutant hashes pairs where gates are hashed
         let pairs = if trio.is_weak(Weakness::PairsAsGates) { GATES } else { PAIRS };

@@ -1,7 +1,7 @@
 //! The walk over a circuit with a label on each wire: the same for garblers, whose labels are those for zero,
 //! and for the evaluator, who has one of the two.
 
-use divisi_circuit::{Linear, Program};
+use divisi_circuit::{LinearGate, Program};
 use divisi_core::Abort;
 use divisi_ot::Kept;
 
@@ -37,13 +37,13 @@ pub(super) fn walk(
         for gate in level.linear() {
             for l in 0..lanes {
                 match *gate {
-                    Linear::Constant { out, value } => {
+                    LinearGate::Constant { out, value } => {
                         held[out.index() * lanes + l] = walker.constant(value);
                     }
-                    Linear::Not { out, x } => {
+                    LinearGate::Not { out, x } => {
                         held[out.index() * lanes + l] = walker.not(held[x.index() * lanes + l]);
                     }
-                    Linear::Xor { out, x, y } => {
+                    LinearGate::Xor { out, x, y } => {
                         held[out.index() * lanes + l] =
                             held[x.index() * lanes + l] ^ held[y.index() * lanes + l];
                     }

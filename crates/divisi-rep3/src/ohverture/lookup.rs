@@ -1,7 +1,7 @@
 //! Lookups and samples: sums over vectors that are turned to an opened place.
 
 use super::make::{Monomials, mask, words};
-use super::table::{Table, entries, turn};
+use super::table::{LookupTable, entries, turn};
 use super::{BlackBox, Lot, OneHotsAdd, OneHotsRss, VECTORS};
 #[cfg(doc)]
 use crate::blackbox::PIECE;
@@ -29,7 +29,7 @@ impl BlackBox {
     /// session.
     pub fn lookup<F: Element, G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         x: &Shared<F>,
         vectors: OneHotsRss,
     ) -> Result<Shared<G>, Abort> {
@@ -47,7 +47,7 @@ impl BlackBox {
     /// vectors.
     pub fn lookup_additive<F: Element, G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         x: &Shared<F>,
         vectors: OneHotsAdd,
     ) -> Result<Additive<G>, Abort> {
@@ -65,7 +65,7 @@ impl BlackBox {
     /// As [`BlackBox::lookup_additive`].
     pub fn lookup_sqrt<F: Element, G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         x: &Shared<F>,
         vectors: OneHotsAdd,
     ) -> Result<Shared<G>, Abort> {
@@ -80,7 +80,7 @@ impl BlackBox {
     /// index.
     pub fn lookup_of_additive<F: Element, G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         x: Additive<F>,
         vectors: OneHotsRss,
     ) -> Result<(Shared<G>, Shared<F>), Abort> {
@@ -97,7 +97,7 @@ impl BlackBox {
     /// As [`BlackBox::lookup_of_additive`] and [`BlackBox::lookup_additive`].
     pub fn lookup_additive_of_additive<F: Element, G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         x: Additive<F>,
         vectors: OneHotsAdd,
     ) -> Result<(Additive<G>, Shared<F>), Abort> {
@@ -112,7 +112,11 @@ impl BlackBox {
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless the vectors are of the table's length.
-    pub fn sample<G: Element>(&mut self, table: &Table<G>, vectors: OneHotsRss) -> Result<Shared<G>, Abort> {
+    pub fn sample<G: Element>(
+        &mut self,
+        table: &LookupTable<G>,
+        vectors: OneHotsRss,
+    ) -> Result<Shared<G>, Abort> {
         self.demand(LOOKUP, table.k == vectors.made.k, Misfit::Lanes)?;
         self.take("sample", table.k, Some(table.digest()), &vectors.lot)?;
         let places = Places { c: vec![0; vectors.count()], rests_on: 0 };
@@ -125,7 +129,7 @@ impl BlackBox {
     /// As [`BlackBox::sample`]; [`Abort::Misuse`] for too many products, as [`BlackBox::lookup_additive`].
     pub fn sample_additive<G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         vectors: OneHotsAdd,
     ) -> Result<Additive<G>, Abort> {
         self.demand(LOOKUP, table.k == vectors.k(), Misfit::Lanes)?;
@@ -137,7 +141,7 @@ impl BlackBox {
 
     fn demand_table<F: Element, G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         k: usize,
         x: &Shared<F>,
         vectors: usize,
@@ -148,7 +152,7 @@ impl BlackBox {
 
     fn demand_fit<G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         k: usize,
         lanes: usize,
         vectors: usize,
@@ -197,7 +201,7 @@ impl BlackBox {
     /// The sums over replicated vectors.
     fn replicated<G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         made: &Monomials,
         lot: &Lot,
         places: &Places,
@@ -219,7 +223,7 @@ impl BlackBox {
     /// The inner products of the high vector with the sums over the low one, row by row.
     fn additive<G: Element>(
         &mut self,
-        table: &Table<G>,
+        table: &LookupTable<G>,
         vectors: &OneHotsAdd,
         places: &Places,
     ) -> Additive<G> {

@@ -53,7 +53,7 @@ mod table;
 
 pub use cube::{Cube, MAX_CUBE_BITS, MAX_CUBE_WIDTH, OneHotsCube};
 pub use dimensions::Dimensions;
-pub use table::{MAX_BITS, Table};
+pub use table::{LookupTable, MAX_BITS};
 
 use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};
 use crate::share::Rep;

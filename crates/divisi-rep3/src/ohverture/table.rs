@@ -7,7 +7,7 @@ use crate::blackbox::Element;
 pub const MAX_BITS: usize = 16;
 
 /// A public table of 2^k entries, k from 1 to 16.
-pub struct Table<G: Element> {
+pub struct LookupTable<G: Element> {
     pub(super) k: usize,
     /// How many low bits of the entries are used.
     pub(super) width: usize,
@@ -18,10 +18,10 @@ pub struct Table<G: Element> {
     entry: std::marker::PhantomData<G>,
 }
 
-impl<G: Element> Table<G> {
+impl<G: Element> LookupTable<G> {
     /// A table of these entries; `None` unless there are 2^k of them, k from 1 to 16.
     #[must_use]
-    pub fn new(entries: &[G]) -> Option<Table<G>> {
+    pub fn new(entries: &[G]) -> Option<LookupTable<G>> {
         let k = entries.len().trailing_zeros() as usize;
         if !entries.len().is_power_of_two() || !(1..=MAX_BITS).contains(&k) {
             return None;
@@ -38,7 +38,7 @@ impl<G: Element> Table<G> {
             }
         }
         let digest = *hasher.finalize().as_bytes();
-        Some(Table { k, width, planes, digest, entry: std::marker::PhantomData })
+        Some(LookupTable { k, width, planes, digest, entry: std::marker::PhantomData })
     }
 
     /// What it is, in a view.
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn the_one_entry_of_a_turned_vector_finds_its_entry() {
         for k in 1..=9_usize {
-            let table = Table::new(&(0..1 << k).map(|i| Gf64(i * 77 + 3)).collect::<Vec<_>>()).unwrap();
+            let table = LookupTable::new(&(0..1 << k).map(|i| Gf64(i * 77 + 3)).collect::<Vec<_>>()).unwrap();
             for r in 0..1_usize << k {
                 let mut products = vec![0; words(k)];
                 (1..1 << k)
@@ -148,10 +148,13 @@ mod tests {
 
     #[test]
     fn tables_have_two_to_the_k_entries_and_their_width() {
-        assert!(Table::<Gf4>::new(&[]).is_none() && Table::new(&[Gf4::ONE]).is_none());
-        assert!(Table::new(&[Gf4::ONE; 3]).is_none() && Table::new(&vec![Gf4::ONE; 1 << 17]).is_none());
-        assert_eq!(Table::new(&[Gf4::ZERO; 2]).unwrap().width(), 1);
-        let wide = Table::new(&[Gf128(1 << 100 | 5), Gf128(7)]).unwrap();
+        assert!(LookupTable::<Gf4>::new(&[]).is_none() && LookupTable::new(&[Gf4::ONE]).is_none());
+        assert!(
+            LookupTable::new(&[Gf4::ONE; 3]).is_none()
+                && LookupTable::new(&vec![Gf4::ONE; 1 << 17]).is_none()
+        );
+        assert_eq!(LookupTable::new(&[Gf4::ZERO; 2]).unwrap().width(), 1);
+        let wide = LookupTable::new(&[Gf128(1 << 100 | 5), Gf128(7)]).unwrap();
         assert_eq!((wide.width(), wide.index_bits()), (101, 1));
         assert_eq!([wide.sum(0, 1, &[1]), wide.sum(0, 1, &[2])], [Gf128(1 << 100 | 5), Gf128(7)]);
     }

@@ -17,7 +17,7 @@ use crate::coin::{Coin, next_elements, next_words, toy};
 use crate::ohv::byte::DRAWN;
 use crate::{Protocol, Rep3, Security, Trio};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Bytes, Direction, Job, Step, settle};
+use divisi_core::{Abort, Boolean, Bytes, Direction, ProgramRun, Step, settle};
 use divisi_field::{Field, Gf64};
 
 /// How many products of the black box there are, each in so many lanes.
@@ -214,7 +214,7 @@ fn computed(kind: Kind, trio: Trio) -> Result<f64, Abort> {
         e.sbox(Direction::Encrypt, &mut [&mut x])?;
     } else {
         let (program, bit) = (and(), e.public_bit(&[true]));
-        e.run(&mut [Job::new(&program, vec![bit.clone(), bit])])?;
+        e.run(&mut [ProgramRun::new(&program, vec![bit.clone(), bit])])?;
     }
     let pending = e.close(());
     settle(&mut e, pending)?;

@@ -2,7 +2,7 @@
 //! off or something left out (`Gap`) or against the protocol.
 
 use super::{bits, engine, in_the_clear, inputs, play, small_program};
-use divisi_core::{Abort, Boolean, Check, Job, PartyId, Step};
+use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, Step};
 use divisi_ot::record::{self, Call};
 use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::adversary::{Lie, Weakness};
@@ -112,7 +112,7 @@ fn hashed(gap: Gap) -> [Vec<Call>; 3] {
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;
         record::begin();
-        let end = e.run(&mut [Job::new(&program, wires)]);
+        let end = e.run(&mut [ProgramRun::new(&program, wires)]);
         let calls = record::end().calls;
         end.map(|()| calls)
     });
@@ -182,7 +182,7 @@ fn the_evaluator_says_nothing_before_z() {
         let secret = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;
-        e.run(&mut [Job::new(&program, wires)])
+        e.run(&mut [ProgramRun::new(&program, wires)])
     });
     assert!(ends.iter().all(Result::is_ok));
     let [first, second, evaluator] = roles(0);

@@ -3,7 +3,7 @@
 use super::attacks::roles;
 use super::{bits, bytes, dealt, engine, inputs, random_program, turn};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Boolean, Check, Counts, Job, settle};
+use divisi_core::{Boolean, Check, Counts, ProgramRun, settle};
 use divisi_net::wire_bytes;
 use divisi_rep3::lab::run;
 use divisi_symmetric::algorithm::Settings;
@@ -20,7 +20,7 @@ fn counts(program: &Program, lanes: usize, calls: usize) -> Vec<Counts> {
         turn(&mut e, calls)?;
         let wires = bits(&mut e, &secret)?;
         e.trio().session().phase("call");
-        let mut jobs = [Job::new(program, wires)];
+        let mut jobs = [ProgramRun::new(program, wires)];
         e.run(&mut jobs)?;
         let out = bytes(&mut e, &jobs[0].wires)?;
         let pending = e.close_linear(out)?;
@@ -134,7 +134,7 @@ fn a_verdict_is_one_message_more() {
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;
         e.trio().session().phase("call");
-        let mut jobs = [Job::new(&program, wires)];
+        let mut jobs = [ProgramRun::new(&program, wires)];
         e.run(&mut jobs)?;
         let mut out = bytes(&mut e, &jobs[0].wires)?;
         let released = out.split_off(1);

@@ -3,7 +3,7 @@
 use super::attacks::{LANES, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
 use divisi_core::testing::memory::Needle;
-use divisi_core::{Abort, Boolean, Check, Job, Step, settle};
+use divisi_core::{Abort, Boolean, Check, ProgramRun, Step, settle};
 use divisi_rep3::adversary::harness::{Harness, failed_check};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Rep3, Trio};
@@ -41,7 +41,7 @@ fn one_call_does_not_serve_two_jobs() {
                 let me = trio.me();
                 let (mut e, wires) = begin(trio, &parts, calls)?;
                 e.use_handles(if me == other { b"key 2, request 7" } else { b"key 1, request 7" });
-                e.run(&mut [Job::new(&program, wires)])
+                e.run(&mut [ProgramRun::new(&program, wires)])
             });
             let evaluator = &ends[roles(calls)[2].index()];
             let Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. }) = evaluator else {
@@ -60,7 +60,7 @@ fn one_call_does_not_serve_two_circuits() {
         let ends = Harness::default().act(|trio| {
             let me = trio.me();
             let (mut e, wires) = begin(trio, &parts, 0)?;
-            e.run(&mut [Job::new(&programs[usize::from(me == other)], wires)])
+            e.run(&mut [ProgramRun::new(&programs[usize::from(me == other)], wires)])
         });
         let evaluator = &ends[roles(0)[2].index()];
         // before any table is there to compare
@@ -87,8 +87,8 @@ fn a_call_follows_the_same_calls() {
         let me = trio.me();
         let (mut e, wires) = begin(trio, &parts, 0)?;
         let n = usize::from(me == roles(1)[1]);
-        e.run(&mut [Job::new(&empty[n], wires[..=n].to_vec())])?;
-        e.run(&mut [Job::new(&program, wires)])
+        e.run(&mut [ProgramRun::new(&empty[n], wires[..=n].to_vec())])?;
+        e.run(&mut [ProgramRun::new(&program, wires)])
     });
     assert_eq!(failed_check(&ends[roles(1)[2].index()]), Some(Check::Y1));
 }
@@ -106,7 +106,7 @@ fn another_seed_is_noticed() {
                     trio.plant_delta(needle);
                 }
                 let (mut e, wires) = begin(trio, &parts, calls)?;
-                e.run(&mut [Job::new(&program, wires)])
+                e.run(&mut [ProgramRun::new(&program, wires)])
             });
             assert_eq!(failed_check(&ends[roles(calls)[2].index()]), Some(Check::Y2));
         }
@@ -124,7 +124,7 @@ fn another_salt_is_noticed() {
             harness.change(liar, evaluator, "divisi_rep3::garbled/salt", 0, |body| body[3] ^= 1);
             let ends = harness.act(|trio| {
                 let (mut e, wires) = begin(trio, &parts, calls)?;
-                e.run(&mut [Job::new(&program, wires)])
+                e.run(&mut [ProgramRun::new(&program, wires)])
             });
             let end = &ends[evaluator.index()];
             assert!(
@@ -144,8 +144,8 @@ fn an_aborted_call_does_not_come_again() {
     harness.change(first, evaluator, "divisi_rep3::garbled/tables", 0, |body| body[0] ^= 1);
     let again = harness.act(|trio| {
         let (mut e, wires) = begin(trio, &parts, 0)?;
-        let once = e.run(&mut [Job::new(&program, wires.clone())]).is_err();
-        let twice = e.run(&mut [Job::new(&program, wires)]).is_err();
+        let once = e.run(&mut [ProgramRun::new(&program, wires.clone())]).is_err();
+        let twice = e.run(&mut [ProgramRun::new(&program, wires)]).is_err();
         Ok((once, twice))
     });
     // P2 hears nothing of it in its call, but gets nothing in any that it evaluates or garbles first
@@ -172,7 +172,7 @@ fn a_garbler_may_answer_late() {
                     // ends when the other one's sender is gone
                     let _ = wait.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 }
-                let mut jobs = [Job::new(&program, wires)];
+                let mut jobs = [ProgramRun::new(&program, wires)];
                 let is_second = late == 0;
                 if me == quick && !is_second {
                     drop(done.lock().unwrap_or_else(PoisonError::into_inner).take());

@@ -15,7 +15,7 @@ mod sweep;
 
 use common::{Noise, in_the_clear, random_program};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Convert, Job, settle};
+use divisi_core::{Abort, Boolean, Convert, ProgramRun, settle};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Rounds, Security, Trio};
@@ -68,7 +68,7 @@ fn play(
     let mut e = engine(trio);
     turn(&mut e, skip)?;
     let wires = bits(&mut e, &secret)?;
-    let mut jobs = [Job::new(program, wires)];
+    let mut jobs = [ProgramRun::new(program, wires)];
     e.run(&mut jobs)?;
     let out = bytes(&mut e, &jobs[0].wires)?;
     let pending = e.close_linear(out)?;
@@ -80,7 +80,7 @@ fn play(
 fn turn(e: &mut Rep3, calls: usize) -> Result<(), Abort> {
     let empty = Build::new().finish();
     for _ in 0..calls {
-        e.run(&mut [Job::new(&empty, vec![])])?;
+        e.run(&mut [ProgramRun::new(&empty, vec![])])?;
     }
     Ok(())
 }

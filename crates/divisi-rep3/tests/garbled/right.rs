@@ -1,7 +1,7 @@
 //! Right in every role.
 
 use super::{Noise, bits, bytes, dealt, engine, in_the_clear, inputs, play, random_program, turn};
-use divisi_core::{Boolean, Job, settle};
+use divisi_core::{Boolean, ProgramRun, settle};
 use divisi_rep3::lab::run;
 use divisi_rep3::{Protocol, Rep3, Rounds, Security};
 use divisi_symmetric::circuits::named;
@@ -53,7 +53,7 @@ fn jobs_of_one_call_do_not_disturb_each_other() {
         let mut e = engine(trio);
         let wires = [bits(&mut e, &a)?, bits(&mut e, &b)?, bits(&mut e, &[&b[..], &c].concat())?];
         let mut jobs: Vec<_> =
-            programs.iter().zip(wires).map(|(program, wires)| Job::new(program, wires)).collect();
+            programs.iter().zip(wires).map(|(program, wires)| ProgramRun::new(program, wires)).collect();
         e.run(&mut jobs)?;
         let mut opened = Vec::new();
         for job in &jobs {
@@ -84,7 +84,7 @@ fn shares_serve_the_other_way_and_back() {
                 let mut wires = bits(&mut e, &secret)?;
                 for (i, program) in programs.iter().enumerate() {
                     e.use_rounds(order[i % 2]);
-                    let mut jobs = [Job::new(program, wires)];
+                    let mut jobs = [ProgramRun::new(program, wires)];
                     e.run(&mut jobs)?;
                     let [job] = jobs;
                     wires = job.wires;

@@ -3,7 +3,7 @@
 use super::attacks::{Gap, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, small_program, turn};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Boolean, Job, settle};
+use divisi_core::{Abort, Boolean, ProgramRun, settle};
 use divisi_rep3::adversary::harness::{Recording, Way, failed_check};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -26,7 +26,7 @@ fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
             let mut e = engine(trio);
             turn(&mut e, calls)?;
             let wires = bits(&mut e, &secret)?;
-            let mut jobs = [Job::new(&program, wires)];
+            let mut jobs = [ProgramRun::new(&program, wires)];
             e.run(&mut jobs)?;
             let out = bytes(&mut e, &jobs[0].wires)?;
             let pending = e.close_linear(out)?;
@@ -84,7 +84,7 @@ fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
         let mut e = engine(trio);
         for secret in &secret {
             let wires = bits(&mut e, secret)?;
-            e.run(&mut [Job::new(&program, wires)])?;
+            e.run(&mut [ProgramRun::new(&program, wires)])?;
             turn(&mut e, 2)?;
         }
         e.trio().barrier()?;
@@ -118,7 +118,7 @@ pub fn sum_of_two_calls(gap: Gap) -> bool {
         let mut results = Vec::new();
         for secret in &secret {
             let wires = bits(&mut e, secret)?;
-            let mut jobs = [Job::new(&program, wires)];
+            let mut jobs = [ProgramRun::new(&program, wires)];
             e.run(&mut jobs)?;
             let out = bytes(&mut e, &jobs[0].wires)?;
             let pending = e.close_linear(out)?;
@@ -166,7 +166,7 @@ fn split_run(gap: Gap, calls: usize, program: &Program) -> (bool, bool) {
         let mut e = engine(trio);
         turn_without_barrier(&mut e, calls)?;
         let wires = bits(&mut e, &[x])?;
-        let mut jobs = [Job::new(program, wires[..1].to_vec())];
+        let mut jobs = [ProgramRun::new(program, wires[..1].to_vec())];
         e.run(&mut jobs)
     });
     let aborted = failed_check(&ends[evaluator.index()]).is_some();

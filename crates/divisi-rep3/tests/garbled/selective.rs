@@ -3,7 +3,7 @@
 
 use super::attacks::{Gap, LANES, roles, transparent};
 use super::{bits, bytes, engine, inputs, small_program, turn};
-use divisi_core::{Abort, Boolean, Check, Job, PartyId, settle};
+use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, settle};
 use divisi_rep3::adversary::harness::many;
 use divisi_rep3::deal::Part;
 
@@ -61,7 +61,7 @@ fn spoil(gap: Gap, calls: usize, lanes: usize, spoiled: Spoiled, value: usize) -
         let mut e = engine(trio);
         turn(&mut e, calls)?;
         let wires = bits(&mut e, &secret)?;
-        let mut jobs = [Job::new(&program, wires)];
+        let mut jobs = [ProgramRun::new(&program, wires)];
         e.run(&mut jobs)?;
         let out = bytes(&mut e, &jobs[0].wires)?;
         let pending = e.close_linear(out)?;

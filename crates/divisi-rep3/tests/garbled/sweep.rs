@@ -3,7 +3,7 @@
 use super::attacks::LANES;
 use super::{bits, bytes, dealt, engine, in_the_clear, inputs, small_program, turn};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, Boolean, Job, PartyId, settle};
+use divisi_core::{Abort, Boolean, PartyId, ProgramRun, settle};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{Harness, links, many};
 use divisi_rep3::deal::Part;
@@ -17,7 +17,7 @@ fn act(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize) -> Result<Vec<Vec<u
     let program = small_program();
     e.trio().absorb("opened", &[8]);
     let wires = bits(&mut e, &secret)?;
-    let mut jobs = [Job::new(&program, wires)];
+    let mut jobs = [ProgramRun::new(&program, wires)];
     e.run(&mut jobs)?;
     let out = bytes(&mut e, &jobs[0].wires)?;
     let pending = e.close_linear(out)?;

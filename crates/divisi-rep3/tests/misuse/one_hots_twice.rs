@@ -2,9 +2,9 @@
 use divisi_core::Abort;
 use divisi_field::Gf8;
 use divisi_rep3::blackbox::{BlackBox, Shared};
-use divisi_rep3::ohverture::{OneHotsRss, Table};
+use divisi_rep3::ohverture::{OneHotsRss, LookupTable};
 
-fn twice(b: &mut BlackBox, t: &Table<Gf8>, x: &Shared<Gf8>, e: OneHotsRss) -> Result<(), Abort> {
+fn twice(b: &mut BlackBox, t: &LookupTable<Gf8>, x: &Shared<Gf8>, e: OneHotsRss) -> Result<(), Abort> {
     b.lookup(t, x, e)?;
     b.lookup(t, x, e).map(drop)
 }

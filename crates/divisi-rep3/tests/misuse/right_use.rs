@@ -2,7 +2,7 @@
 use divisi_core::{Abort, Bytes, Direction, settle};
 use divisi_field::Gf8;
 use divisi_rep3::blackbox::{BlackBox, Shared};
-use divisi_rep3::ohverture::{Cube, Table};
+use divisi_rep3::ohverture::{Cube, LookupTable};
 use divisi_rep3::{Block, Byte, Coin, Rep3};
 
 fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Abort> {
@@ -26,7 +26,7 @@ fn lanes(x: &Block) -> usize {
     divisi_core::Lanes::lanes(x)
 }
 
-fn black_box(b: &mut BlackBox, x: &Shared<Gf8>, t: &Table<Gf8>) -> Result<(Vec<Gf8>, Vec<Gf8>), Abort> {
+fn black_box(b: &mut BlackBox, x: &Shared<Gf8>, t: &LookupTable<Gf8>) -> Result<(Vec<Gf8>, Vec<Gf8>), Abort> {
     let xx = b.local_mul(x, x)?;
     let xx = b.reshare(xx)?;
     let [once, twice] = [b.rohv_rss(8, 3)?, b.rohv_rss(8, 3)?];

@@ -6,7 +6,7 @@ use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
 use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
-use divisi_rep3::ohverture::{Cube, Table};
+use divisi_rep3::ohverture::{Cube, LookupTable};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
@@ -176,8 +176,8 @@ pub fn false_component(check: Option<Check>) -> bool {
     deceives(&results, &squares())
 }
 
-fn table() -> Table<Gf8> {
-    Table::new(&(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap()
+fn table() -> LookupTable<Gf8> {
+    LookupTable::new(&(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap()
 }
 
 /// Party 1 makes a product of replicated vectors wrong.

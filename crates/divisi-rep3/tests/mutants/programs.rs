@@ -1,7 +1,7 @@
 //! Lies about products of Boolean programs.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Check, Convert, Job, settle};
+use divisi_core::{Abort, Boolean, Check, Convert, ProgramRun, settle};
 use divisi_rep3::adversary::harness::{Harness, party};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
 
@@ -30,7 +30,7 @@ fn multiply(trio: Trio, lies: bool) -> Result<bool, Abort> {
     }
     let (x, y) = (e.random_bytes(9)?, e.random_bytes(9)?);
     let bits: [[Bit; 8]; 2] = [e.convert(x.clone())?, e.convert(y.clone())?];
-    let mut jobs = [Job::new(&program, bits.into_iter().flatten().collect())];
+    let mut jobs = [ProgramRun::new(&program, bits.into_iter().flatten().collect())];
     e.run(&mut jobs)?;
     let [job] = jobs;
     let z: Byte = e.convert(std::array::from_fn::<Bit, 8, _>(|i| job.wires[i].clone()))?;

@@ -1,6 +1,6 @@
 //! Attacks on the start of sessions, on views, streams and coins.
 
-use divisi_core::{Check, Parameters, settle};
+use divisi_core::{Check, PublicParameters, settle};
 use divisi_net::{Machine, World};
 use divisi_rep3::adversary::harness::{Harness, party};
 use divisi_rep3::{Protocol, Rep3, Security};
@@ -29,7 +29,7 @@ pub fn split_nonce(check: Option<Check>) -> bool {
 
 /// One party starts with another version of the protocol.
 pub fn other_parameters(check: Option<Check>) -> bool {
-    let base = || check.into_iter().fold(Parameters::new("rep3"), Parameters::without);
+    let base = || check.into_iter().fold(PublicParameters::new("rep3"), PublicParameters::without);
     let parameters =
         [base().with("protocol", b"gf4"), base().with("protocol", b"gf8"), base().with("protocol", b"gf4")];
     Harness::default().act_each(&parameters, |_| {}, |_| Ok(())).iter().any(Result::is_ok)
@@ -63,7 +63,7 @@ impl World for Repeating {
 /// A party that uses its nonce twice makes an id return.
 pub fn repeated_nonce(check: Option<Check>) -> bool {
     let id = || {
-        let parameters = check.into_iter().fold(Parameters::new("rep3"), Parameters::without);
+        let parameters = check.into_iter().fold(PublicParameters::new("rep3"), PublicParameters::without);
         let harness = Harness::in_world(&parameters, Arc::new(Repeating));
         let repeats = |p| REPEATS.set(p == party(1));
         let all = [parameters.clone(), parameters.clone(), parameters];

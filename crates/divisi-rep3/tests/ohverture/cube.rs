@@ -118,12 +118,12 @@ fn the_cost_by_which_a_way_is_chosen_is_what_it_costs() {
                     Dimensions::Two => {
                         let vectors = b.rohv_add(k, 4)?;
                         b.session().phase("online");
-                        b.lookup_sqrt(&Table::new(&table).unwrap(), &x, vectors)?
+                        b.lookup_sqrt(&LookupTable::new(&table).unwrap(), &x, vectors)?
                     }
                     Dimensions::One => {
                         let vectors = b.rohv_rss(k, 4)?;
                         b.session().phase("online");
-                        b.lookup(&Table::new(&table).unwrap(), &x, vectors)?
+                        b.lookup(&LookupTable::new(&table).unwrap(), &x, vectors)?
                     }
                 };
                 b.session().phase("rest");

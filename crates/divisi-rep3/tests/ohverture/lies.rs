@@ -6,8 +6,8 @@ fn x() -> Vec<Gf8> {
     (0..LANES).map(|l| Gf8(31 * l as u8 + 2)).collect()
 }
 
-fn table() -> Table<Gf8> {
-    Table::new(&(0..=255_u8).map(|i| Gf8(i).inverse() + Gf8(0x63)).collect::<Vec<_>>()).unwrap()
+fn table() -> LookupTable<Gf8> {
+    LookupTable::new(&(0..=255_u8).map(|i| Gf8(i).inverse() + Gf8(0x63)).collect::<Vec<_>>()).unwrap()
 }
 
 /// Two lookups that feed one another, of each kind.
@@ -111,8 +111,8 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
 /// anything is verified.
 #[test]
 fn a_party_with_another_table_or_call_is_an_abort() {
-    let other = Table::new(&(0..=255_u8).map(Gf8).collect::<Vec<_>>()).unwrap();
-    let wide = Table::new(
+    let other = LookupTable::new(&(0..=255_u8).map(Gf8).collect::<Vec<_>>()).unwrap();
+    let wide = LookupTable::new(
         &(0..=255_u64).map(|i| Gf64(u64::from(Gf8(i as u8).inverse().0 ^ 0x63))).collect::<Vec<_>>(),
     );
     let wide = wide.unwrap();

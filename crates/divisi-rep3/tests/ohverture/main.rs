@@ -11,7 +11,7 @@ use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{Harness, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, PIECE, Shared};
 use divisi_rep3::lab;
-use divisi_rep3::ohverture::{MAX_BYTES, Table};
+use divisi_rep3::ohverture::{LookupTable, MAX_BYTES};
 
 const PRODUCTS: &str = "divisi_rep3::ohverture::make/products";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
@@ -130,7 +130,7 @@ fn lookups<F: Element, G: Element>(k: usize, lanes: usize, width: usize) {
         G::from_low_bits(word.rotate_right(5) & (u128::MAX >> (128 - width)) | (i == 0) as u128)
     };
     let entries: Vec<G> = (0..1 << k).map(entry).collect();
-    let table = Table::new(&entries).unwrap();
+    let table = LookupTable::new(&entries).unwrap();
     assert_eq!(table.width(), width);
     let x: Vec<F> =
         (0..lanes).map(|l| F::from_low_bits(((l * 40_503 + 7) & ((1 << k) - 1)) as u128)).collect();
@@ -180,7 +180,7 @@ fn vectors_and_lookups_cost_what_the_table_says() {
 fn lookups_of_additive<F: Element>() {
     let k = F::BITS;
     let entries: Vec<Gf64> = (0..1_u64 << k).map(|i| Gf64(i * i + 1)).collect();
-    let table = Table::new(&entries).unwrap();
+    let table = LookupTable::new(&entries).unwrap();
     let x: Vec<F> = (0..LANES).map(|l| F::from_low_bits((5 * l + 1) as u128)).collect();
     let expected: Vec<Gf64> = x.iter().map(|x| entries[(*x * *x).to_bits() as usize]).collect();
     let (outs, counts) = run(|b| {
@@ -214,7 +214,7 @@ fn an_additive_index_costs_twice_the_bits_and_no_round() {
 #[test]
 fn the_square_root_is_one() {
     for k in [2, 4, 8, 12, 16] {
-        let table = Table::new(&(0..1 << k).map(|i| Gf64(i ^ 2)).collect::<Vec<_>>()).unwrap();
+        let table = LookupTable::new(&(0..1 << k).map(|i| Gf64(i ^ 2)).collect::<Vec<_>>()).unwrap();
         let (out, counts) = run(|b| {
             let x = input(b, &[Gf64(1)])?;
             b.session().phase("ahead");
@@ -244,7 +244,7 @@ fn what_does_not_fit_is_refused() {
         is_misuse("a size", |trio| BlackBox::new(trio).rohv_rss(k, count).map(drop));
         is_misuse("a size", |trio| BlackBox::new(trio).rohv_add(k, count.saturating_mul(128)).map(drop));
     }
-    let table = Table::new(&[Gf8(1); 16]).unwrap();
+    let table = LookupTable::new(&[Gf8(1); 16]).unwrap();
     for (k, count) in [(4, 2), (5, 3)] {
         is_misuse("vectors of another table or number", |trio| {
             let b = &mut BlackBox::new(trio);
@@ -259,7 +259,7 @@ fn what_does_not_fit_is_refused() {
         let vectors = b.rohv_add(4, 3)?;
         b.lookup_additive(&table, &x, vectors).map(drop)
     });
-    let table16 = Table::new(&vec![Gf64(1); 1 << 16]).unwrap();
+    let table16 = LookupTable::new(&vec![Gf64(1); 1 << 16]).unwrap();
     let many = (PIECE >> 8) as usize + 1;
     is_misuse("more products than are made at once", |trio| {
         let b = &mut BlackBox::new(trio);

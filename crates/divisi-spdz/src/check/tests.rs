@@ -8,14 +8,14 @@ use crate::share::Auth;
 use crate::source::Products;
 use crate::toy::Toy;
 use divisi_core::testing::{Harness, Way, failed_check, many, party};
-use divisi_core::{Abort, Check, Parameters, PartyId, Step, step};
+use divisi_core::{Abort, Check, PartyId, PublicParameters, Step, step};
 use divisi_field::{Field, Gf48};
 
 const OPENED: Step = step!("opened");
 const DONE: Step = step!("done");
 
 fn harness(n: usize) -> Harness {
-    Harness::new(n, &Parameters::new("checks of MACs"))
+    Harness::new(n, &PublicParameters::new("checks of MACs"))
 }
 
 /// So many random elements, opened; P_2 adds `d` at these places.
@@ -354,7 +354,7 @@ fn sigmas_wait_for_all_commitments() {
 /// Whether P_2, over a field of 256 elements, gets a lie about one value past P_1's check: it adds a guess of
 /// alpha to its share of the MAC.
 fn forged(seed: u64) -> bool {
-    let parameters = Parameters::new("toy MACs").without(Check::K9);
+    let parameters = PublicParameters::new("toy MACs").without(Check::K9);
     let harness = Harness::new(2, &parameters);
     let ends = harness.act(|session| {
         let (mut party, mut dealer) = Dealer::<Toy>::deal(session, (seed % 251) as u8)?;

@@ -3,7 +3,7 @@
 //! Squaring is linear over GF(2), but not what a MAC follows: a power of 2 of x is a linear map of x's bits,
 //! so that each element that is to be squared is decomposed.
 
-use super::{Byte, Protocol, Spdz};
+use super::{AuthByte, Spdz, SpdzProtocol};
 use crate::part::{Host, Mac};
 use crate::party::Told;
 use crate::share::Auth;
@@ -59,8 +59,8 @@ impl<F: Host> Spdz<F> {
     /// Adversary: n - 1 malicious. Cost (test `counts_of_the_powers`): AES-BD 6 products and 2 decompositions
     /// in 5 rounds, AES-RP 4 and 4 in 7; decryption one decomposition and round less.
     #[inline(never)]
-    pub(super) fn powers(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
-        let mut all = Byte::with_room(x.iter().map(|x| x.len()).sum());
+    pub(super) fn powers(&mut self, d: Direction, x: &mut [&mut AuthByte<F>]) -> Result<(), Abort> {
+        let mut all = AuthByte::with_room(x.iter().map(|x| x.len()).sum());
         x.iter().for_each(|x| all.append(x));
         let before = match d {
             Direction::Encrypt => frobenius(0),
@@ -70,8 +70,8 @@ impl<F: Host> Spdz<F> {
             }
         };
         let mut inverse = match self.protocol {
-            Protocol::RivainProuff => self.rivain_prouff(&all, &before)?,
-            Protocol::Lookup | Protocol::BitDecomposition | Protocol::Raw => {
+            SpdzProtocol::RivainProuff => self.rivain_prouff(&all, &before)?,
+            SpdzProtocol::Lookup | SpdzProtocol::BitDecomposition | SpdzProtocol::Raw => {
                 self.six_products(&all, &before)?
             }
         };
@@ -90,14 +90,14 @@ impl<F: Host> Spdz<F> {
     }
 
     /// X^254 = ((X^2 X^4)(X^8 X^16))((X^32 X^64) X^128), all squares from one decomposition (section 3.3).
-    fn six_products(&mut self, x: &Byte<F>, before: &Linear) -> Result<Byte<F>, Abort> {
+    fn six_products(&mut self, x: &AuthByte<F>, before: &Linear) -> Result<AuthByte<F>, Abort> {
         let lanes = x.len();
         let bits = self.decompose(x)?;
         let power = |i: u32| linear(&bits, &after(&frobenius(i), before), lanes);
         let left = joined(&[&power(1), &power(3), &power(5)]);
         let right = joined(&[&power(2), &power(4), &power(6)]);
         let pairs = self.multiply(&left, &right)?;
-        let part = |of: &Byte<F>, i: usize| of.part(i * lanes..(i + 1) * lanes);
+        let part = |of: &AuthByte<F>, i: usize| of.part(i * lanes..(i + 1) * lanes);
         let left = joined(&[&part(&pairs, 0), &part(&pairs, 2)]);
         let right = joined(&[&part(&pairs, 1), &power(7)]);
         let halves = self.multiply(&left, &right)?;
@@ -105,7 +105,7 @@ impl<F: Host> Spdz<F> {
     }
 
     /// {X, X^2} -> {X^3, X^12} -> X^14; X^15, X^240 -> X^254 (section 3.1).
-    fn rivain_prouff(&mut self, x: &Byte<F>, before: &Linear) -> Result<Byte<F>, Abort> {
+    fn rivain_prouff(&mut self, x: &AuthByte<F>, before: &Linear) -> Result<AuthByte<F>, Abort> {
         let lanes = x.len();
         let bits = self.decompose(x)?;
         let [x1, x2] = [0, 1].map(|i| linear(&bits, &after(&frobenius(i), before), lanes));
@@ -120,7 +120,7 @@ impl<F: Host> Spdz<F> {
     }
 
     #[inline(never)]
-    pub(super) fn multiply(&mut self, x: &Byte<F>, y: &Byte<F>) -> Result<Byte<F>, Abort> {
+    pub(super) fn multiply(&mut self, x: &AuthByte<F>, y: &AuthByte<F>) -> Result<AuthByte<F>, Abort> {
         let triples = self.byte_triples(x.len())?;
         self.party.multiply(x, y, triples)
     }
@@ -129,9 +129,9 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub(super) fn multiply_and_decompose(
         &mut self,
-        x: &Byte<F>,
-        y: &Byte<F>,
-    ) -> Result<(Byte<F>, Auth<Gf2, F>), Abort> {
+        x: &AuthByte<F>,
+        y: &AuthByte<F>,
+    ) -> Result<(AuthByte<F>, Auth<Gf2, F>), Abort> {
         let triples = self.byte_triples(x.len())?;
         let masked = self.begin_decomposition(x)?;
         let told = self.party.tell(DECOMPOSE, &masked.1.x)?;
@@ -143,14 +143,14 @@ impl<F: Host> Spdz<F> {
     /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; \[\[x_k\]\] = \[\[r_k\]\] + that
     /// bit. One round.
     #[inline(never)]
-    pub(super) fn decompose(&mut self, x: &Byte<F>) -> Result<Auth<Gf2, F>, Abort> {
+    pub(super) fn decompose(&mut self, x: &AuthByte<F>) -> Result<Auth<Gf2, F>, Abort> {
         let masked = self.begin_decomposition(x)?;
         let told = self.party.tell(DECOMPOSE, &masked.1.x)?;
         self.end_decomposition(masked, told)
     }
 
     /// r, and x + r.
-    fn begin_decomposition(&mut self, x: &Byte<F>) -> Result<(Auth<Gf2, F>, Byte<F>), Abort> {
+    fn begin_decomposition(&mut self, x: &AuthByte<F>) -> Result<(Auth<Gf2, F>, AuthByte<F>), Abort> {
         let r = self.random_bits(8 * x.len())?;
         let mut masked = bytes(&r, x.len());
         self.party.mask(&mut masked, x)?;
@@ -159,7 +159,7 @@ impl<F: Host> Spdz<F> {
 
     fn end_decomposition(
         &mut self,
-        (mut r, masked): (Auth<Gf2, F>, Byte<F>),
+        (mut r, masked): (Auth<Gf2, F>, AuthByte<F>),
         told: Told<Gf8>,
     ) -> Result<Auth<Gf2, F>, Abort> {
         let opened = self.party.hear(told, &masked.m)?;
@@ -171,8 +171,8 @@ impl<F: Host> Spdz<F> {
 }
 
 /// The image of decomposed bytes under a linear map; local.
-pub(super) fn linear<F: Host>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -> Byte<F> {
-    let mut out = Byte::<F>::zeros(lanes);
+pub(super) fn linear<F: Host>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -> AuthByte<F> {
+    let mut out = AuthByte::<F>::zeros(lanes);
     for (plane, image) in bits.x.chunks(lanes.max(1)).zip(map) {
         for (x, bit) in out.x.iter_mut().zip(plane) {
             x.0 ^= image.0 & (bit.to_bits() as u8).wrapping_neg();
@@ -185,8 +185,8 @@ pub(super) fn linear<F: Host>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -
     out
 }
 
-pub(super) fn joined<F: Mac>(parts: &[&Byte<F>]) -> Byte<F> {
-    let mut all = Byte::with_room(parts.iter().map(|part| part.len()).sum());
+pub(super) fn joined<F: Mac>(parts: &[&AuthByte<F>]) -> AuthByte<F> {
+    let mut all = AuthByte::with_room(parts.iter().map(|part| part.len()).sum());
     parts.iter().for_each(|part| all.append(part));
     all
 }

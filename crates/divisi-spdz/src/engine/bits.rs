@@ -4,7 +4,7 @@
 //! are opened together, as coefficients of 1, y, y^2, ..: an element of the field whose MAC is that
 //! combination of theirs.
 
-use super::{LOAD_PHASE, PREPROCESSING_PHASE, Protocol, Spdz};
+use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::part::{Embeds, Host, Mac, Small};
 use crate::share::Auth;
 use crate::source::Units;
@@ -17,7 +17,7 @@ const OPEN: Step = step!("lookup.bits.2");
 const UNFIT: Step = step!("lookup.bits");
 
 /// A secret bit in every lane.
-pub type Bit<F> = Auth<Gf2, F>;
+pub type AuthBit<F> = Auth<Gf2, F>;
 
 /// The most bits of an index, and of a value.
 const MOST: usize = 6;
@@ -149,7 +149,7 @@ impl<F: Mac> Stock<F> {
         }
         macs.iter_mut().chain(&mut out_macs).for_each(|row| wipe::words(row));
         bits.iter_mut().chain(&mut out_bits).for_each(|row| wipe::words(row));
-        let planes: Vec<Bit<F>> = (0..self.of.index)
+        let planes: Vec<AuthBit<F>> = (0..self.of.index)
             .map(|k| units.s.part(k * units.lanes + from..k * units.lanes + from + lanes))
             .collect();
         self.s = packed::<F, 6>(&planes.iter().collect::<Vec<_>>(), lanes);
@@ -159,7 +159,7 @@ impl<F: Mac> Stock<F> {
 
 /// \[\[sum of x_k y^k\]\], local.
 pub(super) fn packed<F: Mac + Embeds<Small<N>>, const N: usize>(
-    bits: &[&Bit<F>],
+    bits: &[&AuthBit<F>],
     lanes: usize,
 ) -> Auth<Small<N>, F> {
     let mut out = Auth::<Small<N>, F>::zeros(lanes);
@@ -219,10 +219,10 @@ impl<F: Host> Spdz<F> {
 }
 
 impl<F: Host> Lookups for Spdz<F> {
-    type Bit = Bit<F>;
+    type Bit = AuthBit<F>;
 
     #[inline(never)]
-    fn constant_bit(&mut self, values: &[bool]) -> Bit<F> {
+    fn constant_bit(&mut self, values: &[bool]) -> AuthBit<F> {
         let mut bit = Auth::zeros(values.len());
         let values: Vec<Gf2> = values.iter().map(|value| Gf2::new(u8::from(*value))).collect();
         // of a session that has ended nothing can be sent or settled
@@ -231,7 +231,7 @@ impl<F: Host> Lookups for Spdz<F> {
     }
 
     #[inline(never)]
-    fn add_bit(&mut self, x: &mut Bit<F>, y: &Bit<F>) -> Result<(), Abort> {
+    fn add_bit(&mut self, x: &mut AuthBit<F>, y: &AuthBit<F>) -> Result<(), Abort> {
         if x.add(y) {
             return Ok(());
         }
@@ -239,7 +239,7 @@ impl<F: Host> Lookups for Spdz<F> {
     }
 
     #[inline(never)]
-    fn look_up(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
+    fn look_up(&mut self, layer: &mut [Lookup<AuthBit<F>>]) -> Result<(), Abort> {
         let fits = layer.iter().all(|Lookup { table, wires }| {
             wires.len() == table.index
                 && wires.iter().all(|wire| wire.len() == wires[0].len())
@@ -249,15 +249,15 @@ impl<F: Host> Lookups for Spdz<F> {
             return Err(self.party.session.misuse(UNFIT, "an index that is none of its table"));
         }
         match self.protocol {
-            Protocol::Lookup => self.masked_lookups(layer),
-            Protocol::RivainProuff | Protocol::BitDecomposition => self.polynomials(layer),
-            Protocol::Raw => self.raw(layer),
+            SpdzProtocol::Lookup => self.masked_lookups(layer),
+            SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => self.polynomials(layer),
+            SpdzProtocol::Raw => self.raw(layer),
         }
     }
 
     #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
-        if self.protocol != Protocol::Lookup {
+        if self.protocol != SpdzProtocol::Lookup {
             self.foresee_lookups(lookups.iter().map(|(_, count)| count).sum());
             return Ok(());
         }
@@ -277,7 +277,7 @@ impl<F: Host> Spdz<F> {
     ///
     /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
     /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).
-    fn masked_lookups(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
+    fn masked_lookups(&mut self, layer: &mut [Lookup<AuthBit<F>>]) -> Result<(), Abort> {
         let mut wanted: Vec<(&'static Table, usize)> = Vec::new();
         for Lookup { table, wires } in layer.iter() {
             let lanes = wires.first().map_or(0, Lanes::lanes);

@@ -1,27 +1,27 @@
 //! Boolean programs: sums are local, and each product of bits is Beaver's, all of a level in one round.
 
-use super::{Bit, Byte, Spdz};
+use super::{AuthBit, AuthByte, Spdz};
 use crate::part::Host;
 use crate::share::Auth;
 use crate::table::bytes;
-use divisi_circuit::{Linear, Program};
-use divisi_core::{Abort, Boolean, Convert, Job, Lanes, Lookups, Step, step};
+use divisi_circuit::{LinearGate, Program};
+use divisi_core::{Abort, Boolean, Convert, Lanes, Lookups, ProgramRun, Step, step};
 use divisi_field::Gf2;
 
 const INPUTS: Step = step!("program.inputs");
 const BITS: Step = step!("bits");
 
 impl<F: Host> Boolean for Spdz<F> {
-    type Bit = Bit<F>;
+    type Bit = AuthBit<F>;
 
     #[inline(never)]
-    fn public_bit(&mut self, values: &[bool]) -> Bit<F> {
+    fn public_bit(&mut self, values: &[bool]) -> AuthBit<F> {
         self.constant_bit(values)
     }
 
     #[inline(never)]
-    fn join_bits(&mut self, parts: &[&Bit<F>]) -> Bit<F> {
-        let mut all = Bit::with_room(parts.iter().map(|part| part.len()).sum());
+    fn join_bits(&mut self, parts: &[&AuthBit<F>]) -> AuthBit<F> {
+        let mut all = AuthBit::with_room(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| all.append(part));
         all
     }
@@ -31,11 +31,11 @@ impl<F: Host> Boolean for Spdz<F> {
     /// Adversary: n - 1 malicious; what is opened enters the next check. Cost: 2 bits a product to each peer,
     /// one round a level (test `counts_of_programs`).
     #[inline(never)]
-    fn run(&mut self, jobs: &mut [Job<'_, Bit<F>>]) -> Result<(), Abort> {
+    fn run(&mut self, jobs: &mut [ProgramRun<'_, AuthBit<F>>]) -> Result<(), Abort> {
         let mut running = jobs.iter().map(|job| self.placed(job)).collect::<Result<Vec<_>, Abort>>()?;
         let levels = jobs.iter().map(|job| job.program.levels().len()).max().unwrap_or(0);
         for l in 0..levels {
-            let (mut x, mut y) = (Bit::default(), Bit::default());
+            let (mut x, mut y) = (AuthBit::default(), AuthBit::default());
             for (job, (lanes, slots)) in jobs.iter().zip(&mut running) {
                 let Some(level) = job.program.levels().get(l) else { continue };
                 for gate in level.linear() {
@@ -56,7 +56,7 @@ impl<F: Host> Boolean for Spdz<F> {
             for (job, (lanes, slots)) in jobs.iter().zip(&mut running) {
                 let Some(level) = job.program.levels().get(l) else { continue };
                 for (out, terms) in level.dots() {
-                    let mut sum = Bit::zeros(*lanes);
+                    let mut sum = AuthBit::zeros(*lanes);
                     for _ in terms {
                         let fits = sum.add(&products.part(at..at + *lanes));
                         debug_assert!(fits || *lanes == 0);
@@ -75,7 +75,7 @@ impl<F: Host> Boolean for Spdz<F> {
 
 impl<F: Host> Spdz<F> {
     /// How many lanes a job has, and its slots with the inputs in the first of them.
-    fn placed(&self, job: &Job<'_, Bit<F>>) -> Result<(usize, Vec<Bit<F>>), Abort> {
+    fn placed(&self, job: &ProgramRun<'_, AuthBit<F>>) -> Result<(usize, Vec<AuthBit<F>>), Abort> {
         let misfit = |what| self.party.session.misuse(INPUTS, what);
         let program: &Program = job.program;
         if job.wires.len() != program.input_bits() {
@@ -85,29 +85,34 @@ impl<F: Host> Spdz<F> {
         let mut slots = Vec::with_capacity(program.slots());
         for wire in &job.wires {
             // one lane serves all
-            let mut spread = Bit::zeros(lanes);
+            let mut spread = AuthBit::zeros(lanes);
             if !spread.add(wire) {
                 return Err(misfit("values that differ in lanes"));
             }
             slots.push(spread);
         }
-        slots.resize_with(program.slots().max(slots.len()), || Bit::zeros(lanes));
+        slots.resize_with(program.slots().max(slots.len()), || AuthBit::zeros(lanes));
         Ok((lanes, slots))
     }
 
-    fn linear_gate(&self, gate: Linear, slots: &[Bit<F>], lanes: usize) -> Result<(usize, Bit<F>), Abort> {
+    fn linear_gate(
+        &self,
+        gate: LinearGate,
+        slots: &[AuthBit<F>],
+        lanes: usize,
+    ) -> Result<(usize, AuthBit<F>), Abort> {
         Ok(match gate {
-            Linear::Constant { out, value } => {
-                let mut constant = Bit::zeros(lanes);
+            LinearGate::Constant { out, value } => {
+                let mut constant = AuthBit::zeros(lanes);
                 self.party.add_constant(&mut constant, Gf2::new(u8::from(value)))?;
                 (out.index(), constant)
             }
-            Linear::Not { out, x } => {
+            LinearGate::Not { out, x } => {
                 let mut not = slots[x.index()].clone();
                 self.party.add_constant(&mut not, Gf2::new(1))?;
                 (out.index(), not)
             }
-            Linear::Xor { out, x, y } => {
+            LinearGate::Xor { out, x, y } => {
                 let mut sum = slots[x.index()].clone();
                 let fits = sum.add(&slots[y.index()]);
                 debug_assert!(fits);
@@ -118,18 +123,18 @@ impl<F: Host> Spdz<F> {
 }
 
 /// Bit `i` of the byte is `bits[i]`. One round: BitDec.
-impl<F: Host> Convert<Byte<F>, [Bit<F>; 8]> for Spdz<F> {
+impl<F: Host> Convert<AuthByte<F>, [AuthBit<F>; 8]> for Spdz<F> {
     #[inline(never)]
-    fn convert(&mut self, x: Byte<F>) -> Result<[Bit<F>; 8], Abort> {
+    fn convert(&mut self, x: AuthByte<F>) -> Result<[AuthBit<F>; 8], Abort> {
         let (bits, lanes) = (self.decompose(&x)?, x.len());
         Ok(std::array::from_fn(|k| bits.part(k * lanes..(k + 1) * lanes)))
     }
 }
 
 /// Local.
-impl<F: Host> Convert<[Bit<F>; 8], Byte<F>> for Spdz<F> {
+impl<F: Host> Convert<[AuthBit<F>; 8], AuthByte<F>> for Spdz<F> {
     #[inline(never)]
-    fn convert(&mut self, x: [Bit<F>; 8]) -> Result<Byte<F>, Abort> {
+    fn convert(&mut self, x: [AuthBit<F>; 8]) -> Result<AuthByte<F>, Abort> {
         let lanes = x[0].len();
         if x.iter().any(|bit| bit.len() != lanes) {
             return Err(self.party.session.misuse(BITS, "values that differ in lanes"));

@@ -1,6 +1,6 @@
 //! Bytes: elements of GF(2^8) under MACs of a field that holds it. All but the S-box is local.
 
-use super::{Protocol, Spdz};
+use super::{Spdz, SpdzProtocol};
 use crate::part::{Host, Lies};
 use crate::share::Auth;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
@@ -10,13 +10,13 @@ const LANES: Step = step!("lanes");
 const SBOX: Step = step!("sbox");
 
 /// A secret byte in every lane.
-pub type Byte<F> = Auth<Gf8, F>;
+pub type AuthByte<F> = Auth<Gf8, F>;
 
 impl<F: Host> Spdz<F> {
     /// The lanes of all parts, one part after the other.
     #[must_use]
     #[inline(never)]
-    pub fn join_bytes(&mut self, parts: &[&Byte<F>]) -> Byte<F> {
+    pub fn join_bytes(&mut self, parts: &[&AuthByte<F>]) -> AuthByte<F> {
         let mut all = Auth::with_room(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| all.append(part));
         all
@@ -37,10 +37,10 @@ impl<F: Host> Spdz<F> {
 }
 
 impl<F: Host> Bytes for Spdz<F> {
-    type Byte = Byte<F>;
+    type Byte = AuthByte<F>;
 
     #[inline(never)]
-    fn public(&mut self, values: &[u8]) -> Byte<F> {
+    fn public(&mut self, values: &[u8]) -> AuthByte<F> {
         let mut byte = Auth::zeros(values.len());
         let values: Vec<Gf8> = values.iter().copied().map(Gf8).collect();
         // of a session that has ended nothing can be sent or settled
@@ -49,12 +49,12 @@ impl<F: Host> Bytes for Spdz<F> {
     }
 
     #[inline(never)]
-    fn add(&mut self, x: &mut Byte<F>, y: &Byte<F>) -> Result<(), Abort> {
+    fn add(&mut self, x: &mut AuthByte<F>, y: &AuthByte<F>) -> Result<(), Abort> {
         if x.add(y) { Ok(()) } else { Err(self.lanes_differ()) }
     }
 
     #[inline(never)]
-    fn add_public(&mut self, x: &mut Byte<F>, c: &[u8]) -> Result<(), Abort> {
+    fn add_public(&mut self, x: &mut AuthByte<F>, c: &[u8]) -> Result<(), Abort> {
         if let [c] = c {
             return self.party.add_constant(x, Gf8(*c));
         }
@@ -66,7 +66,7 @@ impl<F: Host> Bytes for Spdz<F> {
     }
 
     #[inline(never)]
-    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte<F>; N]) -> Result<(), Abort> {
+    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [AuthByte<F>; N]) -> Result<(), Abort> {
         let lanes = x.first().map_or(0, Lanes::lanes);
         if x.iter().any(|x| x.lanes() != lanes) {
             return Err(self.lanes_differ());
@@ -87,11 +87,11 @@ impl<F: Host> Bytes for Spdz<F> {
     }
 
     #[inline(never)]
-    fn sbox(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
+    fn sbox(&mut self, d: Direction, x: &mut [&mut AuthByte<F>]) -> Result<(), Abort> {
         match self.protocol {
-            Protocol::Lookup => self.lookup(d, x),
-            Protocol::RivainProuff | Protocol::BitDecomposition => self.powers(d, x),
-            Protocol::Raw => Err(self.party.session.misuse(SBOX, "3DES-Raw has no S-box of AES")),
+            SpdzProtocol::Lookup => self.lookup(d, x),
+            SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => self.powers(d, x),
+            SpdzProtocol::Raw => Err(self.party.session.misuse(SBOX, "3DES-Raw has no S-box of AES")),
         }
     }
 
@@ -99,9 +99,9 @@ impl<F: Host> Bytes for Spdz<F> {
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
         let sboxes = layers.saturating_mul(bytes).saturating_mul(lanes);
         match self.protocol {
-            Protocol::Lookup => Spdz::foresee(self, sboxes),
-            Protocol::RivainProuff | Protocol::BitDecomposition => self.foresee_powers(sboxes),
-            Protocol::Raw => {}
+            SpdzProtocol::Lookup => Spdz::foresee(self, sboxes),
+            SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => self.foresee_powers(sboxes),
+            SpdzProtocol::Raw => {}
         }
         Ok(())
     }

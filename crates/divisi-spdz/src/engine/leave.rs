@@ -1,7 +1,7 @@
 //! How values leave: openings to all, each checked, and comparisons of which nothing but the answer leaves.
 
-use super::{Bit, Byte, Openings, Spdz};
-use crate::part::{Host, Mac, Part};
+use super::{AuthBit, AuthByte, Openings, Spdz};
+use crate::part::{Host, Mac, Shareable};
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::{Abort, Compares, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step};
@@ -18,32 +18,32 @@ impl<F: Host> Settles for Spdz<F> {
     }
 }
 
-impl<F: Host> Opens<Vec<Byte<F>>> for Spdz<F> {
+impl<F: Host> Opens<Vec<AuthByte<F>>> for Spdz<F> {
     type Public = Vec<Vec<u8>>;
 
     /// All values in one round, and one check.
     #[inline(never)]
-    fn open(&mut self, x: Verified<Vec<Byte<F>>>) -> Result<Vec<Vec<u8>>, Abort> {
-        let mut all = Byte::default();
+    fn open(&mut self, x: Verified<Vec<AuthByte<F>>>) -> Result<Vec<Vec<u8>>, Abort> {
+        let mut all = AuthByte::default();
         x.get().iter().for_each(|byte| all.append(byte));
         let mut rest = self.opened(&all)?.into_iter().map(|x| x.0);
         Ok(x.get().iter().map(|byte| rest.by_ref().take(byte.len()).collect()).collect())
     }
 }
 
-impl<F: Host> Opens<Vec<Bit<F>>> for Spdz<F> {
+impl<F: Host> Opens<Vec<AuthBit<F>>> for Spdz<F> {
     type Public = Vec<Vec<bool>>;
 
     #[inline(never)]
-    fn open(&mut self, x: Verified<Vec<Bit<F>>>) -> Result<Vec<Vec<bool>>, Abort> {
-        let mut all = Bit::default();
+    fn open(&mut self, x: Verified<Vec<AuthBit<F>>>) -> Result<Vec<Vec<bool>>, Abort> {
+        let mut all = AuthBit::default();
         x.get().iter().for_each(|bit| all.append(bit));
         let mut rest = self.opened(&all)?.into_iter().map(|bit| bit.to_bits() == 1);
         Ok(x.get().iter().map(|bit| rest.by_ref().take(bit.len()).collect()).collect())
     }
 }
 
-impl<F: Host> Compares<Byte<F>> for Spdz<F> {
+impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
     /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few
     /// bytes, and a random multiple of those.)
     ///
@@ -56,7 +56,7 @@ impl<F: Host> Compares<Byte<F>> for Spdz<F> {
     /// wrong answer fails a check. Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two
     /// checks.
     #[inline(never)]
-    fn vanish(&mut self, x: &[Byte<F>]) -> Result<Vec<bool>, Abort> {
+    fn vanish(&mut self, x: &[AuthByte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
             return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
         }
@@ -64,7 +64,7 @@ impl<F: Host> Compares<Byte<F>> for Spdz<F> {
         let (m, groups) = (rows::<F>(), x.len());
         // 1.
         let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
-        let mut d = Byte::<F>::with_room(m * groups);
+        let mut d = AuthByte::<F>::with_room(m * groups);
         x.iter().for_each(|group| d.append(&combined(group, &mut prg)));
         // 2.
         let lanes = m * m * groups;
@@ -83,12 +83,12 @@ pub(crate) fn rows<F: Mac>() -> usize {
 }
 
 /// A public random matrix times a column of bytes, local.
-pub(crate) fn combined<F: Host>(x: &Byte<F>, prg: &mut Prg) -> Byte<F> {
-    let mut all = Byte::<F>::with_room(rows::<F>());
+pub(crate) fn combined<F: Host>(x: &AuthByte<F>, prg: &mut Prg) -> AuthByte<F> {
+    let mut all = AuthByte::<F>::with_room(rows::<F>());
     for _ in 0..rows::<F>() {
         let mut row = vec![Gf8::default(); x.len()];
         Gf8::add_random(prg, &mut row);
-        let (mut sum, mut mac) = (Byte::<F>::zeros(1), F::ZERO);
+        let (mut sum, mut mac) = (AuthByte::<F>::zeros(1), F::ZERO);
         for (c, (x, own)) in row.iter().zip(x.x.iter().zip(&x.m)) {
             sum.x[0] += *c * *x;
             mac += F::embedded(*c) * *own;
@@ -101,17 +101,17 @@ pub(crate) fn combined<F: Host>(x: &Byte<F>, prg: &mut Prg) -> Byte<F> {
 
 impl<F: Host> Spdz<F> {
     /// Secret matrices of m x m bytes, row by row, each times its column of m: products by Beaver's method.
-    pub(crate) fn by_matrices(&mut self, r: &Byte<F>, d: &Byte<F>) -> Result<Byte<F>, Abort> {
+    pub(crate) fn by_matrices(&mut self, r: &AuthByte<F>, d: &AuthByte<F>) -> Result<AuthByte<F>, Abort> {
         let m = rows::<F>();
         // row i of a matrix times d: its m products stand side by side
         let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
             d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
         let terms = self.multiply(r, &factors)?;
-        let mut product = Byte::<F>::with_room(d.len());
+        let mut product = AuthByte::<F>::with_room(d.len());
         for i in 0..d.len() {
             let row = terms.part(i * m..(i + 1) * m);
-            let mut sum = Byte::<F>::zeros(1);
+            let mut sum = AuthByte::<F>::zeros(1);
             sum.x[0] = row.x.iter().copied().sum();
             sum.m[0] = row.m.iter().fold(F::ZERO, |sum, m| sum + *m);
             product.append(&sum);

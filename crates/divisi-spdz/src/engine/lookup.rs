@@ -1,6 +1,6 @@
 //! AES-LT: S-boxes by masked tables (KOR+17, Protocol 1).
 
-use super::{Byte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
+use super::{AuthByte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
 use crate::part::{Host, Mac};
 use crate::source::Units;
 use crate::table::{Function, LOG, Tables, embeddings};
@@ -106,7 +106,7 @@ impl<F: Host> Spdz<F> {
     /// \[K1\].
     /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_lt`).
     #[inline(never)]
-    pub(super) fn lookup(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
+    pub(super) fn lookup(&mut self, d: Direction, x: &mut [&mut AuthByte<F>]) -> Result<(), Abort> {
         let (i, count) = (index(d), x.iter().map(|x| x.len()).sum::<usize>());
         if self.lookups.tables[i].left() < count {
             let wanted = self.lookups.foreseen.max(count).max(LEAST);

@@ -17,7 +17,7 @@ mod tiny;
 mod tiny_bits;
 
 use crate::exact::Exact;
-use crate::part::{Embeds, Host, Part};
+use crate::part::{Embeds, Host, Shareable};
 use crate::party::{Party, unfit};
 use crate::share::Auth;
 use crate::source::Source;
@@ -25,8 +25,8 @@ use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
 
 pub(crate) use leave::{combined, rows};
 
-pub use bits::Bit;
-pub use bytes::Byte;
+pub use bits::AuthBit;
+pub use bytes::AuthByte;
 pub use tiny::{Tiny, TinyByte};
 pub use tiny_bits::{TinyBit, TinyBits};
 
@@ -40,7 +40,7 @@ const OUTPUT: Step = step!("output");
 
 /// How S-boxes are computed: of AES, and where only tables and polynomials differ, of DES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Protocol {
+pub enum SpdzProtocol {
     /// AES-LT and 3DES-LT: masked tables.
     Lookup,
     /// AES-RP (and 3DES-PV, Pulkus and Vivek's three products): Rivain and Prouff's four products, each power
@@ -52,18 +52,19 @@ pub enum Protocol {
     Raw,
 }
 
-impl Protocol {
+impl SpdzProtocol {
     /// All that compute S-boxes of AES.
-    pub const ALL: [Protocol; 3] = [Protocol::Lookup, Protocol::RivainProuff, Protocol::BitDecomposition];
+    pub const ALL: [SpdzProtocol; 3] =
+        [SpdzProtocol::Lookup, SpdzProtocol::RivainProuff, SpdzProtocol::BitDecomposition];
 
     /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Protocol::Lookup => "aes-lt",
-            Protocol::RivainProuff => "aes-rp",
-            Protocol::BitDecomposition => "aes-bd",
-            Protocol::Raw => "3des-raw",
+            SpdzProtocol::Lookup => "aes-lt",
+            SpdzProtocol::RivainProuff => "aes-rp",
+            SpdzProtocol::BitDecomposition => "aes-bd",
+            SpdzProtocol::Raw => "3des-raw",
         }
     }
 }
@@ -72,7 +73,7 @@ impl Protocol {
 pub struct Spdz<F: Host> {
     party: Party<F>,
     source: Box<dyn Source<F>>,
-    protocol: Protocol,
+    protocol: SpdzProtocol,
     lookups: lookup::Lookups<F>,
     tables: bits::Stocks<F>,
     polynomials: polynomial::Known,
@@ -94,7 +95,7 @@ impl<F: Host> Spdz<F> {
     /// # Errors
     /// Whatever the plain engine does, of which the S-box comes: nothing.
     #[inline(never)]
-    pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: Protocol) -> Result<Self, Abort> {
+    pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: SpdzProtocol) -> Result<Self, Abort> {
         Ok(Spdz {
             party,
             source: Box::new(Exact::new(source)),
@@ -132,7 +133,7 @@ impl<F: Host> Spdz<F> {
     }
 
     /// Random bytes that nobody knows.
-    pub(crate) fn random_bytes(&mut self, count: usize) -> Result<Byte<F>, Abort> {
+    pub(crate) fn random_bytes(&mut self, count: usize) -> Result<AuthByte<F>, Abort> {
         Ok(crate::table::bytes(&self.random_bits(8 * count)?, count))
     }
 
@@ -158,7 +159,7 @@ impl<F: Host> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn output<V: Part>(&mut self, value: Verified<Auth<V, F>>) -> Result<Vec<V>, Abort>
+    pub fn output<V: Shareable>(&mut self, value: Verified<Auth<V, F>>) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
     {
@@ -167,7 +168,7 @@ impl<F: Host> Spdz<F> {
 
     /// Open what was verified.
     #[inline(never)]
-    fn opened<V: Part>(&mut self, value: &Auth<V, F>) -> Result<Vec<V>, Abort>
+    fn opened<V: Shareable>(&mut self, value: &Auth<V, F>) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
     {

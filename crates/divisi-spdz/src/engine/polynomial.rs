@@ -1,9 +1,9 @@
 //! 3DES-PV: lookups by three products in GF(2^8) (KOR+17, section 3.3).
 
 use super::arithmetic::{joined, linear};
-use super::bits::Bit;
+use super::bits::AuthBit;
 use super::decomposition::{Decomposition, Polynomial};
-use super::{Byte, Spdz};
+use super::{AuthByte, Spdz};
 use crate::part::Host;
 use crate::share::Auth;
 use crate::table::bytes;
@@ -40,7 +40,7 @@ impl<F: Host> Spdz<F> {
     /// Adversary: n - 1 malicious. Cost: 3 products and 3 decompositions a lookup, 9 openings of 8 bits, five
     /// rounds (test `counts_of_3des`).
     #[inline(never)]
-    pub(super) fn polynomials(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
+    pub(super) fn polynomials(&mut self, layer: &mut [Lookup<AuthBit<F>>]) -> Result<(), Abort> {
         let lanes = layer.iter().map(|lookup| lookup.wires.first().map_or(0, Lanes::lanes)).sum::<usize>();
         let mut places: Vec<(usize, Range<usize>)> = Vec::with_capacity(layer.len());
         let mut at = 0;
@@ -97,11 +97,11 @@ impl<F: Host> Spdz<F> {
         lanes: usize,
         places: &[(usize, Range<usize>)],
         of: impl Fn(&Decomposition) -> Polynomial,
-    ) -> Byte<F> {
+    ) -> AuthByte<F> {
         let mut parts = Vec::with_capacity(places.len());
         for (known, place) in places {
             let polynomial = of(&self.polynomials.0[*known].1);
-            let mut sum = Byte::<F>::zeros(place.len());
+            let mut sum = AuthByte::<F>::zeros(place.len());
             for (bits, map) in bits.iter().zip(&polynomial) {
                 let mut planes = Auth::<Gf2, F>::with_room(8 * place.len());
                 for k in 0..8 {

@@ -6,8 +6,8 @@
 //! Squares are products as all others: a square is linear over GF(2), but not what a MAC follows.
 
 use super::Spdz;
-use super::bits::Bit;
-use crate::part::{Embeds, Host, Mac, Part, Small, places};
+use super::bits::AuthBit;
+use crate::part::{Embeds, Host, Mac, Shareable, Small, places};
 use crate::share::Auth;
 use divisi_core::{Abort, Check, Lanes, Lookup, Step, Table, step};
 use divisi_field::{Field, Gf2, Gf6};
@@ -78,8 +78,8 @@ impl<F: Host> Spdz<F> {
     /// Adversary: n - 1 malicious. Cost: 61 products of six bits and one decomposition of four a lookup, 123
     /// openings, seven rounds (test `counts_of_3des`).
     #[inline(never)]
-    pub(super) fn raw(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
-        let lanes = |lookup: &Lookup<Bit<F>>| lookup.wires.first().map_or(0, Lanes::lanes);
+    pub(super) fn raw(&mut self, layer: &mut [Lookup<AuthBit<F>>]) -> Result<(), Abort> {
+        let lanes = |lookup: &Lookup<AuthBit<F>>| lookup.wires.first().map_or(0, Lanes::lanes);
         let all: usize = layer.iter().map(lanes).sum();
         let mut polynomials = Vec::with_capacity(layer.len());
         for lookup in layer.iter() {
@@ -140,7 +140,7 @@ impl<F: Host> Spdz<F> {
     fn value_bits(&mut self, y: &Auth<Gf6, F>) -> Result<Auth<Gf2, F>, Abort> {
         let lanes = y.len();
         let mut r = self.random_bits(WIDTH * lanes)?;
-        let planes: Vec<Bit<F>> = (0..WIDTH).map(|k| r.part(k * lanes..(k + 1) * lanes)).collect();
+        let planes: Vec<AuthBit<F>> = (0..WIDTH).map(|k| r.part(k * lanes..(k + 1) * lanes)).collect();
         let mut masked = element::<F>(&planes);
         self.party.mask(&mut masked, y)?;
         let own: Vec<Small<WIDTH>> = masked.x.iter().map(|x| Small::new(x.to_bits() as u8)).collect();
@@ -155,14 +155,14 @@ impl<F: Host> Spdz<F> {
 }
 
 /// \[\[sum x_k g^k\]\], local.
-fn element<F: Mac + Embeds<Gf6>>(bits: &[Bit<F>]) -> Auth<Gf6, F> {
+fn element<F: Mac + Embeds<Gf6>>(bits: &[AuthBit<F>]) -> Auth<Gf6, F> {
     let lanes = bits.first().map_or(0, Auth::len);
     let mut out = Auth::<Gf6, F>::zeros(lanes);
     for (k, bit) in bits.iter().enumerate() {
         out.x.iter_mut().zip(&bit.x).for_each(|(x, bit)| *x += Gf6::new((bit.to_bits() as u8) << k));
     }
     let rows: Vec<&[F]> = bits.iter().map(|bit| bit.m.as_slice()).collect();
-    F::combine(&mut out.m, &places::<Gf6, F>()[..rows.len().min(<Gf6 as Part>::BITS)], &rows);
+    F::combine(&mut out.m, &places::<Gf6, F>()[..rows.len().min(<Gf6 as Shareable>::BITS)], &rows);
     out
 }
 

@@ -1,6 +1,6 @@
 //! What the arithmetic protocols take of preprocessing, made ahead where it is known how much will be wanted.
 
-use super::{PREPROCESSING_PHASE, Protocol, Spdz};
+use super::{PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::part::{Host, Mac};
 use crate::share::Auth;
 use crate::source::Triples;
@@ -29,11 +29,11 @@ const LOOKUP: (usize, usize) = (24, 3);
 const RAW: (usize, usize) = (4, super::raw::PRODUCTS);
 
 /// Random bits and products of bytes that an S-box of AES takes, encrypting.
-fn products_of(protocol: Protocol) -> (usize, usize) {
+fn products_of(protocol: SpdzProtocol) -> (usize, usize) {
     match protocol {
-        Protocol::Lookup | Protocol::Raw => (0, 0),
-        Protocol::RivainProuff => (32, 4),
-        Protocol::BitDecomposition => (16, 6),
+        SpdzProtocol::Lookup | SpdzProtocol::Raw => (0, 0),
+        SpdzProtocol::RivainProuff => (32, 4),
+        SpdzProtocol::BitDecomposition => (16, 6),
     }
 }
 
@@ -46,7 +46,7 @@ impl<F: Host> Spdz<F> {
 
     /// So many lookups in tables of few bits are to come.
     pub(super) fn foresee_lookups(&mut self, lookups: usize) {
-        if self.protocol == Protocol::Raw {
+        if self.protocol == SpdzProtocol::Raw {
             let reserve = &mut self.reserve;
             reserve.foreseen_bits = reserve.foreseen_bits.saturating_add(lookups.saturating_mul(RAW.0));
             reserve.foreseen_sixes = reserve.foreseen_sixes.saturating_add(lookups.saturating_mul(RAW.1));
@@ -91,7 +91,7 @@ impl<F: Host> Spdz<F> {
     /// The abort that ends the session.
     #[inline(never)]
     pub fn preprocess_lookups(&mut self, lookups: usize) -> Result<(), Abort> {
-        if self.protocol == Protocol::Raw {
+        if self.protocol == SpdzProtocol::Raw {
             self.stock_bits(lookups.saturating_mul(RAW.0))?;
             return self.stock_sixes(lookups.saturating_mul(RAW.1));
         }

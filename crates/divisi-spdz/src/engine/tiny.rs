@@ -9,7 +9,7 @@
 //!
 //! The cipher runs twice: over masks, and over what is public.
 
-use super::{Byte, Spdz};
+use super::{AuthByte, Spdz};
 use crate::part::Host;
 use crate::share::Auth;
 use crate::table::{LOG, Tables, bytes, embeddings};
@@ -26,7 +26,7 @@ const SHAPE: Step = step!("tinytable");
 /// mask.
 #[derive(Clone, Default)]
 pub struct TinyByte<F: Host> {
-    mask: Byte<F>,
+    mask: AuthByte<F>,
     public: Vec<Gf8>,
 }
 
@@ -44,10 +44,10 @@ pub struct Tiny<F: Host> {
     loads: Vec<(Direction, Tables<F>)>,
     layers: Vec<Layer>,
     /// For each lookup in order: e, first as shares of s + r.
-    masked: Byte<F>,
+    masked: AuthByte<F>,
     e: Vec<Gf8>,
     /// Masks of the lookups' outputs.
-    o: Byte<F>,
+    o: AuthByte<F>,
     /// How many layers and lookups were evaluated; `None` while masks are made.
     done: Option<(usize, usize)>,
     foreseen: usize,
@@ -61,7 +61,7 @@ impl<F: Host> Lanes for TinyByte<F> {
 
     #[inline(never)]
     fn gather(&self, index: &[usize]) -> Option<Self> {
-        let mask = if self.mask.is_empty() { Byte::default() } else { self.mask.gather(index)? };
+        let mask = if self.mask.is_empty() { AuthByte::default() } else { self.mask.gather(index)? };
         let public = index.iter().map(|i| self.public.get(*i).copied());
         let public = if self.public.is_empty() { Some(Vec::new()) } else { public.collect() };
         Some(TinyByte { mask, public: public? })
@@ -77,9 +77,9 @@ impl<F: Host> Tiny<F> {
             engine,
             loads: Vec::new(),
             layers: Vec::new(),
-            masked: Byte::default(),
+            masked: AuthByte::default(),
             e: Vec::new(),
-            o: Byte::default(),
+            o: AuthByte::default(),
             done: None,
             foreseen: 0,
             embedded: embeddings(),
@@ -104,35 +104,35 @@ impl<F: Host> Tiny<F> {
     /// # Errors
     /// The abort that ends the session.
     #[inline(never)]
-    pub fn enter(&mut self, x: &[Byte<F>]) -> Result<Vec<[TinyByte<F>; 2]>, Abort> {
+    pub fn enter(&mut self, x: &[AuthByte<F>]) -> Result<Vec<[TinyByte<F>; 2]>, Abort> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let (party, source) = self.engine.parts();
         let s = bytes(&source.bits(party, LOG * lanes)?, lanes);
         party.session.observe_each(Check::K5, (LOG * lanes) as u64); // [K5]
-        let mut sum = Byte::with_room(lanes);
+        let mut sum = AuthByte::with_room(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
         let opened = party.open(ENTER, &sum.x, &sum.m)?;
         let mut at = 0;
-        let wire = |x: &Byte<F>| {
+        let wire = |x: &AuthByte<F>| {
             let here = at..at + x.len();
             at = here.end;
             let public = opened.get(here.clone()).unwrap_or_default().to_vec();
-            [Tiny::mask(s.part(here)), TinyByte { mask: Byte::default(), public }]
+            [Tiny::mask(s.part(here)), TinyByte { mask: AuthByte::default(), public }]
         };
         Ok(x.iter().map(wire).collect())
     }
 
     /// An input wire's mask.
     #[must_use]
-    pub fn mask(mask: Byte<F>) -> TinyByte<F> {
+    pub fn mask(mask: AuthByte<F>) -> TinyByte<F> {
         TinyByte { mask, public: Vec::new() }
     }
 
     /// What is public of an input: the sum of value and mask.
     #[must_use]
     pub fn masked(public: &[u8]) -> TinyByte<F> {
-        TinyByte { mask: Byte::default(), public: public.iter().copied().map(Gf8).collect() }
+        TinyByte { mask: AuthByte::default(), public: public.iter().copied().map(Gf8).collect() }
     }
 
     /// The masks are made: open e = s + r of all lookups, in one round. What follows is the same circuit over
@@ -160,7 +160,7 @@ impl<F: Host> Tiny<F> {
     /// # Errors
     /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
     #[inline(never)]
-    pub fn output(&mut self, mask: TinyByte<F>, public: TinyByte<F>) -> Result<Byte<F>, Abort> {
+    pub fn output(&mut self, mask: TinyByte<F>, public: TinyByte<F>) -> Result<AuthByte<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.layers.len());
         if !complete || mask.mask.len() != public.public.len() {
             return Err(self.engine.party.session.misuse(SHAPE, "a circuit that was not evaluated"));

@@ -1,7 +1,7 @@
 //! 3DES-TinyTable: as [`Tiny`](super::Tiny), of bits. The bits of an index are masked together, those of a
 //! value opened together.
 
-use super::bits::{Bit, Stock, is_small, packed};
+use super::bits::{AuthBit, Stock, is_small, packed};
 use super::{PREPROCESSING_PHASE, Spdz};
 use crate::part::{Host, Small};
 use crate::share::Auth;
@@ -21,7 +21,7 @@ const WIDTH: usize = 4;
 /// mask.
 #[derive(Clone, Default)]
 pub struct TinyBit<F: Host> {
-    mask: Bit<F>,
+    mask: AuthBit<F>,
     public: Vec<Gf2>,
 }
 
@@ -55,7 +55,7 @@ impl<F: Host> Lanes for TinyBit<F> {
 
     #[inline(never)]
     fn gather(&self, index: &[usize]) -> Option<Self> {
-        let mask = if self.mask.is_empty() { Bit::default() } else { self.mask.gather(index)? };
+        let mask = if self.mask.is_empty() { AuthBit::default() } else { self.mask.gather(index)? };
         let public = index.iter().map(|i| self.public.get(*i).copied());
         let public = if self.public.is_empty() { Some(Vec::new()) } else { public.collect() };
         Some(TinyBit { mask, public: public? })
@@ -95,17 +95,17 @@ impl<F: Host> TinyBits<F> {
     /// # Errors
     /// The abort that ends the session.
     #[inline(never)]
-    pub fn enter(&mut self, x: &[Bit<F>]) -> Result<Vec<[TinyBit<F>; 2]>, Abort> {
+    pub fn enter(&mut self, x: &[AuthBit<F>]) -> Result<Vec<[TinyBit<F>; 2]>, Abort> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let (party, source) = self.engine.parts();
         let s = source.bits(party, lanes)?;
         party.session.observe_each(Check::K5, lanes as u64); // [K5]
-        let mut sum = Bit::with_room(lanes);
+        let mut sum = AuthBit::with_room(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
         let opened = party.open(ENTER, &sum.x, &sum.m)?;
         let mut at = 0;
-        let wire = |x: &Bit<F>| {
+        let wire = |x: &AuthBit<F>| {
             let here = at..at + x.len();
             at = here.end;
             let public = opened.get(here.clone()).unwrap_or_default().to_vec();
@@ -116,14 +116,14 @@ impl<F: Host> TinyBits<F> {
 
     /// An input wire's mask.
     #[must_use]
-    pub fn mask(mask: Bit<F>) -> TinyBit<F> {
+    pub fn mask(mask: AuthBit<F>) -> TinyBit<F> {
         TinyBit { mask, public: Vec::new() }
     }
 
     /// What is public of an input: the sum of value and mask.
     #[must_use]
     pub fn masked(public: Vec<Gf2>) -> TinyBit<F> {
-        TinyBit { mask: Bit::default(), public }
+        TinyBit { mask: AuthBit::default(), public }
     }
 
     /// The masks are made: open e = s + r of all lookups, in one round \[K22\].
@@ -149,7 +149,7 @@ impl<F: Host> TinyBits<F> {
     /// # Errors
     /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
     #[inline(never)]
-    pub fn output(&mut self, mask: TinyBit<F>, public: TinyBit<F>) -> Result<Bit<F>, Abort> {
+    pub fn output(&mut self, mask: TinyBit<F>, public: TinyBit<F>) -> Result<AuthBit<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.planned.len());
         if !complete || mask.mask.len() != public.public.len() {
             return Err(self.engine.party.session.misuse(SHAPE, "a circuit that was not evaluated"));
@@ -209,13 +209,14 @@ impl<F: Host> TinyBits<F> {
             let stock = &mut self.loads[load];
             let tables = stock.used..stock.used + lanes;
             stock.used = tables.end;
-            let masks: Vec<&Bit<F>> = wires.iter().map(|wire| &wire.mask).collect();
+            let masks: Vec<&AuthBit<F>> = wires.iter().map(|wire| &wire.mask).collect();
             let mut masked: Auth<Small<6>, F> = packed(&masks, lanes);
             if !masked.add(&stock.s.part(tables.clone())) {
                 return Err(self.unfit());
             }
             self.masked.append(&masked);
-            let bits: Vec<Bit<F>> = (0..table.width).map(|k| o.part(k * lanes..(k + 1) * lanes)).collect();
+            let bits: Vec<AuthBit<F>> =
+                (0..table.width).map(|k| o.part(k * lanes..(k + 1) * lanes)).collect();
             self.o.append(&packed(&bits.iter().collect::<Vec<_>>(), lanes));
             *wires = bits.into_iter().map(TinyBits::mask).collect();
             planned.push(Planned { table, load, tables });

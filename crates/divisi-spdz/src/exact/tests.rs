@@ -2,13 +2,13 @@
 //! otherwise.
 
 use crate::dealer::Dealer;
-use crate::engine::{Protocol, Spdz, Tiny, TinyBits};
-use crate::part::Part;
+use crate::engine::{Spdz, SpdzProtocol, Tiny, TinyBits};
+use crate::part::Shareable;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
 use divisi_core::testing::{Harness, Way, party};
-use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, settle};
+use divisi_core::{Abort, Bytes, Direction, PartyId, PublicParameters, settle};
 use divisi_field::{Field, Gf2, Gf6, Gf8, Gf48};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +55,7 @@ impl Careless {
         if self.begun.load(Ordering::Relaxed) { self.lie } else { Lie::None }
     }
 
-    fn cut<V: Part>(&self, mut made: Auth<V, Gf48>) -> Auth<V, Gf48> {
+    fn cut<V: Shareable>(&self, mut made: Auth<V, Gf48>) -> Auth<V, Gf48> {
         let lanes = match self.lie() {
             Lie::OneFewer => made.len().saturating_sub(1),
             Lie::OneAlone => made.len().min(1),
@@ -67,7 +67,7 @@ impl Careless {
         made
     }
 
-    fn cut_all<V: Part>(&self, made: Triples<V, Gf48>) -> Triples<V, Gf48> {
+    fn cut_all<V: Shareable>(&self, made: Triples<V, Gf48>) -> Triples<V, Gf48> {
         Triples { a: self.cut(made.a), b: self.cut(made.b), c: self.cut(made.c) }
     }
 }
@@ -121,13 +121,13 @@ type Work = fn(Engine, &AtomicBool) -> Result<(), Abort>;
 
 /// Whether an engine over such a source ends the session before anybody sends at this step.
 fn refused(lie: Lie, step: &'static str, work: Work) {
-    let harness = Harness::new(2, &Parameters::new("careless sources"));
+    let harness = Harness::new(2, &PublicParameters::new("careless sources"));
     let recordings = harness.recordings();
     let ends = harness.act(|session| {
         let (party, dealer) = Dealer::deal(session, 4)?;
         let begun = Arc::new(AtomicBool::new(false));
         let source = Careless { dealer, lie, begun: Arc::clone(&begun) };
-        work(Spdz::new(party, Box::new(source), Protocol::Lookup)?, &begun)
+        work(Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)?, &begun)
     });
     let sent = recordings.iter().flat_map(|recording| recording.of(Way::Out, step)).count();
     if lie == Lie::None {
@@ -219,7 +219,7 @@ fn no_wire_is_opened_under_another_mask() {
 /// A mask of one lane never serves for more: that is for public constants.
 #[test]
 fn a_mask_has_its_own_lanes() {
-    let harness = Harness::new(2, &Parameters::new("masks"));
+    let harness = Harness::new(2, &PublicParameters::new("masks"));
     let ends = harness.act(|session| {
         let (party, _) = Dealer::<Gf48>::deal(session, 4)?;
         let mut x = Auth::<Gf8, Gf48>::zeros(3);

@@ -16,9 +16,9 @@ pub use mascot::Mascot;
 use crate::part::{Host, Mac};
 use crate::party::Party;
 use crate::source::Source;
-use divisi_core::{Abort, Parameters, Session};
+use divisi_core::{Abort, PublicParameters, Session};
 use divisi_field::Field;
-use divisi_ot::{Config, Setup};
+use divisi_ot::{Setup, SetupConfig};
 
 /// How preprocessing is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ impl Preparation {
     pub fn start<F: Host>(
         self,
         session: Session,
-        config: Config,
+        config: SetupConfig,
     ) -> Result<(Party<F>, Box<dyn Source<F>>), Abort> {
         Ok(match self {
             Preparation::Bucketed => {
@@ -69,7 +69,7 @@ impl Preparation {
     /// This, the field and the parameters of the rows, among those that the parties compare at the start of a
     /// session \[M0.4\].
     #[must_use]
-    pub fn describe<F: Mac>(self, config: Config, parameters: Parameters) -> Parameters {
+    pub fn describe<F: Mac>(self, config: SetupConfig, parameters: PublicParameters) -> PublicParameters {
         let parameters = Setup::describe_field(<F as Field>::BITS as u32, config.describe(parameters));
         parameters.with("preprocessing", self.name().as_bytes())
     }

@@ -12,7 +12,7 @@ use crate::source::Known;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2};
-use divisi_ot::{AuthBits, Bits, Config, Setup};
+use divisi_ot::{AuthBits, Bits, Setup, SetupConfig};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -24,14 +24,14 @@ const POSITIONS: usize = 1 << 18;
 /// Where a session's rows come from.
 pub(super) struct Rows {
     setup: Bound<Setup>,
-    config: Config,
+    config: SetupConfig,
 }
 
 impl Rows {
     /// The set-up of a session, and the party whose share of alpha is its Delta_i.
     ///
     /// Cost: docs/ot.md, section 10.
-    pub fn start<F: Mac>(mut session: Session, config: Config) -> Result<(Party<F>, Self), Abort> {
+    pub fn start<F: Mac>(mut session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         if (<F as Field>::BITS as u32) < config.rho {
             return Err(session.misuse(SETUP, "a field of MACs with fewer bits than are wanted"));
         }
@@ -48,7 +48,7 @@ impl Rows {
     }
 
     /// The parameters.
-    pub fn config(&self) -> Config {
+    pub fn config(&self) -> SetupConfig {
         self.config
     }
 

@@ -3,13 +3,13 @@
 use super::pack::body;
 use super::{Lots, StockPlan, at_abort};
 use crate::exact::Exact;
-use crate::part::{Host, Mac, Part};
+use crate::part::{Host, Mac, Shareable};
 use crate::party::{Party, unfit};
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
 use crate::source::{Source, Triples};
 use divisi_core::{Abort, Check, Session, Step, step};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -33,7 +33,7 @@ pub type Advance<'p> = &'p mut dyn FnMut(u64, u64);
 pub fn make<F: Host>(
     session: Session,
     preparation: Preparation,
-    config: Config,
+    config: SetupConfig,
     plan: &StockPlan,
     create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
     progress: Advance<'_>,
@@ -133,7 +133,7 @@ fn lot<F: Host>(
 }
 
 /// Factors and products, plane by plane.
-fn joined<V: Part, F: Mac>(triples: &Triples<V, F>) -> Auth<V, F> {
+fn joined<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> Auth<V, F> {
     let mut all = Auth::with_room(3 * triples.a.len());
     [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));
     all

@@ -15,7 +15,7 @@ pub use make::{Advance, make};
 pub use plan::{Lots, StockPlan};
 
 use crate::engine::LOAD_PHASE;
-use crate::part::{Lies, Mac, Part};
+use crate::part::{Lies, Mac, Shareable};
 use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
@@ -160,14 +160,19 @@ impl<F: Mac> FromStock<F> {
     }
 
     /// The next values of a kind, plane by plane; they are taken before they are read.
-    fn next<V: Part>(&mut self, party: &mut Party<F>, kind: Lots, count: usize) -> Result<Auth<V, F>, Abort> {
+    fn next<V: Shareable>(
+        &mut self,
+        party: &mut Party<F>,
+        kind: Lots,
+        count: usize,
+    ) -> Result<Auth<V, F>, Abort> {
         let phase = party.session.detour(LOAD_PHASE);
         let values = self.values(kind, count);
         party.session.back(phase);
         values.map_err(|e| unfit(TAKE, &e))
     }
 
-    fn values<V: Part>(&self, kind: Lots, count: usize) -> Result<Auth<V, F>, StockError> {
+    fn values<V: Shareable>(&self, kind: Lots, count: usize) -> Result<Auth<V, F>, StockError> {
         let (reserve, planes) = (&self.reserve, kind.planes());
         let mut out = Auth::<V, F>::zeros(planes * count);
         if count == 0 {
@@ -240,7 +245,7 @@ fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result
 
 impl<F: Mac> FromStock<F> {
     /// Products of a kind, whose factors and product lie plane by plane.
-    fn triples<V: Part>(
+    fn triples<V: Shareable>(
         &mut self,
         party: &mut Party<F>,
         kind: Lots,

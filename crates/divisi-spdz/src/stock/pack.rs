@@ -1,17 +1,17 @@
 //! How values lie in a lot: their number, all shares, all MAC shares.
 
-use crate::part::{Mac, Part};
+use crate::part::{Mac, Shareable};
 use crate::share::Auth;
 use divisi_field::Field;
 use zeroize::Zeroizing;
 
 /// How long the body of a lot is: so many values of each of so many planes.
-pub(super) fn length<V: Part, F: Mac>(planes: usize, count: usize) -> usize {
+pub(super) fn length<V: Shareable, F: Mac>(planes: usize, count: usize) -> usize {
     8 + V::packed(planes * count) + planes * count * <F as Field>::BYTES
 }
 
 /// The body of a lot of so many values, which lie plane by plane.
-pub(super) fn body<V: Part, F: Mac>(count: usize, all: &Auth<V, F>) -> Zeroizing<Vec<u8>> {
+pub(super) fn body<V: Shareable, F: Mac>(count: usize, all: &Auth<V, F>) -> Zeroizing<Vec<u8>> {
     let planes = all.len().checked_div(count).unwrap_or(0);
     // with all the room that it takes: nothing moves, so nothing is left behind
     let mut out = Zeroizing::new(Vec::with_capacity(length::<V, F>(planes, count)));
@@ -22,7 +22,7 @@ pub(super) fn body<V: Part, F: Mac>(count: usize, all: &Auth<V, F>) -> Zeroizing
 }
 
 /// What a body holds, and how many values of each plane; nothing if it is not so long.
-pub(super) fn read<V: Part, F: Mac>(planes: usize, body: &[u8]) -> Option<(usize, Auth<V, F>)> {
+pub(super) fn read<V: Shareable, F: Mac>(planes: usize, body: &[u8]) -> Option<(usize, Auth<V, F>)> {
     let (count, rest) = body.split_first_chunk::<8>()?;
     let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
     // what is announced is there, before room is made for it

@@ -6,10 +6,10 @@ mod prep;
 mod values;
 
 use divisi_core::testing::{Harness, Recording, Way, party};
-use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Plain, PlainByte, Session, settle};
+use divisi_core::{Abort, Bytes, Check, Direction, Plain, PlainByte, PublicParameters, Session, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{Byte, Protocol, Spdz, Tiny};
+use divisi_spdz::{AuthByte, Spdz, SpdzProtocol, Tiny};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -31,21 +31,21 @@ fn values() -> Vec<u8> {
 }
 
 fn harness(n: usize, check: Option<Check>) -> Harness {
-    Harness::without(n, &Parameters::new("spdz attacks"), check).waiting(Duration::from_secs(10))
+    Harness::without(n, &PublicParameters::new("spdz attacks"), check).waiting(Duration::from_secs(10))
 }
 
 fn engine(session: Session) -> Result<Spdz<Gf48>, Abort> {
     let (party, dealer) = Dealer::deal(session, 9)?;
-    Spdz::new(party, Box::new(dealer), Protocol::Lookup)
+    Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)
 }
 
 /// The first party's bytes, shared.
-fn shared(engine: &mut Spdz<Gf48>) -> Result<Byte<Gf48>, Abort> {
+fn shared(engine: &mut Spdz<Gf48>) -> Result<AuthByte<Gf48>, Abort> {
     let mine = (engine.session().me() == party(1)).then(values);
     engine.input(party(1), mine.as_deref(), values().len())
 }
 
-fn output(engine: &mut Spdz<Gf48>, out: Byte<Gf48>) -> Result<Vec<u8>, Abort> {
+fn output(engine: &mut Spdz<Gf48>, out: AuthByte<Gf48>) -> Result<Vec<u8>, Abort> {
     let pending = engine.close(out);
     let verified = settle(engine, pending)?;
     Ok(engine.output(verified)?.into_iter().map(|x| x.0).collect())
@@ -191,8 +191,8 @@ fn reflected_sigma(check: Option<Check>) -> bool {
     // does
     let parameters = |who| {
         let lenient = (who == party(2)).then_some(Check::K4);
-        let all = Parameters::new("spdz attacks");
-        check.into_iter().chain(lenient).fold(all, Parameters::without)
+        let all = PublicParameters::new("spdz attacks");
+        check.into_iter().chain(lenient).fold(all, PublicParameters::without)
     };
     let ends = harness.act_each(parameters, |session| {
         let corrupt = session.me() == party(2);

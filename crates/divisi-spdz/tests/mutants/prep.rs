@@ -5,9 +5,9 @@ use super::harness;
 use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Direction, Session};
 use divisi_field::{Field, Gf2, Gf48};
-use divisi_ot::{Config, testing};
+use divisi_ot::{SetupConfig, testing};
 use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{Bucketed, Mascot, Party, Protocol, Source, Spdz, lab};
+use divisi_spdz::{Bucketed, Mascot, Party, Source, Spdz, SpdzProtocol, lab};
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 const DIFFERENCES: &str = "divisi_spdz::prep::bucketed::tables/tables.d";
@@ -18,7 +18,7 @@ const LOOKUP: &str = super::LOOKUP;
 
 /// A party whose rows are dealt from a seed.
 fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bucketed<Gf48>), Abort> {
-    let config = Config { rho, ..Config::default() };
+    let config = SetupConfig { rho, ..SetupConfig::default() };
     let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
     Bucketed::over(session, setup)
 }
@@ -97,7 +97,7 @@ pub fn false_product(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     harness.change(party(2), party(1), PAYLOAD, 0, |body| (0..40).for_each(|row| body[6 * row] ^= 1));
     let ends = harness.act(|mut session| {
-        let setup = testing::deal_over_field(&mut session, Config::default(), 48, 3)?;
+        let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
         let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
         let triples = source.byte_triples(&mut party, 1)?;
         party.check()?;
@@ -122,7 +122,7 @@ fn every_product_is_sacrificed() {
             (0..40).for_each(|row| body[6 * (192 * product + row)] ^= 1);
         });
         let ends = harness.act(|mut session| {
-            let setup = testing::deal_over_field(&mut session, Config::default(), 48, 3)?;
+            let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
             let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
             source.byte_triples(&mut party, 3).map(drop)
         });
@@ -141,7 +141,7 @@ pub fn false_difference(check: Option<Check>) -> bool {
         super::flip(&harness, step);
         harness.act(|session| {
             let (party, source) = bucketed(session, 40, 6)?;
-            let mut engine = Spdz::new(party, Box::new(source), Protocol::Lookup)?;
+            let mut engine = Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)?;
             let mut x = super::shared(&mut engine)?;
             divisi_core::Bytes::sbox(&mut engine, Direction::Encrypt, &mut [&mut x])
         });
@@ -189,7 +189,7 @@ fn two_tables(session: Session) -> Result<(), Abort> {
 }
 
 fn one_product(mut session: Session) -> Result<(), Abort> {
-    let setup = testing::deal_over_field(&mut session, Config::default(), 48, 3)?;
+    let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
     let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
     source.byte_triples(&mut party, 1)?;
     party.check()

@@ -3,11 +3,11 @@
 use super::{engine, flip, harness, output, shared, values, wrong};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Way, party};
-use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, Job};
+use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, ProgramRun};
 use divisi_field::{Field, Gf42};
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::toy::Toy;
-use divisi_spdz::{Party, Protocol, Spdz, Tiny};
+use divisi_spdz::{Party, Spdz, SpdzProtocol, Tiny};
 
 const ENTER: &str = "divisi_spdz::engine::tiny/tinytable.enter";
 const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
@@ -85,7 +85,7 @@ fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 
         let x = engine.input_bits(party(1), mine.then_some(&SECRET[..]), SECRET.len())?;
         let zeros =
             engine.input_bits(party(2), (!mine).then_some(&[false; SECRET.len()][..]), SECRET.len())?;
-        engine.run(&mut [Job::new(&program, vec![x, zeros])])
+        engine.run(&mut [ProgramRun::new(&program, vec![x, zeros])])
     });
     let told = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), ELEMENT));
     (ends, told)
@@ -127,7 +127,7 @@ pub fn bytes_beside(check: Option<Check>) -> bool {
     let recording = harness.recording(party(1));
     harness.act(|session| {
         let (party, dealer) = Dealer::<Gf42>::deal(session, 9)?;
-        let mut engine = Spdz::new(party, Box::new(dealer), Protocol::RivainProuff)?;
+        let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::RivainProuff)?;
         let mine = (engine.session().me() == super::party(1)).then(values);
         let mut x = engine.input(super::party(1), mine.as_deref(), values().len())?;
         engine.sbox(Direction::Encrypt, &mut [&mut x])

@@ -6,9 +6,9 @@ use crate::file::tests::sample;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-fn store() -> (tempfile::TempDir, Keys) {
+fn store() -> (tempfile::TempDir, StoredKeys) {
     let dir = tempfile::tempdir().unwrap();
-    let keys = Keys::open(&dir.path().join("keys")).unwrap();
+    let keys = StoredKeys::open(&dir.path().join("keys")).unwrap();
     (dir, keys)
 }
 
@@ -56,7 +56,7 @@ impl Disk for std::sync::Arc<Full> {
 fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
     let dir = tempfile::tempdir().unwrap();
     let full = std::sync::Arc::<Full>::default();
-    let keys = Keys::open_on(Box::new(full.clone()), &dir.path().join("keys")).unwrap();
+    let keys = StoredKeys::open_on(Box::new(full.clone()), &dir.path().join("keys")).unwrap();
     let name = made(&keys, "k");
     full.0.store(true, std::sync::atomic::Ordering::SeqCst);
     assert!(keys.reserve(&name, 1).unwrap_err().is_full());
@@ -73,7 +73,7 @@ fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
     assert!(!bytes.windows(secret.len()).any(|window| window == secret));
 }
 
-fn made(keys: &Keys, name: &str) -> KeyName {
+fn made(keys: &StoredKeys, name: &str) -> KeyName {
     let mut key = sample(name);
     key.reserved = 0;
     keys.prepare(&mut key).unwrap();
@@ -130,7 +130,7 @@ fn uses_count_up_over_restarts_to_their_end() {
     let dir = tempfile::tempdir().unwrap();
     let mut seen = 0;
     for _ in 0..3 {
-        let keys = Keys::open(dir.path()).unwrap();
+        let keys = StoredKeys::open(dir.path()).unwrap();
         let name = if seen == 0 { made(&keys, "k") } else { "k".parse().unwrap() };
         for n in [1, 1, 1500, 1] {
             let first = keys.reserve(&name, n).unwrap();
@@ -138,7 +138,7 @@ fn uses_count_up_over_restarts_to_their_end() {
             seen = first + n;
         }
     }
-    let keys = Keys::open(dir.path()).unwrap();
+    let keys = StoredKeys::open(dir.path()).unwrap();
     let name: KeyName = "k".parse().unwrap();
     let start = keys.load(&name).unwrap().unwrap().reserved;
     assert_eq!(keys.reserve(&name, USES - start - 1).unwrap(), start);
@@ -146,7 +146,7 @@ fn uses_count_up_over_restarts_to_their_end() {
     let error = keys.reserve(&name, 1).unwrap_err().to_string();
     assert!(error.contains("2^32"), "{error}");
     drop(keys);
-    assert!(matches!(Keys::open(dir.path()).unwrap().reserve(&name, 1), Err(StoreError::Exhausted(_))));
+    assert!(matches!(StoredKeys::open(dir.path()).unwrap().reserve(&name, 1), Err(StoreError::Exhausted(_))));
 }
 
 #[test]
@@ -184,14 +184,14 @@ fn a_file_under_another_name_is_damage() {
 fn a_directory_that_others_may_use_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
-    drop(Keys::open_in(&data).unwrap());
+    drop(StoredKeys::open_in(&data).unwrap());
     for mode in [0o710, 0o702, 0o755] {
         fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
-        let error = Keys::open_in(&data).err().unwrap().to_string();
+        let error = StoredKeys::open_in(&data).err().unwrap().to_string();
         assert!(error.contains(&format!("chmod 700 {}`", data.display())), "{error}");
     }
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
-    Keys::open_in(&data).unwrap();
+    StoredKeys::open_in(&data).unwrap();
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn one_damaged_or_stray_file_harms_no_other_key() {
     fs::write(folder.join("a stray file.key"), b"").unwrap();
     // what a crash would leave, but that it is a directory
     fs::create_dir(folder.join("odd.key.new")).unwrap();
-    let keys = Keys::open(&folder).unwrap();
+    let keys = StoredKeys::open(&folder).unwrap();
     let troubles = keys.troubles().unwrap();
     for expected in ["odd", "bad.key", "a stray file"] {
         assert!(troubles.iter().any(|trouble| trouble.contains(expected)), "{expected}: {troubles:?}");
@@ -216,10 +216,10 @@ fn one_damaged_or_stray_file_harms_no_other_key() {
 #[test]
 fn one_process_at_a_time() {
     let (dir, keys) = store();
-    let again = Keys::open(&dir.path().join("keys"));
+    let again = StoredKeys::open(&dir.path().join("keys"));
     assert!(matches!(again, Err(StoreError::InUse(_))));
     drop(keys);
-    Keys::open(&dir.path().join("keys")).unwrap();
+    StoredKeys::open(&dir.path().join("keys")).unwrap();
 }
 
 /// A machine's disk that counts what is read.
@@ -274,7 +274,7 @@ fn keys_are_listed_and_counted_without_reading_a_file() {
     (0..10_000).for_each(|i| write(&format!("k{i:05}"), "greedy"));
     ["a", "k05000.x", "z"].iter().for_each(|name| write(name, "modest"));
     let disk = std::sync::Arc::<Counted>::default();
-    let keys = Keys::open_on(Box::new(disk.clone()), &folder).unwrap();
+    let keys = StoredKeys::open_on(Box::new(disk.clone()), &folder).unwrap();
     let reads = || disk.0.load(std::sync::atomic::Ordering::SeqCst);
     let before = reads();
     assert!(before >= 10_003);
@@ -316,7 +316,7 @@ fn a_key_is_given_to_others() {
     assert!(matches!(keys.chown(&name, &[7; 16], &carol, &[]), Err(StoreError::Missing(_))));
     keys.chown(&name, &[1; 16], &carol, &["dave".into()]).unwrap();
     drop(keys);
-    let keys = Keys::open(&dir.path().join("keys")).unwrap();
+    let keys = StoredKeys::open(&dir.path().join("keys")).unwrap();
     let key = keys.active(&name, 2).unwrap();
     assert_eq!((key.info.maker, key.info.clients), (carol.clone(), vec!["dave".to_owned()]));
     assert_eq!(key.secret.unwrap().first.as_slice(), [0xaa; 16]);

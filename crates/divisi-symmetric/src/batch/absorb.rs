@@ -3,7 +3,7 @@
 use super::messages::{First, Messages, gather};
 use super::{SecretByte, bytes, unfit, wires};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Job, Lanes};
+use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 
 /// Which messages a step is about.
 pub(super) struct Here<'o> {
@@ -35,7 +35,7 @@ impl<E: Boolean> Step<E> for &Program {
         _: &Here<'_>,
     ) -> Result<Vec<SecretByte<E>>, Abort> {
         let inputs = state.into_iter().chain(block).collect();
-        let mut jobs = [Job::new(self, wires(inputs))];
+        let mut jobs = [ProgramRun::new(self, wires(inputs))];
         e.run(&mut jobs)?;
         let [job] = jobs;
         Ok(bytes(job.wires))

@@ -2,28 +2,28 @@
 //! 1,280 bits of round keys as inputs cost more than the ANDs of their schedule.
 
 use super::drawn::{inputs, output};
-use super::{Engine, bits, byte_values, unfit};
+use super::{MacEngine, bits, byte_values, unfit};
 use crate::aes::KeySize;
 use crate::circuits;
 use crate::mode::block::BlockCipher;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Direction, Job, Lanes};
+use divisi_core::{Abort, Direction, Lanes, ProgramRun};
 use std::sync::OnceLock;
 
 /// A key, or one a lane, byte by byte.
-pub struct Key<E: Engine> {
+pub struct BlockKey<E: MacEngine> {
     size: KeySize,
     bytes: Vec<E::Byte>,
 }
 
-impl<E: Engine> Key<E> {
+impl<E: MacEngine> BlockKey<E> {
     /// A key of 16, 24 or 32 bytes.
     ///
     /// # Errors
     /// [`Abort::Misuse`] for one of another length.
     pub fn new(bytes: Vec<E::Byte>) -> Result<Self, Abort> {
         let size = KeySize::ALL.into_iter().find(|size| size.bytes() == bytes.len());
-        Ok(Key { size: size.ok_or_else(|| unfit("a key of AES"))?, bytes })
+        Ok(BlockKey { size: size.ok_or_else(|| unfit("a key of AES"))?, bytes })
     }
 }
 
@@ -39,18 +39,18 @@ fn program(size: KeySize, d: Direction) -> Result<&'static Program, Abort> {
     Ok(place.get_or_init(|| made))
 }
 
-impl<E: Engine> Lanes for Key<E> {
+impl<E: MacEngine> Lanes for BlockKey<E> {
     fn lanes(&self) -> usize {
         self.bytes.first().map_or(0, Lanes::lanes)
     }
 
     fn gather(&self, index: &[usize]) -> Option<Self> {
         let bytes: Option<Vec<E::Byte>> = self.bytes.iter().map(|byte| byte.gather(index)).collect();
-        Some(Key { size: self.size, bytes: bytes? })
+        Some(BlockKey { size: self.size, bytes: bytes? })
     }
 }
 
-impl<E: Engine> BlockCipher<E> for Key<E> {
+impl<E: MacEngine> BlockCipher<E> for BlockKey<E> {
     type Byte = E::Byte;
 
     const BYTES: usize = 16;
@@ -68,7 +68,7 @@ impl<E: Engine> BlockCipher<E> for Key<E> {
             return Err(unfit("a block of AES has 16 bytes"));
         }
         let (key, block) = (bits(e, self.bytes.clone())?, bits(e, block)?);
-        let mut jobs = [Job::new(program(self.size, d)?, inputs(vec![key, block]))];
+        let mut jobs = [ProgramRun::new(program(self.size, d)?, inputs(vec![key, block]))];
         e.run(&mut jobs)?;
         let [job] = jobs;
         byte_values(e, output(job.wires))

@@ -2,7 +2,7 @@
 
 use super::absorb::{Here, Rule, Step, absorb, update};
 use super::messages::First;
-use super::{Engine, Messages, SecretByte, bits, block_bytes, byte_values, public, unfit};
+use super::{MacEngine, Messages, SecretByte, bits, block_bytes, byte_values, public, unfit};
 use crate::aes::{self, RoundKeys};
 use crate::mac::cmac::{BLOCK, is_complete, padding};
 use crate::mode::cmac::double_bits;
@@ -10,7 +10,7 @@ use divisi_core::{Abort, Lanes};
 
 /// A key, or one a lane, ready for use.
 #[derive(Clone)]
-pub struct Key<E: Engine> {
+pub struct LaneCmacKey<E: MacEngine> {
     /// As it was given.
     key: Vec<E::Byte>,
     round_keys: RoundKeys<E::Byte>,
@@ -25,7 +25,7 @@ pub struct Key<E: Engine> {
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
-pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
+pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneCmacKey<E>, Abort> {
     let round_keys = aes::expand(e, key)?;
     let n = round_keys.lanes();
     let mut l: [E::Byte; BLOCK] = std::array::from_fn(|_| e.public(&vec![0; n]));
@@ -34,17 +34,17 @@ pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
     let k1 = double_bits(e, block)?;
     let k2 = double_bits(e, k1.clone())?;
     let subkeys = joined(e, &k1, &k2);
-    Ok(Key { key: key.to_vec(), round_keys, subkeys })
+    Ok(LaneCmacKey { key: key.to_vec(), round_keys, subkeys })
 }
 
 /// A lane of zeros, the first subkeys, the second ones.
-fn joined<E: Engine>(e: &mut E, k1: &[SecretByte<E>], k2: &[SecretByte<E>]) -> Vec<SecretByte<E>> {
+fn joined<E: MacEngine>(e: &mut E, k1: &[SecretByte<E>], k2: &[SecretByte<E>]) -> Vec<SecretByte<E>> {
     let zero = public(e, &[0; BLOCK], 1);
     let parts = zero.iter().zip(k1).zip(k2);
     parts.map(|((zero, k1), k2)| std::array::from_fn(|i| e.join_bits(&[&zero[i], &k1[i], &k2[i]]))).collect()
 }
 
-impl<E: Engine> Key<E> {
+impl<E: MacEngine> LaneCmacKey<E> {
     /// What a program takes that makes tags of messages of one length: the key, and the subkey of messages
     /// that end with a block, or of the others.
     pub(super) fn kept(&self, e: &mut E, complete: bool) -> Result<Vec<SecretByte<E>>, Abort> {
@@ -61,7 +61,7 @@ impl<E: Engine> Key<E> {
     pub(super) fn of_kept(e: &mut E, mut kept: Vec<SecretByte<E>>) -> Result<Self, Abort> {
         let subkey = kept.split_off(kept.len().saturating_sub(BLOCK));
         let key = byte_values(e, kept)?;
-        Ok(Key { round_keys: aes::expand(e, &key)?, key, subkeys: joined(e, &subkey, &subkey) })
+        Ok(LaneCmacKey { round_keys: aes::expand(e, &key)?, key, subkeys: joined(e, &subkey, &subkey) })
     }
 
     /// The length of the key in bytes.
@@ -71,13 +71,13 @@ impl<E: Engine> Key<E> {
 }
 
 /// The chain of blocks: cipher of state plus block, the last block of a message plus a subkey.
-struct Chain<'k, E: Engine> {
-    key: &'k Key<E>,
+struct Chain<'k, E: MacEngine> {
+    key: &'k LaneCmacKey<E>,
     /// The messages' lengths, with what came before.
     lengths: &'k [u64],
 }
 
-impl<E: Engine> Step<E> for Chain<'_, E> {
+impl<E: MacEngine> Step<E> for Chain<'_, E> {
     fn step(
         &mut self,
         e: &mut E,
@@ -116,7 +116,7 @@ impl<E: Engine> Step<E> for Chain<'_, E> {
 }
 
 /// The state before the first block.
-pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
+pub fn initial<E: MacEngine>(e: &mut E) -> Vec<SecretByte<E>> {
     public(e, &[0; BLOCK], 1)
 }
 
@@ -124,9 +124,9 @@ pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
 ///
 /// # Errors
 /// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
-pub fn continued<E: Engine>(
+pub fn continued<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneCmacKey<E>,
     state: Vec<SecretByte<E>>,
     columns: Vec<SecretByte<E>>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
@@ -138,9 +138,9 @@ pub fn continued<E: Engine>(
 /// # Errors
 /// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; the abort that ends the
 /// session.
-pub fn tag<E: Engine>(
+pub fn tag<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneCmacKey<E>,
     state: &[SecretByte<E>],
     before: u64,
     messages: &Messages<E>,

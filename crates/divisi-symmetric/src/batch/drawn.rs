@@ -5,10 +5,10 @@ use crate::drawn::drawn;
 use crate::gates::Adder;
 use crate::hash::Hash;
 use crate::mac::hmac::PadStates;
-use crate::mac::kmac::{Kmac, Output};
+use crate::mac::kmac::{Kmac, OutputLength};
 use crate::sha3::Xof;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Job};
+use divisi_core::{Abort, Boolean, ProgramRun};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes of a message that one program takes.
@@ -25,7 +25,7 @@ pub(super) enum Named {
     Xof(Xof),
     Hmac(Hash),
     Otp(Hash),
-    Kmac(Kmac, Output),
+    Kmac(Kmac, OutputLength),
     /// With keys of so many bytes.
     Cmac(usize),
 }
@@ -103,7 +103,7 @@ pub(super) fn pad_states<E: Boolean>(
         })
     };
     let program = program(&Named::Hmac(hash), Task::Pads(key.len()), make)?;
-    let mut jobs = [Job::new(&program, inputs(vec![key.to_vec()]))];
+    let mut jobs = [ProgramRun::new(&program, inputs(vec![key.to_vec()]))];
     e.run(&mut jobs)?;
     let [job] = jobs;
     let mut inner = output(job.wires);

@@ -1,22 +1,22 @@
 //! Any hash or MAC by its settings: made ready with its key, fed piece by piece, finished.
 
 use super::{
-    Engine, Messages, SecretByte, bits, bytes, cmac, drawn, gmac, hash, hmac, kmac, programs, public, unfit,
-    wires, xof,
+    MacEngine, Messages, SecretByte, bits, bytes, cmac, drawn, gmac, hash, hmac, kmac, programs, public,
+    unfit, wires, xof,
 };
 use crate::algorithm::{Algorithm, Settings, Strength};
 use crate::gates::Adder;
 use crate::hash::Hash;
 use crate::mac::cmac::BLOCK;
 use crate::mac::hmac::PadStates;
-use crate::mac::kmac::{Kmac, Output};
+use crate::mac::kmac::{Kmac, OutputLength};
 use crate::mode::gcm::IV_BYTES;
 use crate::sha3::Xof;
-use divisi_core::{Abort, Job, Lanes};
+use divisi_core::{Abort, Lanes, ProgramRun};
 
 /// A function that is ready: for a MAC with what its key leaves, verified once and kept.
 #[derive(Clone)]
-pub struct Function<E: Engine> {
+pub struct Function<E: MacEngine> {
     pub(super) kind: Kind<E>,
     pub(super) bytes: usize,
     /// Bits of the last byte that are not asked for.
@@ -24,23 +24,23 @@ pub struct Function<E: Engine> {
 }
 
 #[derive(Clone)]
-pub(super) enum Kind<E: Engine> {
+pub(super) enum Kind<E: MacEngine> {
     Hash(Hash, Adder),
     Xof(Xof),
     Hmac(Hash, Adder, PadStates<E::Bit>),
     Otp(Hash, Adder, PadStates<E::Bit>),
-    Kmac(Kmac, Vec<SecretByte<E>>, Output),
-    Cmac(cmac::Key<E>),
-    Gmac(gmac::Key<E>),
+    Kmac(Kmac, Vec<SecretByte<E>>, OutputLength),
+    Cmac(cmac::LaneCmacKey<E>),
+    Gmac(gmac::LaneGmacKey<E>),
 }
 
 /// What a function keeps between the pieces of messages.
-pub struct State<E: Engine> {
+pub struct State<E: MacEngine> {
     pub(super) state: Vec<SecretByte<E>>,
     pub(super) before: u64,
 }
 
-impl<E: Engine> Function<E> {
+impl<E: MacEngine> Function<E> {
     /// A function with these settings, and for a MAC a key: byte by byte, of one lane for all messages or one
     /// a message.
     ///
@@ -84,7 +84,7 @@ impl<E: Engine> Function<E> {
                 };
                 let bytes = settings.output_bytes;
                 let asked = (8 * bytes).saturating_sub(settings.spare_output_bits);
-                let output = if settings.xof { Output::Xof(bytes) } else { Output::Bits(asked) };
+                let output = if settings.xof { OutputLength::Xof(bytes) } else { OutputLength::Bits(asked) };
                 let key = bits(e, key.to_vec())?;
                 let state = kmac::key_state(e, &kmac, &key, settings.spare_key_bits)?;
                 Kind::Kmac(kmac, state, output)
@@ -188,7 +188,7 @@ impl<E: Engine> Function<E> {
             Kind::Otp(hash, adder, states) => {
                 let tag = hmac::finish(e, *hash, *adder, states, &state, before, rest)?;
                 let code = programs::code(tag.len(), self.bytes);
-                let mut jobs = [Job::new(&code, wires(tag))];
+                let mut jobs = [ProgramRun::new(&code, wires(tag))];
                 e.run(&mut jobs)?;
                 let [job] = jobs;
                 bytes(job.wires)

@@ -14,7 +14,7 @@
 
 use super::absorb::{Here, Rule, Step, absorb, update};
 use super::messages::First;
-use super::{Engine, Messages, SecretByte, bits, block_bytes, public, unfit};
+use super::{MacEngine, Messages, SecretByte, bits, block_bytes, public, unfit};
 use crate::aes::{self, RoundKeys};
 use crate::mode::gcm::{self, IV_BYTES};
 use crate::mode::ghash;
@@ -27,7 +27,7 @@ pub const POWERS: usize = 64;
 
 /// A key, or one a lane, ready for use.
 #[derive(Clone)]
-pub struct Key<E: Engine> {
+pub struct LaneGmacKey<E: MacEngine> {
     round_keys: RoundKeys<E::Byte>,
     /// Lane `k POWERS + i - 1` is `H_k^i`.
     powers: E::Block,
@@ -40,22 +40,22 @@ pub struct Key<E: Engine> {
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
-pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
+pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneGmacKey<E>, Abort> {
     let round_keys = aes::expand(e, key)?;
     let h = gcm::hash_key(e, &round_keys)?;
     let powers = ghash::powers(e, &h, POWERS)?;
-    Ok(Key { round_keys, powers })
+    Ok(LaneGmacKey { round_keys, powers })
 }
 
 /// GHASH of so many blocks at a time.
-struct Sums<'k, E: Engine> {
-    key: &'k Key<E>,
+struct Sums<'k, E: MacEngine> {
+    key: &'k LaneGmacKey<E>,
     width: usize,
     /// How many blocks each message has in all.
     blocks: &'k [usize],
 }
 
-impl<E: Engine> Step<E> for Sums<'_, E> {
+impl<E: MacEngine> Step<E> for Sums<'_, E> {
     fn step(
         &mut self,
         e: &mut E,
@@ -99,7 +99,7 @@ impl<E: Engine> Step<E> for Sums<'_, E> {
 }
 
 /// The state before the first block.
-pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
+pub fn initial<E: MacEngine>(e: &mut E) -> Vec<SecretByte<E>> {
     public(e, &[0; BLOCK], 1)
 }
 
@@ -107,9 +107,9 @@ pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
 ///
 /// # Errors
 /// [`Abort::Misuse`] if they are no whole chunks; the abort that ends the session.
-pub fn continued<E: Engine>(
+pub fn continued<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneGmacKey<E>,
     state: Vec<SecretByte<E>>,
     columns: Vec<SecretByte<E>>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
@@ -120,9 +120,9 @@ pub fn continued<E: Engine>(
 ///
 /// # Errors
 /// [`Abort::Misuse`] if keys and messages differ in number; the abort that ends the session.
-pub fn hash<E: Engine>(
+pub fn hash<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneGmacKey<E>,
     state: &[SecretByte<E>],
     before: u64,
     messages: &Messages<E>,
@@ -140,9 +140,9 @@ enum Length {
     Second,
 }
 
-fn hash_at<E: Engine>(
+fn hash_at<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneGmacKey<E>,
     state: &[SecretByte<E>],
     before: u64,
     messages: &Messages<E>,
@@ -179,9 +179,9 @@ fn hash_at<E: Engine>(
 ///
 /// # Errors
 /// The abort that ends the session.
-pub fn seal<E: Engine>(
+pub fn seal<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneGmacKey<E>,
     mut j0: [E::Byte; BLOCK],
     hash: &[E::Byte; BLOCK],
 ) -> Result<Vec<SecretByte<E>>, Abort> {
@@ -196,9 +196,9 @@ pub fn seal<E: Engine>(
 ///
 /// # Errors
 /// [`Abort::Misuse`] if keys, nonces and messages differ in number; the abort that ends the session.
-pub fn tag<E: Engine>(
+pub fn tag<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneGmacKey<E>,
     state: &[SecretByte<E>],
     before: u64,
     messages: &Messages<E>,
@@ -223,9 +223,9 @@ pub fn tag<E: Engine>(
 ///
 /// # Errors
 /// As [`tag`]; [`Abort::Misuse`] for an empty IV, or some of 96 bits among others.
-pub fn tag_with<E: Engine>(
+pub fn tag_with<E: MacEngine>(
     e: &mut E,
-    key: &Key<E>,
+    key: &LaneGmacKey<E>,
     state: &[SecretByte<E>],
     before: u64,
     messages: &Messages<E>,

@@ -5,7 +5,7 @@ use crate::gates::Adder;
 use crate::hash::Hash;
 use crate::mac::hmac::PadStates;
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Boolean, Job, Lanes};
+use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 
 /// Keys of one length, one a lane -> their states: two steps of the hash at once, and a digest before them if
 /// the keys are longer than a block. All that tags need; settled once and kept with the keys.
@@ -37,13 +37,13 @@ pub fn pad_states<E: Boolean>(
         g.output(&padded);
     }
     let pads = g.finish();
-    let mut jobs = [Job::new(&pads, wires(k0))];
+    let mut jobs = [ProgramRun::new(&pads, wires(k0))];
     e.run(&mut jobs)?;
     let [job] = jobs;
     let mut inner_key = job.wires;
     let outer_key = inner_key.split_off(8 * block);
     let input = |key: Vec<E::Bit>| wires(initial.clone()).into_iter().chain(key).collect();
-    let mut jobs = [Job::new(step, input(inner_key)), Job::new(step, input(outer_key))];
+    let mut jobs = [ProgramRun::new(step, input(inner_key)), ProgramRun::new(step, input(outer_key))];
     e.run(&mut jobs)?;
     let [inner, outer] = jobs;
     Ok(PadStates { inner: bytes(inner.wires), outer: bytes(outer.wires) })

@@ -2,9 +2,9 @@
 
 use super::xof::{absorb_with, squeeze};
 use super::{Messages, SecretByte, bytes, programs, public, unfit, wires};
-use crate::mac::kmac::{Kmac, Output};
+use crate::mac::kmac::{Kmac, OutputLength};
 use crate::sha3::STATE_BYTES;
-use divisi_core::{Abort, Boolean, Job, Lanes};
+use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 
 /// Keys of one length, of whose last byte `spare_bits` are no part, one a lane -> the state in which they
 /// leave the sponge. All that tags need; settled once and kept with the keys.
@@ -24,7 +24,7 @@ pub fn key_state<E: Boolean>(
     let mut state = public(e, &kmac.xof().initial(), lanes);
     for block in blocks.chunks_exact(sponge.rate()) {
         let input = wires(state).into_iter().chain(wires(block.to_vec())).collect();
-        let mut jobs = [Job::new(programs::absorb(sponge), input)];
+        let mut jobs = [ProgramRun::new(programs::absorb(sponge), input)];
         e.run(&mut jobs)?;
         let [job] = jobs;
         state = bytes(job.wires);
@@ -41,7 +41,7 @@ pub fn tag<E: Boolean>(
     kmac: &Kmac,
     state: &[SecretByte<E>],
     messages: &Messages<E>,
-    output: Output,
+    output: OutputLength,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     if state.len() != STATE_BYTES {
         return Err(unfit("the state of a key of another function"));

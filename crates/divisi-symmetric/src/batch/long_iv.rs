@@ -9,12 +9,12 @@
 //! whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
 //! `an_adder_costs_what_is_said`), then the cipher as with any counter.
 
-use super::Engine;
+use super::MacEngine;
 use crate::gates::Adder;
 use crate::mode::gcm::{self, element};
 use crate::mode::ghash::{Ghash, Powers};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Job, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Lanes, ProgramRun, Step, Verified, step};
 use std::sync::OnceLock;
 
 const IV: Step = step!("iv");
@@ -29,7 +29,7 @@ pub fn hash_blocks(iv_bytes: usize) -> u64 {
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for an IV of no bits, or powers that are too few.
-pub fn j0<E: Engine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Result<E::Block, Abort> {
+pub fn j0<E: MacEngine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Result<E::Block, Abort> {
     if iv.is_empty() {
         return Err(Abort::Misuse { step: IV, what: "an IV of no bits" });
     }
@@ -62,7 +62,7 @@ pub fn adder() -> &'static Program {
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
-pub fn counters<E: Engine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byte; 16], Abort> {
+pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byte; 16], Abort> {
     let misfit = || Abort::Misuse { step: IV, what: "a counter block of one lane for fewer than 2^32" };
     let n = u32::try_from(n).map_err(|_| misfit())?;
     let index = vec![0; n as usize];
@@ -79,7 +79,7 @@ pub fn counters<E: Engine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byt
     for i in 0..32 {
         wires.push(e.public_bit(&(0..n).map(|l| l >> i & 1 == 1).collect::<Vec<bool>>()));
     }
-    let mut jobs = [Job::new(adder(), wires)];
+    let mut jobs = [ProgramRun::new(adder(), wires)];
     e.run(&mut jobs)?;
     let [job] = jobs;
     let mut sum = job.wires.into_iter();
@@ -94,13 +94,13 @@ pub fn counters<E: Engine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byt
     all.try_into().map_err(|_| misfit())
 }
 
-/// [`gcm::Key::seal`] with an IV of any length: of another than 96 bits its counter blocks are secret.
+/// [`gcm::TextsKey::seal`] with an IV of any length: of another than 96 bits its counter blocks are secret.
 ///
 /// # Errors
-/// As [`gcm::Key::seal`]; [`Abort::Misuse`] for an IV of no bits.
-pub fn seal<E: Engine + gcm::Engine>(
+/// As [`gcm::TextsKey::seal`]; [`Abort::Misuse`] for an IV of no bits.
+pub fn seal<E: MacEngine + gcm::GcmEngine>(
     e: &mut E,
-    key: &gcm::Key<E>,
+    key: &gcm::TextsKey<E>,
     iv: &[u8],
     aad: &[u8],
     text: Vec<E::Byte>,
@@ -113,13 +113,13 @@ pub fn seal<E: Engine + gcm::Engine>(
     key.seal_from(e, &|e: &mut E, n| counters(e, &first, n), aad, text)
 }
 
-/// [`gcm::Key::open`] with an IV of any length.
+/// [`gcm::TextsKey::open`] with an IV of any length.
 ///
 /// # Errors
-/// As [`gcm::Key::open`]; [`Abort::Misuse`] for an IV of no bits.
-pub fn open<E: Engine + gcm::Engine>(
+/// As [`gcm::TextsKey::open`]; [`Abort::Misuse`] for an IV of no bits.
+pub fn open<E: MacEngine + gcm::GcmEngine>(
     e: &mut E,
-    key: &gcm::Key<E>,
+    key: &gcm::TextsKey<E>,
     iv: &[u8],
     aad: &[u8],
     ciphertext: &[u8],

@@ -27,7 +27,7 @@ use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, step};
 use messages::gather;
 
 /// An engine with all that MACs are made of: bytes that fall into bits, and make blocks.
-pub trait Engine:
+pub trait MacEngine:
     Bytes<Byte: Clone>
     + Blocks
     + Boolean
@@ -38,7 +38,7 @@ pub trait Engine:
 {
 }
 
-impl<E> Engine for E where
+impl<E> MacEngine for E where
     E: Bytes
         + Blocks
         + Boolean
@@ -53,7 +53,7 @@ impl<E> Engine for E where
 ///
 /// # Errors
 /// The abort that ends the session.
-pub fn bits<E: Engine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretByte<E>>, Abort> {
+pub fn bits<E: MacEngine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretByte<E>>, Abort> {
     bytes.into_iter().map(|byte| e.convert(byte)).collect()
 }
 
@@ -61,12 +61,12 @@ pub fn bits<E: Engine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretByte<
 ///
 /// # Errors
 /// The abort that ends the session.
-pub fn byte_values<E: Engine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<Vec<E::Byte>, Abort> {
+pub fn byte_values<E: MacEngine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<Vec<E::Byte>, Abort> {
     bits.into_iter().map(|bits| e.convert(bits)).collect()
 }
 
 /// The 16 bytes of a block.
-fn block_bytes<E: Engine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<[E::Byte; 16], Abort> {
+fn block_bytes<E: MacEngine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<[E::Byte; 16], Abort> {
     byte_values(e, bits)?.try_into().map_err(|_| unfit("a block of 16 bytes"))
 }
 

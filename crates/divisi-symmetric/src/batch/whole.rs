@@ -7,14 +7,14 @@
 
 use super::drawn::{ADDER, MOST, Named, Task, inputs, output, program};
 use super::function::Kind;
-use super::{Engine, Function, Messages, SecretByte, State, cmac, gather, unfit};
+use super::{Function, MacEngine, Messages, SecretByte, State, cmac, gather, unfit};
 use crate::drawn::drawn;
 use crate::mac::cmac::is_complete;
 use crate::mac::hmac::PadStates;
-use divisi_core::{Abort, Job, Lanes};
+use divisi_core::{Abort, Lanes, ProgramRun};
 use std::collections::BTreeMap;
 
-impl<E: Engine> Function<E> {
+impl<E: MacEngine> Function<E> {
     fn named(&self) -> Option<Named> {
         Some(match &self.kind {
             Kind::Hash(hash, _) => Named::Hash(*hash),
@@ -68,7 +68,7 @@ impl<E: Engine> Function<E> {
                 }
             }
             Named::Kmac(kmac, output) => Kind::Kmac(kmac, kept, output),
-            Named::Cmac(_) => Kind::Cmac(cmac::Key::of_kept(e, kept)?),
+            Named::Cmac(_) => Kind::Cmac(cmac::LaneCmacKey::of_kept(e, kept)?),
         };
         Ok(Function { kind, bytes, spare })
     }
@@ -110,7 +110,7 @@ impl<E: Engine> Function<E> {
             };
             let program = program(&named, Task::Update(known, piece.len()), make)?;
             let state = if known { Vec::new() } else { now.state };
-            let mut jobs = [Job::new(&program, inputs(vec![kept.clone(), state, piece.to_vec()]))];
+            let mut jobs = [ProgramRun::new(&program, inputs(vec![kept.clone(), state, piece.to_vec()]))];
             e.run(&mut jobs)?;
             let [job] = jobs;
             now = State { state: output(job.wires), before: now.before + piece.len() as u64 };
@@ -179,8 +179,10 @@ impl<E: Engine> Function<E> {
             let values = vec![of_lanes(&kept, lanes)?, of_lanes(&given, lanes)?, message];
             programs.push((program, inputs(values)));
         }
-        let mut jobs: Vec<Job<'_, E::Bit>> =
-            programs.iter_mut().map(|(program, wires)| Job::new(program, std::mem::take(wires))).collect();
+        let mut jobs: Vec<ProgramRun<'_, E::Bit>> = programs
+            .iter_mut()
+            .map(|(program, wires)| ProgramRun::new(program, std::mem::take(wires)))
+            .collect();
         e.run(&mut jobs)?;
         let outputs: Vec<Vec<SecretByte<E>>> = jobs.into_iter().map(|job| output(job.wires)).collect();
         in_order(e, outputs, &groups, n).map(Some)
@@ -188,7 +190,7 @@ impl<E: Engine> Function<E> {
 }
 
 /// The outputs of groups of lanes, in the order of the messages.
-fn in_order<E: Engine>(
+fn in_order<E: MacEngine>(
     e: &mut E,
     mut outputs: Vec<Vec<SecretByte<E>>>,
     groups: &BTreeMap<usize, Vec<usize>>,

@@ -4,7 +4,7 @@ use super::absorb::{Rule, absorb, update};
 use super::messages::First;
 use super::{Messages, SecretByte, bytes, programs, public, wires};
 use crate::sha3::{Sponge, Xof};
-use divisi_core::{Abort, Boolean, Job};
+use divisi_core::{Abort, Boolean, ProgramRun};
 
 /// The first bytes of the output for each message.
 ///
@@ -79,7 +79,7 @@ pub(super) fn squeeze<E: Boolean>(
         if output.len() == length || state.is_empty() {
             return Ok(output);
         }
-        let mut jobs = [Job::new(programs::permutation(), wires(state))];
+        let mut jobs = [ProgramRun::new(programs::permutation(), wires(state))];
         e.run(&mut jobs)?;
         let [job] = jobs;
         state = bytes(job.wires);

@@ -3,7 +3,7 @@
 
 use super::bytes::{GateByte, GateBytes, unfit};
 use divisi_circuit::Gates;
-use divisi_core::{Abort, Blocks, Boolean, Convert, Job, Lanes};
+use divisi_core::{Abort, Blocks, Boolean, Convert, Lanes, ProgramRun};
 
 /// The degree of GHASH's field.
 const BITS: usize = 128;
@@ -47,7 +47,7 @@ impl<G: Gates> Boolean for GateBytes<'_, G> {
         GateBit(parts.iter().flat_map(|part| &part.0).copied().collect())
     }
 
-    fn run(&mut self, jobs: &mut [Job<'_, Self::Bit>]) -> Result<(), Abort> {
+    fn run(&mut self, jobs: &mut [ProgramRun<'_, Self::Bit>]) -> Result<(), Abort> {
         for job in jobs {
             let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
             let mut outputs = vec![GateBit(Vec::with_capacity(lanes)); job.program.output_bits()];

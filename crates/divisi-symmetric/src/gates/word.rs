@@ -1,7 +1,7 @@
 //! Operations on words, bit by bit.
 
 use divisi_circuit::plain::Words;
-use divisi_circuit::{Bit, Build, Gates, Program};
+use divisi_circuit::{Build, BuildBit, Gates, Program};
 
 /// A string of bytes that everybody knows.
 pub fn public_bytes<G: Gates>(g: &mut G, bytes: &[u8]) -> Vec<[G::Bit; 8]> {
@@ -20,7 +20,7 @@ pub fn in_the_clear(bytes: &[u8], f: impl FnOnce(&mut Words, &[[u64; 8]]) -> Vec
 /// in order, the lowest bit of each first.
 pub(crate) fn byte_program<const N: usize>(
     lengths: [usize; N],
-    f: impl FnOnce(&mut Build, [&[[Bit; 8]]; N]) -> Vec<[Bit; 8]>,
+    f: impl FnOnce(&mut Build, [&[[BuildBit; 8]]; N]) -> Vec<[BuildBit; 8]>,
 ) -> Program {
     let mut g = Build::new();
     let inputs = lengths.map(|bytes| g.input(8 * bytes));

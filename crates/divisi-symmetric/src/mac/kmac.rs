@@ -12,7 +12,7 @@ pub struct Kmac {
 
 /// The length of a tag in bytes, and whether it is part of what is authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Output {
+pub enum OutputLength {
     /// KMAC: tags of different lengths have nothing in common.
     Fixed(usize),
     /// The same, of so many bits: the last byte has them at its low end.
@@ -21,13 +21,13 @@ pub enum Output {
     Xof(usize),
 }
 
-impl Output {
+impl OutputLength {
     /// How many bytes a tag takes.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
-            Output::Fixed(bytes) | Output::Xof(bytes) => bytes,
-            Output::Bits(bits) => bits.div_ceil(8),
+            OutputLength::Fixed(bytes) | OutputLength::Xof(bytes) => bytes,
+            OutputLength::Bits(bits) => bits.div_ceil(8),
         }
     }
 }
@@ -80,11 +80,11 @@ impl Kmac {
 
     /// The public bytes that follow a message before the padding.
     #[must_use]
-    pub fn trailer(output: Output) -> Vec<u8> {
+    pub fn trailer(output: OutputLength) -> Vec<u8> {
         right_encode(match output {
-            Output::Fixed(bytes) => 8 * bytes as u64,
-            Output::Bits(bits) => bits as u64,
-            Output::Xof(_) => 0,
+            OutputLength::Fixed(bytes) => 8 * bytes as u64,
+            OutputLength::Bits(bits) => bits as u64,
+            OutputLength::Xof(_) => 0,
         })
     }
 
@@ -97,7 +97,7 @@ impl Kmac {
         g: &mut G,
         state: &[[G::Bit; 8]],
         message: &[[G::Bit; 8]],
-        output: Output,
+        output: OutputLength,
     ) -> Vec<[G::Bit; 8]> {
         let mut message = message.to_vec();
         message.extend(public_bytes(g, &Kmac::trailer(output)));

@@ -9,7 +9,7 @@ use crate::des::TripleKey;
 use crate::gates::byte_program;
 use crate::mac::cmac::{double, filling};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Lookups};
+use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, Lanes, Lookups, ProgramRun};
 use std::sync::OnceLock;
 
 /// A block cipher of whose blocks the double is known: that times `x` in GF(2^128) or GF(2^64) (SP 800-38B,
@@ -32,7 +32,7 @@ pub(crate) fn double_bits<E: Boolean + ?Sized>(
     e: &mut E,
     block: Vec<[E::Bit; 8]>,
 ) -> Result<Vec<[E::Bit; 8]>, Abort> {
-    let mut jobs = [Job::new(doubling(), block.into_iter().flatten().collect())];
+    let mut jobs = [ProgramRun::new(doubling(), block.into_iter().flatten().collect())];
     e.run(&mut jobs)?;
     let [job] = jobs;
     let mut wires = job.wires.into_iter();
@@ -146,13 +146,13 @@ impl<B> Chaining<B> {
 
 /// A key ready for use: the cipher's, and two subkeys.
 #[derive(Clone)]
-pub struct Key<E: ?Sized, C: BlockCipher<E>> {
+pub struct CmacKey<E: ?Sized, C: BlockCipher<E>> {
     cipher: C,
     /// For a last block that is complete, and for one that was filled.
     subkeys: [Vec<C::Byte>; 2],
 }
 
-impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
+impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
     /// The subkeys of a cipher (6.1): 2 E(0), 4 E(0).
     ///
     /// Cost: a block, and what doubling costs.
@@ -162,7 +162,7 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
     pub fn new(e: &mut E, cipher: C) -> Result<Self, Abort> {
         let zeros = C::public_block(e, &vec![vec![0; cipher.lanes()]; C::BYTES]);
         let l = cipher.permute(e, Direction::Encrypt, zeros)?;
-        Ok(Key { cipher, subkeys: subkeys::<E, C>(e, l)? })
+        Ok(CmacKey { cipher, subkeys: subkeys::<E, C>(e, l)? })
     }
 
     /// The tags of messages of one length, a lane each, under one key or one key each (6.2): C_j is
@@ -214,6 +214,6 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
             all.ok_or_else(|| misfit("a key for each lane"))
         };
         let [first, second] = &self.subkeys;
-        Ok(Key { cipher, subkeys: [pick(first)?, pick(second)?] })
+        Ok(CmacKey { cipher, subkeys: [pick(first)?, pick(second)?] })
     }
 }

@@ -1,7 +1,7 @@
 //! Any hash or MAC by its settings on an engine: in one go, and piece by piece.
 
 use crate::algorithm::Settings;
-use crate::batch::{Engine, Function, Messages, bits, byte_values};
+use crate::batch::{Function, MacEngine, Messages, bits, byte_values};
 use crate::mode::gcm::IV_BYTES;
 use divisi_core::testing::{Lab, Outputs};
 
@@ -25,7 +25,7 @@ fn columns(rows: &[&Vec<u8>]) -> Vec<Vec<u8>> {
 ///
 /// # Panics
 /// If the run aborts.
-pub fn outputs<L: Lab<Engine: Engine>>(lab: &L, settings: &Settings, cases: &[Case]) -> Vec<Vec<u8>> {
+pub fn outputs<L: Lab<Engine: MacEngine>>(lab: &L, settings: &Settings, cases: &[Case]) -> Vec<Vec<u8>> {
     let key_bytes = cases.first().map_or(0, |case| case.key.len());
     let keys = columns(&cases.iter().map(|case| &case.key).collect::<Vec<_>>());
     let messages = columns(&cases.iter().map(|case| &case.message).collect::<Vec<_>>());
@@ -51,7 +51,7 @@ pub fn outputs<L: Lab<Engine: Engine>>(lab: &L, settings: &Settings, cases: &[Ca
 ///
 /// # Panics
 /// If the run aborts.
-pub fn in_pieces<L: Lab<Engine: Engine>>(lab: &L, settings: &Settings, case: &Case) -> Vec<u8> {
+pub fn in_pieces<L: Lab<Engine: MacEngine>>(lab: &L, settings: &Settings, case: &Case) -> Vec<u8> {
     let inputs = [columns(&[&case.key]), columns(&[&case.message])].concat();
     let opened = lab.run(&inputs, |e, bytes| {
         let (key, columns) = bytes.split_at(case.key.len());

@@ -7,7 +7,7 @@ use crate::batch::{self, Messages};
 use crate::gates::{Adder, in_the_clear};
 use crate::hash::Hash;
 use crate::mac::hmac;
-use crate::mac::kmac::{Kmac, Output};
+use crate::mac::kmac::{Kmac, OutputLength};
 use crate::sha3::Xof;
 use divisi_core::testing::{Lab, Outputs};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Lanes};
@@ -152,7 +152,7 @@ pub fn hmac_tags<L: Lab<Engine: Bitwise>>(
 pub fn kmac_tags<L: Lab<Engine: Bitwise>>(
     lab: &L,
     kmac: &Kmac,
-    output: Output,
+    output: OutputLength,
     cases: &[Tagged],
 ) -> Vec<Vec<u8>> {
     with_keys(lab, cases, |e, key, messages| {
@@ -188,9 +188,9 @@ pub fn hash_known_answers<L: Lab<Engine: Bitwise>>(lab: &L) -> usize {
         if record.has("Kmac") {
             let (customization, want) = (record.bytes("Customization"), record.bytes("Tag"));
             let (kmac, output) = match record.text("Kmac") {
-                "kmac128" => (Kmac::kmac128(&customization), Output::Fixed(want.len())),
-                "kmac256" => (Kmac::kmac256(&customization), Output::Fixed(want.len())),
-                "kmacxof128" => (Kmac::kmac128(&customization), Output::Xof(want.len())),
+                "kmac128" => (Kmac::kmac128(&customization), OutputLength::Fixed(want.len())),
+                "kmac256" => (Kmac::kmac256(&customization), OutputLength::Fixed(want.len())),
+                "kmacxof128" => (Kmac::kmac128(&customization), OutputLength::Xof(want.len())),
                 name => panic!("{name} is not known here"),
             };
             let case = (record.bytes("Key"), record.bytes("Message"));

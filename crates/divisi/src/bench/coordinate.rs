@@ -3,14 +3,14 @@
 
 use super::expected::Expected;
 use super::message::{Costs, Order, Said};
-use super::{OnStart, Options, ROLE, Report, median};
+use super::{BenchOptions, BenchReport, OnStart, ROLE, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::{
-    Clock, Course, Engine, Job, Measured, Phase, Prepared, Rows, Settings, Took, members, mixed,
+    Clock, Course, Engine, EngineSettings, Job, Measured, Phase, Prepared, Rows, Took, members, mixed,
 };
 use crate::failure::Failure;
-use crate::local::{Processes, Room};
+use crate::local::{PrivateDir, Processes};
 use crate::party::{Links, MARGIN, begin, connect};
 use divisi_core::Prg;
 use divisi_net::{Machine, PartyId, World};
@@ -25,19 +25,19 @@ use zeroize::Zeroizing;
 /// # Errors
 /// If an option makes no sense, a party fails, or an output is wrong.
 pub fn run(
-    options: &Options,
+    options: &BenchOptions,
     program: &Path,
     calibration: Calibration,
     cleanup: &Cleanup,
     on_start: OnStart<'_>,
-) -> Result<Report, Failure> {
+) -> Result<BenchReport, Failure> {
     options.check()?;
     let (engine, settings) = (options.engine()?, options.settings());
     let job = options.job(engine)?;
     let prepared = engine.prepare(&job, &settings)?;
     let course = prepared.course(options.warmup);
     let n = prepared.parties();
-    let room = Room::new(cleanup)?;
+    let room = PrivateDir::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, n, cleanup)?;
     for party in PartyId::all(n) {
         if let Some(number) = processes.process_id(party) {
@@ -70,7 +70,7 @@ pub fn run(
     measured.facts.extend(prepared.facts());
     reached(engine, &measured)?;
     let (json, page) = (engine.report(&measured), engine.page(&measured));
-    Ok(Report { options: options.clone(), measured, json, page })
+    Ok(BenchReport { options: options.clone(), measured, json, page })
 }
 
 /// That verifications were as good as was asked, where there was something to verify.
@@ -117,7 +117,7 @@ impl Parties<'_> {
         &mut self,
         course: Course,
         count: usize,
-        options: &Options,
+        options: &BenchOptions,
     ) -> Result<Repetitions, Failure> {
         let (before, of) = course.warmup;
         let (mut times, mut costs) = (Vec::with_capacity(options.reps), Vec::new());
@@ -260,7 +260,7 @@ impl Parties<'_> {
 
 /// Put the repetitions together: medians of times, maxima over the parties of all else.
 fn measured(
-    settings: Settings,
+    settings: EngineSettings,
     clocks: &'static [Clock],
     times: Vec<Vec<Took>>,
     costs: &[Costs],

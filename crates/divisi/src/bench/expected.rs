@@ -13,7 +13,7 @@ type Ordinary = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
 pub(super) enum Expected<'j> {
     Library(Ordinary),
     /// What a circuit gives in the clear.
-    Circuit(&'j crate::circuit::Held),
+    Circuit(&'j crate::circuit::HeldCircuit),
 }
 
 impl<'j> Expected<'j> {
@@ -81,7 +81,7 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
 mod tests {
     use super::*;
     use crate::engine::job::Cipher;
-    use crate::engine::job::{Blocks, Digests};
+    use crate::engine::job::{BlocksJob, DigestsJob};
     use divisi_core::Direction;
     use divisi_symmetric::aes::KeySize;
     use divisi_symmetric::algorithm::Settings;
@@ -97,7 +97,7 @@ mod tests {
         // FIPS 197, appendix C.1, in row 0; another block in row 1.
         let key: Vec<u8> = (0..16).collect();
         let blocks =
-            |direction| Job::Blocks(Blocks { cipher: Cipher::Aes(KeySize::Aes128), direction, count: 2 });
+            |direction| Job::Blocks(BlocksJob { cipher: Cipher::Aes(KeySize::Aes128), direction, count: 2 });
         let (there, back) = (blocks(Direction::Encrypt), blocks(Direction::Decrypt));
         let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
         let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap();
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(wrong(&there, &inputs, &rows(&[&sealed[1..], &zero])), Some(0));
         assert_eq!(wrong(&there, &inputs, &rows(&[&sealed])), Some(1));
         let using = Settings::new("sha256".parse().unwrap());
-        let hash = Job::Digests(Digests { using, message_bytes: 0, count: 1 });
+        let hash = Job::Digests(DigestsJob { using, message_bytes: 0, count: 1 });
         let digest = library(&hash, &[]).unwrap()(0, &[]).unwrap();
         let none = rows(&[&[]]);
         assert_eq!(wrong(&hash, &none, &rows(&[&digest])), None);

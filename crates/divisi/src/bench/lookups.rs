@@ -1,6 +1,6 @@
 //! Lookups by three factors beside the same by two.
 
-use super::{Options, Report};
+use super::{BenchOptions, BenchReport};
 use crate::engine::members;
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// and with active security. Its lookups could not be measured: these stand beside ours as claims.
 pub const CLAIMED: [f64; 2] = [3.23, 5.95];
 
-impl Options {
+impl BenchOptions {
     /// By how many factors vectors are made, if lookups are measured, and they can be.
     #[must_use]
     pub fn factors(&self) -> Option<u64> {
@@ -29,7 +29,7 @@ struct Each {
 }
 
 impl Each {
-    fn of(report: &Report) -> Each {
+    fn of(report: &BenchReport) -> Each {
         let (measured, count) = (&report.measured, report.measured.count as f64);
         let [ahead, online, verification] =
             ["preprocessing", "online", "verification"].map(|name| measured.phase(name));
@@ -64,7 +64,7 @@ impl Each {
 /// What is said of both, in JSON and for people: figures an item and party, and by how many times two factors
 /// cost more.
 #[must_use]
-pub fn beside(three: &Report, two: &Report) -> (Map<String, Value>, String) {
+pub fn beside(three: &BenchReport, two: &BenchReport) -> (Map<String, Value>, String) {
     let [ours, theirs] = [three, two].map(Each::of);
     let times = |ours: f64, theirs: f64| if ours > 0.0 { theirs / ours } else { 0.0 };
     let ratios = [

@@ -27,7 +27,7 @@ pub use party::run as run_party;
 pub use work::Work;
 
 use crate::calibrate::{AES_BY, Calibration};
-use crate::engine::{self, Engine, Measured, Page, Settings};
+use crate::engine::{self, Engine, EngineSettings, Measured, Page};
 use crate::failure::Failure;
 use crate::mode::Choice;
 use divisi_core::Direction;
@@ -50,12 +50,12 @@ pub const LONGEST: usize = 1 << 20;
 
 /// What to measure.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct BenchOptions {
     /// What computes: an engine by its name.
     pub engine: &'static str,
     /// How many parties, if that was said.
     pub parties: Option<usize>,
-    /// What belongs to this engine alone ([`Settings::own`]).
+    /// What belongs to this engine alone ([`EngineSettings::own`]).
     pub own: BTreeMap<String, String>,
     /// What is computed.
     pub work: Work,
@@ -86,9 +86,9 @@ pub struct Options {
     pub timeout: Duration,
 }
 
-impl Default for Options {
+impl Default for BenchOptions {
     fn default() -> Self {
-        Options {
+        BenchOptions {
             engine: "rep3",
             parties: None,
             own: BTreeMap::new(),
@@ -109,7 +109,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl BenchOptions {
     /// The engine.
     ///
     /// # Errors
@@ -120,8 +120,8 @@ impl Options {
 
     /// How it is to compute.
     #[must_use]
-    pub fn settings(&self) -> Settings {
-        Settings {
+    pub fn settings(&self) -> EngineSettings {
+        EngineSettings {
             parties: self.parties,
             security: self.security,
             choice: self.choice,
@@ -138,13 +138,13 @@ impl Options {
     pub fn check(&self) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::usage(format!("{what}: give at least 1")));
         match self {
-            Options { blocks: 0, work: Work::Aes | Work::TripleDes(_), .. } => wrong("--blocks is 0"),
-            Options { blocks: 0, .. } => wrong("--count is 0"),
-            Options { work: Work::Function { message_bytes, .. }, .. } if *message_bytes > LONGEST => {
+            BenchOptions { blocks: 0, work: Work::Aes | Work::TripleDes(_), .. } => wrong("--blocks is 0"),
+            BenchOptions { blocks: 0, .. } => wrong("--count is 0"),
+            BenchOptions { work: Work::Function { message_bytes, .. }, .. } if *message_bytes > LONGEST => {
                 Err(Failure::usage(format!("--message-bytes is more than {LONGEST}: give less")))
             }
-            Options { reps: 0, .. } => wrong("--reps is 0"),
-            Options { reps, .. } if *reps > 1_000_000 => {
+            BenchOptions { reps: 0, .. } => wrong("--reps is 0"),
+            BenchOptions { reps, .. } if *reps > 1_000_000 => {
                 Err(Failure::usage("--reps is more than 1000000: give less"))
             }
             _ => {
@@ -162,9 +162,9 @@ impl Options {
 
 /// What a benchmark measured.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct BenchReport {
     /// What was asked.
-    pub options: Options,
+    pub options: BenchOptions,
     /// What it took and cost.
     pub measured: Measured,
     /// What the engine says of it in JSON, beside what all benchmarks say.
@@ -173,7 +173,7 @@ pub struct Report {
     pub page: Page,
 }
 
-impl Report {
+impl BenchReport {
     /// Blocks or messages a second, preprocessing not counted.
     #[must_use]
     pub fn online_per_second(&self) -> f64 {
@@ -288,7 +288,7 @@ mod tests {
     fn rates_count_the_phases_that_they_name() {
         let phase = |seconds, cpu_seconds| Phase { seconds, cpu_seconds, ..Phase::default() };
         let took = |seconds| engine::Took { seconds, cpu_seconds: 0.0 };
-        let options = Options { blocks: 100, ..Options::default() };
+        let options = BenchOptions { blocks: 100, ..BenchOptions::default() };
         let measured = Measured {
             settings: options.settings(),
             about: options.about(),
@@ -315,7 +315,7 @@ mod tests {
         };
         let engine = options.engine().unwrap();
         let (json, page) = (engine.report(&measured), engine.page(&measured));
-        let report = Report { options, measured, json, page };
+        let report = BenchReport { options, measured, json, page };
         assert_eq!((report.online_per_second(), report.total_per_second()), (50.0, 25.0));
         assert_eq!(report.latency_seconds(), 3.5);
         assert!((report.cpu_us_per_block() - 60_000.0).abs() < 1e-6);
@@ -328,18 +328,18 @@ mod tests {
 
     #[test]
     fn options_that_make_no_sense_are_refused_in_one_sentence() {
-        let good = Options::default();
+        let good = BenchOptions::default();
         assert!(good.check().is_ok());
         for bad in [
-            Options { blocks: 0, ..good.clone() },
-            Options { threads: 0, ..good.clone() },
-            Options { reps: 0, ..good.clone() },
-            Options { threads: 5000, ..good.clone() },
-            Options { statistical: Some(0), ..good.clone() },
-            Options { statistical: Some(115), ..good.clone() },
-            Options { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
-            Options { engine: "abacus", ..good.clone() },
-            Options { parties: Some(4), ..good },
+            BenchOptions { blocks: 0, ..good.clone() },
+            BenchOptions { threads: 0, ..good.clone() },
+            BenchOptions { reps: 0, ..good.clone() },
+            BenchOptions { threads: 5000, ..good.clone() },
+            BenchOptions { statistical: Some(0), ..good.clone() },
+            BenchOptions { statistical: Some(115), ..good.clone() },
+            BenchOptions { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
+            BenchOptions { engine: "abacus", ..good.clone() },
+            BenchOptions { parties: Some(4), ..good },
         ] {
             assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
         }

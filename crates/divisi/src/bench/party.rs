@@ -4,7 +4,7 @@
 //! and the client of a real run do.
 
 use super::message::{Costs, Order, Said};
-use crate::engine::{Own, Party, Took, Watch, timed};
+use crate::engine::{EngineParty, Own, Took, Watch, timed};
 use crate::failure::Failure;
 use crate::local::{Pipes, peak_rss};
 use crate::party::{Joined, be};
@@ -131,7 +131,7 @@ fn serve(joined: &Joined<'_>, session: u32, count: usize) -> Result<(), Failure>
 }
 
 /// What a repetition cost, the set-up of its session included.
-fn costs(party: &mut dyn Party) -> Costs {
+fn costs(party: &mut dyn EngineParty) -> Costs {
     let Counts { phases, checks, verification_error_bits, computational_bits, .. } = party.counts();
     Costs {
         phases: phases.iter().map(|(name, p)| ((*name).to_owned(), (p.bits, p.bytes, p.rounds))).collect(),

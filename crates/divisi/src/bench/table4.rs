@@ -4,7 +4,7 @@
 //! Each application is a benchmark of its own, with its own processes and keys: what is left over from one
 //! serves no other.
 
-use super::{Options, Report, Work};
+use super::{BenchOptions, BenchReport, Work};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::{Engine, Measured, Page, Phase};
@@ -20,14 +20,14 @@ pub const PARTIES: [usize; 3] = [4, 16, 64];
 #[derive(Clone, Debug)]
 pub struct Table4 {
     /// Row by row.
-    pub reports: Vec<(Row, Report)>,
+    pub reports: Vec<(Row, BenchReport)>,
     /// All rows as one benchmark.
-    pub whole: Report,
+    pub whole: BenchReport,
 }
 
 /// What a row took from its inputs to its outputs, preprocessing included, set-up apart.
 #[must_use]
-pub fn seconds(report: &Report) -> f64 {
+pub fn seconds(report: &BenchReport) -> f64 {
     report.measured.seconds(&["preprocessing", "online"])
 }
 
@@ -42,7 +42,7 @@ pub fn printed(row: &Row, parties: usize) -> Option<f64> {
 /// # Errors
 /// As [`super::run`].
 pub fn run(
-    options: &Options,
+    options: &BenchOptions,
     program: &Path,
     calibration: Calibration,
     cleanup: &Cleanup,
@@ -52,7 +52,7 @@ pub fn run(
     for row in ROWS {
         tell(&row);
         let work = Work::Program { name: format!("table4-{}", row.name) };
-        let options = Options { work, ..options.clone() };
+        let options = BenchOptions { work, ..options.clone() };
         let report = super::run(&options, program, calibration, cleanup, &|_, _| {})?;
         reports.push((row, report));
     }
@@ -61,7 +61,7 @@ pub fn run(
 }
 
 /// All rows as one: one after the other.
-fn together(engine: &dyn Engine, reports: &[(Row, Report)]) -> Result<Report, Failure> {
+fn together(engine: &dyn Engine, reports: &[(Row, BenchReport)]) -> Result<BenchReport, Failure> {
     let Some((_, first)) = reports.first() else {
         return Err(Failure::mismatch("a table without rows: report this"));
     };
@@ -108,11 +108,11 @@ fn together(engine: &dyn Engine, reports: &[(Row, Report)]) -> Result<Report, Fa
         ..first.measured.clone()
     };
     let (json, page) = (engine.report(&measured), page(&measured, reports));
-    Ok(Report { options: first.options.clone(), measured, json, page })
+    Ok(BenchReport { options: first.options.clone(), measured, json, page })
 }
 
-fn page(measured: &Measured, reports: &[(Row, Report)]) -> Page {
-    let row = |(row, report): &(Row, Report)| {
+fn page(measured: &Measured, reports: &[(Row, BenchReport)]) -> Page {
+    let row = |(row, report): &(Row, BenchReport)| {
         let phase = |name| format!("{:.1}", report.measured.phase(name).seconds * 1e3);
         let bytes = ["preprocessing", "online"].map(|name| report.measured.phase(name).bytes);
         vec![
@@ -160,7 +160,7 @@ impl Table4 {
     /// Table 4 has no column for so many parties).
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let row = |(row, report): &(Row, Report)| {
+        let row = |(row, report): &(Row, BenchReport)| {
             let mut json = report.to_json();
             json["application"] = json!(row.title);
             json["seconds"] = json!(seconds(report));

@@ -1,14 +1,14 @@
 //! What is measured: AES block by block, a hash or MAC message by message, a circuit, operations on numbers
 //! and bits, or a program of them.
 
-use super::Options;
+use super::BenchOptions;
 use crate::circuit;
 use crate::engine::job::{
-    Between, Blocks, Cipher, Circuit, Digests, Job, Keys, LookupJob, Op, Operation, ProgramJob,
+    Between, BlocksJob, Cipher, CircuitJob, DesKeys, DigestsJob, Job, LookupJob, Op, OperationJob, ProgramJob,
 };
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
-use crate::program::Held;
+use crate::program::HeldProgram;
 use divisi_core::PartyId;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::gates::Adder;
@@ -23,7 +23,7 @@ pub enum Work {
     /// AES, in the direction and with the key's size of the options.
     Aes,
     /// Triple DES, in the direction of the options.
-    TripleDes(Keys),
+    TripleDes(DesKeys),
     /// A hash or MAC of messages.
     Function {
         /// Which one.
@@ -115,7 +115,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
     }
 }
 
-impl Options {
+impl BenchOptions {
     /// How many blocks or messages go through the engine of three parties at once.
     #[must_use]
     pub fn chunk(&self) -> usize {
@@ -127,7 +127,7 @@ impl Options {
 
     /// How words are added.
     fn adder(&self) -> Adder {
-        self.choice.mode().map_or(Adder::FewestAnds, crate::mode::Mode::adder)
+        self.choice.mode().map_or(Adder::FewestAnds, crate::mode::Priority::adder)
     }
 
     /// What is measured as a job of this engine: inputs of a circuit are dealt, or belong to the parties in
@@ -136,17 +136,17 @@ impl Options {
         let count = usize::try_from(self.blocks).unwrap_or(usize::MAX);
         Ok(match &self.work {
             Work::Aes => {
-                Job::Blocks(Blocks { cipher: Cipher::Aes(self.key), direction: self.direction, count })
+                Job::Blocks(BlocksJob { cipher: Cipher::Aes(self.key), direction: self.direction, count })
             }
             Work::TripleDes(keys) => {
-                Job::Blocks(Blocks { cipher: Cipher::TripleDes(*keys), direction: self.direction, count })
+                Job::Blocks(BlocksJob { cipher: Cipher::TripleDes(*keys), direction: self.direction, count })
             }
-            Work::Function { algorithm, message_bytes } => Job::Digests(Digests {
+            Work::Function { algorithm, message_bytes } => Job::Digests(DigestsJob {
                 using: Settings { adder: self.adder(), ..Settings::new(*algorithm) },
                 message_bytes: *message_bytes,
                 count,
             }),
-            Work::Operation { op, bits, entries, private } => Job::Operation(Operation {
+            Work::Operation { op, bits, entries, private } => Job::Operation(OperationJob {
                 op: *op,
                 bits: *bits,
                 entries: *entries,
@@ -154,7 +154,7 @@ impl Options {
                 count,
             }),
             Work::Program { name } => {
-                Job::Program(ProgramJob { program: Arc::new(Held::load(name)?), count })
+                Job::Program(ProgramJob { program: Arc::new(HeldProgram::load(name)?), count })
             }
             Work::Lookups { entries, inputs, dimensions } => {
                 Job::Lookups(LookupJob { entries: *entries, inputs: *inputs, dimensions: *dimensions, count })
@@ -173,7 +173,7 @@ impl Options {
                         receivers: PartyId::all(1).collect(),
                     }
                 };
-                Job::Circuit(Circuit { circuit: Arc::new(circuit), adder, between, count })
+                Job::Circuit(CircuitJob { circuit: Arc::new(circuit), adder, between, count })
             }
         })
     }

@@ -1,18 +1,18 @@
 //! A circuit as an engine needs it: in memory, or in its file until it is run.
 
-use super::{Circuit, in_columns, in_file, load, named, unread, words};
+use super::{NamedCircuit, in_columns, in_file, load, named, unread, words};
 use crate::failure::Failure;
 use divisi_circuit::bristol::BitOrder;
-use divisi_circuit::stream::Fault;
+use divisi_circuit::stream::CircuitFault;
 use divisi_circuit::{Program, Stream, plain};
 use divisi_symmetric::gates::Adder;
 use std::path::PathBuf;
 
 /// A circuit, wherever it is.
 #[non_exhaustive]
-pub enum Held {
+pub enum HeldCircuit {
     /// In memory.
-    Program(Circuit),
+    Program(NamedCircuit),
     /// In its file, which must stay as it is.
     File {
         /// The name of the file.
@@ -26,30 +26,30 @@ pub enum Held {
 ///
 /// # Errors
 /// If the file cannot be read, or is no circuit: with the line.
-pub fn hold(name: &str, adder: Adder, streamed: bool) -> Result<Held, Failure> {
+pub fn hold(name: &str, adder: Adder, streamed: bool) -> Result<HeldCircuit, Failure> {
     if !streamed || named(name, adder)?.is_some() {
-        return load(name, adder).map(Held::Program);
+        return load(name, adder).map(HeldCircuit::Program);
     }
     in_file(name)?;
     let stream = Stream::open(PathBuf::from(name)).map_err(|fault| failure(name, &fault))?;
-    Ok(Held::File { name: name.to_owned(), stream })
+    Ok(HeldCircuit::File { name: name.to_owned(), stream })
 }
 
 /// What a file is not.
-fn failure(name: &str, fault: &Fault) -> Failure {
+fn failure(name: &str, fault: &CircuitFault) -> Failure {
     match fault {
-        Fault::Unreadable { reason } => unread(name, reason),
+        CircuitFault::Unreadable { reason } => unread(name, reason),
         fault => Failure::usage(format!("{name}, {fault}")),
     }
 }
 
-impl Held {
+impl HeldCircuit {
     /// How it was asked for.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Held::Program(circuit) => &circuit.name,
-            Held::File { name, .. } => name,
+            HeldCircuit::Program(circuit) => &circuit.name,
+            HeldCircuit::File { name, .. } => name,
         }
     }
 
@@ -57,8 +57,8 @@ impl Held {
     #[must_use]
     pub fn inputs(&self) -> &[usize] {
         match self {
-            Held::Program(circuit) => circuit.program.inputs(),
-            Held::File { stream, .. } => stream.inputs(),
+            HeldCircuit::Program(circuit) => circuit.program.inputs(),
+            HeldCircuit::File { stream, .. } => stream.inputs(),
         }
     }
 
@@ -66,8 +66,8 @@ impl Held {
     #[must_use]
     pub fn outputs(&self) -> &[usize] {
         match self {
-            Held::Program(circuit) => circuit.program.outputs(),
-            Held::File { stream, .. } => stream.outputs(),
+            HeldCircuit::Program(circuit) => circuit.program.outputs(),
+            HeldCircuit::File { stream, .. } => stream.outputs(),
         }
     }
 
@@ -75,8 +75,8 @@ impl Held {
     #[must_use]
     pub fn is_first_bit_first(&self) -> bool {
         match self {
-            Held::Program(circuit) => circuit.is_first_bit_first(),
-            Held::File { stream, .. } => stream.order() == Some(BitOrder::FirstBitFirst),
+            HeldCircuit::Program(circuit) => circuit.is_first_bit_first(),
+            HeldCircuit::File { stream, .. } => stream.order() == Some(BitOrder::FirstBitFirst),
         }
     }
 
@@ -84,8 +84,8 @@ impl Held {
     #[must_use]
     pub fn and_count(&self) -> usize {
         match self {
-            Held::Program(circuit) => circuit.program.and_count(),
-            Held::File { stream, .. } => stream.counts().and,
+            HeldCircuit::Program(circuit) => circuit.program.and_count(),
+            HeldCircuit::File { stream, .. } => stream.counts().and,
         }
     }
 
@@ -93,8 +93,8 @@ impl Held {
     #[must_use]
     pub fn and_depth(&self) -> usize {
         match self {
-            Held::Program(circuit) => circuit.program.and_depth(),
-            Held::File { stream, .. } => stream.and_depth(),
+            HeldCircuit::Program(circuit) => circuit.program.and_depth(),
+            HeldCircuit::File { stream, .. } => stream.and_depth(),
         }
     }
 
@@ -102,8 +102,8 @@ impl Held {
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         match self {
-            Held::Program(circuit) => circuit.digest(),
-            Held::File { stream, .. } => stream.digest(),
+            HeldCircuit::Program(circuit) => circuit.digest(),
+            HeldCircuit::File { stream, .. } => stream.digest(),
         }
     }
 
@@ -113,21 +113,21 @@ impl Held {
     /// If it stays in its file.
     pub fn program(&self) -> Result<&Program, Failure> {
         match self {
-            Held::Program(circuit) => Ok(&circuit.program),
-            Held::File { name, .. } => Err(Failure::usage(format!(
+            HeldCircuit::Program(circuit) => Ok(&circuit.program),
+            HeldCircuit::File { name, .. } => Err(Failure::usage(format!(
                 "{name} stays in its file with --streamed, and this engine needs all of it: leave --streamed out"
             ))),
         }
     }
 
-    /// See [`Circuit::columns`].
+    /// See [`NamedCircuit::columns`].
     ///
     /// # Errors
     /// If its file is not what it was.
     pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Result<Vec<u8>, Failure> {
         match self {
-            Held::Program(circuit) => Ok(circuit.columns(lanes, inputs)),
-            Held::File { stream, .. } => {
+            HeldCircuit::Program(circuit) => Ok(circuit.columns(lanes, inputs)),
+            HeldCircuit::File { stream, .. } => {
                 let outputs = self.run(stream, &words(stream.input_bits(), lanes, inputs))?;
                 Ok(in_columns(lanes, &outputs))
             }

@@ -1,8 +1,8 @@
 //! What a circuit has, as `divisi circuit info` tells it: of one in a file without making a program of it.
 
-use super::{Circuit, LONGEST, in_file, named, unread, write};
+use super::{LONGEST, NamedCircuit, in_file, named, unread, write};
 use crate::failure::Failure;
-use divisi_circuit::bristol::{Counts, Format, survey};
+use divisi_circuit::bristol::{FileCounts, Format, survey};
 use divisi_symmetric::gates::Adder;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -14,7 +14,7 @@ pub struct About {
     /// How its file is written; nothing for a circuit of this program's own.
     pub format: Option<Format>,
     /// What its file has, or would have.
-    pub counts: Counts,
+    pub counts: FileCounts,
     /// The width of each input value.
     pub inputs: Vec<usize>,
     /// The width of each output value.
@@ -32,7 +32,7 @@ pub struct About {
 pub fn info(name: &str, adder: Adder) -> Result<About, Failure> {
     if let Some(program) = named(name, adder)? {
         let counts = write(&program, &mut io::sink()).map_err(|e| Failure::unavailable(e.to_string()))?;
-        return Ok(About::of(&Circuit { name: name.to_owned(), program, file: None }, counts));
+        return Ok(About::of(&NamedCircuit { name: name.to_owned(), program, file: None }, counts));
     }
     let length = in_file(name)?;
     let file = File::open(name).map_err(|e| unread(name, e))?;
@@ -53,7 +53,7 @@ pub fn info(name: &str, adder: Adder) -> Result<About, Failure> {
 impl About {
     /// That of a circuit in memory, whose file has, or would have, this.
     #[must_use]
-    pub fn of(circuit: &Circuit, counts: Counts) -> About {
+    pub fn of(circuit: &NamedCircuit, counts: FileCounts) -> About {
         let program = &circuit.program;
         About {
             name: circuit.name.clone(),

@@ -1,8 +1,8 @@
 //! Circuits written anew: in another format or order, or with fewer gates.
 
-use super::{Circuit, words};
+use super::{NamedCircuit, words};
 use crate::failure::Failure;
-use divisi_circuit::bristol::{self, Counts, Format, Unwritable};
+use divisi_circuit::bristol::{self, FileCounts, Format, Unwritable};
 use divisi_circuit::optimise::optimise;
 use divisi_circuit::{Build, Program, plain};
 use divisi_net::{Machine, World};
@@ -35,7 +35,7 @@ pub fn turned(program: &Program) -> Result<Program, Failure> {
 ///
 /// # Errors
 /// If they differ, which is a fault of this program.
-pub fn optimised(circuit: &Circuit) -> Result<Program, Failure> {
+pub fn optimised(circuit: &NamedCircuit) -> Result<Program, Failure> {
     let program = optimise(&circuit.program);
     let wires = circuit.program.input_bits();
     let mut inputs = vec![0; wires.div_ceil(8) * COMPARED];
@@ -59,7 +59,7 @@ pub fn write_as(
     program: &Program,
     format: Format,
     out: &mut (impl Write + ?Sized),
-) -> Result<io::Result<Counts>, Failure> {
+) -> Result<io::Result<FileCounts>, Failure> {
     match bristol::write_as(program, format, out) {
         Ok(counts) => Ok(Ok(counts)),
         Err(Unwritable::Unwritten(error)) => Ok(Err(error)),

@@ -5,8 +5,8 @@
 
 use super::{TEXT, unwritten};
 use crate::bench::ordinary;
-use crate::engine::Settings;
-use crate::engine::job::{Cipher, Keys};
+use crate::engine::EngineSettings;
+use crate::engine::job::{Cipher, DesKeys};
 use crate::engine::spdz::{Came, Through};
 use crate::failure::Failure;
 use crate::padding;
@@ -26,7 +26,7 @@ pub struct Joint {
     /// The cipher.
     pub cipher: Cipher,
     /// How it is computed.
-    pub settings: Settings,
+    pub settings: EngineSettings,
 }
 
 /// The cipher of a mode by its name on the command line: aes-128-cbc and the like, or 3des-cbc.
@@ -38,7 +38,7 @@ pub fn cipher(name: &str) -> Result<Cipher, String> {
         "aes-128-cbc" => Cipher::Aes(KeySize::Aes128),
         "aes-192-cbc" => Cipher::Aes(KeySize::Aes192),
         "aes-256-cbc" => Cipher::Aes(KeySize::Aes256),
-        "3des-cbc" => Cipher::TripleDes(Keys::Three),
+        "3des-cbc" => Cipher::TripleDes(DesKeys::Three),
         _ => return Err("there are aes-128-cbc, aes-192-cbc, aes-256-cbc and 3des-cbc".into()),
     })
 }

@@ -11,8 +11,8 @@ pub use joint::{Joint, cipher, joint};
 use crate::bench::ordinary;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::file::{Direction, Done, Input, Sink, Source, transform};
-use crate::local::Room;
+use crate::file::{Direction, Done, InputFile, Sink, TextSource, transform};
+use crate::local::PrivateDir;
 use crate::local::servers::{FirstKey, SERVERS, Servers};
 use crate::mode::Choice;
 use divisi_node::{KeyName, KeyType};
@@ -31,7 +31,7 @@ const AAD: &[u8] = b"divisi demo";
 
 /// What to show.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DemoOptions {
     /// A file of the caller's, or the text that is in the program.
     pub file: Option<PathBuf>,
     /// The key's size.
@@ -44,9 +44,9 @@ pub struct Options {
 
 /// What was shown.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct DemoReport {
     /// What was asked.
-    pub options: Options,
+    pub options: DemoOptions,
     /// The file's length.
     pub bytes: u64,
     /// From the first process to three servers that serve.
@@ -59,7 +59,7 @@ pub struct Report {
     pub decrypt_seconds: f64,
 }
 
-impl Report {
+impl DemoReport {
     /// The object that `--json` prints. What is compared has been found equal, else there is no report.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -86,12 +86,12 @@ impl Report {
 /// # Errors
 /// If a file cannot be read, a server fails, or a result is wrong.
 pub fn run(
-    options: &Options,
+    options: &DemoOptions,
     program: &Path,
     cleanup: &Cleanup,
     say: &mut dyn FnMut(&str),
-) -> Result<Report, Failure> {
-    let room = Room::new(cleanup)?;
+) -> Result<DemoReport, Failure> {
+    let room = PrivateDir::new(cleanup)?;
     let file = match &options.file {
         Some(file) => file.clone(),
         None => {
@@ -100,7 +100,7 @@ pub fn run(
             file
         }
     };
-    let bytes = Input::open(&Source::File(file.clone()), Direction::Encrypt)?.length;
+    let bytes = InputFile::open(&TextSource::File(file.clone()), Direction::Encrypt)?.length;
     if bytes > LONGEST {
         let error = format!(
             "{} has {bytes} bytes, more than the demonstration takes ({LONGEST}): give a smaller --file",
@@ -125,7 +125,7 @@ pub fn run(
 
     let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
     let mut walk = |way, from: &Path, to: &Path| -> Result<Done, Failure> {
-        let input = Input::open(&Source::File(from.to_owned()), way)?;
+        let input = InputFile::open(&TextSource::File(from.to_owned()), way)?;
         transform(&mut client, way, &name, AAD, input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
     let encrypted = walk(Direction::Encrypt, &file, &sealed)?;
@@ -166,7 +166,7 @@ pub fn run(
     );
     servers.close()?;
     room.close()?;
-    Ok(Report {
+    Ok(DemoReport {
         options: options.clone(),
         bytes,
         start_seconds,

@@ -5,10 +5,10 @@
 //! party learns the outputs: they must be the same at all. Of a tag that is only to be compared one bit is
 //! opened.
 
-use super::job::{Job, Message, Messages, Mode, Own};
+use super::job::{CipherMode, Job, MessagesJob, Own, PublicMessage};
 use super::{Rows, Unsupported};
 use crate::cleanup::lock;
-use divisi_circuit::{Bit, Build, Gates, Program};
+use divisi_circuit::{Build, BuildBit, Gates, Program};
 use divisi_core::{Abort, Bytes, Direction, Step, step};
 use divisi_symmetric::aes;
 use divisi_symmetric::batch::{Function, Messages as Batch, bits, byte_values};
@@ -55,14 +55,16 @@ impl<'j> Drawn<'j> {
         let (mut instances, mut long_ivs) = (Vec::new(), Vec::new());
         match job {
             Job::Texts(texts) => {
-                if texts.cipher.aes().is_none() || !matches!(texts.mode, Mode::Ecb | Mode::Ctr | Mode::Gcm) {
+                if texts.cipher.aes().is_none()
+                    || !matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm)
+                {
                     return Err(Unsupported::new(format!(
                         "a mode of which the engine {engine} has no circuit"
                     )));
                 }
-                let counter = texts.mode == Mode::Ctr;
+                let counter = texts.mode == CipherMode::Ctr;
                 for (i, text) in texts.texts.iter().enumerate() {
-                    if texts.mode == Mode::Gcm {
+                    if texts.mode == CipherMode::Gcm {
                         let (bytes, aad, tag) = (text.bytes, text.aad.len(), text.tag_bytes);
                         if bytes.max(aad) > LONGEST_MESSAGE {
                             instances.push(i);
@@ -90,7 +92,7 @@ impl<'j> Drawn<'j> {
                     }
                     let wanted = [(false, message.makes), (true, message.received.is_some())];
                     for (compares, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
-                        let Message { bytes, spare_bits, .. } = *message;
+                        let PublicMessage { bytes, spare_bits, .. } = *message;
                         let nonce = nonce_of(message).unwrap_or_default();
                         let drawing = Drawing::Message { compares, bytes, spare_bits, nonce };
                         drawings.entry(drawing).or_default().push((i, 0));
@@ -239,14 +241,14 @@ impl<'j> Drawn<'j> {
     fn key_bytes(&self) -> usize {
         match self.job {
             Job::Texts(texts) => texts.key_bytes(),
-            Job::Messages(Messages { key_bytes, .. }) => *key_bytes,
+            Job::Messages(MessagesJob { key_bytes, .. }) => *key_bytes,
             _ => 0,
         }
     }
 }
 
 /// The nonce of a message, if it has 96 bits.
-fn nonce_of(message: &Message) -> Option<[u8; 12]> {
+fn nonce_of(message: &PublicMessage) -> Option<[u8; 12]> {
     message.nonce.as_slice().try_into().ok()
 }
 
@@ -296,7 +298,7 @@ fn gcm(widths: &[usize], decrypt: bool, tag_bytes: usize) -> Result<Program, Abo
 /// A hash or MAC; where it compares, whether it is the last value.
 fn message(
     widths: &[usize],
-    job: &Messages,
+    job: &MessagesJob,
     compares: bool,
     spare_bits: usize,
     nonce: [u8; 12],
@@ -313,12 +315,16 @@ fn message(
 }
 
 /// One bit that tells whether two values of one lane are the same, as a byte.
-fn same(e: &mut GateBytes<'_, Build>, x: &[GateByte<Bit>], y: &[GateByte<Bit>]) -> GateByte<Bit> {
-    let wires = |value: &[GateByte<Bit>]| -> Vec<Bit> {
+fn same(
+    e: &mut GateBytes<'_, Build>,
+    x: &[GateByte<BuildBit>],
+    y: &[GateByte<BuildBit>],
+) -> GateByte<BuildBit> {
+    let wires = |value: &[GateByte<BuildBit>]| -> Vec<BuildBit> {
         value.iter().flat_map(|byte| byte.bits()).flatten().copied().collect()
     };
     let (x, y, g) = (wires(x), wires(y), e.gates());
-    let mut equal: Vec<Bit> = Vec::with_capacity(x.len());
+    let mut equal: Vec<BuildBit> = Vec::with_capacity(x.len());
     for (x, y) in x.iter().zip(&y) {
         let differs = g.xor(*x, *y);
         equal.push(g.not(differs));

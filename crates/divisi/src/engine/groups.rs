@@ -4,7 +4,7 @@
 //! have a lane each, the longest first. Tags are made of messages of one length at a time.
 
 use super::Rows;
-use super::job::{Mode, Text, Texts};
+use super::job::{CipherMode, PublicText, TextsJob};
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_symmetric::mode::block::{BlockCipher, counters, keystream};
 use divisi_symmetric::mode::{cbc, cmac, feedback};
@@ -31,19 +31,19 @@ pub(super) trait Walk {
 
 /// Texts that go through together.
 pub(super) struct Group<'j> {
-    job: &'j Texts,
+    job: &'j TextsJob,
     direction: Direction,
     /// Which texts, the longest first.
     places: Vec<usize>,
 }
 
 /// All texts of a job in groups.
-pub(super) fn groups(job: &Texts) -> Vec<Group<'_>> {
+pub(super) fn groups(job: &TextsJob) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
     for (place, text) in job.texts.iter().enumerate() {
-        let length = if job.mode == Mode::Cmac { text.bytes } else { 0 };
+        let length = if job.mode == CipherMode::Cmac { text.bytes } else { 0 };
         // a tag that is compared is made like any other
-        let decrypts = job.mode != Mode::Cmac && text.direction == Direction::Decrypt;
+        let decrypts = job.mode != CipherMode::Cmac && text.direction == Direction::Decrypt;
         groups.entry((decrypts, length)).or_default().push(place);
     }
     let group = |((decrypts, _), mut places): (_, Vec<usize>)| {
@@ -55,42 +55,43 @@ pub(super) fn groups(job: &Texts) -> Vec<Group<'_>> {
 
 impl Group<'_> {
     /// The texts, with their places in the job.
-    pub fn texts(&self) -> impl Iterator<Item = (usize, &Text)> {
+    pub fn texts(&self) -> impl Iterator<Item = (usize, &PublicText)> {
         self.places.iter().filter_map(|place| Some((*place, self.job.texts.get(*place)?)))
     }
 
     /// Whether tags are made of them.
     pub fn makes_tags(&self) -> bool {
-        self.job.mode == Mode::Cmac
+        self.job.mode == CipherMode::Cmac
     }
 
     fn block(&self) -> usize {
         self.job.cipher.block_bytes()
     }
 
-    fn blocks_of(&self, text: &Text) -> usize {
+    fn blocks_of(&self, text: &PublicText) -> usize {
         match self.job.mode {
-            Mode::Cmac => text.bytes.div_ceil(self.block()).max(1),
-            Mode::Cfb { segment } => text.bytes.div_ceil(segment.max(1)),
+            CipherMode::Cmac => text.bytes.div_ceil(self.block()).max(1),
+            CipherMode::Cfb { segment } => text.bytes.div_ceil(segment.max(1)),
             _ => text.bytes.div_ceil(self.block()),
         }
     }
 
     /// What stands side by side of a text: a block, of CFB a segment.
     fn unit(&self) -> usize {
-        if let Mode::Cfb { segment } = self.job.mode { segment.max(1) } else { self.block() }
+        if let CipherMode::Cfb { segment } = self.job.mode { segment.max(1) } else { self.block() }
     }
 
-    /// Whether the texts are public: they stand in [`Text::sealed`].
+    /// Whether the texts are public: they stand in [`PublicText::sealed`].
     fn is_public(&self) -> bool {
-        matches!(self.job.mode, Mode::Cbc | Mode::Cfb { .. }) && self.direction == Direction::Decrypt
+        matches!(self.job.mode, CipherMode::Cbc | CipherMode::Cfb { .. })
+            && self.direction == Direction::Decrypt
     }
 
     /// Whether texts have a lane each.
     fn is_chained(&self) -> bool {
         match self.job.mode {
-            Mode::Cbc | Mode::Cfb { .. } => self.direction == Direction::Encrypt,
-            mode => matches!(mode, Mode::Cmac | Mode::Ofb),
+            CipherMode::Cbc | CipherMode::Cfb { .. } => self.direction == Direction::Encrypt,
+            mode => matches!(mode, CipherMode::Cmac | CipherMode::Ofb),
         }
     }
 
@@ -150,9 +151,9 @@ impl Group<'_> {
     /// The other texts from their columns, with their places.
     pub fn results(&self, columns: &[Vec<u8>]) -> Vec<(usize, Vec<u8>)> {
         let mut before = 0;
-        let mut result = |(lane, (place, text)): (usize, (usize, &Text))| {
+        let mut result = |(lane, (place, text)): (usize, (usize, &PublicText))| {
             if self.is_chained() {
-                let bytes = if self.job.mode == Mode::Cmac { text.tag_bytes } else { text.bytes };
+                let bytes = if self.job.mode == CipherMode::Cmac { text.tag_bytes } else { text.bytes };
                 let all = columns.iter().filter_map(|column| column.get(lane).copied());
                 return (place, all.take(bytes).collect());
             }
@@ -179,21 +180,21 @@ impl Group<'_> {
         cipher: C,
         text: &[C::Byte],
     ) -> Result<Vec<C::Byte>, Abort> {
-        cmac::Key::new(e, cipher)?.tag(e, self.places.len(), text)
+        cmac::CmacKey::new(e, cipher)?.tag(e, self.places.len(), text)
     }
 }
 
 impl Walk for Group<'_> {
     fn direction(&self) -> Direction {
         match self.job.mode {
-            Mode::Ctr | Mode::Cfb { .. } | Mode::Ofb => Direction::Encrypt,
+            CipherMode::Ctr | CipherMode::Cfb { .. } | CipherMode::Ofb => Direction::Encrypt,
             _ => self.direction,
         }
     }
 
     fn blocks(&self) -> usize {
         // of a tag's key two subkeys are made of one block
-        let more = if self.job.mode == Mode::Cmac { self.places.len() } else { 0 };
+        let more = if self.job.mode == CipherMode::Cmac { self.places.len() } else { 0 };
         more + self.texts().map(|(_, text)| self.blocks_of(text)).sum::<usize>()
     }
 
@@ -204,13 +205,14 @@ impl Walk for Group<'_> {
         mut text: Vec<C::Byte>,
     ) -> Result<Vec<C::Byte>, Abort> {
         let unfit = || Abort::Misuse { step: GROUPS, what: "texts that their mode does not take" };
-        let ivs = |own: fn(&Text) -> Vec<u8>| self.texts().map(|(_, text)| own(text)).collect::<Vec<_>>();
+        let ivs =
+            |own: fn(&PublicText) -> Vec<u8>| self.texts().map(|(_, text)| own(text)).collect::<Vec<_>>();
         match (self.job.mode, self.direction) {
-            (Mode::Ecb, direction) => {
+            (CipherMode::Ecb, direction) => {
                 let key = self.key_of_blocks(cipher)?;
                 key.permute(e, direction, text)
             }
-            (Mode::Ctr, _) => {
+            (CipherMode::Ctr, _) => {
                 let mut all: Vec<Vec<u8>> = vec![Vec::new(); self.block()];
                 for (_, text) in self.texts() {
                     if text.iv.len() != self.block() {
@@ -223,7 +225,7 @@ impl Walk for Group<'_> {
                 C::add_block(e, &mut text, &stream)?;
                 Ok(text)
             }
-            (Mode::Cbc | Mode::Cfb { .. }, Direction::Encrypt) | (Mode::Ofb, _) => {
+            (CipherMode::Cbc | CipherMode::Cfb { .. }, Direction::Encrypt) | (CipherMode::Ofb, _) => {
                 let ivs = ivs(|text| text.iv.clone());
                 if ivs.iter().any(|iv| iv.len() != self.block()) {
                     return Err(unfit());
@@ -231,27 +233,28 @@ impl Walk for Group<'_> {
                 let column = |i: usize| ivs.iter().filter_map(|iv| iv.get(i).copied()).collect();
                 let iv: Vec<Vec<u8>> = (0..self.block()).map(column).collect();
                 match self.job.mode {
-                    Mode::Cfb { segment } => feedback::cfb_encrypt(e, cipher, segment, &iv, &text),
-                    Mode::Ofb => feedback::ofb(e, cipher, &iv, &text),
+                    CipherMode::Cfb { segment } => feedback::cfb_encrypt(e, cipher, segment, &iv, &text),
+                    CipherMode::Ofb => feedback::ofb(e, cipher, &iv, &text),
                     _ => cbc::encrypt(e, cipher, &iv, &text),
                 }
             }
-            (Mode::Cbc | Mode::Cfb { .. }, Direction::Decrypt) => {
-                let sealed =
-                    |text: &Text| text.sealed.as_ref().map(|(text, _)| text.clone()).unwrap_or_default();
+            (CipherMode::Cbc | CipherMode::Cfb { .. }, Direction::Decrypt) => {
+                let sealed = |text: &PublicText| {
+                    text.sealed.as_ref().map(|(text, _)| text.clone()).unwrap_or_default()
+                };
                 let ciphertexts = self.columns_of(self.unit(), &ivs(sealed));
                 let before = self.texts().map(|(_, t)| match self.job.mode {
-                    Mode::Cfb { segment } => feedback::cfb_inputs(&t.iv, segment, &sealed(t)),
+                    CipherMode::Cfb { segment } => feedback::cfb_inputs(&t.iv, segment, &sealed(t)),
                     _ => cbc::previous(&t.iv, &sealed(t)),
                 });
                 let before = self.columns_of(self.block(), &before.collect::<Vec<_>>());
                 let key = self.key_of_blocks(cipher)?;
                 match self.job.mode {
-                    Mode::Cfb { .. } => feedback::cfb_decrypt(e, &key, &before, &ciphertexts),
+                    CipherMode::Cfb { .. } => feedback::cfb_decrypt(e, &key, &before, &ciphertexts),
                     _ => cbc::decrypt(e, &key, &before, &ciphertexts),
                 }
             }
-            (Mode::Gcm | Mode::Cmac | Mode::Whole(_), _) => Err(unfit()),
+            (CipherMode::Gcm | CipherMode::Cmac | CipherMode::Whole(_), _) => Err(unfit()),
         }
     }
 }

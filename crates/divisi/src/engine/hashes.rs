@@ -1,9 +1,9 @@
 //! Hashes and MACs of many messages at once, a lane a message, on any engine.
 
 use super::Rows;
-use super::job::{Chain, Message, Messages};
+use super::job::{ChainJob, MessagesJob, PublicMessage};
 use divisi_core::Abort;
-use divisi_symmetric::batch::{Engine as Whole, Function, Messages as Batch, SecretByte, State, bits};
+use divisi_symmetric::batch::{Function, MacEngine as Whole, Messages as Batch, SecretByte, State, bits};
 
 /// So many bytes of each message go through at once, as far as all have as many: what they owe is settled
 /// with them.
@@ -16,7 +16,7 @@ pub(super) fn columns(rows: &Rows, from: usize, longest: usize) -> Vec<Vec<u8>> 
 }
 
 /// The columns of keys and of messages.
-pub(super) fn keys_and_messages(job: &Messages, rows: &Rows) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+pub(super) fn keys_and_messages(job: &MessagesJob, rows: &Rows) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let longest = job.messages.iter().map(|message| message.bytes).max().unwrap_or(0);
     (columns(rows, 0, job.key_bytes), columns(rows, job.key_bytes, longest))
 }
@@ -24,7 +24,7 @@ pub(super) fn keys_and_messages(job: &Messages, rows: &Rows) -> (Vec<Vec<u8>>, V
 /// The outputs of all messages, a lane each. `settle` is what an engine does with a state between two pieces.
 pub(super) fn outputs<E: Whole>(
     e: &mut E,
-    job: &Messages,
+    job: &MessagesJob,
     function: &Function<E>,
     mut messages: Vec<E::Byte>,
     settle: impl Fn(&mut E, State<E>) -> Result<State<E>, Abort>,
@@ -45,7 +45,8 @@ pub(super) fn outputs<E: Whole>(
     let messages = if messages.is_empty() {
         Batch::public(e, &vec![&[][..]; job.messages.len()])
     } else {
-        let length = |message: &Message| (8 * (message.bytes - before)).saturating_sub(message.spare_bits);
+        let length =
+            |message: &PublicMessage| (8 * (message.bytes - before)).saturating_sub(message.spare_bits);
         Batch::of_bits(bits(e, messages)?, job.messages.iter().map(length).collect())?
     };
     function.finish_with(e, state, &messages, &nonces)
@@ -54,7 +55,7 @@ pub(super) fn outputs<E: Whole>(
 /// The digests at the ends of chains, a lane each.
 pub(super) fn ends<E: Whole>(
     e: &mut E,
-    chain: &Chain,
+    chain: &ChainJob,
     starts: Vec<E::Byte>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let lanes = chain.starts.len();

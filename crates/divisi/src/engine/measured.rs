@@ -1,6 +1,6 @@
 //! What a run of an engine took and cost: as its parties tell it, and put together.
 
-use super::Settings;
+use super::EngineSettings;
 use crate::calibrate::Calibration;
 use crate::local::cpu_seconds;
 use serde::{Deserialize, Serialize};
@@ -36,21 +36,21 @@ impl Took {
 
 /// A moment: wall time and the process's user and system time.
 #[derive(Clone, Copy)]
-pub struct Mark {
+pub struct Moment {
     wall: Instant,
     cpu: f64,
 }
 
-impl Mark {
+impl Moment {
     /// This moment.
     #[must_use]
     pub fn now() -> Self {
-        Mark { wall: Instant::now(), cpu: cpu_seconds() }
+        Moment { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
     /// From one to the other.
     #[must_use]
-    pub fn until(self, end: Mark) -> Took {
+    pub fn until(self, end: Moment) -> Took {
         let seconds = end.wall.saturating_duration_since(self.wall).as_secs_f64();
         Took { seconds, cpu_seconds: end.cpu - self.cpu }
     }
@@ -75,7 +75,7 @@ pub struct Phase {
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// How the engine computed.
-    pub settings: Settings,
+    pub settings: EngineSettings,
     /// What is computed, as JSON has it: `algorithm`, `circuit`, `key_bits` and the like.
     pub about: Map<String, Value>,
     /// How many instances.
@@ -83,7 +83,7 @@ pub struct Measured {
     /// What an instance is called.
     pub unit: &'static str,
     /// What the engine says of the job ([`super::Prepared::facts`]), and party 1 in the end
-    /// ([`super::Party::facts`]).
+    /// ([`super::EngineParty::facts`]).
     pub facts: Map<String, Value>,
     /// How many parties.
     pub parties: usize,

@@ -3,7 +3,7 @@
 //! What the commands know of an engine is [`Engine`]: its name, its parties, against whom it protects, its
 //! phases, and what it makes of a [`Job`] before there is a session ([`Engine::prepare`]): everything public,
 //! so that what cannot be done is refused before a secret is touched. What is prepared starts at each party
-//! on a session of its own ([`Prepared::start`]) and goes through batches of instances ([`Party::batch`]).
+//! on a session of its own ([`Prepared::start`]) and goes through batches of instances ([`EngineParty::batch`]).
 //! Whoever measures looks on through a [`Watch`].
 //!
 //! | job | who gives inputs | rep3 | garble | mixed | spdz | plain |
@@ -37,12 +37,12 @@ mod whole;
 
 pub use differ::Differ;
 pub use job::{Between, Job, Own, alike};
-pub use measured::{Mark, Measured, Page, Phase, Took};
+pub use measured::{Measured, Moment, Page, Phase, Took};
 pub use rows::Rows;
-pub use settings::Settings;
+pub use settings::EngineSettings;
 pub use together::{Ended, together};
 
-use divisi_core::{Abort, Counts, Parameters, Session};
+use divisi_core::{Abort, Counts, PublicParameters, Session};
 use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -50,8 +50,13 @@ use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
 /// Every engine of this crate: a line for each.
-static ENGINES: &[&dyn Engine] =
-    &[&rep3::Replicated, &garble::Garbled, &mixed::Mixed, &spdz::Authenticated, &plain::InTheClear];
+static ENGINES: &[&dyn Engine] = &[
+    &rep3::Replicated,
+    &garble::GarbleEngine,
+    &mixed::MixedEngine,
+    &spdz::Authenticated,
+    &plain::InTheClear,
+];
 
 /// Those of others.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
@@ -141,9 +146,9 @@ pub trait Engine: Sync {
 
     /// The phases that a benchmark tells, in order: those of the meter, and "setup", in which a session
     /// begins.
-    fn phases(&self, settings: &Settings) -> &'static [Clock];
+    fn phases(&self, settings: &EngineSettings) -> &'static [Clock];
 
-    /// The options of [`Settings::own`] and of the commands that belong to it.
+    /// The options of [`EngineSettings::own`] and of the commands that belong to it.
     fn options(&self) -> &'static [&'static str] {
         &[]
     }
@@ -166,22 +171,26 @@ pub trait Engine: Sync {
 
     /// The bits of statistical security: a lie passes with probability at most 2 to the minus so many.
     /// Nothing where none is looked for.
-    fn statistical_bits(&self, settings: &Settings) -> Option<u32>;
+    fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32>;
 
     /// That it can compute so.
     ///
     /// # Errors
     /// A sentence that says what to correct.
-    fn check(&self, settings: &Settings) -> Result<(), Unsupported>;
+    fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported>;
 
     /// Everything public about a job, before any secret is there.
     ///
     /// # Errors
     /// What cannot be done.
-    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported>;
+    fn prepare<'j>(
+        &self,
+        job: &'j Job,
+        settings: &EngineSettings,
+    ) -> Result<Box<dyn Prepared + 'j>, Unsupported>;
 
     /// What JSON says of these settings beside their name and parties.
-    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+    fn facts(&self, settings: &EngineSettings) -> Map<String, Value> {
         let _ = settings;
         Map::new()
     }
@@ -234,7 +243,7 @@ pub type Clock = (&'static str, &'static [&'static str]);
 /// How many parties there are with these settings: as many as are asked for, else three, or as near to three
 /// as the engine allows.
 #[must_use]
-pub fn parties(engine: &dyn Engine, settings: &Settings) -> usize {
+pub fn parties(engine: &dyn Engine, settings: &EngineSettings) -> usize {
     settings.parties.unwrap_or_else(|| 3.clamp(*engine.parties().start(), *engine.parties().end()))
 }
 
@@ -242,7 +251,7 @@ pub fn parties(engine: &dyn Engine, settings: &Settings) -> usize {
 ///
 /// # Errors
 /// A sentence that says what to correct.
-pub fn check(engine: &dyn Engine, settings: &Settings) -> Result<(), Unsupported> {
+pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsupported> {
     for name in settings.own.keys() {
         belongs(engine, name)?;
     }
@@ -296,7 +305,7 @@ pub trait Prepared: Sync {
     fn parties(&self) -> usize;
 
     /// What the parties compare at the start of a session for so many instances \[M0.4\].
-    fn parameters(&self, count: usize) -> Parameters;
+    fn parameters(&self, count: usize) -> PublicParameters;
 
     /// What parties that were started apart compare before: in words that follow "party 2 runs", with a
     /// digest each. None: the session's own comparison is enough.
@@ -327,7 +336,12 @@ pub trait Prepared: Sync {
     ///
     /// # Errors
     /// The abort that ends the session.
-    fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort>;
+    fn start<'p>(
+        &'p self,
+        session: Session,
+        count: usize,
+        own: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort>;
 
     /// What JSON says of the job on this engine.
     fn facts(&self) -> Map<String, Value> {
@@ -336,7 +350,7 @@ pub trait Prepared: Sync {
 }
 
 /// One party of a job, on a session.
-pub trait Party {
+pub trait EngineParty {
     /// A batch of so many instances, with what this party brings to it; what this party has of the outputs.
     ///
     /// # Errors
@@ -391,9 +405,9 @@ pub fn timed<R>(
     step: impl FnOnce() -> Result<R, Abort>,
 ) -> Result<R, Abort> {
     watch.meet(phase)?;
-    let start = Mark::now();
+    let start = Moment::now();
     let result = step()?;
-    watch.took(phase, start.until(Mark::now()));
+    watch.took(phase, start.until(Moment::now()));
     Ok(result)
 }
 
@@ -416,7 +430,7 @@ mod tests {
         for (i, engine) in engines.iter().enumerate() {
             assert!(engines[..i].iter().all(|other| other.name() != engine.name()));
             assert_eq!(named(engine.name()).unwrap().name(), engine.name());
-            let usual = Settings { security: engine.usual_security(), ..Settings::default() };
+            let usual = EngineSettings { security: engine.usual_security(), ..EngineSettings::default() };
             assert!(check(*engine, &usual).is_ok(), "{}", engine.name());
             for option in engine.options() {
                 assert!(belongs(*engine, option).is_ok());
@@ -437,8 +451,8 @@ mod tests {
             ("plain", 1, 3, "has 1 party, not 3: leave"),
         ] {
             let engine = named(name).unwrap();
-            assert_eq!(parties(engine, &Settings::default()), usual);
-            assert!(check(engine, &Settings::default().among(wrong)).unwrap_err().reason.contains(why));
+            assert_eq!(parties(engine, &EngineSettings::default()), usual);
+            assert!(check(engine, &EngineSettings::default().among(wrong)).unwrap_err().reason.contains(why));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// How to compute.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct EngineSettings {
     /// How many parties, if that was said.
     pub parties: Option<usize>,
     /// Against whom.
@@ -23,9 +23,9 @@ pub struct Settings {
     pub own: BTreeMap<String, String>,
 }
 
-impl Default for Settings {
+impl Default for EngineSettings {
     fn default() -> Self {
-        Settings {
+        EngineSettings {
             parties: None,
             security: Security::Malicious,
             choice: Choice::default(),
@@ -36,7 +36,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl EngineSettings {
     /// The same with an option of one engine's own.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl ToString) -> Self {
@@ -90,8 +90,8 @@ pub(crate) struct Told {
     own: BTreeMap<String, String>,
 }
 
-impl From<&Settings> for Told {
-    fn from(settings: &Settings) -> Self {
+impl From<&EngineSettings> for Told {
+    fn from(settings: &EngineSettings) -> Self {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Told {
             parties: settings.parties.map(number),
@@ -105,15 +105,15 @@ impl From<&Settings> for Told {
     }
 }
 
-impl TryFrom<Told> for Settings {
+impl TryFrom<Told> for EngineSettings {
     type Error = String;
 
     fn try_from(told: Told) -> Result<Self, String> {
         let choice = match &told.mode {
-            Some(mode) => mode.parse::<crate::mode::Mode>()?.into(),
+            Some(mode) => mode.parse::<crate::mode::Priority>()?.into(),
             None => told.protocol.parse::<divisi_rep3::Protocol>()?.into(),
         };
-        Ok(Settings {
+        Ok(EngineSettings {
             parties: told.parties.map(|parties| parties as usize),
             security: told.security.parse()?,
             choice,
@@ -127,15 +127,19 @@ impl TryFrom<Told> for Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mode::Mode;
+    use crate::mode::Priority;
 
     #[test]
     fn what_is_told_is_what_was_meant() {
-        let usual = Settings::default();
+        let usual = EngineSettings::default();
         let meant = [
-            Settings { choice: divisi_rep3::Protocol::Lut16.into(), statistical: Some(64), ..usual.clone() },
-            Settings {
-                choice: Mode::ALL[1].into(),
+            EngineSettings {
+                choice: divisi_rep3::Protocol::Lut16.into(),
+                statistical: Some(64),
+                ..usual.clone()
+            },
+            EngineSettings {
+                choice: Priority::ALL[1].into(),
                 security: Security::SemiHonest,
                 threads: 7,
                 ..usual.clone()
@@ -144,7 +148,7 @@ mod tests {
             usual,
         ];
         for meant in meant {
-            assert_eq!(Settings::try_from(Told::from(&meant)).unwrap(), meant);
+            assert_eq!(EngineSettings::try_from(Told::from(&meant)).unwrap(), meant);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, LookupJob, Operation, ProgramJob};
+use super::job::{
+    Between, BlocksJob, Cipher, CircuitJob, DigestsJob, Job, LookupJob, OperationJob, ProgramJob,
+};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -130,15 +132,15 @@ impl Told {
                     owners: parties(&owners),
                     receivers: parties(&receivers),
                 });
-                Job::Circuit(Circuit { circuit: Arc::new(circuit), adder, between, count: number(count) })
+                Job::Circuit(CircuitJob { circuit: Arc::new(circuit), adder, between, count: number(count) })
             }
-            Told::Blocks { cipher, key_bytes, decrypt, count } => Job::Blocks(Blocks {
+            Told::Blocks { cipher, key_bytes, decrypt, count } => Job::Blocks(BlocksJob {
                 cipher: Cipher::from_key(&cipher, key_bytes as usize)
                     .ok_or_else(|| Failure::usage("no such key size: give 128, 192 or 256"))?,
                 direction: if decrypt { Direction::Decrypt } else { Direction::Encrypt },
                 count: number(count),
             }),
-            Told::Digests { algorithm, low_depth, message_bytes, count } => Job::Digests(Digests {
+            Told::Digests { algorithm, low_depth, message_bytes, count } => Job::Digests(DigestsJob {
                 using: Use {
                     adder: adder(low_depth),
                     ..Use::new(algorithm.parse().map_err(|e: String| Failure::usage(e))?)
@@ -147,13 +149,13 @@ impl Told {
                 count: number(count),
             }),
             Told::Program { name, digest, count } => {
-                let program = Arc::new(crate::program::Held::load(&name)?);
+                let program = Arc::new(crate::program::HeldProgram::load(&name)?);
                 if program.digest() != digest {
                     return Err(Failure::usage(format!("{name} has changed meanwhile: leave it as it is")));
                 }
                 Job::Program(ProgramJob { program, count: number(count) })
             }
-            Told::Operation { op, bits, entries, private, count } => Job::Operation(Operation {
+            Told::Operation { op, bits, entries, private, count } => Job::Operation(OperationJob {
                 op: op.parse().map_err(|e: String| Failure::usage(e))?,
                 bits: number(bits),
                 entries: number(entries),

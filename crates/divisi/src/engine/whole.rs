@@ -4,10 +4,10 @@
 //! anything is computed: all of it is public.
 
 use super::Rows;
-use super::job::{Mode, Text, Texts, Whole};
+use super::job::{CipherMode, PublicText, TextsJob, Whole};
 use divisi_core::{Abort, Bytes, Direction, Step, Verified, step};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
-use divisi_symmetric::mode::whole::wrap::Form;
+use divisi_symmetric::mode::whole::wrap::WrapForm;
 use divisi_symmetric::mode::whole::{Releases, Undecided, bitwise, ccm, gcm_siv, siv, stealing, wrap, xts};
 use std::collections::BTreeMap;
 
@@ -30,14 +30,14 @@ struct Shape {
 
 /// Texts of one shape, a lane each.
 pub(super) struct Batch<'j> {
-    job: &'j Texts,
+    job: &'j TextsJob,
     mode: Whole,
     shape: Shape,
     places: Vec<usize>,
 }
 
 /// Whether a mode takes a text of these lengths.
-fn takes(mode: Whole, size: Option<KeySize>, text: &Text) -> bool {
+fn takes(mode: Whole, size: Option<KeySize>, text: &PublicText) -> bool {
     let decrypts = text.direction == Direction::Decrypt;
     if decrypts != text.sealed.is_some() || (8 * text.bytes) < text.spare_bits {
         return false;
@@ -64,8 +64,8 @@ fn takes(mode: Whole, size: Option<KeySize>, text: &Text) -> bool {
 }
 
 /// All texts of a job that its mode takes.
-pub(super) fn batches(job: &Texts) -> Vec<Batch<'_>> {
-    let Mode::Whole(mode) = job.mode else { return Vec::new() };
+pub(super) fn batches(job: &TextsJob) -> Vec<Batch<'_>> {
+    let CipherMode::Whole(mode) = job.mode else { return Vec::new() };
     let mut batches: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
     for (place, text) in job.texts.iter().enumerate() {
         if takes(mode, job.cipher.aes(), text) {
@@ -84,9 +84,9 @@ pub(super) fn batches(job: &Texts) -> Vec<Batch<'_>> {
 }
 
 /// The rows of texts that are refused: zeros.
-pub(super) fn refused(job: &Texts) -> Vec<Vec<u8>> {
-    let Mode::Whole(mode) = job.mode else { return Vec::new() };
-    let bytes = |text: &Text| 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes);
+pub(super) fn refused(job: &TextsJob) -> Vec<Vec<u8>> {
+    let CipherMode::Whole(mode) = job.mode else { return Vec::new() };
+    let bytes = |text: &PublicText| 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes);
     job.texts.iter().map(|text| vec![0; bytes(text)]).collect()
 }
 
@@ -102,7 +102,7 @@ pub(super) fn put(rows: &mut [Vec<u8>], answers: Vec<(usize, Option<(usize, Vec<
 }
 
 impl Batch<'_> {
-    fn texts(&self) -> impl Iterator<Item = &Text> {
+    fn texts(&self) -> impl Iterator<Item = &PublicText> {
         self.places.iter().filter_map(|place| self.job.texts.get(*place))
     }
 
@@ -167,7 +167,7 @@ impl Batch<'_> {
     }
 
     fn siv_heads(&self) -> Result<Vec<gcm_siv::NonceHead>, Abort> {
-        let head = |text: &Text| {
+        let head = |text: &PublicText| {
             Ok(gcm_siv::NonceHead {
                 nonce: text.iv.as_slice().try_into().map_err(|_| misfit())?,
                 aad: text.aad.clone(),
@@ -185,11 +185,11 @@ impl Batch<'_> {
     ) -> Result<Vec<Vec<u8>>, Abort> {
         let lanes = self.places.len();
         let out = match self.mode {
-            Whole::Kw { inverse } => wrap::wrap(e, &key, Form::Kw, inverse, text)?,
-            Whole::Kwp { inverse } => wrap::wrap(e, &key, Form::Kwp, inverse, text)?,
+            Whole::Kw { inverse } => wrap::wrap(e, &key, WrapForm::Kw, inverse, text)?,
+            Whole::Kwp { inverse } => wrap::wrap(e, &key, WrapForm::Kwp, inverse, text)?,
             Whole::Ccm => ccm::seal(e, &key, &self.ccm_heads(), self.shape.tag, text)?,
             Whole::Siv => {
-                let key = siv::Key::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
+                let key = siv::SivKey::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
                 let (ivs, ciphertext) = key.seal(e, lanes, &self.strings(), text)?;
                 let rows = rows(e, lanes, ciphertext)?;
                 return Ok(ivs.iter().zip(rows).map(|(iv, row)| [iv, row.as_slice()].concat()).collect());
@@ -237,15 +237,15 @@ impl Batch<'_> {
         let undecided: Undecided<E> = match self.mode {
             Whole::Kw { inverse } => {
                 let text = columns(e);
-                wrap::unwrap(e, &key, Form::Kw, inverse, &text)?
+                wrap::unwrap(e, &key, WrapForm::Kw, inverse, &text)?
             }
             Whole::Kwp { inverse } => {
                 let text = columns(e);
-                wrap::unwrap(e, &key, Form::Kwp, inverse, &text)?
+                wrap::unwrap(e, &key, WrapForm::Kwp, inverse, &text)?
             }
             Whole::Ccm => ccm::open(e, &key, &self.ccm_heads(), &texts, &tags)?,
             Whole::Siv => {
-                let key = siv::Key::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
+                let key = siv::SivKey::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
                 key.open(e, &self.strings(), &blocks(tags)?, &texts)?
             }
             Whole::GcmSiv => gcm_siv::open(e, &key, &self.siv_heads()?, &texts, &blocks(tags)?)?,

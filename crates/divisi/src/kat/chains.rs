@@ -5,7 +5,7 @@
 //! Those of SHA-2, with its some thousand rounds for each digest, and of SHAKE, whose lengths depend on what
 //! came before, are not run.
 
-use super::{Algorithm, Asked};
+use super::{Asked, VectorAlgorithm};
 use crate::engine::{Job, Rows, job};
 use divisi_symmetric::algorithm::Settings;
 
@@ -39,9 +39,9 @@ impl Chain {
         let mut inputs = Rows::default();
         self.starts.iter().for_each(|start| inputs.push(&[start]));
         let starts = self.starts.iter().map(Vec::len).collect();
-        let job = Job::Chain(job::Chain { using: self.settings.clone(), steps: STEPS, starts });
+        let job = Job::Chain(job::ChainJob { using: self.settings.clone(), steps: STEPS, starts });
         Asked {
-            algorithm: Algorithm::Function(self.settings.algorithm),
+            algorithm: VectorAlgorithm::Function(self.settings.algorithm),
             job,
             inputs,
             of: vec![0; self.starts.len()],

@@ -3,7 +3,7 @@
 use super::chains::Chain;
 use super::functions;
 use super::monte::Monte;
-use super::vector::{Algorithm, Group};
+use super::vector::{Group, VectorAlgorithm};
 use std::collections::BTreeMap;
 
 /// What a file holds.
@@ -18,7 +18,7 @@ pub struct Content {
     /// Likewise, Monte Carlo tests of other kinds.
     pub monte: Vec<Monte>,
     /// What it cannot, by algorithm and reason.
-    pub unsupported: BTreeMap<(Algorithm, String), u64>,
+    pub unsupported: BTreeMap<(VectorAlgorithm, String), u64>,
     /// The vectors of an algorithm that this version does not know, by its name.
     pub unknown: BTreeMap<String, u64>,
 }

@@ -1,9 +1,9 @@
 //! Vectors of hashes and MACs, sorted into calls of an engine.
 
 use super::Asked;
-use super::vector::{Algorithm, Expected};
+use super::vector::{Expected, VectorAlgorithm};
 use crate::engine::Rows;
-use crate::engine::job::{Job, Message, Messages};
+use crate::engine::job::{Job, MessagesJob, PublicMessage};
 use divisi_symmetric::algorithm::Settings;
 
 /// One test vector.
@@ -45,7 +45,7 @@ impl MessageGroup {
         let key_bytes = self.vectors.first().map_or(0, |vector| vector.key.len());
         let mut inputs = Rows::default();
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.key, &vector.message]));
-        let message = |vector: &MessageVector| Message {
+        let message = |vector: &MessageVector| PublicMessage {
             bytes: vector.message.len(),
             spare_bits: vector.spare_bits,
             nonce: vector.nonce.clone(),
@@ -54,8 +54,8 @@ impl MessageGroup {
         };
         let messages = self.vectors.iter().map(message).collect();
         Asked {
-            algorithm: Algorithm::Function(self.settings.algorithm),
-            job: Job::Messages(Messages { using: self.settings.clone(), key_bytes, messages }),
+            algorithm: VectorAlgorithm::Function(self.settings.algorithm),
+            job: Job::Messages(MessagesJob { using: self.settings.clone(), key_bytes, messages }),
             inputs,
             of: (0..self.vectors.len()).collect(),
         }

@@ -41,9 +41,9 @@ fn vectors_of(content: &Content) -> u64 {
     (blocks + functions + content.chains.len()) as u64 + not_run
 }
 
-fn plain() -> Options {
+fn plain() -> KatOptions {
     let engine = engine::named("plain").unwrap();
-    Options { engine, settings: Settings::default(), long: false }
+    KatOptions { engine, settings: EngineSettings::default(), long: false }
 }
 
 /// No vector of a file that is taken is lost, neither when it is read nor when it runs.

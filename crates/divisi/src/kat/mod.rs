@@ -20,10 +20,10 @@ mod vector;
 
 pub use content::Content;
 pub use read::{parse, read};
-pub use report::{Report, Tally};
-pub use vector::{Algorithm, Expected, Group, Vector, Ways};
+pub use report::{KatReport, Tally};
+pub use vector::{Expected, Group, Vector, VectorAlgorithm, Ways};
 
-use crate::engine::{Ended, Engine, Job, Rows, Settings, together};
+use crate::engine::{Ended, Engine, EngineSettings, Job, Rows, together};
 use crate::failure::Failure;
 use chains::Chain;
 use report::Account;
@@ -32,11 +32,11 @@ use std::path::PathBuf;
 
 /// How to run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct KatOptions {
     /// The engine.
     pub engine: &'static dyn Engine,
     /// How it computes.
-    pub settings: Settings,
+    pub settings: EngineSettings,
     /// Whether tests run that take long.
     pub long: bool,
 }
@@ -45,7 +45,7 @@ pub struct Options {
 ///
 /// # Errors
 /// If a file cannot be read, or the engine aborts.
-pub fn run(files: &[PathBuf], options: &Options) -> Result<Report, Failure> {
+pub fn run(files: &[PathBuf], options: &KatOptions) -> Result<KatReport, Failure> {
     // All are read before any runs: a mistyped name does not cost a run.
     run_contents(&read(files)?, options)
 }
@@ -54,7 +54,7 @@ pub fn run(files: &[PathBuf], options: &Options) -> Result<Report, Failure> {
 ///
 /// # Errors
 /// If the engine aborts.
-pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result<Report, Failure> {
+pub fn run_contents(contents: &[(String, Content)], options: &KatOptions) -> Result<KatReport, Failure> {
     let mut account = Account::default();
     for (name, content) in contents {
         for ((algorithm, reason), n) in &content.unsupported {
@@ -78,7 +78,7 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
 
 /// A job whose instances belong to vectors: which, by their places.
 struct Asked {
-    algorithm: Algorithm,
+    algorithm: VectorAlgorithm,
     job: Job,
     inputs: Rows,
     of: Vec<usize>,
@@ -96,7 +96,7 @@ impl Asked {
 
     /// One call of the engine: the outputs, and the vectors that they belong to. What the engine cannot do is
     /// counted, vector by vector where it is about some of them.
-    fn run(mut self, account: &mut Account, options: &Options) -> Result<(Rows, Vec<usize>), Failure> {
+    fn run(mut self, account: &mut Account, options: &KatOptions) -> Result<(Rows, Vec<usize>), Failure> {
         while !self.of.is_empty() {
             let lacks = match options.engine.prepare(&self.job, &options.settings) {
                 Ok(prepared) => {
@@ -130,7 +130,7 @@ fn ended(ended: Ended) -> Failure {
 }
 
 /// Run vectors of a mode of AES from the file of this name.
-fn run_blocks(account: &mut Account, name: &str, group: &Group, options: &Options) -> Result<(), Failure> {
+fn run_blocks(account: &mut Account, name: &str, group: &Group, options: &KatOptions) -> Result<(), Failure> {
     let asked = texts::ask(group);
     let (outputs, of) = asked.run(account, options)?;
     for (vector, right) in texts::right(group, &outputs, &of) {
@@ -140,7 +140,7 @@ fn run_blocks(account: &mut Account, name: &str, group: &Group, options: &Option
 }
 
 /// Run a digest of digests: it is one vector, however many ends it has.
-fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &Options) -> Result<(), Failure> {
+fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &KatOptions) -> Result<(), Failure> {
     let asked = chain.ask();
     let algorithm = asked.algorithm;
     let (outputs, of) = asked.run(account, options)?;
@@ -155,7 +155,7 @@ fn run_monte(
     account: &mut Account,
     name: &str,
     monte: &monte::Monte,
-    options: &Options,
+    options: &KatOptions,
 ) -> Result<(), Failure> {
     if !options.long {
         account.lacks(monte.algorithm, monte::NEEDS_LONG, 1);
@@ -176,7 +176,7 @@ fn run_functions(
     account: &mut Account,
     name: &str,
     group: &functions::MessageGroup,
-    options: &Options,
+    options: &KatOptions,
 ) -> Result<(), Failure> {
     let asked = group.ask();
     let algorithm = asked.algorithm;

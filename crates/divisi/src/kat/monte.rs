@@ -6,8 +6,8 @@
 //! They take long, so that they run where they are asked for (`--long`), with a word on standard error of
 //! how far they are.
 
-use super::{Algorithm, Options, ended};
-use crate::engine::job::{Cipher, Job, Message, Messages, Mode, Text, Texts};
+use super::{KatOptions, VectorAlgorithm, ended};
+use crate::engine::job::{Cipher, CipherMode, Job, MessagesJob, PublicMessage, PublicText, TextsJob};
 use crate::engine::{Rows, Unsupported, together};
 use crate::failure::Failure;
 use divisi_core::Direction;
@@ -31,7 +31,7 @@ pub struct Monte {
     /// Its number in the file.
     pub id: u64,
     /// What is computed.
-    pub algorithm: Algorithm,
+    pub algorithm: VectorAlgorithm,
     /// How.
     pub kind: Fed,
 }
@@ -101,7 +101,7 @@ impl Progress {
 impl Monte {
     /// Whether all thousands end as the file says; why not if the engine cannot. With it how many calls of
     /// the engine that took, and how many values were opened.
-    pub(super) fn run(&self, options: &Options) -> Result<Result<(bool, u64, u64), Unsupported>, Failure> {
+    pub(super) fn run(&self, options: &KatOptions) -> Result<Result<(bool, u64, u64), Unsupported>, Failure> {
         let mut progress = Progress::new(format!("{} #{}", self.algorithm, self.id));
         let (mut calls, mut openings) = (0, 0);
         let mut call = |job: &Job, inputs: &Rows| -> Result<Result<Rows, Unsupported>, Failure> {
@@ -138,7 +138,7 @@ impl Monte {
                     let mut messages = Vec::with_capacity(last.len());
                     for three in &last {
                         let message = three.concat();
-                        messages.push(Message {
+                        messages.push(PublicMessage {
                             bytes: message.len(),
                             spare_bits: 0,
                             nonce: vec![0; 12],
@@ -147,7 +147,7 @@ impl Monte {
                         });
                         inputs.push(&[&message]);
                     }
-                    let job = Job::Messages(Messages { using: settings.clone(), key_bytes: 0, messages });
+                    let job = Job::Messages(MessagesJob { using: settings.clone(), key_bytes: 0, messages });
                     let answers = match call(&job, &inputs)? {
                         Ok(answers) => answers,
                         Err(lacks) => return Ok(Err(lacks)),
@@ -178,10 +178,10 @@ struct Feed {
 }
 
 impl Feed {
-    fn new(algorithm: Algorithm, lane: &Thousand) -> Self {
+    fn new(algorithm: VectorAlgorithm, lane: &Thousand) -> Self {
         let first = match algorithm {
-            Algorithm::Cfb8 => lane.iv.chunks(1).map(<[u8]>::to_vec).collect(),
-            Algorithm::Ecb | Algorithm::TripleEcb => Vec::new(),
+            VectorAlgorithm::Cfb8 => lane.iv.chunks(1).map(<[u8]>::to_vec).collect(),
+            VectorAlgorithm::Ecb | VectorAlgorithm::TripleEcb => Vec::new(),
             _ => vec![lane.iv.clone()],
         };
         Feed { text: lane.text.clone(), iv: lane.iv.clone(), first, answers: Vec::new(), fed: 0 }
@@ -189,12 +189,14 @@ impl Feed {
 
     /// An answer came: the next text is the answer so many steps before, or a part of the IV; the next IV is
     /// what the mode chains with.
-    fn took(&mut self, algorithm: Algorithm, direction: Direction, answer: Vec<u8>) {
+    fn took(&mut self, algorithm: VectorAlgorithm, direction: Direction, answer: Vec<u8>) {
         let ciphertext = if direction == Direction::Encrypt { &answer } else { &self.text };
         match algorithm {
-            Algorithm::Cbc | Algorithm::Cfb128 | Algorithm::TripleCbc => self.iv = ciphertext.clone(),
-            Algorithm::Ofb => self.iv = answer.iter().zip(&self.text).map(|(x, y)| x ^ y).collect(),
-            Algorithm::Cfb8 => {
+            VectorAlgorithm::Cbc | VectorAlgorithm::Cfb128 | VectorAlgorithm::TripleCbc => {
+                self.iv = ciphertext.clone()
+            }
+            VectorAlgorithm::Ofb => self.iv = answer.iter().zip(&self.text).map(|(x, y)| x ^ y).collect(),
+            VectorAlgorithm::Cfb8 => {
                 self.iv.drain(..1);
                 self.iv.extend_from_slice(ciphertext);
             }
@@ -211,7 +213,7 @@ impl Feed {
 }
 
 fn texts(
-    algorithm: Algorithm,
+    algorithm: VectorAlgorithm,
     cipher: Cipher,
     direction: Direction,
     lanes: &[Thousand],
@@ -222,8 +224,8 @@ fn texts(
     let mut inputs = Rows::default();
     let mut texts = Vec::with_capacity(lanes.len());
     for (lane, feed) in lanes.iter().zip(feeds) {
-        let sealed = matches!(mode, Mode::Cbc | Mode::Cfb { .. }) && decrypts;
-        texts.push(Text {
+        let sealed = matches!(mode, CipherMode::Cbc | CipherMode::Cfb { .. }) && decrypts;
+        texts.push(PublicText {
             direction,
             iv: feed.iv.clone(),
             aad: Vec::new(),
@@ -234,5 +236,5 @@ fn texts(
         });
         inputs.push(&[&lane.key, if sealed { &[] } else { &feed.text }]);
     }
-    (Job::Texts(Texts { mode, cipher, texts }), inputs)
+    (Job::Texts(TextsJob { mode, cipher, texts }), inputs)
 }

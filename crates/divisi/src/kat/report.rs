@@ -1,7 +1,7 @@
 //! What came of the vectors.
 
 use super::content::Content;
-use super::vector::Algorithm;
+use super::vector::VectorAlgorithm;
 use crate::engine::job::Cipher;
 use divisi_symmetric::des::has_equal_keys;
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub struct Tally {
 
 /// What came of all files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct KatReport {
     /// One for each algorithm.
     pub algorithms: Vec<Tally>,
     /// How many calls of the engine that took.
@@ -38,7 +38,7 @@ pub struct Report {
     pub equal_keys: u64,
 }
 
-impl Report {
+impl KatReport {
     /// Whether something ran and nothing failed.
     #[must_use]
     pub fn is_good(&self) -> bool {
@@ -50,19 +50,19 @@ impl Report {
 /// A report in the making.
 #[derive(Default)]
 pub(super) struct Account {
-    tallies: BTreeMap<Algorithm, Tally>,
+    tallies: BTreeMap<VectorAlgorithm, Tally>,
     calls: u64,
     openings: u64,
 }
 
 impl Account {
-    fn of(&mut self, algorithm: Algorithm) -> &mut Tally {
+    fn of(&mut self, algorithm: VectorAlgorithm) -> &mut Tally {
         let new = || Tally { algorithm: algorithm.to_string(), ..Tally::default() };
         self.tallies.entry(algorithm).or_insert_with(new)
     }
 
     /// So many vectors were not tried.
-    pub(super) fn lacks(&mut self, algorithm: Algorithm, reason: &str, n: u64) {
+    pub(super) fn lacks(&mut self, algorithm: VectorAlgorithm, reason: &str, n: u64) {
         *self.of(algorithm).unsupported.entry(reason.to_owned()).or_default() += n;
     }
 
@@ -78,7 +78,7 @@ impl Account {
     }
 
     /// The answer to a vector of this file was right or wrong.
-    pub(super) fn answered(&mut self, algorithm: Algorithm, right: bool, file: &str, id: u64) {
+    pub(super) fn answered(&mut self, algorithm: VectorAlgorithm, right: bool, file: &str, id: u64) {
         let tally = self.of(algorithm);
         if right {
             tally.passed += 1;
@@ -91,7 +91,7 @@ impl Account {
     }
 
     /// All of it, and the vectors of algorithms that this version does not know.
-    pub(super) fn report<'c>(self, contents: impl Iterator<Item = &'c Content> + Clone) -> Report {
+    pub(super) fn report<'c>(self, contents: impl Iterator<Item = &'c Content> + Clone) -> KatReport {
         let triple = contents.clone().flat_map(|content| &content.groups);
         let triple = triple.filter(|group| matches!(group.cipher, Cipher::TripleDes(_)));
         let keys = triple.flat_map(|group| &group.vectors).map(|vector| &vector.key);
@@ -106,6 +106,6 @@ impl Account {
             ..Tally::default()
         });
         let algorithms = self.tallies.into_values().chain(unknown).collect();
-        Report { algorithms, calls: self.calls, openings: self.openings, equal_keys }
+        KatReport { algorithms, calls: self.calls, openings: self.openings, equal_keys }
     }
 }

@@ -32,22 +32,22 @@ fn crate_vectors() -> Content {
                 },
             })
         });
-        sort(&mut content, Algorithm::Gcm, vectors.collect());
+        sort(&mut content, VectorAlgorithm::Gcm, vectors.collect());
     }
     content
 }
 
 /// An engine by its name, and how it computes S-boxes, against whom.
-pub(super) fn on(engine: &str, protocol: Protocol, security: Security) -> Options {
-    let settings = Settings { choice: protocol.into(), security, ..Settings::default() };
-    Options { engine: engine::named(engine).unwrap(), settings, long: false }
+pub(super) fn on(engine: &str, protocol: Protocol, security: Security) -> KatOptions {
+    let settings = EngineSettings { choice: protocol.into(), security, ..EngineSettings::default() };
+    KatOptions { engine: engine::named(engine).unwrap(), settings, long: false }
 }
 
-fn options(protocol: Protocol, security: Security) -> Options {
+fn options(protocol: Protocol, security: Security) -> KatOptions {
     on("rep3", protocol, security)
 }
 
-fn all_options() -> impl Iterator<Item = Options> {
+fn all_options() -> impl Iterator<Item = KatOptions> {
     let both = [Security::Malicious, Security::SemiHonest];
     let rep3 = Protocol::ALL.iter().flat_map(move |p| both.map(|s| options(*p, s)));
     let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);

@@ -11,7 +11,7 @@ use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-fn engines() -> [Options; 3] {
+fn engines() -> [KatOptions; 3] {
     let options = |engine, security| on(engine, Protocol::Gf4Circuit, security);
     [
         options("rep3", Security::Malicious),
@@ -21,7 +21,7 @@ fn engines() -> [Options; 3] {
 }
 
 /// Passed, failed, and what was not tried, by reason.
-fn ran(files: &[(&str, &Value)], options: &Options) -> (u64, u64, BTreeMap<String, u64>) {
+fn ran(files: &[(&str, &Value)], options: &KatOptions) -> (u64, u64, BTreeMap<String, u64>) {
     let mut files: Vec<(String, Value)> =
         files.iter().map(|(name, json)| ((*name).to_owned(), (*json).clone())).collect();
     join(&mut files).unwrap();

@@ -6,9 +6,9 @@ use super::*;
 use crate::engine::settings::{CONSTANT_ROUND, MODE};
 use divisi_rep3::{Protocol, Security};
 
-fn options() -> Options {
+fn options() -> KatOptions {
     let usual = on("rep3", Protocol::Gf4Circuit, Security::Malicious);
-    Options { settings: usual.settings.with(MODE, CONSTANT_ROUND), ..usual }
+    KatOptions { settings: usual.settings.with(MODE, CONSTANT_ROUND), ..usual }
 }
 
 #[test]

@@ -43,11 +43,11 @@ fn gmac_file() -> Value {
     json!({ "algorithm": "AES-GMAC", "testGroups": groups.collect::<Vec<_>>() })
 }
 
-fn options(engine: &str, security: Security) -> Options {
+fn options(engine: &str, security: Security) -> KatOptions {
     on(engine, Protocol::Gf4Circuit, security)
 }
 
-fn engines() -> [Options; 3] {
+fn engines() -> [KatOptions; 3] {
     [
         options("rep3", Security::Malicious),
         options("rep3", Security::SemiHonest),
@@ -55,7 +55,7 @@ fn engines() -> [Options; 3] {
     ]
 }
 
-pub(super) fn counts(report: &Report) -> (u64, u64, u64) {
+pub(super) fn counts(report: &KatReport) -> (u64, u64, u64) {
     let sum = |figure: fn(&Tally) -> u64| report.algorithms.iter().map(figure).sum();
     (sum(|t| t.passed), sum(|t| t.failed), sum(|t| t.unsupported.values().sum()))
 }

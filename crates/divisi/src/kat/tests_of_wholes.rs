@@ -53,12 +53,12 @@ fn all(every: usize) -> Vec<Content> {
     ]
 }
 
-fn counts(report: &Report) -> (u64, u64, u64) {
+fn counts(report: &KatReport) -> (u64, u64, u64) {
     let sum = |figure: fn(&Tally) -> u64| report.algorithms.iter().map(figure).sum();
     (sum(|t| t.passed), sum(|t| t.failed), sum(|t| t.unsupported.values().sum()))
 }
 
-fn run(content: Content, options: &Options) -> Report {
+fn run(content: Content, options: &KatOptions) -> KatReport {
     run_contents(&[("file".into(), content)], options).unwrap()
 }
 
@@ -234,7 +234,7 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
                 expected: Expected::Valid,
             };
             let group = |vector: &Vector| Group {
-                algorithm: Algorithm::Whole(mode),
+                algorithm: VectorAlgorithm::Whole(mode),
                 cipher: Cipher::Aes(KeySize::Aes128),
                 vectors: vec![vector.clone()],
             };
@@ -277,7 +277,7 @@ fn a_repetition_tells_equality_and_nothing_else() {
             texts.push(text);
         }
         let group = Group {
-            algorithm: Algorithm::Whole(mode),
+            algorithm: VectorAlgorithm::Whole(mode),
             cipher: Cipher::Aes(KeySize::Aes128),
             vectors: texts.into_iter().map(vector).collect(),
         };
@@ -327,11 +327,11 @@ fn thousand(mode: &str, key: &[u8], iv: &[u8], start: &[u8]) -> Vec<u8> {
 #[test]
 fn monte_carlo_tests_are_those_of_the_standard() {
     let kinds = [
-        ("ecb", Algorithm::Ecb),
-        ("cbc", Algorithm::Cbc),
-        ("ofb", Algorithm::Ofb),
-        ("cfb8", Algorithm::Cfb8),
-        ("cfb128", Algorithm::Cfb128),
+        ("ecb", VectorAlgorithm::Ecb),
+        ("cbc", VectorAlgorithm::Cbc),
+        ("ofb", VectorAlgorithm::Ofb),
+        ("cfb8", VectorAlgorithm::Cfb8),
+        ("cfb128", VectorAlgorithm::Cfb128),
     ];
     let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     for (mode, algorithm) in kinds {
@@ -348,7 +348,7 @@ fn monte_carlo_tests_are_those_of_the_standard() {
             };
             Content { monte: vec![Monte { id: 1, algorithm, kind }], ..Content::default() }
         };
-        let long = Options { long: true, ..plain.clone() };
+        let long = KatOptions { long: true, ..plain.clone() };
         assert_eq!(counts(&run(test(end.clone()), &long)), (1, 0, 0), "{mode}");
         let mut wrong = end.clone();
         wrong[0] ^= 1;

@@ -1,9 +1,9 @@
 //! Vectors of a mode of AES as a job: all ways of all of them.
 
 use super::Asked;
-use super::vector::{Algorithm, Answer, Group, Vector};
+use super::vector::{Answer, Group, Vector, VectorAlgorithm};
 use crate::engine::Rows;
-use crate::engine::job::{Job, Mode, Text, Texts, Whole};
+use crate::engine::job::{CipherMode, Job, PublicText, TextsJob, Whole};
 use divisi_core::Direction;
 use std::collections::BTreeSet;
 
@@ -16,44 +16,51 @@ fn walks(group: &Group) -> Vec<(usize, &Vector, Direction)> {
 }
 
 /// The mode of an algorithm of texts.
-pub(super) fn mode(algorithm: Algorithm) -> Mode {
+pub(super) fn mode(algorithm: VectorAlgorithm) -> CipherMode {
     match algorithm {
-        Algorithm::Gcm => Mode::Gcm,
-        Algorithm::Ctr => Mode::Ctr,
-        Algorithm::Cbc | Algorithm::CbcPadded | Algorithm::TripleCbc => Mode::Cbc,
-        Algorithm::Cfb8 => Mode::Cfb { segment: 1 },
-        Algorithm::Cfb128 => Mode::Cfb { segment: 16 },
-        Algorithm::Ofb => Mode::Ofb,
-        Algorithm::TripleCmac => Mode::Cmac,
-        Algorithm::Whole(mode) => Mode::Whole(mode),
-        Algorithm::Ecb | Algorithm::TripleEcb | Algorithm::Function(_) => Mode::Ecb,
+        VectorAlgorithm::Gcm => CipherMode::Gcm,
+        VectorAlgorithm::Ctr => CipherMode::Ctr,
+        VectorAlgorithm::Cbc | VectorAlgorithm::CbcPadded | VectorAlgorithm::TripleCbc => CipherMode::Cbc,
+        VectorAlgorithm::Cfb8 => CipherMode::Cfb { segment: 1 },
+        VectorAlgorithm::Cfb128 => CipherMode::Cfb { segment: 16 },
+        VectorAlgorithm::Ofb => CipherMode::Ofb,
+        VectorAlgorithm::TripleCmac => CipherMode::Cmac,
+        VectorAlgorithm::Whole(mode) => CipherMode::Whole(mode),
+        VectorAlgorithm::Ecb | VectorAlgorithm::TripleEcb | VectorAlgorithm::Function(_) => CipherMode::Ecb,
     }
 }
 
 pub(super) fn ask(group: &Group) -> Asked {
     let mode = mode(group.algorithm);
-    let mut texts = Texts { mode, cipher: group.cipher, texts: Vec::new() };
+    let mut texts = TextsJob { mode, cipher: group.cipher, texts: Vec::new() };
     let (mut inputs, mut of) = (Rows::default(), Vec::new());
     for (place, vector, direction) in walks(group) {
         let decrypts = direction == Direction::Decrypt;
         let given = match mode {
-            Mode::Cmac => vector.plaintext.clone(),
+            CipherMode::Cmac => vector.plaintext.clone(),
             _ if decrypts => whole(group.algorithm, &vector.ciphertext),
-            _ if group.algorithm == Algorithm::CbcPadded => padded(&vector.plaintext),
+            _ if group.algorithm == VectorAlgorithm::CbcPadded => padded(&vector.plaintext),
             _ => vector.plaintext.clone(),
         };
-        let public = matches!(mode, Mode::Gcm | Mode::Cbc | Mode::Cfb { .. } | Mode::Cmac | Mode::Whole(_));
+        let public = matches!(
+            mode,
+            CipherMode::Gcm
+                | CipherMode::Cbc
+                | CipherMode::Cfb { .. }
+                | CipherMode::Cmac
+                | CipherMode::Whole(_)
+        );
         let sealed = public && decrypts;
-        texts.texts.push(Text {
+        texts.texts.push(PublicText {
             direction,
             iv: vector.iv.clone(),
             aad: vector.aad.clone(),
             bytes: given.len(),
-            spare_bits: if matches!(mode, Mode::Whole(_)) { vector.spare_bits } else { 0 },
+            spare_bits: if matches!(mode, CipherMode::Whole(_)) { vector.spare_bits } else { 0 },
             tag_bytes: vector.tag.len(),
             sealed: sealed.then(|| (given.clone(), vector.tag.clone())),
         });
-        inputs.push(&[&vector.key, if sealed && mode != Mode::Cmac { &[] } else { &given }]);
+        inputs.push(&[&vector.key, if sealed && mode != CipherMode::Cmac { &[] } else { &given }]);
         of.push(place);
     }
     Asked { algorithm: group.algorithm, job: Job::Texts(texts), inputs, of }
@@ -67,19 +74,21 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
     let left = walks(group).into_iter().filter(|(place, ..)| of.contains(place));
     for ((place, vector, direction), row) in left.zip(outputs.iter()) {
         let answer = match (group.algorithm, row.split_first()) {
-            (Algorithm::Gcm, Some((1, rest))) => {
+            (VectorAlgorithm::Gcm, Some((1, rest))) => {
                 let (text, tag) = rest.split_at(rest.len().saturating_sub(vector.tag.len()));
                 Some((text.to_vec(), tag.to_vec()))
             }
-            (Algorithm::Gcm, _) => None,
-            (Algorithm::Whole(mode), Some((told, rest))) if *told > 0 => {
+            (VectorAlgorithm::Gcm, _) => None,
+            (VectorAlgorithm::Whole(mode), Some((told, rest))) if *told > 0 => {
                 let text = rest.get(..rest.len().saturating_sub(usize::from(*told) - 1)).unwrap_or_default();
                 Some(apart(mode, direction, vector.tag.len(), text))
             }
-            (Algorithm::Whole(_), _) => None,
-            (Algorithm::TripleCmac, _) if direction == Direction::Encrypt => Some((Vec::new(), row.to_vec())),
-            (Algorithm::TripleCmac, _) => (row == [1]).then(|| (vector.plaintext.clone(), Vec::new())),
-            (Algorithm::CbcPadded, _) if direction == Direction::Decrypt => {
+            (VectorAlgorithm::Whole(_), _) => None,
+            (VectorAlgorithm::TripleCmac, _) if direction == Direction::Encrypt => {
+                Some((Vec::new(), row.to_vec()))
+            }
+            (VectorAlgorithm::TripleCmac, _) => (row == [1]).then(|| (vector.plaintext.clone(), Vec::new())),
+            (VectorAlgorithm::CbcPadded, _) if direction == Direction::Decrypt => {
                 let whole = vector.ciphertext.len().is_multiple_of(16);
                 unpadded(row).filter(|_| whole).map(|text| (text, Vec::new()))
             }
@@ -119,8 +128,8 @@ fn apart(mode: Whole, direction: Direction, tag_bytes: usize, text: &[u8]) -> (V
 
 /// What a client asks to decrypt: nothing if it is no whole number of blocks, for then there is nothing to
 /// ask.
-fn whole(algorithm: Algorithm, ciphertext: &[u8]) -> Vec<u8> {
-    let refused = algorithm == Algorithm::CbcPadded && !ciphertext.len().is_multiple_of(16);
+fn whole(algorithm: VectorAlgorithm, ciphertext: &[u8]) -> Vec<u8> {
+    let refused = algorithm == VectorAlgorithm::CbcPadded && !ciphertext.len().is_multiple_of(16);
     if refused { Vec::new() } else { ciphertext.to_vec() }
 }
 

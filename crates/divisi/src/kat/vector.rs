@@ -7,7 +7,7 @@ use std::fmt;
 /// What files have answers for: a mode of AES, a hash, a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Algorithm {
+pub enum VectorAlgorithm {
     /// Galois/counter mode.
     Gcm,
     /// One block at a time.
@@ -36,21 +36,21 @@ pub enum Algorithm {
     Function(divisi_symmetric::algorithm::Algorithm),
 }
 
-impl fmt::Display for Algorithm {
+impl fmt::Display for VectorAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Algorithm::Gcm => "AES-GCM",
-            Algorithm::Ecb => "AES-ECB",
-            Algorithm::Ctr => "AES-CTR",
-            Algorithm::Cbc => "AES-CBC",
-            Algorithm::CbcPadded => "AES-CBC-PKCS5",
-            Algorithm::Cfb8 => "AES-CFB8",
-            Algorithm::Cfb128 => "AES-CFB128",
-            Algorithm::Ofb => "AES-OFB",
-            Algorithm::TripleEcb => "TDES-ECB",
-            Algorithm::TripleCbc => "TDES-CBC",
-            Algorithm::TripleCmac => "TDES-CMAC",
-            Algorithm::Whole(mode) => match mode {
+            VectorAlgorithm::Gcm => "AES-GCM",
+            VectorAlgorithm::Ecb => "AES-ECB",
+            VectorAlgorithm::Ctr => "AES-CTR",
+            VectorAlgorithm::Cbc => "AES-CBC",
+            VectorAlgorithm::CbcPadded => "AES-CBC-PKCS5",
+            VectorAlgorithm::Cfb8 => "AES-CFB8",
+            VectorAlgorithm::Cfb128 => "AES-CFB128",
+            VectorAlgorithm::Ofb => "AES-OFB",
+            VectorAlgorithm::TripleEcb => "TDES-ECB",
+            VectorAlgorithm::TripleCbc => "TDES-CBC",
+            VectorAlgorithm::TripleCmac => "TDES-CMAC",
+            VectorAlgorithm::Whole(mode) => match mode {
                 Whole::Kw { inverse: false } => "AES-KW",
                 Whole::Kw { inverse: true } => "AES-KW (inverse)",
                 Whole::Kwp { inverse: false } => "AES-KWP",
@@ -64,26 +64,26 @@ impl fmt::Display for Algorithm {
                 Whole::Stealing(Variant::Cs3) => "AES-CBC-CS3",
                 Whole::Cfb1 => "AES-CFB1",
             },
-            Algorithm::Function(function) => return function.fmt(f),
+            VectorAlgorithm::Function(function) => return function.fmt(f),
         })
     }
 }
 
-impl Algorithm {
+impl VectorAlgorithm {
     /// Whether its cipher is triple DES; else it is AES.
     pub(super) fn is_triple_des(self) -> bool {
-        matches!(self, Algorithm::TripleEcb | Algorithm::TripleCbc | Algorithm::TripleCmac)
+        matches!(self, VectorAlgorithm::TripleEcb | VectorAlgorithm::TripleCbc | VectorAlgorithm::TripleCmac)
     }
 
     /// How many keys of its cipher its key has.
     pub(super) fn keys(self) -> usize {
-        if let Algorithm::Whole(mode) = self { mode.keys() } else { 1 }
+        if let VectorAlgorithm::Whole(mode) = self { mode.keys() } else { 1 }
     }
 
     /// Whether its texts are as long as bits, not bytes.
     pub(super) fn counts_bits(self) -> bool {
         let whole = |mode| matches!(mode, Whole::Xts | Whole::Stealing(_) | Whole::Cfb1);
-        matches!(self, Algorithm::Ctr) || matches!(self, Algorithm::Whole(mode) if whole(mode))
+        matches!(self, VectorAlgorithm::Ctr) || matches!(self, VectorAlgorithm::Whole(mode) if whole(mode))
     }
 
     /// The bytes of a block of its cipher.
@@ -143,7 +143,7 @@ pub struct Vector {
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The algorithm.
-    pub algorithm: Algorithm,
+    pub algorithm: VectorAlgorithm,
     /// The cipher.
     pub cipher: Cipher,
     /// The vectors.

@@ -37,12 +37,12 @@ pub fn this_program() -> Result<PathBuf, Failure> {
 }
 
 /// A directory for what the parties need, that only this user can read, and that goes with the command.
-pub struct Room {
+pub struct PrivateDir {
     dir: tempfile::TempDir,
     entry: Entry,
 }
 
-impl Room {
+impl PrivateDir {
     /// A new one.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Room {
             ))
         })?;
         let entry = cleanup.path(dir.path());
-        Ok(Room { dir, entry })
+        Ok(PrivateDir { dir, entry })
     }
 
     /// Where it is.
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_room_is_private_and_goes() {
         use std::os::unix::fs::PermissionsExt;
-        let room = Room::new(&Cleanup::new()).unwrap();
+        let room = PrivateDir::new(&Cleanup::new()).unwrap();
         let path = room.path().to_owned();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         std::fs::write(path.join("file"), "x").unwrap();

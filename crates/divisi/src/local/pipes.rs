@@ -50,7 +50,7 @@ impl Pipes {
         Ok(Pipes { orders: Mutex::new(orders), room })
     }
 
-    /// Remove this directory of [`super::Room`] when the orders end.
+    /// Remove this directory of [`super::PrivateDir`] when the orders end.
     pub fn leave_no(&self, room: &Path) {
         let ours =
             room.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));

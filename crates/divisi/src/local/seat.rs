@@ -1,6 +1,6 @@
 //! The mesh of the parties of one command, on loopback: who listens where, with which identity.
 
-use super::{Pipes, Processes, Room};
+use super::{Pipes, PrivateDir, Processes};
 use crate::failure::Failure;
 use divisi_net::{Config, Identity, Listener, Machine, Mesh, Options, PartyId};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ fn usage(e: impl ToString) -> Failure {
 /// The failure of a party that does not listen; what cannot be written.
 pub fn seats(
     processes: &mut Processes,
-    room: &Room,
+    room: &PrivateDir,
     step: &str,
     within: Duration,
 ) -> Result<Vec<Seat>, Failure> {

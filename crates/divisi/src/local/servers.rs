@@ -4,7 +4,7 @@
 //! They are what `divisi server` runs, on ports that the system found free, with their keys in the directory
 //! of the command. What that protects is nothing: whoever runs the command may read all of it.
 
-use super::{Processes, Room, Usage};
+use super::{PrivateDir, Processes, Usage};
 use crate::cleanup::Cleanup;
 use crate::failure::{Failure, Kind};
 use crate::server::{Order, Plan, ROLE};
@@ -53,7 +53,7 @@ impl Servers {
     /// If a process cannot be started, or says that it cannot serve.
     pub fn start(
         program: &Path,
-        room: &Room,
+        room: &PrivateDir,
         clients: &[String],
         timeout: Option<Duration>,
         cleanup: &Cleanup,

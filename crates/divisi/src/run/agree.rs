@@ -2,7 +2,7 @@
 //! difference is told with both digests.
 
 use crate::failure::Failure;
-use divisi_core::{Parameters, Session, Step, step};
+use divisi_core::{PublicParameters, Session, Step, step};
 use divisi_net::Mesh;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) fn agree(
     number: u32,
     agreement: &[(&'static str, [u8; 32])],
 ) -> Result<(), Failure> {
-    let mut session = Session::start(mesh, number, &Parameters::new("run.agree"))?;
+    let mut session = Session::start(mesh, number, &PublicParameters::new("run.agree"))?;
     let ours: Vec<[u8; 32]> = agreement.iter().map(|(_, digest)| *digest).collect();
     for peer in session.peers() {
         session.send(AGREE, peer, ours.as_flattened(), 0)?;

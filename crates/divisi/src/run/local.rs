@@ -2,11 +2,11 @@
 //!
 //! Trust: that process knows all inputs and outputs.
 
-use super::{Options, Report, Told, Work, compute, report};
+use super::{RunOptions, RunReport, Told, Work, compute, report};
 use crate::cleanup::Cleanup;
 use crate::engine::Own;
 use crate::failure::Failure;
-use crate::local::{Processes, Room};
+use crate::local::{PrivateDir, Processes};
 use crate::party::{Joined, Links, MARGIN, be, begin};
 use divisi_net::{Options as Net, PartyId};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ pub const ROLE: &str = "run";
 ///
 /// # Errors
 /// A party's failure.
-pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Report, Failure> {
+pub fn local(options: &RunOptions, program: &Path, cleanup: &Cleanup) -> Result<RunReport, Failure> {
     let (facts, told) = across(&options.work(), program, cleanup)?;
     report(options, facts, told)
 }
@@ -36,7 +36,7 @@ pub(super) fn across(
     // what makes no sense is refused before anything is there
     let prepared = work.engine.prepare(&work.job, work.settings)?;
     let parties = prepared.parties();
-    let room = Room::new(cleanup)?;
+    let room = PrivateDir::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, parties, cleanup)?;
     let links = Links { timeout, rtt_ms: None, rate_mbit: None, permits: false };
     begin(&mut processes, &room, "run/listen", work.engine, work.settings, &work.job, links)?;

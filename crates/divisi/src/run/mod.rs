@@ -11,9 +11,9 @@ pub mod program;
 
 pub use local::{ROLE, local, run_party};
 
-use crate::circuit::{self, Held};
-use crate::engine::job::{Between, Circuit};
-use crate::engine::{self, Engine, Job, Own, Prepared, Settings, Unwatched};
+use crate::circuit::{self, HeldCircuit};
+use crate::engine::job::{Between, CircuitJob};
+use crate::engine::{self, Engine, EngineSettings, Job, Own, Prepared, Unwatched};
 use crate::failure::{Failure, Kind};
 use crate::local::seat;
 use divisi_core::{Counts, Session};
@@ -28,7 +28,7 @@ use zeroize::Zeroizing;
 
 /// An input value as it was given: whose it is, and its digits; none of another party's.
 #[derive(Clone)]
-pub struct Input {
+pub struct InputWires {
     /// Whose it is.
     pub owner: PartyId,
     /// The wires, if the value is known here.
@@ -39,7 +39,7 @@ pub struct Input {
 ///
 /// # Errors
 /// If there is none.
-pub fn party(engine: &dyn Engine, settings: &Settings, number: u8) -> Result<PartyId, Failure> {
+pub fn party(engine: &dyn Engine, settings: &EngineSettings, number: u8) -> Result<PartyId, Failure> {
     let (name, last) = (engine.name(), engine::parties(engine, settings));
     let party = PartyId::new(number).filter(|party| party.index() < last);
     party.ok_or_else(|| {
@@ -48,13 +48,13 @@ pub fn party(engine: &dyn Engine, settings: &Settings, number: u8) -> Result<Par
 }
 
 /// What to run.
-pub struct Options {
+pub struct RunOptions {
     /// The circuit.
-    pub circuit: Arc<Held>,
+    pub circuit: Arc<HeldCircuit>,
     /// How its words are added, if it is one of this program's own.
     pub adder: Adder,
     /// One for each input value, in the circuit's order.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputWires>,
     /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion; of
     /// some published ones it is known.
     pub first_bit_first: bool,
@@ -63,7 +63,7 @@ pub struct Options {
     /// What computes.
     pub engine: &'static dyn Engine,
     /// And how.
-    pub settings: Settings,
+    pub settings: EngineSettings,
     /// The time limit of a receive.
     pub timeout: Option<Duration>,
 }
@@ -81,7 +81,7 @@ pub struct Membership {
 }
 
 /// What came of it.
-pub struct Report {
+pub struct RunReport {
     /// The output values, in the circuit's order, of each receiver that is known here.
     pub outputs: Vec<(PartyId, Vec<String>)>,
     /// From the first input to the last output.
@@ -102,11 +102,11 @@ pub struct Report {
 /// # Errors
 /// The first that is not as it must be.
 pub fn inputs(
-    circuit: &Held,
+    circuit: &HeldCircuit,
     given: &[String],
     parties: usize,
     known: Option<PartyId>,
-) -> Result<Vec<Input>, Failure> {
+) -> Result<Vec<InputWires>, Failure> {
     let widths = circuit.inputs();
     if given.len() != widths.len() {
         let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
@@ -132,7 +132,7 @@ fn input(
     width: usize,
     parties: usize,
     known: Option<PartyId>,
-) -> Result<Input, Failure> {
+) -> Result<InputWires, Failure> {
     let wrong = |what: String| Failure::usage(format!("input {number} {what}"));
     let form = || {
         wrong(format!(
@@ -150,24 +150,24 @@ fn input(
                 owner.number()
             )));
         }
-        return Ok(Input { owner, bits: None });
+        return Ok(InputWires { owner, bits: None });
     }
     let bits =
         circuit::from_hex(digits.trim(), width).map_err(|what| wrong(format!("{what}: give all of it")))?;
-    Ok(Input { owner, bits: Some(bits) })
+    Ok(InputWires { owner, bits: Some(bits) })
 }
 
 /// A job with what each party brings to it, and who learns something.
 struct Work<'o> {
     engine: &'static dyn Engine,
-    settings: &'o Settings,
+    settings: &'o EngineSettings,
     timeout: Option<Duration>,
     job: Job,
     own: Box<dyn Fn(PartyId) -> Own + 'o>,
     learns: Box<dyn Fn(PartyId) -> bool + 'o>,
 }
 
-impl Options {
+impl RunOptions {
     fn work(&self) -> Work<'_> {
         Work {
             engine: self.engine,
@@ -185,7 +185,7 @@ impl Options {
             owners: self.inputs.iter().map(|input| input.owner).collect(),
             receivers: self.receivers.clone(),
         };
-        Job::Circuit(Circuit { circuit: Arc::clone(&self.circuit), adder: self.adder, between, count: 1 })
+        Job::Circuit(CircuitJob { circuit: Arc::clone(&self.circuit), adder: self.adder, between, count: 1 })
     }
 
     /// The input wires of a party.
@@ -256,12 +256,12 @@ impl Told {
 }
 
 fn report(
-    options: &Options,
+    options: &RunOptions,
     facts: Map<String, Value>,
     told: Vec<(PartyId, Told)>,
-) -> Result<Report, Failure> {
+) -> Result<RunReport, Failure> {
     let mut report =
-        Report { outputs: Vec::new(), seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
+        RunReport { outputs: Vec::new(), seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
     for (party, told) in told {
         let outputs = told.outputs.map(Own::new);
         let outputs = outputs.map(|bits| bits.iter().map(|bit| *bit == 1).collect::<Vec<bool>>());
@@ -282,7 +282,7 @@ fn report(
 ///
 /// # Errors
 /// What is wrong with the files; the failure of the run.
-pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure> {
+pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, Failure> {
     let (facts, told) = alone(&options.work(), membership)?;
     let wires: usize = options.circuit.outputs().iter().sum();
     if told.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {

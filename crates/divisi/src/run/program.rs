@@ -7,9 +7,9 @@ use super::{Membership, Told, Work, alone};
 use crate::cleanup::Cleanup;
 use crate::engine::job::{self, Job};
 use crate::engine::mixed::programs::{decode, encode};
-use crate::engine::{Engine, Own, Settings};
+use crate::engine::{Engine, EngineSettings, Own};
 use crate::failure::{Failure, Kind};
-use crate::program::{Held, shown};
+use crate::program::{HeldProgram, shown};
 use divisi_net::PartyId;
 use divisi_program::plain::Entries;
 use serde_json::{Map, Value};
@@ -18,21 +18,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What to run.
-pub struct Options {
+pub struct ProgramOptions {
     /// The program.
-    pub program: Arc<Held>,
-    /// The entries of each input, of those that are known here ([`Held::inputs`]).
+    pub program: Arc<HeldProgram>,
+    /// The entries of each input, of those that are known here ([`HeldProgram::inputs`]).
     pub inputs: Vec<Option<Entries>>,
     /// What computes.
     pub engine: &'static dyn Engine,
     /// And how.
-    pub settings: Settings,
+    pub settings: EngineSettings,
     /// The time limit of a receive.
     pub timeout: Option<Duration>,
 }
 
 /// An output, with its values where a party that learns it is known here.
-pub struct Output {
+pub struct LearnedOutput {
     /// Its name.
     pub name: String,
     /// Its shape.
@@ -44,9 +44,9 @@ pub struct Output {
 }
 
 /// What came of it; costs are the most of any party known here.
-pub struct Report {
+pub struct ProgramReport {
     /// The outputs, in the program's order.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<LearnedOutput>,
     /// From the first input to the last output.
     pub seconds: f64,
     /// What a party sent, as elements of the fields.
@@ -59,7 +59,7 @@ pub struct Report {
     pub facts: Map<String, Value>,
 }
 
-impl Options {
+impl ProgramOptions {
     fn work(&self) -> Work<'_> {
         let own = |party: PartyId| {
             let mut own = Own::default();
@@ -80,7 +80,11 @@ impl Options {
         }
     }
 
-    fn report(&self, facts: Map<String, Value>, told: Vec<(PartyId, Told)>) -> Result<Report, Failure> {
+    fn report(
+        &self,
+        facts: Map<String, Value>,
+        told: Vec<(PartyId, Told)>,
+    ) -> Result<ProgramReport, Failure> {
         let differs = || {
             Failure::mismatch("the parties learned different outputs: they are worth nothing; report this")
         };
@@ -108,13 +112,14 @@ impl Options {
             bytes_sent = bytes_sent.max(told.bytes);
             rounds = rounds.max(told.rounds);
         }
-        let outputs = self.program.program().outputs().iter().zip(&found).map(|(output, found)| Output {
-            name: output.name.clone(),
-            shape: output.value.shape().sides().to_vec(),
-            receivers: output.receivers.clone(),
-            values: found.as_ref().map(shown),
-        });
-        Ok(Report { outputs: outputs.collect(), seconds, bits_sent, bytes_sent, rounds, facts })
+        let outputs =
+            self.program.program().outputs().iter().zip(&found).map(|(output, found)| LearnedOutput {
+                name: output.name.clone(),
+                shape: output.value.shape().sides().to_vec(),
+                receivers: output.receivers.clone(),
+                values: found.as_ref().map(shown),
+            });
+        Ok(ProgramReport { outputs: outputs.collect(), seconds, bits_sent, bytes_sent, rounds, facts })
     }
 }
 
@@ -122,7 +127,7 @@ impl Options {
 ///
 /// # Errors
 /// A party's failure.
-pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Report, Failure> {
+pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Result<ProgramReport, Failure> {
     let (facts, told) = across(&options.work(), program, cleanup)?;
     options.report(facts, told)
 }
@@ -131,7 +136,7 @@ pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Rep
 ///
 /// # Errors
 /// What is wrong with the files; the failure of the run.
-pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure> {
+pub fn one(options: &ProgramOptions, membership: &Membership) -> Result<ProgramReport, Failure> {
     let (facts, told) = alone(&options.work(), membership)?;
     options.report(facts, vec![(membership.party, told)])
 }

@@ -99,7 +99,8 @@ impl Three {
                 .enumerate()
                 .map(|(i, (mesh, server))| {
                     s.spawn(move || {
-                        let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("test")).unwrap();
+                        let session =
+                            Session::start(&Arc::new(mesh), 1, &PublicParameters::new("test")).unwrap();
                         let trio = Trio::new(session).unwrap();
                         // what one of them ends, it ends for who has begun
                         begun.wait();

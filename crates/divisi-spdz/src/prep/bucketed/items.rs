@@ -3,7 +3,7 @@
 use super::super::rows::{self, Rows};
 use super::proof::Products;
 use super::shape::Shape;
-use crate::part::{Mac, Part, Word};
+use crate::part::{Mac, Shareable, Word32};
 use crate::party::Party;
 use crate::share::{Auth, Wiped};
 use divisi_core::Abort;
@@ -19,9 +19,9 @@ pub(super) struct Items<F: Mac> {
     /// By product.
     pub b: Vec<Auth<Gf2, F>>,
     /// By piece.
-    pub v: Vec<Auth<Word, F>>,
+    pub v: Vec<Auth<Word32, F>>,
     /// By piece.
-    pub z: Vec<Auth<Word, F>>,
+    pub z: Vec<Auth<Word32, F>>,
     /// The MACs of the last vector's bits, by bit; of first items alone.
     pub last: Vec<Packed<F>>,
 }
@@ -94,14 +94,14 @@ impl<F: Mac> Packed<F> {
     }
 }
 
-fn append<V: Part, F: Mac>(to: &mut Vec<Auth<V, F>>, from: &[Auth<V, F>], room: usize) {
+fn append<V: Shareable, F: Mac>(to: &mut Vec<Auth<V, F>>, from: &[Auth<V, F>], room: usize) {
     if to.is_empty() {
         to.resize_with(from.len(), || Auth::with_room(room));
     }
     to.iter_mut().zip(from).for_each(|(to, from)| to.append(from));
 }
 
-fn pop<V: Part, F: Mac>(of: &mut [Auth<V, F>], lanes: usize) -> Option<Vec<Auth<V, F>>> {
+fn pop<V: Shareable, F: Mac>(of: &mut [Auth<V, F>], lanes: usize) -> Option<Vec<Auth<V, F>>> {
     of.iter_mut().map(|plane| plane.pop(lanes)).collect()
 }
 
@@ -164,8 +164,8 @@ fn packed<F: Mac>(
     macs: &[F],
     planes: std::ops::Range<usize>,
     lanes: usize,
-) -> Auth<Word, F> {
-    let mut words = vec![Word::default(); lanes];
+) -> Auth<Word32, F> {
+    let mut words = vec![Word32::default(); lanes];
     let mut of = Vec::with_capacity(planes.len());
     for (k, q) in planes.enumerate() {
         for (block, words) in words.chunks_mut(64).enumerate() {
@@ -181,7 +181,7 @@ fn packed<F: Mac>(
 
 /// The payload of each lane: the pieces' bits, then their MACs.
 fn payloads<F: Mac>(
-    v: &[Auth<Word, F>],
+    v: &[Auth<Word32, F>],
     pieces: &[super::shape::Piece],
     bits: usize,
     lanes: usize,
@@ -204,13 +204,13 @@ fn products<F: Mac>(
     pieces: &[super::shape::Piece],
     bits: usize,
     lanes: usize,
-) -> Vec<Auth<Word, F>> {
+) -> Vec<Auth<Word32, F>> {
     let words = bits.div_ceil(128);
     let mut z: Vec<_> = pieces.iter().map(|_| Auth::with_room(lanes)).collect();
     for all in shares.chunks_exact(words) {
         let mut at = 0;
         for (z, piece) in z.iter_mut().zip(pieces) {
-            z.x.push(Word(get(all, &mut at, piece.width) as u32));
+            z.x.push(Word32(get(all, &mut at, piece.width) as u32));
         }
         for z in &mut z {
             z.m.push(F::from_low_bits(get(all, &mut at, <F as Field>::BITS)));

@@ -30,7 +30,7 @@ use crate::source::Units;
 use crate::source::{Known, Source, Triples};
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::{Gf2, Gf6, Gf8};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use tables::Stock;
 
 const SHORT: Step = step!("bucketed");
@@ -53,7 +53,7 @@ impl<F: Mac> Bucketed<F> {
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
     #[inline(never)]
-    pub fn start(session: Session, config: Config) -> Result<(Party<F>, Self), Abort> {
+    pub fn start(session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::start(session, config)?;
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
     }

@@ -7,7 +7,7 @@ use super::shape::Shape;
 use super::{Bucketed, short};
 use crate::demux::PIECE;
 use crate::multiply::times;
-use crate::part::{Mac, Part, Word};
+use crate::part::{Mac, Shareable, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
@@ -83,7 +83,7 @@ impl<F: Mac> Bucketed<F> {
         let upper = shifted(&first, 1);
         let fits = first.add(&upper);
         debug_assert!(fits);
-        party.add_constant(&mut first, Word(1))?;
+        party.add_constant(&mut first, Word32(1))?;
         let mut p = vec![first];
         // 2.
         let mut last = (Vec::new(), Vec::new());
@@ -131,7 +131,7 @@ impl<F: Mac> Bucketed<F> {
     fn decomposed(
         &mut self,
         party: &mut Party<F>,
-        t: &[Auth<Word, F>],
+        t: &[Auth<Word32, F>],
         shape: &Shape,
         lanes: usize,
     ) -> Result<Auth<Gf2, F>, Abort> {
@@ -199,11 +199,11 @@ fn combined<F: Mac>(
     let widths: Vec<usize> = shape.pieces.iter().map(|piece| piece.width).collect();
     let pairs: Vec<[usize; 2]> = partition.pairs().map(|pair| pair.map(|t| t as usize)).collect();
     for pairs in pairs.chunks(lanes) {
-        let pick = |of: &Auth<Word, F>, at: &dyn Fn(&[usize; 2]) -> usize| Auth::<Word, F> {
+        let pick = |of: &Auth<Word32, F>, at: &dyn Fn(&[usize; 2]) -> usize| Auth::<Word32, F> {
             x: pairs.iter().map(|pair| of.x[at(pair)]).collect(),
             m: pairs.iter().map(|pair| of.m[at(pair)]).collect(),
         };
-        let differences: Vec<Auth<Word, F>> = firsts
+        let differences: Vec<Auth<Word32, F>> = firsts
             .v
             .iter()
             .zip(&others.v)
@@ -232,7 +232,7 @@ fn combined<F: Mac>(
 }
 
 /// Add each lane to that of its bucket.
-pub(super) fn spread<V: Part, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>, pairs: &[[usize; 2]]) {
+pub(super) fn spread<V: Shareable, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>, pairs: &[[usize; 2]]) {
     for ((x, m), [_, first]) in from.x.iter().zip(&from.m).zip(pairs) {
         to.x[*first] += *x;
         to.m[*first] += *m;
@@ -240,14 +240,14 @@ pub(super) fn spread<V: Part, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>, pa
 }
 
 /// The sum, of as many lanes.
-pub(super) fn sum<V: Part, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>) {
+pub(super) fn sum<V: Shareable, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>) {
     let fits = to.add(from);
     debug_assert!(fits);
 }
 
 /// Bits that lie plane by plane as words, the first plane lowest: sum y^k r_k.
-fn side_by_side<F: Mac>(r: &Auth<Gf2, F>, planes: std::ops::Range<usize>, lanes: usize) -> Auth<Word, F> {
-    let (mut words, mut m) = (vec![Word::default(); lanes], vec![F::ZERO; lanes]);
+fn side_by_side<F: Mac>(r: &Auth<Gf2, F>, planes: std::ops::Range<usize>, lanes: usize) -> Auth<Word32, F> {
+    let (mut words, mut m) = (vec![Word32::default(); lanes], vec![F::ZERO; lanes]);
     let macs: Vec<&[F]> = r.m[planes.clone()].chunks_exact(lanes.max(1)).collect();
     for (k, bits) in r.x[planes].chunks_exact(lanes.max(1)).enumerate() {
         words.iter_mut().zip(bits).for_each(|(word, bit)| word.0 |= (bit.to_bits() as u32) << k);
@@ -257,19 +257,19 @@ fn side_by_side<F: Mac>(r: &Auth<Gf2, F>, planes: std::ops::Range<usize>, lanes:
 }
 
 /// Bits as words.
-fn word<F: Mac>(bits: &Auth<Gf2, F>) -> Auth<Word, F> {
-    Auth::new(bits.x.iter().map(|bit| Word(bit.to_bits() as u32)).collect(), bits.m.clone())
+fn word<F: Mac>(bits: &Auth<Gf2, F>) -> Auth<Word32, F> {
+    Auth::new(bits.x.iter().map(|bit| Word32(bit.to_bits() as u32)).collect(), bits.m.clone())
 }
 
 /// Words moved up by so many bits: times y^`bits`.
-fn shifted<F: Mac>(words: &Auth<Word, F>, bits: usize) -> Auth<Word, F> {
+fn shifted<F: Mac>(words: &Auth<Word32, F>, bits: usize) -> Auth<Word32, F> {
     let mut m = words.m.clone();
     <F as BigField>::scale(&mut m, F::from_low_bits(1 << bits));
-    Auth::new(words.x.iter().map(|word| Word(word.0 << bits)).collect(), m)
+    Auth::new(words.x.iter().map(|word| Word32(word.0 << bits)).collect(), m)
 }
 
 /// The lowest bits of opened words, piece by piece, bit by bit.
-fn bits_of(words: &[Vec<Word>], width: usize) -> Vec<Gf2> {
+fn bits_of(words: &[Vec<Word32>], width: usize) -> Vec<Gf2> {
     let count: usize = words.iter().map(|words| words.len() * width).sum();
     let mut bits = Vec::with_capacity(count);
     for words in words {

@@ -6,7 +6,7 @@ use super::items::{get, put};
 use super::proof::Products;
 use super::short;
 use super::tables::{spread, sum};
-use crate::part::{Embeds, Mac, Part, places};
+use crate::part::{Embeds, Mac, Shareable, places};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Triples;
@@ -29,7 +29,7 @@ const LANES: usize = 1 << 14;
 /// has w bits.
 ///
 /// Cost: B (w (f' + p') + w f' + w (w + f)) + w (B - 1) bits each to each peer.
-pub(super) fn triples<V: Part + Field, F: Mac + Embeds<V>>(
+pub(super) fn triples<V: Shareable + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     count: usize,
@@ -68,7 +68,7 @@ fn power<V: Field>(m: usize) -> V {
 }
 
 /// Steps 1 and 2 for a batch.
-fn leaky<V: Part + Field, F: Mac + Embeds<V>>(
+fn leaky<V: Shareable + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     lanes: usize,
@@ -110,7 +110,11 @@ fn leaky<V: Part + Field, F: Mac + Embeds<V>>(
 }
 
 /// The elements of w rows each, whose k-th bits stand together.
-fn elements<V: Part + Field, F: Mac + Embeds<V>>(rows: &AuthBits, macs: &[F], lanes: usize) -> Auth<V, F> {
+fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(
+    rows: &AuthBits,
+    macs: &[F],
+    lanes: usize,
+) -> Auth<V, F> {
     let mut x = vec![V::default(); lanes];
     for k in 0..width::<V>() {
         let bits = Zeroizing::new(rows::shares(rows, k * lanes..(k + 1) * lanes));
@@ -123,7 +127,7 @@ fn elements<V: Part + Field, F: Mac + Embeds<V>>(rows: &AuthBits, macs: &[F], la
 }
 
 /// Step 3.
-fn combined<V: Part + Field, F: Mac + Embeds<V>>(
+fn combined<V: Shareable + Field, F: Mac + Embeds<V>>(
     party: &mut Party<F>,
     items: Triples<V, F>,
     buckets: usize,

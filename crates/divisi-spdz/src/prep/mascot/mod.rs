@@ -20,7 +20,7 @@ use crate::source::Units;
 use crate::source::{BitTriples, Known, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Session};
 use divisi_field::{Gf2, Gf6, Gf8};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use std::marker::PhantomData;
 
 /// A source of preprocessing by oblivious transfer: products combined and sacrificed.
@@ -36,7 +36,7 @@ impl<F: Mac> Mascot<F> {
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
     #[inline(never)]
-    pub fn start(session: Session, config: Config) -> Result<(Party<F>, Self), Abort> {
+    pub fn start(session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::start(session, config)?;
         Ok((party, Mascot { rows, field: PhantomData }))
     }

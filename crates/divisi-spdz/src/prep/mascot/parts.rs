@@ -6,7 +6,7 @@
 
 use super::super::rows::Rows;
 use super::triple::{add_times, triples};
-use crate::part::{Embeds, Lies, Mac, Part, places};
+use crate::part::{Embeds, Lies, Mac, Shareable, places};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
@@ -36,7 +36,7 @@ pub(super) fn element_triples<F: Mac>(
 /// Products of elements of a small field of w bits.
 ///
 /// Cost: beside a product of elements 2 w f' + 2 f bits.
-pub(super) fn field_triples<V: Part + Field, F: Mac + Lies<V>>(
+pub(super) fn field_triples<V: Shareable + Field, F: Mac + Lies<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     count: usize,
@@ -49,7 +49,7 @@ pub(super) fn field_triples<V: Part + Field, F: Mac + Lies<V>>(
 }
 
 /// The elements of bits that lie plane by plane.
-fn elements<V: Part + Field, F: Mac + Embeds<V>>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<V, F> {
+fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<V, F> {
     let mut out = Auth::<V, F>::zeros(lanes);
     for (k, plane) in bits.x.chunks(lanes.max(1)).enumerate() {
         out.x.iter_mut().zip(plane).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
@@ -75,7 +75,7 @@ pub(super) fn bit_triples<F: Mac>(
 
 /// \[\[x y\]\] for random x and y of a subfield: with a product of elements, e = x + a and d = y + b opened,
 /// it is c + e b + d x.
-fn products<V: Part + Field, F: Mac + Embeds<V>>(
+fn products<V: Shareable + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     x: Auth<V, F>,

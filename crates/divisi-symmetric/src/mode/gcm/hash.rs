@@ -7,7 +7,7 @@ use divisi_core::{Abort, Blocks, Lanes, Step, step};
 const HASH: Step = step!("hash");
 
 /// GHASH of one message: associated data, then ciphertext, both as they come, then their lengths.
-pub struct Hash<B> {
+pub struct GhashState<B> {
     lengths: Lengths,
     ghash: Ghash<B>,
     padding: Padding,
@@ -15,12 +15,12 @@ pub struct Hash<B> {
     text: u64,
 }
 
-impl<B: Lanes + Clone> Hash<B> {
+impl<B: Lanes + Clone> GhashState<B> {
     /// The hash of a message of these lengths.
     #[must_use]
     pub fn new(steps: Steps, lengths: Lengths) -> Self {
         let ghash = Ghash::new(steps, lengths.hash_blocks());
-        Hash { lengths, ghash, padding: Padding::default(), aad: 0, text: 0 }
+        GhashState { lengths, ghash, padding: Padding::default(), aad: 0, text: 0 }
     }
 
     /// The next bytes of the associated data.
@@ -86,7 +86,7 @@ where
 {
     let lengths = Lengths::new(aad.len() as u64, text.len() as u64);
     let lengths = lengths.map_err(|_| misuse("the message is longer than GCM allows"))?;
-    let mut hash = Hash::new(powers.steps(), lengths);
+    let mut hash = GhashState::new(powers.steps(), lengths);
     hash.aad(e, powers, aad)?;
     hash.text(e, powers, text)?;
     hash.finish(e, powers)

@@ -3,7 +3,7 @@
 //! Encryption is counter mode from `inc_32(J_0)` on. The tag is
 //! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a sum of what [`ghash`](super::ghash) makes of public
 //! data, and of one block of key stream. Who computes decides what is opened, and when: decryption must
-//! compare the tag before any plaintext leaves. [`Key`] does so for a text in memory; nothing else here opens
+//! compare the tag before any plaintext leaves. [`TextsKey`] does so for a text in memory; nothing else here opens
 //! anything.
 //!
 //! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are added inside,
@@ -14,9 +14,9 @@ mod hash;
 mod limits;
 mod whole;
 
-pub use hash::{Hash, Padding, hash};
+pub use hash::{GhashState, Padding, hash};
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
-pub use whole::{Counters, Engine, Key, interleaved, lanes_at};
+pub use whole::{Counters, GcmEngine, TextsKey, interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};

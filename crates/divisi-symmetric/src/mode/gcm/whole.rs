@@ -9,7 +9,7 @@ use divisi_core::{Abort, Blocks, Bytes, Compares, Convert, Lanes, Opens, Step, V
 const WHOLE: Step = step!("gcm");
 
 /// What sealing and opening need of an engine.
-pub trait Engine:
+pub trait GcmEngine:
     Bytes
     + Blocks
     + Convert<[<Self as Bytes>::Byte; 16], <Self as Blocks>::Block>
@@ -19,7 +19,7 @@ pub trait Engine:
 {
 }
 
-impl<E> Engine for E where
+impl<E> GcmEngine for E where
     E: Bytes
         + Blocks
         + Convert<[<E as Bytes>::Byte; 16], <E as Blocks>::Block>
@@ -30,7 +30,7 @@ impl<E> Engine for E where
 }
 
 /// A key ready for use: the cipher's, and the hash key.
-pub struct Key<E: Engine> {
+pub struct TextsKey<E: GcmEngine> {
     round_keys: RoundKeys<E::Byte>,
     h: E::Block,
     steps: Steps,
@@ -42,7 +42,7 @@ pub fn lanes_at(bytes: usize, i: usize) -> usize {
     (bytes + 15).saturating_sub(i) / 16
 }
 
-impl<E: Engine> Key<E> {
+impl<E: GcmEngine> TextsKey<E> {
     /// A key of one lane. What it leaves is settled here, once.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl<E: Engine> Key<E> {
     pub fn new(e: &mut E, round_keys: RoundKeys<E::Byte>, steps: Steps) -> Result<Self, Abort> {
         let h = hash_key(e, &round_keys)?;
         let (round_keys, h) = e.settled((round_keys, h))?.into_inner();
-        Ok(Key { round_keys, h, steps })
+        Ok(TextsKey { round_keys, h, steps })
     }
 
     /// Encrypt a text, whose column `i` has a lane for each block with a byte at place `i` ([`lanes_at`]):
@@ -70,10 +70,10 @@ impl<E: Engine> Key<E> {
         self.seal_from(e, &from_nonce::<E>(iv), aad, text)
     }
 
-    /// [`seal`](Key::seal) from counter blocks of the caller's, which may be secret.
+    /// [`seal`](TextsKey::seal) from counter blocks of the caller's, which may be secret.
     ///
     /// # Errors
-    /// As [`seal`](Key::seal), and those of `counters`.
+    /// As [`seal`](TextsKey::seal), and those of `counters`.
     pub fn seal_from(
         &self,
         e: &mut E,
@@ -118,10 +118,10 @@ impl<E: Engine> Key<E> {
         self.open_from(e, &from_nonce::<E>(iv), aad, ciphertext, received)
     }
 
-    /// [`open`](Key::open) from counter blocks of the caller's, which may be secret.
+    /// [`open`](TextsKey::open) from counter blocks of the caller's, which may be secret.
     ///
     /// # Errors
-    /// As [`open`](Key::open), and those of `counters`.
+    /// As [`open`](TextsKey::open), and those of `counters`.
     pub fn open_from(
         &self,
         e: &mut E,
@@ -193,7 +193,9 @@ impl<E: Engine> Key<E> {
 pub type Counters<'c, E> = dyn Fn(&mut E, usize) -> Result<[<E as Bytes>::Byte; 16], Abort> + 'c;
 
 /// The public counter blocks of an IV of 96 bits.
-fn from_nonce<E: Engine>(iv: &[u8; 12]) -> impl Fn(&mut E, usize) -> Result<[E::Byte; 16], Abort> + use<E> {
+fn from_nonce<E: GcmEngine>(
+    iv: &[u8; 12],
+) -> impl Fn(&mut E, usize) -> Result<[E::Byte; 16], Abort> + use<E> {
     let j0 = j0(iv);
     move |e, n| Ok(ctr::columns(&j0, 0, n).each_ref().map(|column| e.public(column)))
 }

@@ -3,7 +3,7 @@
 use super::lanes::{lanes_of, public};
 use super::misfit;
 use crate::aes::{self, RoundKeys};
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use crate::mode::block::BlockCipher;
 use divisi_core::{Abort, Direction, Lanes};
 
@@ -14,7 +14,7 @@ use divisi_core::{Abort, Direction, Lanes};
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a block.
-pub fn encrypt<E: Engine>(
+pub fn encrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -61,7 +61,7 @@ pub fn encrypt<E: Engine>(
 }
 
 /// The sum of two bits: as the lowest of two bytes.
-fn xor<E: Engine>(e: &mut E, x: &E::Bit, y: &E::Bit) -> Result<E::Bit, Abort> {
+fn xor<E: MacEngine>(e: &mut E, x: &E::Bit, y: &E::Bit) -> Result<E::Bit, Abort> {
     let zero = e.public_bit(&vec![false; x.lanes()]);
     let byte = |bit: &E::Bit| -> [E::Bit; 8] {
         std::array::from_fn(|i| if i == 0 { bit.clone() } else { zero.clone() })
@@ -80,7 +80,7 @@ fn xor<E: Engine>(e: &mut E, x: &E::Bit, y: &E::Bit) -> Result<E::Bit, Abort> {
 ///
 /// # Errors
 /// As [`encrypt`].
-pub fn decrypt<E: Engine>(
+pub fn decrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],

@@ -3,7 +3,7 @@
 use super::lanes::{add, constant, public, stream};
 use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use crate::mode::cmac::chain;
 use divisi_core::Abort;
 
@@ -59,7 +59,7 @@ fn counters(nonce: &[u8], n: usize) -> Vec<[u8; 16]> {
 }
 
 /// The key stream of all texts, and what masks their tags.
-fn streams<E: Engine>(
+fn streams<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -73,7 +73,7 @@ fn streams<E: Engine>(
 }
 
 /// The tag before it is masked (6.1, steps 1 to 4).
-fn mac<E: Engine>(
+fn mac<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -107,7 +107,7 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for what CCM does not [take](takes).
-pub fn seal<E: Engine>(
+pub fn seal<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -127,7 +127,7 @@ pub fn seal<E: Engine>(
 ///
 /// # Errors
 /// As [`seal`].
-pub fn open<E: Engine>(
+pub fn open<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],

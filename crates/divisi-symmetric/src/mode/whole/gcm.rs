@@ -4,7 +4,7 @@
 use super::lanes::{add, blocks, constant, lanes_of, through};
 use super::misfit;
 use crate::aes::RoundKeys;
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use crate::mode::gcm::hash_key;
 use divisi_core::{Abort, Direction};
 
@@ -15,7 +15,7 @@ use divisi_core::{Abort, Direction};
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for an IV of another length.
-pub fn crypt<E: Engine>(
+pub fn crypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     direction: Direction,

@@ -8,7 +8,7 @@ use super::lanes::{add, blocks, constant, public, splice, stream};
 use super::siv::rows;
 use super::{Releases, Undecided, misfit};
 use crate::aes::{self, RoundKeys};
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use crate::mode::ghash::powers;
 use divisi_core::{Abort, Lanes};
 
@@ -25,13 +25,13 @@ pub struct NonceHead {
 pub const LONGEST: usize = 1 << 20;
 
 /// The keys of a nonce (4), a lane each.
-struct Keys<E: Engine> {
+struct Keys<E: MacEngine> {
     authentication: Vec<E::Byte>,
     encryption: RoundKeys<E::Byte>,
 }
 
 /// Derive: halves of the cipher of counter and nonce, all side by side.
-fn derive<E: Engine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]) -> Result<Keys<E>, Abort> {
+fn derive<E: MacEngine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]) -> Result<Keys<E>, Abort> {
     let n = match key.size() {
         aes::KeySize::Aes128 => 4,
         aes::KeySize::Aes256 => 6,
@@ -62,7 +62,7 @@ fn reversed<B: Clone>(block: &[B; 16]) -> [B; 16] {
 
 /// POLYVAL (3) of blocks, a lane a text: GHASH of the reversed blocks under x times the reversed key
 /// (appendix A). One product for each block, in one round, beside those of the powers of H.
-fn polyval<E: Engine>(
+fn polyval<E: MacEngine>(
     e: &mut E,
     h: &[E::Byte],
     blocks: &[[E::Byte; 16]],
@@ -96,7 +96,7 @@ fn polyval<E: Engine>(
 }
 
 /// The tag (4).
-fn tag<E: Engine>(
+fn tag<E: MacEngine>(
     e: &mut E,
     keys: &Keys<E>,
     heads: &[NonceHead],
@@ -132,7 +132,7 @@ fn counters(mut tag: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     (0..n).map(block).collect()
 }
 
-fn crypt<E: Engine>(
+fn crypt<E: MacEngine>(
     e: &mut E,
     keys: &Keys<E>,
     tags: &[[u8; 16]],
@@ -173,7 +173,7 @@ pub fn seal<E: Releases>(
 ///
 /// # Errors
 /// As [`seal`].
-pub fn open<E: Engine>(
+pub fn open<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[NonceHead],

@@ -2,23 +2,23 @@
 
 use super::misfit;
 use crate::aes::{self, RoundKeys};
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use divisi_core::{Abort, Lanes};
 
 /// Rows of equal length, a lane each, that everybody knows.
-pub(super) fn public<E: Engine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
+pub(super) fn public<E: MacEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
     let bytes = rows.first().map_or(0, Vec::len);
     let column = |i: usize| rows.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<u8>>();
     (0..bytes).map(|i| e.public(&column(i))).collect()
 }
 
 /// One row in so many lanes.
-pub(super) fn constant<E: Engine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
+pub(super) fn constant<E: MacEngine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
     bytes.iter().map(|byte| e.public(&vec![*byte; lanes])).collect()
 }
 
 /// `x += y`, as far as `y` goes.
-pub(super) fn add<E: Engine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
+pub(super) fn add<E: MacEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
     x.iter_mut().zip(y).try_for_each(|(x, y)| e.add(x, y))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
 }
 
 /// The lanes of all parts, one part after the other: bytes are bits and back for nothing.
-pub(super) fn join<E: Engine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
+pub(super) fn join<E: MacEngine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
     let bits: Vec<[E::Bit; 8]> =
         parts.iter().map(|part| e.convert(part.clone())).collect::<Result<_, _>>()?;
     let joined = std::array::from_fn(|i| {
@@ -44,7 +44,7 @@ pub(super) fn join<E: Engine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, A
 }
 
 /// Bytes as blocks, the last one filled up with zeros.
-pub(super) fn blocks<E: Engine>(
+pub(super) fn blocks<E: MacEngine>(
     e: &mut E,
     bytes: &[E::Byte],
     lanes: usize,
@@ -59,7 +59,7 @@ pub(super) fn blocks<E: Engine>(
 }
 
 /// The upper `bits` of one byte, the rest from the other.
-pub(super) fn splice<E: Engine>(
+pub(super) fn splice<E: MacEngine>(
     e: &mut E,
     upper: &E::Byte,
     lower: &E::Byte,
@@ -74,7 +74,7 @@ pub(super) fn splice<E: Engine>(
 }
 
 /// The first `bits` of a block, the rest from the other: at a byte's border that is a choice of bytes.
-pub(super) fn splice_block<E: Engine>(
+pub(super) fn splice_block<E: MacEngine>(
     e: &mut E,
     first: &[E::Byte],
     rest: &[E::Byte; 16],
@@ -88,7 +88,7 @@ pub(super) fn splice_block<E: Engine>(
 }
 
 /// The cipher on many blocks of each text, side by side: block `b` of text `k` of `n` is lane `b n + k`.
-pub(super) fn through<E: Engine>(
+pub(super) fn through<E: MacEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
     direction: divisi_core::Direction,
@@ -111,7 +111,7 @@ pub(super) fn through<E: Engine>(
 }
 
 /// The key stream of so many bytes from counter blocks that everybody knows, those of each text.
-pub(super) fn stream<E: Engine>(
+pub(super) fn stream<E: MacEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
     counters: &[Vec<[u8; 16]>],

@@ -7,17 +7,17 @@
 use super::lanes::{add, constant, lanes_of, public, stream};
 use super::{Releases, Undecided, misfit};
 use crate::aes::{RoundKeys, expand};
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use crate::mode::cmac::{self, Doubles};
 use divisi_core::{Abort, Lanes};
 
 /// Keys ready for use: K1 authenticates, K2 encrypts (2.2).
-pub struct Key<E: Engine> {
-    mac: cmac::Key<E, RoundKeys<E::Byte>>,
+pub struct SivKey<E: MacEngine> {
+    mac: cmac::CmacKey<E, RoundKeys<E::Byte>>,
     cipher: RoundKeys<E::Byte>,
 }
 
-impl<E: Engine> Key<E> {
+impl<E: MacEngine> SivKey<E> {
     /// From the bytes of both halves, of 16, 24 or 32 bytes each.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl<E: Engine> Key<E> {
     pub fn new(e: &mut E, key: &[E::Byte]) -> Result<Self, Abort> {
         let (k1, k2) = key.split_at(key.len() / 2);
         let [k1, k2] = [expand(e, k1)?, expand(e, k2)?];
-        Key::from_round_keys(e, k1, k2)
+        SivKey::from_round_keys(e, k1, k2)
     }
 
     /// From round keys.
@@ -37,7 +37,7 @@ impl<E: Engine> Key<E> {
         mac: RoundKeys<E::Byte>,
         cipher: RoundKeys<E::Byte>,
     ) -> Result<Self, Abort> {
-        Ok(Key { mac: cmac::Key::new(e, mac)?, cipher })
+        Ok(SivKey { mac: cmac::CmacKey::new(e, mac)?, cipher })
     }
 
     fn tag(&self, e: &mut E, lanes: usize, message: &[E::Byte]) -> Result<Vec<E::Byte>, Abort> {
@@ -195,7 +195,7 @@ fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     (0..n as u128).map(|i| first.wrapping_add(i).to_be_bytes()).collect()
 }
 
-impl<E: Engine> Key<E> {
+impl<E: MacEngine> SivKey<E> {
     /// How many keys there are.
     #[must_use]
     pub fn lanes(&self) -> usize {

@@ -7,7 +7,7 @@
 use super::lanes::{add, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
 use crate::aes::RoundKeys;
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use crate::mode::cbc;
 use divisi_core::{Abort, Direction};
 
@@ -98,7 +98,7 @@ fn concat(strings: &[(&[u8], usize)]) -> Vec<u8> {
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
-pub fn encrypt<E: Engine>(
+pub fn encrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -133,7 +133,7 @@ pub fn encrypt<E: Engine>(
 ///
 /// # Errors
 /// As [`encrypt`].
-pub fn decrypt<E: Engine>(
+pub fn decrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],

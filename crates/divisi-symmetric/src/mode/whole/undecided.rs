@@ -2,17 +2,17 @@
 
 use super::lanes::blocks;
 use super::misfit;
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use divisi_core::{Abort, Blocks, Bytes, Compares, Lanes, Opens, Verified};
 
 /// An engine that opens bytes and says of blocks whether they are zero.
 pub trait Releases:
-    Engine + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<Self as Blocks>::Block>
+    MacEngine + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<Self as Blocks>::Block>
 {
 }
 
 impl<E> Releases for E where
-    E: Engine + Opens<Vec<<E as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<E as Blocks>::Block>
+    E: MacEngine + Opens<Vec<<E as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<E as Blocks>::Block>
 {
 }
 
@@ -33,7 +33,7 @@ pub struct Released<B> {
     pub texts: Option<Verified<Vec<B>>>,
 }
 
-impl<E: Engine> Undecided<E> {
+impl<E: MacEngine> Undecided<E> {
     /// Texts and claims: each claim is a difference of at most 16 bytes.
     ///
     /// # Errors

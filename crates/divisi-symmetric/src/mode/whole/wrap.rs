@@ -10,7 +10,7 @@
 use super::lanes::{constant, lanes_of};
 use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use crate::mode::block::BlockCipher;
 use divisi_core::{Abort, Direction, Lanes};
 
@@ -46,7 +46,7 @@ pub fn unwraps(bytes: usize, padded: bool) -> bool {
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum WrapForm {
     /// KW.
     Kw,
     /// KWP.
@@ -56,7 +56,7 @@ pub enum Form {
 /// Keys being wrapped or unwrapped, a lane each: W (6.1, algorithms 1 and 2), a few calls of the cipher at a
 /// time.
 pub struct Wrapping<B> {
-    form: Form,
+    form: WrapForm,
     direction: Direction,
     inverse: bool,
     lanes: usize,
@@ -71,9 +71,9 @@ impl<B: Clone + Lanes> Wrapping<B> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for a text that the form [does not take](kw_takes).
-    pub fn new<E: Engine<Byte = B>>(
+    pub fn new<E: MacEngine<Byte = B>>(
         e: &mut E,
-        form: Form,
+        form: WrapForm,
         direction: Direction,
         inverse: bool,
         text: &[B],
@@ -81,16 +81,16 @@ impl<B: Clone + Lanes> Wrapping<B> {
         let lanes = lanes_of(&[text])?;
         let encrypts = direction == Direction::Encrypt;
         let takes = match form {
-            Form::Kw if encrypts => kw_takes(text.len()),
-            Form::Kwp if encrypts => !text.is_empty(),
-            _ => unwraps(text.len(), form == Form::Kwp),
+            WrapForm::Kw if encrypts => kw_takes(text.len()),
+            WrapForm::Kwp if encrypts => !text.is_empty(),
+            _ => unwraps(text.len(), form == WrapForm::Kwp),
         };
         if !takes {
             return Err(misfit("a text that can be wrapped, or was"));
         }
         let mut s = match (form, encrypts) {
-            (Form::Kw, true) => constant(e, &ICV1, lanes),
-            (Form::Kwp, true) => constant(e, &aiv(text.len())?, lanes),
+            (WrapForm::Kw, true) => constant(e, &ICV1, lanes),
+            (WrapForm::Kwp, true) => constant(e, &aiv(text.len())?, lanes),
             _ => Vec::new(),
         };
         s.extend_from_slice(text);
@@ -115,7 +115,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
     ///
     /// # Errors
     /// Whatever ends the session.
-    pub fn go_on<E: Engine<Byte = B>>(
+    pub fn go_on<E: MacEngine<Byte = B>>(
         &mut self,
         e: &mut E,
         key: &RoundKeys<B>,
@@ -165,11 +165,11 @@ impl<B: Clone + Lanes> Wrapping<B> {
     ///
     /// # Errors
     /// Whatever ends the session.
-    pub fn unwrapped<E: Engine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
+    pub fn unwrapped<E: MacEngine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
         let Wrapping { form, lanes, a, r, .. } = self;
         let mut claims = Vec::with_capacity(HALF);
-        for p in 0..if form == Form::Kw { 1 } else { HALF } {
-            let value = if form == Form::Kw { ICV1 } else { aiv(r.len() - p)? };
+        for p in 0..if form == WrapForm::Kw { 1 } else { HALF } {
+            let value = if form == WrapForm::Kw { ICV1 } else { aiv(r.len() - p)? };
             let mut claim = a.clone();
             for (byte, value) in claim.iter_mut().zip(value) {
                 e.add_public(byte, &vec![value; lanes])?;
@@ -182,7 +182,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
 }
 
 /// `a += [t]_64`.
-fn count<E: Engine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Result<(), Abort> {
+fn count<E: MacEngine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Result<(), Abort> {
     for (byte, t) in a.iter_mut().zip((t as u64).to_be_bytes()).filter(|(_, t)| *t != 0) {
         e.add_public(byte, &vec![t; lanes])?;
     }
@@ -202,10 +202,10 @@ fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
 ///
 /// # Errors
 /// As [`Wrapping::new`].
-pub fn wrap<E: Engine>(
+pub fn wrap<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
-    form: Form,
+    form: WrapForm,
     inverse: bool,
     text: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
@@ -218,10 +218,10 @@ pub fn wrap<E: Engine>(
 ///
 /// # Errors
 /// As [`Wrapping::new`].
-pub fn unwrap<E: Engine>(
+pub fn unwrap<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
-    form: Form,
+    form: WrapForm,
     inverse: bool,
     ciphertext: &[E::Byte],
 ) -> Result<Undecided<E>, Abort> {

@@ -6,14 +6,14 @@
 use super::lanes::{add, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
 use crate::aes::{self, RoundKeys};
-use crate::batch::Engine;
+use crate::batch::MacEngine;
 use divisi_core::{Abort, Direction};
 
 /// The longest data unit in blocks (IEEE 1619, 5.1).
 pub const LONGEST: usize = 1 << 20;
 
 /// A block times alpha (5.2): the doubling of CMAC, the bytes in the other order.
-fn next<E: Engine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abort> {
+fn next<E: MacEngine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abort> {
     use crate::mode::cmac::Doubles;
     let reversed: Vec<E::Byte> = t.iter().rev().cloned().collect();
     let mut doubled = RoundKeys::<E::Byte>::double(e, reversed)?;
@@ -27,7 +27,7 @@ fn next<E: Engine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abort>
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for less than a block, or too much.
-pub fn crypt<E: Engine>(
+pub fn crypt<E: MacEngine>(
     e: &mut E,
     [data, tweaks]: [&RoundKeys<E::Byte>; 2],
     direction: Direction,
@@ -78,7 +78,7 @@ pub fn crypt<E: Engine>(
 }
 
 /// Each block between two masks.
-fn masked<E: Engine>(
+fn masked<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     direction: Direction,

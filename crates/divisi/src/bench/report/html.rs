@@ -3,10 +3,10 @@
 
 use super::escape::escape;
 use super::matrix::RunGroup;
-use super::outcome::{Measured, Outcome};
+use super::outcome::{MatrixOutcome, MeasuredRun};
 use super::svg::{self, Bars, Line, Lines};
 use super::{papers, tables};
-use crate::mode::Mode;
+use crate::mode::Priority;
 use divisi_rep3::{Protocol, Security};
 
 pub(super) const STYLE: &str = include_str!("page.css");
@@ -29,7 +29,7 @@ pub(super) fn section(title: &str, body: &str) -> String {
 }
 
 /// The whole page.
-pub fn page(outcome: &Outcome) -> String {
+pub fn page(outcome: &MatrixOutcome) -> String {
     let title = if outcome.plan.latency_only {
         "Divisi: latency of one AES block"
     } else {
@@ -55,8 +55,8 @@ pub fn page(outcome: &Outcome) -> String {
 }
 
 /// By three factors beside two, under each security.
-fn lookups(outcome: &Outcome) -> String {
-    let runs: Vec<&Measured> = outcome.of(RunGroup::Lookups).collect();
+fn lookups(outcome: &MatrixOutcome) -> String {
+    let runs: Vec<&MeasuredRun> = outcome.of(RunGroup::Lookups).collect();
     runs.chunks_exact(2)
         .map(|pair| {
             let (_, text) = crate::bench::lookups::beside(&pair[0].report, &pair[1].report);
@@ -67,7 +67,7 @@ fn lookups(outcome: &Outcome) -> String {
         .collect()
 }
 
-fn introduction(outcome: &Outcome) -> String {
+fn introduction(outcome: &MatrixOutcome) -> String {
     let (host, before, after) = (&outcome.host, &outcome.before, &outcome.after);
     let memory =
         host.memory_bytes.map_or(String::new(), |bytes| format!(", {:.0} GiB", bytes as f64 / 2f64.powi(30)));
@@ -107,16 +107,16 @@ fn introduction(outcome: &Outcome) -> String {
 }
 
 /// The runs of encryption under one security, in the order of the protocols, and their names.
-fn encryption(outcome: &Outcome, security: Security) -> (Vec<String>, Vec<&Measured>) {
+fn encryption(outcome: &MatrixOutcome, security: Security) -> (Vec<String>, Vec<&MeasuredRun>) {
     let runs = Protocol::ALL.iter().filter_map(|protocol| outcome.throughput(*protocol, security));
     runs.map(|measured| (measured.protocol().name().to_owned(), measured)).unzip()
 }
 
-fn figures(runs: &[&Measured], figure: impl Fn(&Measured) -> f64) -> Vec<Option<f64>> {
+fn figures(runs: &[&MeasuredRun], figure: impl Fn(&MeasuredRun) -> f64) -> Vec<Option<f64>> {
     runs.iter().map(|measured| Some(figure(measured))).collect()
 }
 
-fn throughput(outcome: &Outcome) -> String {
+fn throughput(outcome: &MatrixOutcome) -> String {
     if outcome.of(RunGroup::Throughput).next().is_none() {
         return String::new();
     }
@@ -143,7 +143,7 @@ fn grid(plots: &str) -> String {
     if plots.is_empty() { String::new() } else { format!("<div class=\"plots\">\n{plots}</div>\n") }
 }
 
-fn processor_time(outcome: &Outcome) -> String {
+fn processor_time(outcome: &MatrixOutcome) -> String {
     let plot = |security| {
         let (labels, runs) = encryption(outcome, security);
         let phase = |name: &'static str| {
@@ -158,14 +158,15 @@ fn processor_time(outcome: &Outcome) -> String {
     grid(&SECURITIES.map(plot).concat())
 }
 
-fn memory(outcome: &Outcome) -> String {
+fn memory(outcome: &MatrixOutcome) -> String {
     let runs = SECURITIES.map(|security| encryption(outcome, security));
     let [(labels, curious), (_, malicious)] = &runs;
     if labels.is_empty() {
         return String::new();
     }
-    let mebibytes = |runs: &[&Measured]| {
-        let of = |m: &&Measured| m.report.measured.peak_rss_bytes.map(|bytes| bytes as f64 / 2f64.powi(20));
+    let mebibytes = |runs: &[&MeasuredRun]| {
+        let of =
+            |m: &&MeasuredRun| m.report.measured.peak_rss_bytes.map(|bytes| bytes as f64 / 2f64.powi(20));
         runs.iter().map(of).collect::<Vec<_>>()
     };
     let series = [("semi-honest", mebibytes(curious)), ("malicious", mebibytes(malicious))];
@@ -174,10 +175,10 @@ fn memory(outcome: &Outcome) -> String {
     figure(&svg::bars(&Bars { title: &title, unit, labels, series: &series, stacked: false }), &title)
 }
 
-fn latency(outcome: &Outcome) -> String {
+fn latency(outcome: &MatrixOutcome) -> String {
     let points = outcome.points();
     let (mut lines, mut bounds) = (Vec::new(), Vec::new());
-    for (colour, mode) in Mode::ALL.into_iter().enumerate() {
+    for (colour, mode) in Priority::ALL.into_iter().enumerate() {
         let of = || points.iter().filter(move |p| p.measured.report.options.choice.mode() == Some(mode));
         let points = of().map(|p| (p.rtt_ms, p.seconds() * 1e3)).collect();
         lines.push(Line { name: Some(mode.name()), colour, bound: false, points });
@@ -207,7 +208,7 @@ fn latency(outcome: &Outcome) -> String {
     out
 }
 
-fn variations(outcome: &Outcome) -> String {
+fn variations(outcome: &MatrixOutcome) -> String {
     let table = |title: &str, group| {
         let runs: Vec<_> = outcome.of(group).collect();
         let table = tables::variations(outcome, &runs);
@@ -222,7 +223,7 @@ fn variations(outcome: &Outcome) -> String {
     .concat()
 }
 
-fn beside_papers(outcome: &Outcome) -> String {
+fn beside_papers(outcome: &MatrixOutcome) -> String {
     if outcome.of(RunGroup::Throughput).next().is_none() {
         return String::new();
     }

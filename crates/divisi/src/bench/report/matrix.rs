@@ -1,9 +1,9 @@
 //! What a report measures: every run of the matrix, in order, with a guess of the effort that each takes.
 
 use super::papers;
-use crate::bench::{Options, Work};
+use crate::bench::{BenchOptions, Work};
 use crate::failure::Failure;
-use crate::mode::Mode;
+use crate::mode::Priority;
 use divisi_core::Direction;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::KeySize;
@@ -37,7 +37,7 @@ impl Default for MatrixPlan {
             blocks: None,
             reps: None,
             round_trips_ms: ROUND_TRIPS_MS.to_vec(),
-            timeout: Options::default().timeout,
+            timeout: BenchOptions::default().timeout,
         }
     }
 }
@@ -99,14 +99,14 @@ pub struct Run {
     /// What it is for.
     pub group: RunGroup,
     /// What `bench aes` would be asked.
-    pub options: Options,
+    pub options: BenchOptions,
 }
 
 impl MatrixPlan {
     /// Blocks of a run.
     #[must_use]
     pub fn blocks(&self) -> u64 {
-        self.blocks.unwrap_or(if self.quick { 20_000 } else { Options::default().blocks })
+        self.blocks.unwrap_or(if self.quick { 20_000 } else { BenchOptions::default().blocks })
     }
 
     /// That it makes sense.
@@ -135,18 +135,18 @@ impl MatrixPlan {
         let large = |choice: (Protocol, Security)| self.large(choice.0, choice.1);
         match group {
             RunGroup::OneBlock if self.latency_only || self.quick => {
-                Mode::ALL.map(|mode| run(self.one_block(mode.protocol(), Security::Malicious))).into()
+                Priority::ALL.map(|mode| run(self.one_block(mode.protocol(), Security::Malicious))).into()
             }
             RunGroup::OneBlock => every(|(protocol, security)| run(self.one_block(protocol, security))),
             RunGroup::RoundTrip => {
-                let at = |ms: f64| Mode::ALL.map(|mode| run(self.far_apart(mode, ms)));
+                let at = |ms: f64| Priority::ALL.map(|mode| run(self.far_apart(mode, ms)));
                 self.round_trips_ms.iter().copied().flat_map(at).collect()
             }
             _ if self.latency_only => Vec::new(),
             RunGroup::Throughput => every(|choice| run(large(choice))),
             RunGroup::LongKey => {
                 let options = self.large(Protocol::Gf4Circuit, Security::Malicious);
-                vec![run(Options { key: KeySize::Aes256, ..options })]
+                vec![run(BenchOptions { key: KeySize::Aes256, ..options })]
             }
             _ if self.quick => Vec::new(),
             RunGroup::Lookups => [Security::SemiHonest, Security::Malicious]
@@ -154,52 +154,52 @@ impl MatrixPlan {
                 .flat_map(|security| [3, 2].map(|factors| run(self.lookups(factors, security))))
                 .collect(),
             RunGroup::Decryption => {
-                every(|choice| run(Options { direction: Direction::Decrypt, ..large(choice) }))
+                every(|choice| run(BenchOptions { direction: Direction::Decrypt, ..large(choice) }))
             }
-            RunGroup::Threads => every(|choice| run(Options { threads: 2, ..large(choice) })),
+            RunGroup::Threads => every(|choice| run(BenchOptions { threads: 2, ..large(choice) })),
             RunGroup::Batch => [100, 10_000]
                 .into_iter()
                 .flat_map(|blocks| {
                     let options =
-                        move |protocol| Options { blocks, ..self.large(protocol, Security::Malicious) };
+                        move |protocol| BenchOptions { blocks, ..self.large(protocol, Security::Malicious) };
                     Protocol::ALL.iter().map(move |protocol| run(options(*protocol)))
                 })
                 .collect(),
         }
     }
 
-    fn large(&self, protocol: Protocol, security: Security) -> Options {
-        let reps = self.reps.unwrap_or(if self.quick { 3 } else { Options::default().reps });
+    fn large(&self, protocol: Protocol, security: Security) -> BenchOptions {
+        let reps = self.reps.unwrap_or(if self.quick { 3 } else { BenchOptions::default().reps });
         let timeout = self.timeout;
-        Options {
+        BenchOptions {
             choice: protocol.into(),
             security,
             blocks: self.blocks(),
             reps,
             timeout,
-            ..Options::default()
+            ..BenchOptions::default()
         }
     }
 
     /// By so many factors, in a table of 2^16 bytes.
-    fn lookups(&self, factors: usize, security: Security) -> Options {
+    fn lookups(&self, factors: usize, security: Security) -> BenchOptions {
         let work = Work::Lookups { entries: 1 << 16, inputs: 1, dimensions: Some(factors) };
         let options = self.large(Protocol::Gf4Circuit, security);
-        Options { work, blocks: self.blocks().min(LOOKUPS), ..options }
+        BenchOptions { work, blocks: self.blocks().min(LOOKUPS), ..options }
     }
 
-    fn one_block(&self, protocol: Protocol, security: Security) -> Options {
+    fn one_block(&self, protocol: Protocol, security: Security) -> BenchOptions {
         let reps = self.reps.unwrap_or(if self.quick { 20 } else { 100 });
-        Options { blocks: 1, reps, ..self.large(protocol, security) }
+        BenchOptions { blocks: 1, reps, ..self.large(protocol, security) }
     }
 
     /// Over a slow link what takes long is waiting, which varies little: few repetitions say as much.
-    fn far_apart(&self, mode: Mode, rtt_ms: f64) -> Options {
+    fn far_apart(&self, mode: Priority, rtt_ms: f64) -> BenchOptions {
         let usual =
             if self.quick { (60.0 / rtt_ms).clamp(2.0, 20.0) } else { (500.0 / rtt_ms).clamp(5.0, 100.0) };
         let reps = self.reps.unwrap_or(usual as usize);
         let options = self.one_block(mode.protocol(), Security::Malicious);
-        Options { choice: mode.into(), rtt_ms: Some(rtt_ms), reps, warmup: 0, ..options }
+        BenchOptions { choice: mode.into(), rtt_ms: Some(rtt_ms), reps, warmup: 0, ..options }
     }
 }
 
@@ -271,7 +271,7 @@ mod tests {
         for protocol in Protocol::ALL.iter().copied() {
             for security in [Security::SemiHonest, Security::Malicious] {
                 for direction in [Direction::Encrypt, Direction::Decrypt] {
-                    let is = |o: &Options| {
+                    let is = |o: &BenchOptions| {
                         (o.choice.protocol(), o.security, o.direction) == (protocol, security, direction)
                             && (o.blocks, o.reps, o.threads, o.rtt_ms) == (100_000, 5, 1, None)
                             && o.key == KeySize::Aes128
@@ -282,7 +282,7 @@ mod tests {
                         "{protocol} {security}"
                     );
                 }
-                let alone = |o: &Options| {
+                let alone = |o: &BenchOptions| {
                     (o.choice.protocol(), o.security, o.blocks, o.rtt_ms) == (protocol, security, 1, None)
                 };
                 assert!(runs.iter().any(|run| alone(&run.options) && run.options.reps >= 100));

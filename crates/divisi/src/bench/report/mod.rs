@@ -2,7 +2,7 @@
 //! as JSON.
 //!
 //! Every run goes through [`super::run`], so that a figure here means what it means there ([`mod@super`]).
-//! [`matrix`] says what is run; [`Outcome::to_json`] names the fields. The page is one file: style and plots
+//! [`matrix`] says what is run; [`MatrixOutcome::to_json`] names the fields. The page is one file: style and plots
 //! stand in it, nothing is fetched.
 
 mod escape;
@@ -16,7 +16,7 @@ mod svg;
 mod tables;
 
 pub use matrix::{MatrixPlan, Run, RunGroup};
-pub use outcome::{Measured, MeasuredOn, Outcome, Point};
+pub use outcome::{MatrixOutcome, MeasuredOn, MeasuredRun, Point};
 pub use run::Progress;
 
 use crate::cleanup::{Cleanup, Entry};
@@ -33,7 +33,7 @@ const DATA: &str = "report.json";
 #[derive(Clone, Debug)]
 pub struct Written {
     /// What was measured.
-    pub outcome: Outcome,
+    pub outcome: MatrixOutcome,
     /// The page.
     pub html: PathBuf,
     /// The same as JSON.

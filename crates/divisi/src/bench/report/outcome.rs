@@ -3,7 +3,7 @@
 
 use super::matrix::{MatrixPlan, RunGroup};
 use super::papers;
-use crate::bench::{Phase, Report, calibration_json};
+use crate::bench::{BenchReport, Phase, calibration_json};
 use crate::calibrate::Calibration;
 use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
@@ -46,14 +46,14 @@ impl MeasuredOn {
 
 /// One run and what came of it.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct MeasuredRun {
     /// What it was for.
     pub group: RunGroup,
     /// What came of it.
-    pub report: Report,
+    pub report: BenchReport,
 }
 
-impl Measured {
+impl MeasuredRun {
     /// The figures of a phase.
     #[must_use]
     pub fn phase(&self, name: &str) -> Phase {
@@ -79,7 +79,7 @@ impl Measured {
 #[derive(Clone, Debug)]
 pub struct Point<'o> {
     /// The run.
-    pub measured: &'o Measured,
+    pub measured: &'o MeasuredRun,
     /// The emulated round-trip time.
     pub rtt_ms: f64,
     /// The longest chain of dependent messages, verification included.
@@ -120,7 +120,7 @@ impl Point<'_> {
 
 /// All that a report has measured.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct MatrixOutcome {
     /// What was asked.
     pub plan: MatrixPlan,
     /// When it began, since 1970.
@@ -134,18 +134,18 @@ pub struct Outcome {
     /// And after the last.
     pub after: Calibration,
     /// The runs, in order.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<MeasuredRun>,
 }
 
-impl Outcome {
+impl MatrixOutcome {
     /// The runs of a group.
-    pub fn of(&self, group: RunGroup) -> impl Iterator<Item = &Measured> {
+    pub fn of(&self, group: RunGroup) -> impl Iterator<Item = &MeasuredRun> {
         self.measured.iter().filter(move |measured| measured.group == group)
     }
 
     /// The run of encryption by this protocol.
     #[must_use]
-    pub fn throughput(&self, protocol: Protocol, security: Security) -> Option<&Measured> {
+    pub fn throughput(&self, protocol: Protocol, security: Security) -> Option<&MeasuredRun> {
         self.of(RunGroup::Throughput)
             .find(|m| m.protocol() == protocol && m.report.options.security == security)
     }
@@ -156,7 +156,7 @@ impl Outcome {
         self.of(RunGroup::RoundTrip).filter_map(|measured| self.point(measured)).collect()
     }
 
-    fn point<'o>(&'o self, measured: &'o Measured) -> Option<Point<'o>> {
+    fn point<'o>(&'o self, measured: &'o MeasuredRun) -> Option<Point<'o>> {
         let security = measured.report.options.security;
         let near = self
             .of(RunGroup::OneBlock)
@@ -206,7 +206,7 @@ impl Outcome {
             "quick": self.plan.quick,
             "figure": self.plan.latency_only.then_some("latency"),
             "count": self.plan.blocks(),
-            "runs": self.measured.iter().map(Measured::to_json).collect::<Vec<_>>(),
+            "runs": self.measured.iter().map(MeasuredRun::to_json).collect::<Vec<_>>(),
             "latency": self.points().iter().map(Point::to_json).collect::<Vec<_>>(),
             "papers": papers::to_json(),
         })

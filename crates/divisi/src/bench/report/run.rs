@@ -1,7 +1,7 @@
 //! The runs of a report, one after the other, with an estimate of the time that is left.
 
 use super::matrix::{MatrixPlan, Run};
-use super::outcome::{Measured, MeasuredOn, Outcome};
+use super::outcome::{MatrixOutcome, MeasuredOn, MeasuredRun};
 use crate::bench;
 use crate::calibrate::calibrate;
 use crate::cleanup::Cleanup;
@@ -56,7 +56,7 @@ pub(super) fn measure(
     program: &Path,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
-) -> Result<Outcome, Failure> {
+) -> Result<MatrixOutcome, Failure> {
     plan.check()?;
     let (began, unix_time) = (Machine.now(), Machine.unix_time());
     let before = calibrate()?;
@@ -70,11 +70,19 @@ pub(super) fn measure(
         let report = bench::run(&run.options, program, before, cleanup, &|_, _| {})
             .map_err(|failure| Failure { error: format!("{}: {}", run.title(), failure.error), ..failure })?;
         pace.add(run, start.elapsed());
-        measured.push(Measured { group: run.group, report });
+        measured.push(MeasuredRun { group: run.group, report });
     }
     let after = calibrate()?;
     let seconds = began.elapsed().as_secs_f64();
-    Ok(Outcome { plan: plan.clone(), unix_time, seconds, host: MeasuredOn::here(), before, after, measured })
+    Ok(MatrixOutcome {
+        plan: plan.clone(),
+        unix_time,
+        seconds,
+        host: MeasuredOn::here(),
+        before,
+        after,
+        measured,
+    })
 }
 
 #[cfg(test)]

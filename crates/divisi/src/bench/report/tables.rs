@@ -2,7 +2,7 @@
 
 use super::escape::escape;
 use super::matrix::RunGroup;
-use super::outcome::{Measured, Outcome, Point};
+use super::outcome::{MatrixOutcome, MeasuredRun, Point};
 use super::papers;
 use crate::bench::direction_name;
 use divisi_rep3::{Protocol, Security};
@@ -48,11 +48,11 @@ fn milliseconds(seconds: f64) -> String {
     format!("{:.2}", seconds * 1e3)
 }
 
-fn error(measured: &Measured) -> String {
+fn error(measured: &MeasuredRun) -> String {
     measured.report.measured.verification_error_bits.map_or(NONE.into(), |bits| format!("{bits:.1}"))
 }
 
-fn memory(measured: &Measured) -> String {
+fn memory(measured: &MeasuredRun) -> String {
     measured
         .report
         .measured
@@ -61,17 +61,17 @@ fn memory(measured: &Measured) -> String {
 }
 
 /// Rounds online and of the verification.
-fn rounds(measured: &Measured) -> String {
+fn rounds(measured: &MeasuredRun) -> String {
     format!("{} + {}", measured.phase("online").rounds, measured.phase("verification").rounds)
 }
 
-fn name(measured: &Measured) -> String {
+fn name(measured: &MeasuredRun) -> String {
     format!("{}, {}", measured.protocol(), measured.report.options.security)
 }
 
 /// Encryption by every protocol.
-pub fn throughput<'o>(runs: impl Iterator<Item = &'o Measured>) -> String {
-    let row = |m: &Measured| {
+pub fn throughput<'o>(runs: impl Iterator<Item = &'o MeasuredRun>) -> String {
+    let row = |m: &MeasuredRun| {
         let blocks = m.report.options.blocks as f64;
         let printed = papers::bits(m.protocol()).map(|(ahead, online)| format!("{ahead} + {online}"));
         let phases = ["preprocessing", "online", "verification"].map(|name| m.phase(name));
@@ -107,8 +107,8 @@ pub fn throughput<'o>(runs: impl Iterator<Item = &'o Measured>) -> String {
 }
 
 /// One block alone.
-pub fn one_block<'o>(runs: impl Iterator<Item = &'o Measured>) -> String {
-    let row = |m: &Measured| {
+pub fn one_block<'o>(runs: impl Iterator<Item = &'o MeasuredRun>) -> String {
+    let row = |m: &MeasuredRun| {
         let phase = |name| milliseconds(m.phase(name).seconds);
         vec![
             name(m),
@@ -164,8 +164,8 @@ pub fn latency(points: &[Point<'_>]) -> String {
 }
 
 /// Runs beside encryption of one thread with a key of 128 bits.
-pub fn variations(outcome: &Outcome, runs: &[&Measured]) -> String {
-    let row = |m: &&Measured| {
+pub fn variations(outcome: &MatrixOutcome, runs: &[&MeasuredRun]) -> String {
+    let row = |m: &&MeasuredRun| {
         let (o, r) = (&m.report.options, &m.report);
         let usual = outcome.throughput(m.protocol(), o.security);
         let beside = usual.map_or(NONE.into(), |usual| {
@@ -197,8 +197,8 @@ pub fn variations(outcome: &Outcome, runs: &[&Measured]) -> String {
 }
 
 /// Ours, MAESTRO's in its fastest network, and Symphony's.
-pub fn beside_papers(outcome: &Outcome) -> String {
-    let row = |m: &Measured| {
+pub fn beside_papers(outcome: &MatrixOutcome) -> String {
+    let row = |m: &MeasuredRun| {
         let security = m.report.options.security;
         let of_table = papers::throughput(m.protocol(), security).map(|row| row.per_second[0]);
         let slide =

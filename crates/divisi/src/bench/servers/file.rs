@@ -14,7 +14,7 @@ use crate::bench::calibration_json;
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::local::Room;
+use crate::local::PrivateDir;
 use crate::local::servers::Servers;
 use crate::mode::Choice;
 use divisi_net::{Config, Machine, World};
@@ -39,7 +39,7 @@ const TELLING: u64 = 16;
 
 /// What to measure.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct FileOptions {
     /// The file's length.
     pub bytes: u64,
     /// How S-boxes are computed.
@@ -50,18 +50,18 @@ pub struct Options {
     pub timeout: Option<Duration>,
 }
 
-impl Options {
+impl FileOptions {
     /// That they make sense.
     ///
     /// # Errors
     /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         match self {
-            Options { bytes: 0, .. } => Err(Failure::usage("--bytes is 0: give at least 1")),
-            Options { bytes, .. } if *bytes > MOST => {
+            FileOptions { bytes: 0, .. } => Err(Failure::usage("--bytes is 0: give at least 1")),
+            FileOptions { bytes, .. } if *bytes > MOST => {
                 Err(Failure::usage(format!("--bytes is more than AES-GCM encrypts ({MOST}): give less")))
             }
-            Options { rtt_ms: Some(rtt), .. } if !(*rtt > 0.0 && *rtt <= LONGEST_RTT) => {
+            FileOptions { rtt_ms: Some(rtt), .. } if !(*rtt > 0.0 && *rtt <= LONGEST_RTT) => {
                 let most = LONGEST_RTT;
                 let error =
                     format!("--rtt is not between 0 and {most}, after which servers give up: give less");
@@ -74,9 +74,9 @@ impl Options {
 
 /// What was measured.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct FileReport {
     /// What was asked.
-    pub options: Options,
+    pub options: FileOptions,
     /// How long encryption took.
     pub encrypt_seconds: f64,
     /// How long decryption took.
@@ -87,7 +87,7 @@ pub struct Report {
     pub calibration: Calibration,
 }
 
-impl Report {
+impl FileReport {
     /// 10^6 bytes of text a second, there.
     #[must_use]
     pub fn encrypt_mb_per_second(&self) -> f64 {
@@ -125,14 +125,14 @@ impl Report {
 /// # Errors
 /// If an option makes no sense, a file cannot be written, a server fails, or the file does not come back.
 pub fn run(
-    options: &Options,
+    options: &FileOptions,
     program: &Path,
     calibration: Calibration,
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
-) -> Result<Report, Failure> {
+) -> Result<FileReport, Failure> {
     options.check()?;
-    let room = Room::new(cleanup)?;
+    let room = PrivateDir::new(cleanup)?;
     let [plain, sealed, opened] = ["plain", "sealed", "opened"].map(|name| room.path().join(name));
     write_random(&plain, options.bytes).map_err(|e| unusable(&plain, &e))?;
 
@@ -155,7 +155,7 @@ pub fn run(
     servers.close()?;
     room.close()?;
     let cost = Cost::between(&before, &after);
-    Ok(Report { options: options.clone(), encrypt_seconds, decrypt_seconds, cost, calibration })
+    Ok(FileReport { options: options.clone(), encrypt_seconds, decrypt_seconds, cost, calibration })
 }
 
 /// The client, and the key that it made.
@@ -311,14 +311,14 @@ mod tests {
 
     #[test]
     fn options_that_make_no_sense_are_refused() {
-        let good = Options { bytes: 1, choice: Choice::default(), rtt_ms: Some(20.0), timeout: None };
+        let good = FileOptions { bytes: 1, choice: Choice::default(), rtt_ms: Some(20.0), timeout: None };
         assert!(good.check().is_ok());
         for bad in [
-            Options { bytes: 0, ..good.clone() },
-            Options { bytes: MOST + 1, ..good.clone() },
-            Options { rtt_ms: Some(0.0), ..good.clone() },
-            Options { rtt_ms: Some(f64::NAN), ..good.clone() },
-            Options { rtt_ms: Some(1001.0), ..good },
+            FileOptions { bytes: 0, ..good.clone() },
+            FileOptions { bytes: MOST + 1, ..good.clone() },
+            FileOptions { rtt_ms: Some(0.0), ..good.clone() },
+            FileOptions { rtt_ms: Some(f64::NAN), ..good.clone() },
+            FileOptions { rtt_ms: Some(1001.0), ..good },
         ] {
             assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2, "{bad:?}");
         }

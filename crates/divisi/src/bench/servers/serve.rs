@@ -27,7 +27,7 @@ use crate::bench::calibration_json;
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::local::Room;
+use crate::local::PrivateDir;
 use crate::local::servers::Servers;
 use crate::server::raise_descriptors;
 use serde_json::{Map, Value, json};
@@ -47,7 +47,7 @@ const SETTLE: Duration = Duration::from_millis(500);
 
 /// What to measure.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServeOptions {
     /// How many clients.
     pub clients: usize,
     /// How long the clock runs.
@@ -58,7 +58,7 @@ pub struct Options {
     pub timeout: Option<Duration>,
 }
 
-impl Options {
+impl ServeOptions {
     /// That they make sense.
     ///
     /// # Errors
@@ -66,14 +66,14 @@ impl Options {
     pub fn check(&self) -> Result<(), Failure> {
         let usage = |error: String| Err(Failure::usage(error));
         match self {
-            Options { clients: 0, .. } => usage("--clients is 0: give at least 1".into()),
-            Options { clients, .. } if *clients > MOST_CLIENTS => usage(format!(
+            ServeOptions { clients: 0, .. } => usage("--clients is 0: give at least 1".into()),
+            ServeOptions { clients, .. } if *clients > MOST_CLIENTS => usage(format!(
                 "--clients is {clients}, and a server takes {MOST_CLIENTS} connections at a time: give at most that"
             )),
-            Options { clients, mix: Mix::Mixed, .. } if *clients < 3 => usage(format!(
+            ServeOptions { clients, mix: Mix::Mixed, .. } if *clients < 3 => usage(format!(
                 "--clients is {clients}, and `mixed` needs one for a file, one for a hash and one for blocks: give at least 3"
             )),
-            Options { seconds, .. } if !(*seconds > 0.0 && *seconds <= LONGEST) => {
+            ServeOptions { seconds, .. } if !(*seconds > 0.0 && *seconds <= LONGEST) => {
                 usage(format!("--seconds is not between 0 and {LONGEST}: give less"))
             }
             _ => Ok(()),
@@ -104,9 +104,9 @@ impl OfKind {
 
 /// What was measured.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ServeReport {
     /// What was asked.
-    pub options: Options,
+    pub options: ServeOptions,
     /// Each kind of the mix.
     pub kinds: Vec<OfKind>,
     /// What the servers used while the clock ran.
@@ -117,7 +117,7 @@ pub struct Report {
     pub checked: bool,
 }
 
-impl Report {
+impl ServeReport {
     /// Requests of a kind that were done a second.
     #[must_use]
     pub fn per_second(&self, of: &OfKind) -> f64 {
@@ -159,14 +159,14 @@ impl Report {
 /// If an option makes no sense, a server fails, or a request fails in another way than that it is refused. A
 /// wrong result is told by the report.
 pub fn run(
-    options: &Options,
+    options: &ServeOptions,
     program: &Path,
     calibration: Calibration,
     cleanup: &Cleanup,
-) -> Result<Report, Failure> {
+) -> Result<ServeReport, Failure> {
     options.check()?;
     raise_descriptors();
-    let room = Room::new(cleanup)?;
+    let room = PrivateDir::new(cleanup)?;
     let names: Vec<String> = (1..=options.clients).map(|number| format!("client-{number}")).collect();
     let mut servers = Servers::start(program, &room, &names, options.timeout, cleanup)?;
     let (failed, failures) = channel();
@@ -192,7 +192,7 @@ pub fn run(
     room.close()?;
     let mut tallies = shared.take();
     let kinds = options.mix.kinds().iter();
-    Ok(Report {
+    Ok(ServeReport {
         options: options.clone(),
         kinds: kinds.map(|kind| OfKind::new(*kind, tallies.remove(kind).unwrap_or_default())).collect(),
         cost: Cost::between(&before, &after),
@@ -225,16 +225,16 @@ mod tests {
 
     #[test]
     fn options_that_make_no_sense_are_refused() {
-        let good = Options { clients: 3, seconds: 1.0, mix: Mix::Mixed, timeout: None };
+        let good = ServeOptions { clients: 3, seconds: 1.0, mix: Mix::Mixed, timeout: None };
         assert!(good.check().is_ok());
-        assert!(Options { clients: 256, seconds: 3600.0, ..good.clone() }.check().is_ok());
+        assert!(ServeOptions { clients: 256, seconds: 3600.0, ..good.clone() }.check().is_ok());
         for bad in [
-            Options { clients: 0, ..good.clone() },
-            Options { clients: 257, ..good.clone() },
-            Options { clients: 2, ..good.clone() },
-            Options { seconds: 0.0, ..good.clone() },
-            Options { seconds: f64::NAN, ..good.clone() },
-            Options { seconds: 3601.0, ..good },
+            ServeOptions { clients: 0, ..good.clone() },
+            ServeOptions { clients: 257, ..good.clone() },
+            ServeOptions { clients: 2, ..good.clone() },
+            ServeOptions { seconds: 0.0, ..good.clone() },
+            ServeOptions { seconds: f64::NAN, ..good.clone() },
+            ServeOptions { seconds: 3601.0, ..good },
         ] {
             assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2, "{bad:?}");
         }
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn figures_are_those_of_the_window() {
         let tally = Tally { latencies: vec![30.0, 10.0, 20.0, 40.0], refused: 7 };
-        let report = Report {
-            options: Options { clients: 1, seconds: 2.0, mix: Mix::OneBlock, timeout: None },
+        let report = ServeReport {
+            options: ServeOptions { clients: 1, seconds: 2.0, mix: Mix::OneBlock, timeout: None },
             kinds: vec![
                 OfKind::new(RequestKind::OneBlock, tally),
                 OfKind::new(RequestKind::Hash, Tally::default()),

@@ -7,11 +7,11 @@
 //! has the same digests among its parameters \[M0.4\], so that whoever lied in the first one is found out by
 //! the second.
 
-use super::super::job::{Between, Circuit, Own};
+use super::super::job::{Between, CircuitJob, Own};
 use super::super::settings::STREAMED;
-use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbling::{Garbling, base_name};
-use divisi_core::{Abort, Counts, Parameters, Session, Step, step};
+use divisi_core::{Abort, Counts, PublicParameters, Session, Step, step};
 use divisi_garble::{DEPENDENT_PHASE, Garble, INDEPENDENT_PHASE, ONLINE_PHASE, Plan, SETUP_PHASE};
 use divisi_ot::Setup;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ const INPUT: Step = step!("input");
 
 /// A circuit with its owners and receivers, and how it is garbled.
 pub(super) struct Evaluations<'j> {
-    job: &'j Circuit,
+    job: &'j CircuitJob,
     garbling: Garbling,
     plan: Plan<'j>,
     /// How many instances go through the phases after the set-up at once.
@@ -34,7 +34,7 @@ pub(super) struct Evaluations<'j> {
 impl<'j> Evaluations<'j> {
     /// # Errors
     /// Owners or receivers that do not fit; tables of one wave beyond the budget.
-    pub fn new(job: &'j Circuit, garbling: Garbling) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j CircuitJob, garbling: Garbling) -> Result<Self, Unsupported> {
         let Between::Parties { owners, receivers } = &job.between else {
             return Err(Unsupported::new("the engine garble has no clients: inputs belong to its parties"));
         };
@@ -59,17 +59,17 @@ impl Prepared for Evaluations<'_> {
         self.garbling.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("garble").with("plan", &self.plan.digest());
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("garble").with("plan", &self.plan.digest());
         self.garbling.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
     /// Whether it is streamed, what is computed, and how. Streamed or not comes first: a circuit that stays
     /// in its file has another digest than the same one in memory.
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        let streamed =
-            Parameters::new("run.garble.streamed").with("streamed", &[u8::from(self.garbling.streamed)]);
-        let how = self.garbling.describe(Parameters::new("run.garble.how"));
+        let streamed = PublicParameters::new("run.garble.streamed")
+            .with("streamed", &[u8::from(self.garbling.streamed)]);
+        let how = self.garbling.describe(PublicParameters::new("run.garble.how"));
         vec![
             ("the circuit in another way (--streamed)", streamed.digest()),
             ("another circuit, or the same with other owners or receivers", self.plan.digest()),
@@ -89,7 +89,12 @@ impl Prepared for Evaluations<'_> {
         self.job.learned(count, &outputs)
     }
 
-    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        mut session: Session,
+        _: usize,
+        _: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let begun =
             session.meter().read().phases.get(session.current_phase()).map_or(0, |phase| phase.rounds);
         session.phase(SETUP_PHASE);
@@ -122,7 +127,7 @@ struct Garbler<'p> {
     begun: u32,
 }
 
-impl Party for Garbler<'_> {
+impl EngineParty for Garbler<'_> {
     /// The phases after the set-up. `own` has this party's input wires, one to a byte, instance after
     /// instance; so have the outputs those that it learns.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {

@@ -4,12 +4,12 @@
 //! sense.
 
 use super::super::settings::STREAMED;
-use super::super::{Settings, Unsupported, parties};
-use crate::circuit::Held;
+use super::super::{EngineSettings, Unsupported, parties};
+use crate::circuit::HeldCircuit;
 use divisi_circuit::Program;
-use divisi_core::{Parameters, PartyId};
-use divisi_garble::{Form, Options, Plan, Unfit};
-use divisi_ot::{Base, Config};
+use divisi_core::{PartyId, PublicParameters};
+use divisi_garble::{GarbleOptions, GarblingForm, Plan, Unfit};
+use divisi_ot::{Base, SetupConfig};
 use divisi_rep3::Security;
 use std::str::FromStr;
 
@@ -19,9 +19,9 @@ pub(super) struct Garbling {
     /// How many parties.
     pub parties: usize,
     /// Form of the tables, and what may be kept of them.
-    pub options: Options,
+    pub options: GarbleOptions,
     /// Parameters of the set-up.
-    pub config: Config,
+    pub config: SetupConfig,
     /// Whether triples, tables and evaluation go batch by batch, after the inputs.
     pub streamed: bool,
     /// Whether k of the set-up is still to be chosen by the amount of work: see [`Garbling::settled`].
@@ -55,7 +55,7 @@ impl Garbling {
     #[must_use]
     pub fn settled(mut self, ands: usize) -> Garbling {
         if self.any_k {
-            self.config.k = if ands < MANY_ANDS { Config::default().k } else { 5 };
+            self.config.k = if ands < MANY_ANDS { SetupConfig::default().k } else { 5 };
             self.any_k = false;
         }
         self
@@ -65,7 +65,7 @@ impl Garbling {
     ///
     /// # Errors
     /// A sentence that says what to correct.
-    pub fn new(settings: &Settings) -> Result<Garbling, Unsupported> {
+    pub fn new(settings: &EngineSettings) -> Result<Garbling, Unsupported> {
         if settings.security == Security::SemiHonest {
             return Err(Unsupported::new(
                 "the engine garble is for malicious parties: leave --security out, or give malicious",
@@ -74,9 +74,9 @@ impl Garbling {
         if settings.threads != 1 {
             return Err(Unsupported::new("the engine garble has one thread a party: leave --threads out"));
         }
-        let (mut options, mut config) = (Options::default(), Config::default());
+        let (mut options, mut config) = (GarbleOptions::default(), SetupConfig::default());
         if let Some(form) = settings.own.get(FORM) {
-            options.form = [Form::Improved, Form::Paper]
+            options.form = [GarblingForm::Improved, GarblingForm::Paper]
                 .into_iter()
                 .find(|known| known.name() == form)
                 .ok_or_else(|| Unsupported::new(format!("--form is {form}: give improved or paper")))?;
@@ -102,7 +102,7 @@ impl Garbling {
                 config.rho
             )));
         }
-        let parties = parties(&super::Garbled, settings);
+        let parties = parties(&super::GarbleEngine, settings);
         Ok(Garbling { parties, options, config, streamed: settings.is_streamed(), any_k: k.is_none() })
     }
 
@@ -127,14 +127,14 @@ impl Garbling {
     /// Those of [`Garbling::plan`]; a circuit that stays in its file where this is not streamed.
     pub fn plan_of<'p>(
         &self,
-        circuit: &'p Held,
+        circuit: &'p HeldCircuit,
         owners: &[PartyId],
         receivers: &[PartyId],
         count: usize,
     ) -> Result<Plan<'p>, Unsupported> {
         match circuit {
-            Held::Program(circuit) => self.plan(&circuit.program, owners, receivers, count),
-            Held::File { stream, .. } => {
+            HeldCircuit::Program(circuit) => self.plan(&circuit.program, owners, receivers, count),
+            HeldCircuit::File { stream, .. } => {
                 let lists = vec![receivers.to_vec(); stream.outputs().len()];
                 self.admitted(count, || Plan::streamed(stream, self.parties, owners, &lists))
             }
@@ -157,14 +157,14 @@ impl Garbling {
 
     /// All of it among the parameters that the parties compare at the start of a session.
     #[must_use]
-    pub fn describe(&self, parameters: Parameters) -> Parameters {
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("streamed", &[u8::from(self.streamed)]);
         self.options.describe(self.config.describe(parameters))
     }
 }
 
 /// An option that is a number.
-fn number<T: FromStr>(settings: &Settings, name: &str) -> Result<Option<T>, Unsupported> {
+fn number<T: FromStr>(settings: &EngineSettings, name: &str) -> Result<Option<T>, Unsupported> {
     let wrong = |text: &String| Unsupported::new(format!("--{name} is {text}: give a number"));
     settings.own.get(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
 }
@@ -176,42 +176,45 @@ mod tests {
     #[test]
     fn settings_are_read_as_they_were_meant() {
         let settings =
-            Settings::default().among(5).with(FORM, "paper").with(BASE_OT, "both").with(STREAMED, "");
-        let settings = Settings { statistical: Some(64), ..settings.with(K, 3).with(BUDGET, 7) };
+            EngineSettings::default().among(5).with(FORM, "paper").with(BASE_OT, "both").with(STREAMED, "");
+        let settings = EngineSettings { statistical: Some(64), ..settings.with(K, 3).with(BUDGET, 7) };
         let meant = Garbling {
             parties: 5,
-            options: Options { form: Form::Paper, budget: 7 << 20, ..Options::default() },
-            config: Config { k: 3, base: Base::Both, rho: 64 },
+            options: GarbleOptions { form: GarblingForm::Paper, budget: 7 << 20, ..GarbleOptions::default() },
+            config: SetupConfig { k: 3, base: Base::Both, rho: 64 },
             streamed: true,
             any_k: false,
         };
         assert_eq!(Garbling::new(&settings).unwrap(), meant);
-        let usual = Garbling::new(&Settings::default()).unwrap();
-        assert_eq!((usual.parties, usual.options, usual.config), (3, Options::default(), Config::default()));
+        let usual = Garbling::new(&EngineSettings::default()).unwrap();
+        assert_eq!(
+            (usual.parties, usual.options, usual.config),
+            (3, GarbleOptions::default(), SetupConfig::default())
+        );
         assert!(usual.any_k && !usual.streamed);
     }
 
     #[test]
     fn k_is_chosen_by_the_amount_unless_it_was_given() {
-        let given = Garbling::new(&Settings::default().with(K, 2)).unwrap();
+        let given = Garbling::new(&EngineSettings::default().with(K, 2)).unwrap();
         assert_eq!(given.settled(1 << 30), given);
-        let open = Garbling::new(&Settings::default()).unwrap();
+        let open = Garbling::new(&EngineSettings::default()).unwrap();
         assert_eq!([MANY_ANDS - 1, MANY_ANDS].map(|ands| open.settled(ands).config.k), [4, 5]);
         assert!(!open.settled(0).any_k);
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let usual = Settings::default();
+        let usual = EngineSettings::default();
         for bad in [
             usual.clone().with(K, 0),
             usual.clone().with(K, 9),
             usual.clone().with(K, "x"),
             usual.clone().with(FORM, "round"),
             usual.clone().with(BASE_OT, "none"),
-            Settings { statistical: Some(39), ..usual.clone() },
-            Settings { threads: 2, ..usual.clone() },
-            Settings { security: Security::SemiHonest, ..usual.clone() },
+            EngineSettings { statistical: Some(39), ..usual.clone() },
+            EngineSettings { threads: 2, ..usual.clone() },
+            EngineSettings { security: Security::SemiHonest, ..usual.clone() },
         ] {
             assert!(Garbling::new(&bad).is_err(), "{bad:?}");
         }

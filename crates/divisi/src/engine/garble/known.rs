@@ -3,9 +3,9 @@
 
 use super::super::drawn::{Drawn, KNOWN, from_bits};
 use super::super::job::{Job, Own};
-use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, alike};
+use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike};
 use super::garbling::Garbling;
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_garble::{Garble, Plan, SETUP_PHASE};
 use divisi_ot::Setup;
 use zeroize::Zeroizing;
@@ -33,8 +33,8 @@ impl Prepared for Known<'_> {
         self.garbling.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("garble known answers").with("circuits", &self.drawn.digest());
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("garble known answers").with("circuits", &self.drawn.digest());
         self.garbling.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
@@ -50,7 +50,12 @@ impl Prepared for Known<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        mut session: Session,
+        _: usize,
+        _: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP_PHASE);
         let setup = Setup::new(&mut session, self.garbling.config)?;
         let garble = Garble::new(&session, setup, self.garbling.options);
@@ -103,7 +108,7 @@ impl Learner<'_> {
     }
 }
 
-impl Party for Learner<'_> {
+impl EngineParty for Learner<'_> {
     fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
         let (mut rest, mut all) = (own.as_slice(), Vec::new());
         for number in 0..self.of.drawn.count() {

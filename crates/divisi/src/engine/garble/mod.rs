@@ -8,7 +8,7 @@ mod report;
 
 use super::job::Job;
 use super::settings::STREAMED;
-use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
+use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
 use divisi_garble::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE};
 use evaluations::Evaluations;
 use garbling::Garbling;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
 /// The engine of authenticated garbling.
-pub struct Garbled;
+pub struct GarbleEngine;
 
 const PHASES: &[Clock] = &[
     (SETUP_PHASE, &[SETUP_PHASE]),
@@ -30,7 +30,7 @@ const PHASES: &[Clock] = &[
 const STREAMED_PHASES: &[Clock] =
     &[(SETUP_PHASE, &[SETUP_PHASE]), (STREAMED, &[INDEPENDENT_PHASE, DEPENDENT_PHASE, ONLINE_PHASE])];
 
-impl Engine for Garbled {
+impl Engine for GarbleEngine {
     fn name(&self) -> &'static str {
         "garble"
     }
@@ -47,7 +47,7 @@ impl Engine for Garbled {
         Adversary::AllButOne
     }
 
-    fn phases(&self, settings: &Settings) -> &'static [Clock] {
+    fn phases(&self, settings: &EngineSettings) -> &'static [Clock] {
         if settings.is_streamed() { STREAMED_PHASES } else { PHASES }
     }
 
@@ -55,15 +55,19 @@ impl Engine for Garbled {
         garbling::OPTIONS
     }
 
-    fn statistical_bits(&self, settings: &Settings) -> Option<u32> {
+    fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32> {
         Garbling::new(settings).ok().map(|garbling| garbling.config.rho)
     }
 
-    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+    fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
         Garbling::new(settings).map(drop)
     }
 
-    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(
+        &self,
+        job: &'j Job,
+        settings: &EngineSettings,
+    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         super::check(self, settings)?;
         let garbling = Garbling::new(settings)?;
         match job {
@@ -80,7 +84,7 @@ impl Engine for Garbled {
         }
     }
 
-    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+    fn facts(&self, settings: &EngineSettings) -> Map<String, Value> {
         let form = Garbling::new(settings).ok().map(|garbling| garbling.options.form.name());
         members(json!({ "security": settings.security.name(), "form": form }))
     }

@@ -9,12 +9,12 @@ pub enum Cipher {
     /// AES, with keys of this size.
     Aes(KeySize),
     /// Triple DES, with two keys or three.
-    TripleDes(Keys),
+    TripleDes(DesKeys),
 }
 
 /// The keys of triple DES, of 64 bits each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keys {
+pub enum DesKeys {
     /// K1, K2, and K1 again.
     Two,
     /// Three.
@@ -27,8 +27,8 @@ impl Cipher {
     pub fn key_bytes(self) -> usize {
         match self {
             Cipher::Aes(size) => size.bytes(),
-            Cipher::TripleDes(Keys::Two) => 16,
-            Cipher::TripleDes(Keys::Three) => 24,
+            Cipher::TripleDes(DesKeys::Two) => 16,
+            Cipher::TripleDes(DesKeys::Three) => 24,
         }
     }
 
@@ -64,8 +64,8 @@ impl Cipher {
     pub fn from_key(name: &str, key_bytes: usize) -> Option<Self> {
         match (name, key_bytes) {
             ("aes", bytes) => KeySize::from_bytes(bytes).map(Cipher::Aes),
-            ("des3", 16) => Some(Cipher::TripleDes(Keys::Two)),
-            ("des3", 24) => Some(Cipher::TripleDes(Keys::Three)),
+            ("des3", 16) => Some(Cipher::TripleDes(DesKeys::Two)),
+            ("des3", 24) => Some(Cipher::TripleDes(DesKeys::Three)),
             _ => None,
         }
     }
@@ -73,7 +73,7 @@ impl Cipher {
 
 /// Blocks under one key.
 #[derive(Clone, Copy, Debug)]
-pub struct Blocks {
+pub struct BlocksJob {
     /// The cipher.
     pub cipher: Cipher,
     /// Which way.

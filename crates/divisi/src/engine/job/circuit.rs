@@ -1,7 +1,7 @@
 //! Evaluations of a circuit, and who brings and learns what.
 
 use super::own::Own;
-use crate::circuit::Held;
+use crate::circuit::HeldCircuit;
 use crate::engine::{Differ, Rows};
 use divisi_core::PartyId;
 use divisi_symmetric::gates::Adder;
@@ -10,9 +10,9 @@ use zeroize::Zeroizing;
 
 /// Evaluations of a circuit.
 #[derive(Clone)]
-pub struct Circuit {
+pub struct CircuitJob {
     /// The circuit.
-    pub circuit: Arc<Held>,
+    pub circuit: Arc<HeldCircuit>,
     /// How its words are added, if it is one of this program's own.
     pub adder: Adder,
     /// Who gives the inputs and who learns the outputs.
@@ -36,7 +36,7 @@ pub enum Between {
     Client,
 }
 
-impl Circuit {
+impl CircuitJob {
     /// The input wires of a party, by their places among all.
     #[must_use]
     pub fn wires_of(&self, party: PartyId) -> Vec<usize> {
@@ -108,7 +108,7 @@ mod tests {
         let circuit = Arc::new(hold("aes128", Adder::FewestAnds, false).unwrap());
         let [one, two] = [1, 2].map(|number| PartyId::new(number).unwrap());
         let between = Between::Parties { owners: vec![two, one], receivers: vec![two] };
-        let job = Circuit { circuit, adder: Adder::FewestAnds, between, count: 2 };
+        let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count: 2 };
         let mut rows = Rows::default();
         rows.push(&[&[0x01; 16], &[0x02; 16]]);
         rows.push(&[&[0xfe; 16], &[0x03; 16]]);

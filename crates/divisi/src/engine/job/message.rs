@@ -4,7 +4,7 @@ use divisi_symmetric::algorithm::Settings as Use;
 
 /// A hash or MAC of messages of one length. A message's nonce is its number in its batch ([`nonce`]).
 #[derive(Clone, Debug)]
-pub struct Digests {
+pub struct DigestsJob {
     /// What computes, and how.
     pub using: Use,
     /// The length of each message.
@@ -26,18 +26,18 @@ pub fn nonce(number: u64) -> [u8; 12] {
 /// Messages of one hash or MAC. A row in has the key, then the message; a row out the output, if it is to be
 /// made, then a byte that is 1 if the received tag is right, if one is to be compared.
 #[derive(Clone, Debug)]
-pub struct Messages {
+pub struct MessagesJob {
     /// What computes, and how.
     pub using: Use,
     /// The length of each key; 0 for a hash.
     pub key_bytes: usize,
     /// The messages.
-    pub messages: Vec<Message>,
+    pub messages: Vec<PublicMessage>,
 }
 
 /// What is public about a message.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct PublicMessage {
     /// Its length.
     pub bytes: usize,
     /// Bits of its last byte that are no part of it.
@@ -52,7 +52,7 @@ pub struct Message {
 
 /// Digests of digests, so many one after the other from each start. A row in has a start, a row out its end.
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct ChainJob {
     /// The hash.
     pub using: Use,
     /// How many digests follow one another.

@@ -8,12 +8,12 @@ mod numbers;
 mod own;
 mod text;
 
-pub use cipher::{Blocks, Cipher, Keys};
-pub use circuit::{Between, Circuit};
-pub use message::{Chain, Digests, Message, Messages, nonce};
-pub use numbers::{LookupJob, Op, Operation, ProgramJob, length};
+pub use cipher::{BlocksJob, Cipher, DesKeys};
+pub use circuit::{Between, CircuitJob};
+pub use message::{ChainJob, DigestsJob, MessagesJob, PublicMessage, nonce};
+pub use numbers::{LookupJob, Op, OperationJob, ProgramJob, length};
 pub use own::{Own, alike};
-pub use text::{Mode, Text, Texts, Whole};
+pub use text::{CipherMode, PublicText, TextsJob, Whole};
 
 use super::Rows;
 
@@ -23,19 +23,19 @@ use super::Rows;
 pub enum Job {
     /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit
     /// of the first byte first.
-    Circuit(Circuit),
+    Circuit(CircuitJob),
     /// Blocks of a cipher under one key, which is the row of the set-up. Rows have a block.
-    Blocks(Blocks),
+    Blocks(BlocksJob),
     /// A hash or MAC of messages of one length, under one key, which is the row of the set-up.
-    Digests(Digests),
+    Digests(DigestsJob),
     /// Texts in a mode of a block cipher, each with a key of its own.
-    Texts(Texts),
+    Texts(TextsJob),
     /// Messages of any length, each with a key of its own where there are keys.
-    Messages(Messages),
+    Messages(MessagesJob),
     /// Digests of digests.
-    Chain(Chain),
+    Chain(ChainJob),
     /// Operations on numbers and bits, of random inputs.
-    Operation(Operation),
+    Operation(OperationJob),
     /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest
     /// first; a row out the entry, a byte.
     Lookups(LookupJob),
@@ -96,11 +96,15 @@ impl Job {
             Job::Blocks(job) => job.cipher.block_bytes(),
             Job::Digests(job) => job.using.output_bytes,
             Job::Texts(job) => job.texts.get(instance).map_or(0, |text| match job.mode {
-                Mode::Gcm => 1 + text.bytes + text.tag_bytes,
-                Mode::Ecb | Mode::Ctr | Mode::Cbc | Mode::Cfb { .. } | Mode::Ofb => text.bytes,
-                Mode::Cmac if text.sealed.is_some() => 1,
-                Mode::Whole(mode) => 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes),
-                Mode::Cmac => text.tag_bytes,
+                CipherMode::Gcm => 1 + text.bytes + text.tag_bytes,
+                CipherMode::Ecb
+                | CipherMode::Ctr
+                | CipherMode::Cbc
+                | CipherMode::Cfb { .. }
+                | CipherMode::Ofb => text.bytes,
+                CipherMode::Cmac if text.sealed.is_some() => 1,
+                CipherMode::Whole(mode) => 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes),
+                CipherMode::Cmac => text.tag_bytes,
             }),
             Job::Messages(job) => job.messages.get(instance).map_or(0, |message| {
                 let made = if message.makes { job.using.output_bytes } else { 0 };

@@ -34,7 +34,7 @@ impl LookupJob {
 #[derive(Clone)]
 pub struct ProgramJob {
     /// The program.
-    pub program: Arc<crate::program::Held>,
+    pub program: Arc<crate::program::HeldProgram>,
     /// How many runs of it, one after the other.
     pub count: usize,
 }
@@ -42,7 +42,7 @@ pub struct ProgramJob {
 /// Operations on numbers and bits. What goes in is a number of four bytes, the lowest first; what comes out a
 /// number of eight, or where nothing goes in a byte that is 1 if what was made fits together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct OperationJob {
     /// Which one.
     pub op: Op,
     /// How many bits a number has that is converted from bits.

@@ -7,26 +7,26 @@ use divisi_symmetric::mode::whole::stealing::Variant;
 /// A mode of a block cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Mode {
+pub enum CipherMode {
     /// Galois/counter mode, an IV of any length.
     Gcm,
     /// One block at a time.
     Ecb,
     /// Counter mode, from a whole first counter block.
     Ctr,
-    /// Cipher block chaining, of whole blocks. What is decrypted is public: it stands in [`Text::sealed`].
+    /// Cipher block chaining, of whole blocks. What is decrypted is public: it stands in [`PublicText::sealed`].
     Cbc,
     /// Cipher feedback with segments of so many bytes, of whole segments. What is decrypted is public: it
-    /// stands in [`Text::sealed`].
+    /// stands in [`PublicText::sealed`].
     Cfb {
         /// Bytes of a segment.
         segment: usize,
     },
     /// Output feedback, which is the same both ways.
     Ofb,
-    /// A tag (CMAC): made where the direction is to encrypt, else compared with the one in [`Text::sealed`].
+    /// A tag (CMAC): made where the direction is to encrypt, else compared with the one in [`PublicText::sealed`].
     Cmac,
-    /// A text as a whole. What is decrypted is public: it stands in [`Text::sealed`].
+    /// A text as a whole. What is decrypted is public: it stands in [`PublicText::sealed`].
     Whole(Whole),
 }
 
@@ -85,27 +85,27 @@ impl Whole {
 /// of ECB, CBC and CTR the other text, of GCM a byte that is 1 if the text is authentic, then the other text,
 /// then the tag that was made; of CMAC the tag, or a byte that is 1 if it is the one received.
 #[derive(Clone, Debug)]
-pub struct Texts {
+pub struct TextsJob {
     /// The mode.
-    pub mode: Mode,
+    pub mode: CipherMode,
     /// The cipher.
     pub cipher: Cipher,
     /// The texts.
-    pub texts: Vec<Text>,
+    pub texts: Vec<PublicText>,
 }
 
-impl Texts {
+impl TextsJob {
     /// How many bytes a key of these texts has.
     #[must_use]
     pub fn key_bytes(&self) -> usize {
-        let keys = if let Mode::Whole(mode) = self.mode { mode.keys() } else { 1 };
+        let keys = if let CipherMode::Whole(mode) = self.mode { mode.keys() } else { 1 };
         keys * self.cipher.key_bytes()
     }
 }
 
 /// What is public about a text.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct PublicText {
     /// Which way.
     pub direction: Direction,
     /// The IV, or the first counter block; empty where there is none.
@@ -122,10 +122,10 @@ pub struct Text {
     pub sealed: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Text {
+impl PublicText {
     /// How many bytes of the text are secret.
     #[must_use]
-    pub fn secret_bytes(&self, mode: Mode) -> usize {
-        if self.sealed.is_some() && mode != Mode::Cmac { 0 } else { self.bytes }
+    pub fn secret_bytes(&self, mode: CipherMode) -> usize {
+        if self.sealed.is_some() && mode != CipherMode::Cmac { 0 } else { self.bytes }
     }
 }

@@ -4,15 +4,15 @@
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
 use super::super::Differ;
-use super::super::job::{Between, Circuit, Own};
-use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::job::{Between, CircuitJob, Own};
+use super::super::{Course, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbled::{self, Garbling};
 use super::manner::{CircuitProtocol, Manner};
 use super::values::evaluate;
 use super::{ONLINE, PREPROCESSING, SETUP};
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_mixed::Gmw;
 use divisi_mixed::gmw::triples_for;
 use divisi_rep3::Security;
@@ -25,7 +25,7 @@ const TRIPLES: usize = 1 << 28;
 
 /// A circuit with its owners and receivers.
 pub(super) struct Evaluations<'j> {
-    job: &'j Circuit,
+    job: &'j CircuitJob,
     program: &'j Program,
     receivers: &'j [PartyId],
     /// The owner of each input wire.
@@ -38,7 +38,7 @@ pub(super) struct Evaluations<'j> {
 impl<'j> Evaluations<'j> {
     /// # Errors
     /// Owners or receivers that do not fit.
-    pub fn new(job: &'j Circuit, manner: Manner) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j CircuitJob, manner: Manner) -> Result<Self, Unsupported> {
         let Between::Parties { owners, receivers } = &job.between else {
             return Err(Unsupported::new("the engine mixed has no clients: inputs belong to its parties"));
         };
@@ -59,16 +59,16 @@ impl<'j> Evaluations<'j> {
     }
 
     /// What is computed, for whom: nothing of how.
-    fn what(&self) -> Parameters {
+    fn what(&self) -> PublicParameters {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
-        Parameters::new("mixed")
+        PublicParameters::new("mixed")
             .with("circuit", &self.job.circuit.digest())
             .with("owners", &numbers(&self.owners))
             .with("receivers", &numbers(self.receivers))
     }
 
     /// How.
-    fn how(&self, parameters: Parameters) -> Parameters {
+    fn how(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = self.manner.describe(parameters);
         match &self.garbling {
             Some(garbling) => garbling.describe(parameters),
@@ -82,12 +82,12 @@ impl Prepared for Evaluations<'_> {
         self.manner.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
+    fn parameters(&self, count: usize) -> PublicParameters {
         self.how(self.what().with("count", &(count as u64).to_le_bytes()))
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        let how = self.how(Parameters::new("run.mixed.how"));
+        let how = self.how(PublicParameters::new("run.mixed.how"));
         vec![
             ("another circuit, or the same with other owners or receivers", self.what().digest()),
             ("the circuit in another way (--k, --protocol, --form)", how.digest()),
@@ -113,7 +113,12 @@ impl Prepared for Evaluations<'_> {
         self.job.learned(count, &outputs)
     }
 
-    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        mut session: Session,
+        _: usize,
+        _: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP);
         let gmw = Gmw::new(session, self.manner.config)?;
         if let Some(garbling) = &self.garbling {
@@ -146,7 +151,7 @@ struct Member<'p> {
     gmw: Gmw,
 }
 
-impl Party for Member<'_> {
+impl EngineParty for Member<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let Member { of, gmw } = self;
         timed(watch, PREPROCESSING, || {

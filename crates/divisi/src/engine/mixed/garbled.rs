@@ -3,14 +3,14 @@
 //! Adversary: all parties but one, semi-honest. Preprocessing is everything that needs no input.
 
 use super::super::job::Own;
-use super::super::{Party, Unsupported, Watch, timed};
-use super::manner::{Form, Manner};
+use super::super::{EngineParty, Unsupported, Watch, timed};
+use super::manner::{BitForm, Manner};
 use super::values::{learn, share};
 use super::{ONLINE, PREPROCESSING};
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Operation, Parameters as Lattice};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Counts, Parameters, PartyId};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters};
 use divisi_field::zp::P16;
 use divisi_mixed::Gmw;
 use divisi_mpgc::parameters::{MOST_GATES, ROW_BYTES, fits};
@@ -24,7 +24,7 @@ const ROWS: usize = 512 << 20;
 pub(super) struct Garbling {
     wiring: Wiring,
     way: Way,
-    form: Form,
+    form: BitForm,
 }
 
 impl Garbling {
@@ -44,14 +44,14 @@ impl Garbling {
                 "--protocol mpgc garbles at most {MOST_GATES} gates: give less, or --protocol gmw"
             )));
         }
-        let form = manner.form.unwrap_or(Form::Cot);
+        let form = manner.form.unwrap_or(BitForm::Cot);
         let way = match (form, form.hops()) {
-            (Form::Cot, _) if manner.insecure => {
+            (BitForm::Cot, _) if manner.insecure => {
                 return Err(Unsupported::new(
                     "--danger-insecure-parameters is about ciphertexts: leave it out",
                 ));
             }
-            (Form::Cot, _) => Way::Transfers,
+            (BitForm::Cot, _) => Way::Transfers,
             (_, Some(form)) => {
                 let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
                 let lattice = derive(Operation::PrivateTables, form, manner.parties, P16);
@@ -87,7 +87,7 @@ impl Garbling {
     }
 
     /// All of it among the parameters that the parties compare.
-    pub fn describe(&self, parameters: Parameters) -> Parameters {
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("garbled", self.way.name().as_bytes());
         match &self.way {
             Way::Hops(ring) => ring.parameters().describe(parameters),
@@ -118,7 +118,7 @@ impl<'p> Member<'p> {
     }
 }
 
-impl Party for Member<'_> {
+impl EngineParty for Member<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let Member { of, owners, receivers, garbler } = self;
         let garbled = timed(watch, PREPROCESSING, || {

@@ -3,12 +3,12 @@
 
 use super::super::drawn::{Drawn, from_bits};
 use super::super::job::{Job, Own};
-use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, alike};
+use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike};
 use super::manner::Manner;
 use super::values::evaluate;
 use super::{ONLINE, SETUP};
 use crate::engine::drawn::KNOWN;
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_mixed::Gmw;
 
 /// Texts or messages as circuits.
@@ -31,8 +31,8 @@ impl Prepared for Known<'_> {
         self.manner.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("mixed known answers").with("circuits", &self.drawn.digest());
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("mixed known answers").with("circuits", &self.drawn.digest());
         self.manner.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
@@ -48,7 +48,12 @@ impl Prepared for Known<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        mut session: Session,
+        _: usize,
+        _: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP);
         let gmw = Gmw::new(session, self.manner.config)?;
         Ok(Box::new(Learner { of: self, gmw, openings: 0 }))
@@ -63,7 +68,7 @@ struct Learner<'p> {
     openings: u64,
 }
 
-impl Party for Learner<'_> {
+impl EngineParty for Learner<'_> {
     fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
         let Learner { of, gmw, openings } = self;
         let (mut rest, mut all) = (own.as_slice(), Vec::new());

@@ -1,8 +1,8 @@
 //! How the engine computes: among how many, with which transfers. Public, the same at all parties.
 
-use super::super::{Settings, Unsupported, parties};
-use divisi_core::Parameters;
-use divisi_ot::Config;
+use super::super::{EngineSettings, Unsupported, parties};
+use divisi_core::PublicParameters;
+use divisi_ot::SetupConfig;
 use divisi_rep3::Security;
 
 /// How the engine computes.
@@ -11,9 +11,9 @@ pub struct Manner {
     /// How many parties.
     pub parties: usize,
     /// Parameters of the transfers.
-    pub config: Config,
+    pub config: SetupConfig,
     /// How random bits are made, if that was said.
-    pub form: Option<Form>,
+    pub form: Option<BitForm>,
     /// Whether the lattices are those of tests.
     pub insecure: bool,
     /// How circuits are evaluated, if that was said.
@@ -45,28 +45,28 @@ impl CircuitProtocol {
 
 /// How random bits shared in both worlds are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum BitForm {
     /// By correlated transfers.
     Cot,
     /// By ciphertexts.
     Ciphertexts(divisi_bgv::parameters::Form),
 }
 
-impl Form {
+impl BitForm {
     /// All of them.
-    pub const ALL: [Form; 4] = [
-        Form::Cot,
-        Form::Ciphertexts(divisi_bgv::parameters::Form::LeanTree),
-        Form::Ciphertexts(divisi_bgv::parameters::Form::LeanRing),
-        Form::Ciphertexts(divisi_bgv::parameters::Form::Paper),
+    pub const ALL: [BitForm; 4] = [
+        BitForm::Cot,
+        BitForm::Ciphertexts(divisi_bgv::parameters::Form::LeanTree),
+        BitForm::Ciphertexts(divisi_bgv::parameters::Form::LeanRing),
+        BitForm::Ciphertexts(divisi_bgv::parameters::Form::Paper),
     ];
 
     /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Form::Cot => "cot",
-            Form::Ciphertexts(form) => form.name(),
+            BitForm::Cot => "cot",
+            BitForm::Ciphertexts(form) => form.name(),
         }
     }
 
@@ -74,16 +74,16 @@ impl Form {
     #[must_use]
     pub fn hops(self) -> Option<divisi_bgv::parameters::Form> {
         match self {
-            Form::Cot => None,
-            Form::Ciphertexts(form) => Some(form),
+            BitForm::Cot => None,
+            BitForm::Ciphertexts(form) => Some(form),
         }
     }
 
     /// What is measured to be best among so many (docs/mixed.md, 11): transfers are quadratic in all,
     /// products along a tree are not.
     #[must_use]
-    pub fn usual(parties: usize) -> Form {
-        if parties <= 20 { Form::ALL[0] } else { Form::ALL[1] }
+    pub fn usual(parties: usize) -> BitForm {
+        if parties <= 20 { BitForm::ALL[0] } else { BitForm::ALL[1] }
     }
 }
 
@@ -107,7 +107,7 @@ impl Manner {
     ///
     /// # Errors
     /// What to correct.
-    pub fn new(settings: &Settings) -> Result<Manner, Unsupported> {
+    pub fn new(settings: &EngineSettings) -> Result<Manner, Unsupported> {
         if settings.security == Security::Malicious {
             return Err(Unsupported::new(
                 "the engine mixed protects from curious parties only: leave --security out, or give semi-honest",
@@ -122,13 +122,13 @@ impl Manner {
         if settings.is_streamed() {
             return Err(Unsupported::new("the engine mixed keeps circuits in memory: leave --streamed out"));
         }
-        let mut config = Config::default();
+        let mut config = SetupConfig::default();
         if let Some(k) = settings.own.get(K) {
             let wrong = || Unsupported::new(format!("--k is {k}: give 1 to 8"));
             config.k = k.parse().ok().filter(|k| (1..=8).contains(k)).ok_or_else(wrong)?;
         }
         let named = |name: &String| {
-            let form = Form::ALL.into_iter().find(|form| form.name() == name);
+            let form = BitForm::ALL.into_iter().find(|form| form.name() == name);
             form.ok_or_else(|| {
                 Unsupported::new(format!("--form is {name}: give cot, lean-tree, lean-ring or paper"))
             })
@@ -142,7 +142,7 @@ impl Manner {
             })
         };
         let circuits = settings.own.get(PROTOCOL).map(circuits).transpose()?;
-        Ok(Manner { parties: parties(&super::Mixed, settings), config, form, insecure, circuits })
+        Ok(Manner { parties: parties(&super::MixedEngine, settings), config, form, insecure, circuits })
     }
 
     /// That nothing is said about random bits, for circuits, which have none.
@@ -179,7 +179,7 @@ impl Manner {
 
     /// All of it among the parameters that the parties compare at the start of a session.
     #[must_use]
-    pub fn describe(&self, parameters: Parameters) -> Parameters {
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         self.config.describe(parameters).with("security", Security::SemiHonest.name().as_bytes())
     }
 }
@@ -190,16 +190,22 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let usual = Settings { security: Security::SemiHonest, ..Settings::default() };
+        let usual = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
         assert_eq!(
             Manner::new(&usual.clone().among(7)).unwrap(),
-            Manner { parties: 7, config: Config::default(), form: None, insecure: false, circuits: None }
+            Manner {
+                parties: 7,
+                config: SetupConfig::default(),
+                form: None,
+                insecure: false,
+                circuits: None
+            }
         );
         assert_eq!(Manner::new(&usual.clone().with(K, 2)).unwrap().config.k, 2);
         for wrong in [
-            Settings::default(),
-            Settings { threads: 2, ..usual.clone() },
-            Settings { statistical: Some(40), ..usual.clone() },
+            EngineSettings::default(),
+            EngineSettings { threads: 2, ..usual.clone() },
+            EngineSettings { statistical: Some(40), ..usual.clone() },
             usual.clone().with(K, 9),
             usual.clone().with(K, "x"),
             usual.clone().with("streamed", ""),

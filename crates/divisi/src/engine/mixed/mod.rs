@@ -12,7 +12,7 @@ mod values;
 mod work;
 
 use super::job::Job;
-use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
+use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
 use divisi_rep3::Security;
 use evaluations::Evaluations;
 use known::Known;
@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
 /// The engine of GMW, and of threshold BGV above it.
-pub struct Mixed;
+pub struct MixedEngine;
 
 const SETUP: &str = "setup";
 const PREPROCESSING: &str = divisi_mixed::gmw::PREPROCESSING;
@@ -38,7 +38,7 @@ const PHASES: &[Clock] = &[
     ("verification", &["verification"]),
 ];
 
-impl Engine for Mixed {
+impl Engine for MixedEngine {
     fn name(&self) -> &'static str {
         "mixed"
     }
@@ -59,7 +59,7 @@ impl Engine for Mixed {
         Security::SemiHonest
     }
 
-    fn phases(&self, _: &Settings) -> &'static [Clock] {
+    fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
         PHASES
     }
 
@@ -67,15 +67,19 @@ impl Engine for Mixed {
         manner::OPTIONS
     }
 
-    fn statistical_bits(&self, _: &Settings) -> Option<u32> {
+    fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {
         None
     }
 
-    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+    fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
         Manner::new(settings).map(drop)
     }
 
-    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(
+        &self,
+        job: &'j Job,
+        settings: &EngineSettings,
+    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         super::check(self, settings)?;
         let manner = Manner::new(settings)?;
         match job {
@@ -96,7 +100,7 @@ impl Engine for Mixed {
         }
     }
 
-    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+    fn facts(&self, settings: &EngineSettings) -> Map<String, Value> {
         members(json!({ "security": settings.security.name() }))
     }
 

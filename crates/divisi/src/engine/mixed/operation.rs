@@ -2,8 +2,8 @@
 //! out.
 
 use super::super::Unsupported;
-use super::super::job::{Op, Operation, Own};
-use super::manner::{Form, Manner};
+use super::super::job::{Op, OperationJob, Own};
+use super::manner::{BitForm, Manner};
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_field::zp::{Modulus, P32};
@@ -16,10 +16,10 @@ pub(super) const BATCH: usize = 1 << 21;
 
 /// An operation, how, and the rings that it needs.
 pub(super) struct Operations {
-    pub job: Operation,
+    pub job: OperationJob,
     pub manner: Manner,
     /// How random bits are made, where there are any.
-    pub form: Option<Form>,
+    pub form: Option<BitForm>,
     pub plain: Modulus,
     pub bits: Option<Arc<Ring>>,
     /// Of triples, or of private tables.
@@ -32,13 +32,13 @@ pub(super) fn table(i: usize) -> [u64; 2] {
 }
 
 /// An entry of the table of an item: public tables are all the same.
-pub(super) fn entry(job: Operation, item: usize, at: usize) -> u64 {
+pub(super) fn entry(job: OperationJob, item: usize, at: usize) -> u64 {
     let item = if job.private { item } else { 0 };
     ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
 }
 
 /// What comes out of an item, by its number in the batch and what went in.
-pub(crate) fn expected(job: Operation) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
+pub(crate) fn expected(job: OperationJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
     Box::new(move |number, input| {
         if job.op.is_random() {
             return Some(vec![1]);
@@ -57,7 +57,7 @@ pub(crate) fn expected(job: Operation) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u
 impl Operations {
     /// # Errors
     /// What cannot be computed so.
-    pub fn new(job: Operation, manner: Manner) -> Result<Self, Unsupported> {
+    pub fn new(job: OperationJob, manner: Manner) -> Result<Self, Unsupported> {
         if job.count > MOST {
             return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
         }
@@ -82,18 +82,18 @@ impl Operations {
         if manner.form.is_some() && !has_bits {
             return Err(Unsupported::new(format!("{} has no forms: leave --form out", job.op.name())));
         }
-        let form = has_bits.then(|| manner.form.unwrap_or(Form::usual(manner.parties)));
+        let form = has_bits.then(|| manner.form.unwrap_or(BitForm::usual(manner.parties)));
         let ring = |operation, form| {
             let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
             let lattice = derive(operation, form, manner.parties, P32);
             let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
             Ring::new(lattice).map(Arc::new).ok_or_else(|| Unsupported::new("a prime without a transform"))
         };
-        let hops = form.and_then(Form::hops).filter(|_| private);
+        let hops = form.and_then(BitForm::hops).filter(|_| private);
         let bits = match form {
             // private tables by hops take no random bits
             _ if hops.is_some() => None,
-            Some(Form::Ciphertexts(form)) => Some(ring(parameters::Operation::Bits, form)?),
+            Some(BitForm::Ciphertexts(form)) => Some(ring(parameters::Operation::Bits, form)?),
             _ => None,
         };
         let tree = parameters::Form::LeanTree;

@@ -6,14 +6,14 @@
 
 use super::super::Differ;
 use super::super::job::{Op, Own};
-use super::super::{Course, Party, Prepared, Rows, members};
+use super::super::{Course, EngineParty, Prepared, Rows, members};
 use super::SETUP;
-use super::manner::Form;
+use super::manner::BitForm;
 use super::operation::{BATCH, Operations, bytes, words};
 use super::work::{Member, Run};
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_bgv::{Keys, Sampler};
-use divisi_core::{Abort, Parameters, PartyId, Prg, Session};
+use divisi_core::{Abort, PartyId, Prg, PublicParameters, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::{Gmw, Mixed};
 use divisi_net::{Machine, World};
@@ -26,13 +26,13 @@ impl Prepared for Operations {
         self.manner.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("mixed operations")
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("mixed operations")
             .with("op", self.job.op.name().as_bytes())
             .with("bits", &(self.job.bits as u64).to_le_bytes())
             .with("entries", &(self.job.entries as u64).to_le_bytes())
             .with("private", &[u8::from(self.job.private)])
-            .with("form", self.form.map_or("", Form::name).as_bytes())
+            .with("form", self.form.map_or("", BitForm::name).as_bytes())
             .with("count", &(count as u64).to_le_bytes());
         let rings = self.bits.iter().chain(&self.numbers);
         self.manner.describe(rings.fold(parameters, |all, ring| ring.parameters().describe(all)))
@@ -112,7 +112,12 @@ impl Prepared for Operations {
         Ok((0..count).flat_map(row).collect())
     }
 
-    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        mut session: Session,
+        _: usize,
+        _: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP);
         let run = match (self.job.op, &self.numbers) {
             (op, Some(ring)) if matches!(op, Op::E2a | Op::A2e | Op::TripleArith) || self.by_hops() => {
@@ -132,7 +137,7 @@ impl Prepared for Operations {
         let ring = self.bits.as_ref().or(self.numbers.as_ref()).map(|ring| ring.parameters());
         members(json!({
             "op": self.job.op.name(),
-            "form": self.form.map(Form::name),
+            "form": self.form.map(BitForm::name),
             "bits": (self.job.op == Op::B2a).then_some(self.job.bits),
             "entries": (self.job.op == Op::Lookup).then_some(self.job.entries),
             "private": (self.job.op == Op::Lookup).then_some(self.job.private),

@@ -4,13 +4,13 @@
 
 use super::super::Differ;
 use super::super::job::{Own, ProgramJob, length};
-use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
-use super::manner::{Form, Manner};
+use super::super::{Course, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::manner::{BitForm, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
 use crate::failure::Failure;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{self, Parameters as Lattice};
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
 use divisi_program::plain::{Entries, evaluate};
@@ -26,7 +26,7 @@ const INPUT: Step = step!("program.inputs");
 pub(super) struct Programs<'j> {
     job: &'j ProgramJob,
     manner: Manner,
-    form: Form,
+    form: BitForm,
     plain: Modulus,
     bits: Option<Arc<Ring>>,
     numbers: Option<Arc<Ring>>,
@@ -43,7 +43,7 @@ impl<'j> Programs<'j> {
                 about.parties, manner.parties, about.parties
             )));
         }
-        let form = manner.form.unwrap_or(Form::usual(manner.parties));
+        let form = manner.form.unwrap_or(BitForm::usual(manner.parties));
         let ring = |operation, form| {
             let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
             let lattice = derive(operation, form, manner.parties, P32);
@@ -53,7 +53,7 @@ impl<'j> Programs<'j> {
         // keys of a kind that is not used are not made
         let (has_bits, has_products) = (about.cost.random_bits() > 0, about.cost.triples() > 0);
         let bits = match form {
-            Form::Ciphertexts(form) if has_bits => Some(ring(parameters::Operation::Bits, form)?),
+            BitForm::Ciphertexts(form) if has_bits => Some(ring(parameters::Operation::Bits, form)?),
             _ => None,
         };
         let tree = parameters::Form::LeanTree;
@@ -93,7 +93,7 @@ pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b
 /// Inputs to measure it with, as a row: an application's own, or random ones that are right.
 ///
 /// # Errors
-/// As [`crate::program::Held::samples`].
+/// As [`crate::program::HeldProgram::samples`].
 pub(crate) fn samples(job: &ProgramJob, draw: &mut dyn FnMut(u64) -> u64) -> Result<Own, Failure> {
     let mut row = Own::default();
     job.program.samples(draw)?.iter().for_each(|entries| encode(entries, &mut row));
@@ -121,8 +121,8 @@ impl Prepared for Programs<'_> {
         self.manner.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("mixed program")
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("mixed program")
             .with("program", &self.job.program.digest())
             .with("form", self.form.name().as_bytes())
             .with("count", &(count as u64).to_le_bytes());
@@ -131,7 +131,7 @@ impl Prepared for Programs<'_> {
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        let program = Parameters::new("run.mixed.program").with("program", &self.job.program.digest());
+        let program = PublicParameters::new("run.mixed.program").with("program", &self.job.program.digest());
         vec![
             ("another program, or the same with other circuits", program.digest()),
             ("the program in another way (--form, --k, --parties)", self.parameters(0).digest()),
@@ -184,7 +184,12 @@ impl Prepared for Programs<'_> {
         Ok(row)
     }
 
-    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        mut session: Session,
+        _: usize,
+        _: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP);
         let gmw = Gmw::new(session, self.manner.config)?;
         let mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
@@ -217,7 +222,7 @@ struct Member<'p> {
     mixed: Mixed,
 }
 
-impl Party for Member<'_> {
+impl EngineParty for Member<'_> {
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let Member { of, mixed } = self;
         let held = &*of.job.program;

@@ -4,14 +4,19 @@
 
 use super::super::job::Own;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Job, PartyId, Step, step};
-use divisi_mixed::{Bit, Gmw};
+use divisi_core::{Abort, Boolean, PartyId, ProgramRun, Step, step};
+use divisi_mixed::{Gmw, GmwBit};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
 
 /// Shares of all inputs: `own` has this party's wires, one to a byte, instance after instance.
-pub(super) fn share(gmw: &mut Gmw, owners: &[PartyId], count: usize, own: &[u8]) -> Result<Vec<Bit>, Abort> {
+pub(super) fn share(
+    gmw: &mut Gmw,
+    owners: &[PartyId],
+    count: usize,
+    own: &[u8],
+) -> Result<Vec<GmwBit>, Abort> {
     let me = gmw.session().me();
     let width = owners.iter().filter(|owner| **owner == me).count();
     if own.len() != width * count {
@@ -23,7 +28,7 @@ pub(super) fn share(gmw: &mut Gmw, owners: &[PartyId], count: usize, own: &[u8])
         let mut values = None;
         if *owner == me {
             let lane = |i: usize| u64::from(own.get(i * width + wire).copied().unwrap_or(0));
-            values = Some(Bit::of((0..count).map(lane)));
+            values = Some(GmwBit::of((0..count).map(lane)));
             wire += 1;
         }
         inputs.push(gmw.input(*owner, count, values.as_ref())?);
@@ -32,7 +37,12 @@ pub(super) fn share(gmw: &mut Gmw, owners: &[PartyId], count: usize, own: &[u8])
 }
 
 /// Outputs to their receivers: at one of them all wires, one to a byte, instance after instance.
-pub(super) fn learn(gmw: &mut Gmw, receivers: &[PartyId], count: usize, bits: &[Bit]) -> Result<Own, Abort> {
+pub(super) fn learn(
+    gmw: &mut Gmw,
+    receivers: &[PartyId],
+    count: usize,
+    bits: &[GmwBit],
+) -> Result<Own, Abort> {
     let outputs = gmw.output(receivers, bits)?.unwrap_or_default();
     let rows = (0..if outputs.is_empty() { 0 } else { count })
         .flat_map(|lane| outputs.iter().map(move |bit| bit.lane(lane) as u8));
@@ -49,7 +59,7 @@ pub(super) fn evaluate(
     own: &[u8],
 ) -> Result<Own, Abort> {
     let inputs = share(gmw, owners, count, own)?;
-    let mut jobs = [Job::new(program, inputs)];
+    let mut jobs = [ProgramRun::new(program, inputs)];
     gmw.run(&mut jobs)?;
     let [job] = jobs;
     learn(gmw, receivers, count, &job.wires)

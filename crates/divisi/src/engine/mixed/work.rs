@@ -3,14 +3,14 @@
 //! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest.
 
 use super::super::job::{Op, Own};
-use super::super::{Party, Watch, members, timed};
+use super::super::{EngineParty, Watch, members, timed};
 use super::operation::{Operations, bytes, entry, table, words};
 use super::{ONLINE, PREPROCESSING};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Convert, Counts, PartyId, Session, Step, step};
 use divisi_mixed::private::Masked;
-use divisi_mixed::{Bit, Mixed, Num, arithmetic, convert};
+use divisi_mixed::{GmwBit, Mixed, Num, arithmetic, convert};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
@@ -37,7 +37,7 @@ pub(super) struct Member<'p> {
     pub run: Run,
 }
 
-impl Party for Member<'_> {
+impl EngineParty for Member<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (of, inputs) = (self.of, Zeroizing::new(words(own)));
         let wanted = if of.job.op.is_random() { 0 } else { count };
@@ -117,8 +117,8 @@ fn convert_all(
             })?;
             timed(watch, ONLINE, || {
                 online(mixed);
-                let bit = |j: usize| Bit::of(inputs.iter().map(move |x| x >> j & 1));
-                let out: Num = mixed.convert((0..of.job.bits).map(bit).collect::<Vec<Bit>>())?;
+                let bit = |j: usize| GmwBit::of(inputs.iter().map(move |x| x >> j & 1));
+                let out: Num = mixed.convert((0..of.job.bits).map(bit).collect::<Vec<GmwBit>>())?;
                 Ok(bytes(out.shares().iter().copied()))
             })
         }
@@ -129,7 +129,7 @@ fn convert_all(
             })?;
             timed(watch, ONLINE, || {
                 online(mixed);
-                let out: Vec<Bit> = mixed.convert(Num::new(Hidden::from(inputs)))?;
+                let out: Vec<GmwBit> = mixed.convert(Num::new(Hidden::from(inputs)))?;
                 let row = |lane: usize| out.iter().rev().fold(0, |row, bit| row << 1 | bit.lane(lane));
                 Ok(bytes((0..count).map(row)))
             })
@@ -160,7 +160,7 @@ fn look_up(
     let table: Vec<u64> = all.map(|(item, at)| entry(of.job, item, at)).collect();
     timed(watch, ONLINE, || {
         mixed.session().phase(ONLINE);
-        let x: Vec<Bit> = (0..width).map(|j| Bit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
+        let x: Vec<GmwBit> = (0..width).map(|j| GmwBit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
         let out = if of.job.private {
             // the first party's, as a sharing
             let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
@@ -193,7 +193,7 @@ fn look_up_by_hops(
     })?;
     timed(watch, ONLINE, || {
         session.phase(ONLINE);
-        let x: Vec<Bit> = (0..width).map(|j| Bit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
+        let x: Vec<GmwBit> = (0..width).map(|j| GmwBit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
         Ok(bytes(tables.look_up(session, &x)?.shares().iter().copied()))
     })
 }

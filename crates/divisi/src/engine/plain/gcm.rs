@@ -1,17 +1,17 @@
 //! AES-GCM in the clear, message by message.
 
 use super::super::Rows;
-use super::super::job::{Text, Texts};
+use super::super::job::{PublicText, TextsJob};
 use divisi_core::{Abort, Bytes, Plain, Step, step};
 use divisi_symmetric::aes;
 use divisi_symmetric::batch::long_iv;
-use divisi_symmetric::mode::gcm::{Key, interleaved};
+use divisi_symmetric::mode::gcm::{TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
 
 const GCM: Step = step!("gcm");
 
 /// The rows of all texts: whether it is authentic, the other text, the tag that was made.
-pub(super) fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
+pub(super) fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let mut all = Vec::new();
     for (text, row) in job.texts.iter().zip(rows.iter()) {
         let (key, secret) = row.split_at(job.cipher.key_bytes().min(row.len()));
@@ -23,12 +23,12 @@ pub(super) fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
 }
 
 /// One text; nothing if it is not authentic.
-fn one(text: &Text, key: &[u8], secret: &[u8]) -> Result<Vec<u8>, Abort> {
+fn one(text: &PublicText, key: &[u8], secret: &[u8]) -> Result<Vec<u8>, Abort> {
     let e = &mut Plain;
     let misfit = || Abort::Misuse { step: GCM, what: "an IV or a tag that GCM here does not take" };
     let key: Vec<_> = key.iter().map(|byte| e.public(&[*byte])).collect();
     let round_keys = aes::expand(e, &key)?;
-    let key = Key::new(e, round_keys, Steps::new(16, 1024).ok_or_else(misfit)?)?;
+    let key = TextsKey::new(e, round_keys, Steps::new(16, 1024).ok_or_else(misfit)?)?;
     if let Some((ciphertext, tag)) = &text.sealed {
         let Some(opened) = long_iv::open(e, &key, &text.iv, &text.aad, ciphertext, tag)? else {
             return Ok(Vec::new());

@@ -6,13 +6,13 @@ mod gcm;
 
 use super::groups::{Group, Walk, groups};
 use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
-use super::job::{Cipher, Job, Messages, Mode, Own, Texts};
+use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::whole;
 use super::{
-    Adversary, Clock, Course, Differ, Engine, Party, Prepared, Rows, Settings, Unsupported, Watch, alike,
-    timed,
+    Adversary, Clock, Course, Differ, Engine, EngineParty, EngineSettings, Prepared, Rows, Unsupported,
+    Watch, alike, timed,
 };
-use divisi_core::{Abort, Bytes, Counts, Opens, Parameters, Plain, PlainBit, Session};
+use divisi_core::{Abort, Bytes, Counts, Opens, Plain, PlainBit, PublicParameters, Session};
 use divisi_symmetric::aes;
 use divisi_symmetric::batch::{Function, byte_values};
 use divisi_symmetric::des::TripleKey;
@@ -42,7 +42,7 @@ impl Engine for InTheClear {
         Adversary::Nobody
     }
 
-    fn phases(&self, _: &Settings) -> &'static [Clock] {
+    fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
         PHASES
     }
 
@@ -51,15 +51,15 @@ impl Engine for InTheClear {
         &["mode", "protocol"]
     }
 
-    fn statistical_bits(&self, _: &Settings) -> Option<u32> {
+    fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {
         None
     }
 
-    fn check(&self, _: &Settings) -> Result<(), Unsupported> {
+    fn check(&self, _: &EngineSettings) -> Result<(), Unsupported> {
         Ok(())
     }
 
-    fn prepare<'j>(&self, job: &'j Job, _: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         match job {
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Ok(Box::new(Known { job })),
             Job::Circuit(_)
@@ -84,8 +84,8 @@ impl Prepared for Known<'_> {
         1
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        Parameters::new("plain").with("count", &(count as u64).to_le_bytes())
+    fn parameters(&self, count: usize) -> PublicParameters {
+        PublicParameters::new("plain").with("count", &(count as u64).to_le_bytes())
     }
 
     fn course(&self, warmup: usize) -> Course {
@@ -101,7 +101,7 @@ impl Prepared for Known<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         Ok(Box::new(Alone { job: self.job, session }))
     }
 }
@@ -111,13 +111,13 @@ struct Alone<'p> {
     session: Session,
 }
 
-impl Party for Alone<'_> {
+impl EngineParty for Alone<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         self.session.phase("online");
         let rows = Rows::cut(own.to_vec(), (0..count).map(|i| self.job.input_bytes(i)));
         let out = timed(watch, "online", || match self.job {
-            Job::Texts(job) if job.mode == Mode::Gcm => gcm::texts(job, &rows),
-            Job::Texts(job) if matches!(job.mode, Mode::Whole(_)) => whole(job, &rows),
+            Job::Texts(job) if job.mode == CipherMode::Gcm => gcm::texts(job, &rows),
+            Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => whole(job, &rows),
             Job::Texts(job) => texts(job, &rows),
             Job::Messages(job) => messages(job, &rows),
             Job::Chain(job) => {
@@ -152,7 +152,7 @@ fn values(bytes: Vec<divisi_symmetric::batch::SecretByte<Plain>>) -> Result<Vec<
 }
 
 /// Texts as wholes, batch by batch.
-fn whole(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
+fn whole(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let mut all = whole::refused(job);
     for batch in whole::batches(job) {
         let (key, text) = (public(&batch.keys(rows)), public(&batch.secret(rows)));
@@ -162,7 +162,7 @@ fn whole(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
 }
 
 /// Texts of a mode without GHASH, over either cipher.
-fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
+fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let mut all = vec![Vec::new(); job.texts.len()];
     for group in groups(job) {
         let results = match job.cipher {
@@ -186,7 +186,7 @@ fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
         for (place, result) in results {
             let received = job.texts.get(place).and_then(|text| text.sealed.as_ref()).map(|(_, tag)| tag);
             let row = match received {
-                Some(tag) if job.mode == Mode::Cmac => vec![u8::from(*tag == result)],
+                Some(tag) if job.mode == CipherMode::Cmac => vec![u8::from(*tag == result)],
                 _ => result,
             };
             if let Some(to) = all.get_mut(place) {
@@ -214,7 +214,7 @@ fn through<C: Doubles<Plain> + Clone>(
 }
 
 /// Hashes and MACs.
-fn messages(job: &Messages, rows: &Rows) -> Result<Vec<u8>, Abort> {
+fn messages(job: &MessagesJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let (key, messages) = keys_and_messages(job, rows);
     let function = Function::prepare(&mut Plain, &job.using, &public(&key))?;
     let outputs = values(outputs(&mut Plain, job, &function, public(&messages), |_, state| Ok(state))?)?;

@@ -5,11 +5,13 @@
 //! with nothing else.
 
 use super::super::job::{Between, Job, Own};
-use super::super::{Course, Differ, Mark, Party, Prepared, Rows, Settings, Unsupported, Watch, timed};
+use super::super::{
+    Course, Differ, EngineParty, EngineSettings, Moment, Prepared, Rows, Unsupported, Watch, timed,
+};
 use super::strands::{Columns, INPUT, ONLINE, Ready, SETUP, Task, What, segment};
 use super::{AES_ALONE, CHUNKS, OUTPUTS, facts, statistical};
-use crate::circuit::Held;
-use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, settle};
+use crate::circuit::HeldCircuit;
+use divisi_core::{Abort, Check, Counts, Direction, PhaseCounts, PublicParameters, Session, settle};
 use divisi_net::{Machine, Permits, World};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::open::Answer;
@@ -26,13 +28,13 @@ const BATCH_BYTES: usize = 1 << 25;
 pub(super) struct Dealt<'j> {
     job: &'j Job,
     task: Task,
-    settings: Settings,
+    settings: EngineSettings,
 }
 
 impl<'j> Dealt<'j> {
     /// # Errors
     /// What the engine cannot do.
-    pub fn new(job: &'j Job, settings: &Settings) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let what = match job {
             Job::Blocks(job) => {
                 let size = job.cipher.aes().ok_or_else(|| Unsupported::new(AES_ALONE))?;
@@ -40,7 +42,7 @@ impl<'j> Dealt<'j> {
             }
             Job::Digests(job) => What::Function(job.using.clone()),
             Job::Circuit(job) => match (&*job.circuit, &job.between) {
-                (Held::Program(_), Between::Client) => What::Circuit(Arc::clone(&job.circuit)),
+                (HeldCircuit::Program(_), Between::Client) => What::Circuit(Arc::clone(&job.circuit)),
                 _ => return Err(Unsupported::new("a circuit that no client deals inputs for")),
             },
             Job::Operation(_) | Job::Program(_) => {
@@ -118,7 +120,7 @@ impl Prepared for Dealt<'_> {
         super::PARTIES
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
+    fn parameters(&self, count: usize) -> PublicParameters {
         let task = &self.task;
         let (bits, decrypt) = match (&task.what, self.job) {
             (What::Aes { direction, .. }, Job::Blocks(job)) => {
@@ -126,7 +128,7 @@ impl Prepared for Dealt<'_> {
             }
             _ => (0, false),
         };
-        Parameters::new("bench")
+        PublicParameters::new("bench")
             .with("protocol", task.protocol.name().as_bytes())
             .with("security", task.security.name().as_bytes())
             .with("rounds", format!("{:?}", task.rounds).as_bytes())
@@ -183,7 +185,12 @@ impl Prepared for Dealt<'_> {
         Ok(rows)
     }
 
-    fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        session: Session,
+        count: usize,
+        own: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let others = (1..self.strands(count)).map(|_| session.strand()).collect::<Result<Vec<_>, _>>()?;
         let permits = session.permits();
         let engine = |session| {
@@ -223,12 +230,12 @@ struct Holder<'p> {
     permits: Permits,
 }
 
-impl Party for Holder<'_> {
+impl EngineParty for Holder<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let dealt = self.dealt;
         let chunks = timed(watch, SETUP, || agree(&mut self.engines, &parted(own), count, dealt))?;
         watch.meet(ONLINE)?;
-        let start = Mark::now();
+        let start = Moment::now();
         let outputs =
             segment(&mut self.engines, &dealt.task, &self.ready, &chunks, start, &self.permits, watch)?;
         watch.meet(OUTPUTS)?;
@@ -348,19 +355,19 @@ fn with_setup(setup: &Counts, repetition: Counts) -> Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::job::{Blocks, Cipher};
+    use super::super::super::job::{BlocksJob, Cipher};
     use super::*;
     use divisi_symmetric::aes::KeySize;
 
     fn blocks(count: usize) -> Job {
-        Job::Blocks(Blocks { cipher: Cipher::Aes(KeySize::Aes128), direction: Direction::Encrypt, count })
+        Job::Blocks(BlocksJob { cipher: Cipher::Aes(KeySize::Aes128), direction: Direction::Encrypt, count })
     }
 
     #[test]
     fn strands_are_as_many_as_there_are_chunks_for() {
         let job = blocks(100_000);
         let strands = |threads, count| {
-            let settings = Settings { threads, ..Settings::default() };
+            let settings = EngineSettings { threads, ..EngineSettings::default() };
             Dealt::new(&job, &settings).unwrap().strands(count)
         };
         assert_eq!((strands(1, 100_000), strands(2, 100_000), strands(8, 1)), (1, 2, 1));
@@ -369,7 +376,7 @@ mod tests {
     #[test]
     fn what_is_dealt_comes_together_again() {
         let job = blocks(3);
-        let dealt = Dealt::new(&job, &Settings::default()).unwrap();
+        let dealt = Dealt::new(&job, &EngineSettings::default()).unwrap();
         let mut rows = Rows::default();
         (0..3u8).for_each(|i| rows.push(&[&[i; 15], &[7]]));
         let owns = dealt.deal(&rows);

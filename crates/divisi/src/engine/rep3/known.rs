@@ -2,19 +2,21 @@
 
 use super::super::groups::{Walk, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
-use super::super::job::{self, Job, Messages, Mode, Own, Texts};
+use super::super::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::super::whole;
-use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, timed};
+use super::super::{
+    Course, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, timed,
+};
 use super::AES_ALONE;
 use super::strands::ONLINE;
-use divisi_core::{Abort, Counts, Lanes as _, Parameters, Session, Step, settle, step};
+use divisi_core::{Abort, Counts, Lanes as _, PublicParameters, Session, Step, settle, step};
 use divisi_net::{Machine, World};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::batch::{self, byte_values};
-use divisi_symmetric::mode::gcm::{Key, TagLength, interleaved};
+use divisi_symmetric::mode::gcm::{TagLength, TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
-use divisi_symphony::many::{self, Outcome, Text, many};
+use divisi_symphony::many::{self, Outcome, OwnedText, many};
 use divisi_symphony::tags;
 
 const KNOWN: Step = step!("known");
@@ -36,9 +38,9 @@ pub(super) struct Known<'j> {
 impl<'j> Known<'j> {
     /// # Errors
     /// An IV or a tag that GCM here does not take.
-    pub fn new(job: &'j Job, settings: &Settings) -> Result<Self, Unsupported> {
-        if let Job::Texts(Texts { mode: Mode::Gcm, texts, .. }) = job {
-            let takes = |text: &super::super::job::Text| {
+    pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
+        if let Job::Texts(TextsJob { mode: CipherMode::Gcm, texts, .. }) = job {
+            let takes = |text: &super::super::job::PublicText| {
                 !text.iv.is_empty() && TagLength::from_bits_even_short(8 * text.tag_bytes).is_ok()
             };
             let instances: Vec<usize> =
@@ -52,12 +54,12 @@ impl<'j> Known<'j> {
             if texts.cipher.aes().is_none() {
                 return Err(Unsupported::new(AES_ALONE));
             }
-            if texts.mode == Mode::Cmac {
+            if texts.mode == CipherMode::Cmac {
                 return Err(Unsupported::new("a mode that the engine rep3 has not"));
             }
         }
         let rounds = super::rounds(settings);
-        if rounds == Rounds::Constant && matches!(job, Job::Texts(Texts { mode: Mode::Gcm, .. })) {
+        if rounds == Rounds::Constant && matches!(job, Job::Texts(TextsJob { mode: CipherMode::Gcm, .. })) {
             return Err(Unsupported::new(GCM_BY_LEVELS));
         }
         Ok(Known { job, protocol: settings.choice.protocol(), security: settings.security, rounds })
@@ -67,14 +69,14 @@ impl<'j> Known<'j> {
     /// takes.
     fn pieces(&self, rows: &Rows) -> Vec<Vec<u8>> {
         match self.job {
-            Job::Texts(job) if job.mode == Mode::Gcm => {
+            Job::Texts(job) if job.mode == CipherMode::Gcm => {
                 let halves = |row: &[u8]| {
                     let (key, text) = row.split_at(job.cipher.key_bytes().min(row.len()));
                     [key.to_vec(), text.to_vec()]
                 };
                 rows.iter().flat_map(halves).collect()
             }
-            Job::Texts(job) if matches!(job.mode, Mode::Whole(_)) => {
+            Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
                 let pieces = |batch: &whole::Batch<'_>| [batch.keys(rows), batch.secret(rows)].concat();
                 whole::batches(job).iter().flat_map(pieces).collect()
             }
@@ -101,8 +103,8 @@ impl Prepared for Known<'_> {
         super::PARTIES
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        Parameters::new("rep3 known answers")
+    fn parameters(&self, count: usize) -> PublicParameters {
+        PublicParameters::new("rep3 known answers")
             .with("protocol", self.protocol.name().as_bytes())
             .with("security", self.security.name().as_bytes())
             .with("rounds", format!("{:?}", self.rounds).as_bytes())
@@ -129,7 +131,7 @@ impl Prepared for Known<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let mut rep = Rep3::new(Trio::new(session)?, self.protocol, self.security);
         rep.use_rounds(self.rounds);
         Ok(Box::new(Holder { job: self.job, rep }))
@@ -141,12 +143,14 @@ struct Holder<'p> {
     rep: Rep3,
 }
 
-impl Party for Holder<'_> {
+impl EngineParty for Holder<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (rep, mut pieces) = (&mut self.rep, Pieces { rest: own });
         let out = timed(watch, ONLINE, || match self.job {
-            Job::Texts(job) if job.mode == Mode::Gcm => gcm(rep, job, &mut pieces),
-            Job::Texts(job) if matches!(job.mode, Mode::Whole(_)) => texts_as_wholes(rep, job, &mut pieces),
+            Job::Texts(job) if job.mode == CipherMode::Gcm => gcm(rep, job, &mut pieces),
+            Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
+                texts_as_wholes(rep, job, &mut pieces)
+            }
             Job::Texts(job) => texts(rep, job, &mut pieces),
             Job::Messages(job) => messages(rep, job, &mut pieces),
             Job::Chain(job) => {
@@ -199,7 +203,7 @@ impl Pieces<'_> {
     }
 }
 
-fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+fn gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let misfit = || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or GCM does not take" };
     let mut outcomes: Vec<Option<Outcome>> = job.texts.iter().map(|_| None).collect();
     let (mut jobs, mut places) = (Vec::with_capacity(job.texts.len()), Vec::new());
@@ -213,8 +217,8 @@ fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, 
         };
         places.push(place);
         let content = match &text.sealed {
-            Some((ciphertext, tag)) => Text::Cipher { ciphertext: ciphertext.clone(), tag: tag.clone() },
-            None => Text::Plain(secret),
+            Some((ciphertext, tag)) => OwnedText::Cipher { ciphertext: ciphertext.clone(), tag: tag.clone() },
+            None => OwnedText::Plain(secret),
         };
         jobs.push(many::Job { key, danger_iv, aad: text.aad.clone(), tag_length, text: content });
     }
@@ -244,12 +248,12 @@ fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, 
 }
 
 /// A text whose IV has another length than 96 bits, by itself: its counter blocks stay shared.
-fn long_iv(rep: &mut Rep3, text: &job::Text, key: &Part, secret: &Part) -> Result<Outcome, Abort> {
+fn long_iv(rep: &mut Rep3, text: &job::PublicText, key: &Part, secret: &Part) -> Result<Outcome, Abort> {
     let misfit = || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or GCM does not take" };
     let key = rep.trio().input(key)?;
     let key: Option<Vec<Byte>> = (0..key.lanes()).map(|lane| key.gather(&[lane])).collect();
     let round_keys = divisi_symphony::cipher::expand(rep, &key.ok_or_else(misfit)?)?;
-    let key = Key::new(rep, round_keys, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
+    let key = TextsKey::new(rep, round_keys, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
     if let Some((ciphertext, tag)) = &text.sealed {
         let opened = batch::long_iv::open(rep, &key, &text.iv, &text.aad, ciphertext, tag)?;
         let Some(opened) = opened else { return Ok(Outcome::Invalid) };
@@ -265,7 +269,7 @@ fn long_iv(rep: &mut Rep3, text: &job::Text, key: &Part, secret: &Part) -> Resul
 }
 
 /// Texts as wholes, batch by batch.
-fn texts_as_wholes(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+fn texts_as_wholes(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let mut rows = whole::refused(job);
     for batch in whole::batches(job) {
         let key = pieces.inputs(rep, job.key_bytes())?;
@@ -276,13 +280,13 @@ fn texts_as_wholes(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Resu
 }
 
 /// Texts of a mode without a tag.
-fn texts(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let mut rows = vec![Vec::new(); job.texts.len()];
     for group in groups(job) {
         let key = pieces.inputs(rep, job.cipher.key_bytes())?;
         let text = pieces.inputs(rep, group.lanes().len())?;
         let out = if rep.rounds() == Rounds::Constant {
-            group.walk(rep, &batch::block::Key::new(key)?, text)?
+            group.walk(rep, &batch::block::BlockKey::new(key)?, text)?
         } else {
             let keys = divisi_symphony::cipher::expand(rep, &key)?;
             group.walk(rep, &keys, text)?
@@ -299,7 +303,7 @@ fn texts(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>
 }
 
 /// Hashes and MACs: of what is only to be compared nothing is opened but whether it is right.
-fn messages(rep: &mut Rep3, job: &Messages, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let key = pieces.inputs(rep, job.key_bytes)?;
     let messages = pieces.inputs(rep, usize::MAX)?;
     let function = tags::prepare(rep, &job.using, &key)?;

@@ -7,14 +7,16 @@
 
 use super::super::job::{LookupJob, Own};
 use super::super::{
-    Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, members, timed,
+    Course, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, members, timed,
 };
 use super::strands::{INPUT, ONLINE, PREPROCESSING, VERIFICATION};
 use super::{CHUNKS, OUTPUTS, TILE, statistical};
-use divisi_core::{Abort, Counts, Lanes, Parameters, PartyId, Session};
+use divisi_core::{Abort, Counts, Lanes, PartyId, PublicParameters, Session};
 use divisi_field::{Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, PIECE, Shared};
-use divisi_rep3::ohverture::{Cube, Dimensions, MAX_CUBE_BITS, OneHotsAdd, OneHotsCube, OneHotsRss, Table};
+use divisi_rep3::ohverture::{
+    Cube, Dimensions, LookupTable, MAX_CUBE_BITS, OneHotsAdd, OneHotsCube, OneHotsRss,
+};
 use divisi_rep3::{Passes, Security, Trio};
 use serde_json::{Map, Value, json};
 
@@ -69,7 +71,7 @@ pub(super) struct Looker<'j> {
 impl<'j> Looker<'j> {
     /// # Errors
     /// What cannot be computed so.
-    pub fn new(job: &'j LookupJob, settings: &Settings) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j LookupJob, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let refuse = |what: String| Err(Unsupported::new(what));
         let k = job.entries.trailing_zeros() as usize;
         if !job.entries.is_power_of_two() || !(1..=MAX_CUBE_BITS).contains(&k) {
@@ -138,14 +140,14 @@ impl<'j> Looker<'j> {
         let entries: Vec<Gf8> = (0..self.job.entries).map(|at| Gf8(LookupJob::entry(at))).collect();
         match self.way {
             Dimensions::Three(parts) => Cube::new(parts, 1, &entries).map_or(Held::None, Held::Cube),
-            _ => Table::new(&entries).map_or(Held::None, Held::Table),
+            _ => LookupTable::new(&entries).map_or(Held::None, Held::Table),
         }
     }
 }
 
 /// A table as its way takes it.
 enum Held {
-    Table(Table<Gf8>),
+    Table(LookupTable<Gf8>),
     Cube(Cube<Gf8>),
     None,
 }
@@ -162,8 +164,8 @@ impl Prepared for Looker<'_> {
         super::PARTIES
     }
 
-    fn parameters(&self, _: usize) -> Parameters {
-        Parameters::new("bench lookups")
+    fn parameters(&self, _: usize) -> PublicParameters {
+        PublicParameters::new("bench lookups")
             .with("entries", &(self.job.entries as u64).to_le_bytes())
             .with("inputs", &(self.job.inputs as u64).to_le_bytes())
             .with("way", format!("{:?}", self.way).as_bytes())
@@ -187,7 +189,7 @@ impl Prepared for Looker<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let mut trio = Trio::new(session)?;
         trio.set_passes(self.passes);
         let b = match self.security {
@@ -280,7 +282,7 @@ fn joined(b: &mut BlackBox, index: &[(&Shared<Gf64>, usize)]) -> Result<Shared<G
     sum.ok_or_else(|| b.session().misuse(INPUT, "a place without inputs"))
 }
 
-impl Party for Member<'_> {
+impl EngineParty for Member<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let first = PartyId::all(super::PARTIES).next();
         let mine = Some(self.b.me()) == first;
@@ -336,7 +338,7 @@ mod tests {
 
     #[test]
     fn what_is_no_table_is_refused_and_the_cheapest_way_is_taken() {
-        let settings = Settings::default();
+        let settings = EngineSettings::default();
         for (bad, what) in [
             (job(0, 1, None), "--entries is 0"),
             (job(1, 1, None), "--entries is 1"),
@@ -371,7 +373,7 @@ mod tests {
     fn chunks_fit_the_memory() {
         for (k, n) in (1..=24).flat_map(|k| [None, Some(1), Some(2), Some(3)].map(|n| (k, n))) {
             let job = job(1 << k, 1, n);
-            let Ok(looker) = Looker::new(&job, &Settings::default()) else { continue };
+            let Ok(looker) = Looker::new(&job, &EngineSettings::default()) else { continue };
             let chunk = looker.chunk();
             assert!((1..=CHUNK).contains(&chunk), "{k} {n:?}");
             let terms = match looker.way {

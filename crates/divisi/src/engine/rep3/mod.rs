@@ -9,8 +9,8 @@ mod strands;
 
 use super::job::{Between, Job};
 use super::settings::MODE;
-use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
-use crate::circuit::Held;
+use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
+use crate::circuit::HeldCircuit;
 use dealt::Dealt;
 use divisi_rep3::{Passes, Protocol, Rounds, Security};
 use divisi_symphony::cipher::blocks_at_once;
@@ -86,17 +86,17 @@ pub fn messages_at_once(bytes: usize) -> usize {
 }
 
 /// The bits that verifications have to reach; none where nothing is verified, or nothing by chance.
-fn statistical(settings: &Settings) -> Option<u32> {
+fn statistical(settings: &EngineSettings) -> Option<u32> {
     let verified = settings.security == Security::Malicious && !settings.is_constant_round();
     verified.then_some(settings.statistical.unwrap_or(STATISTICAL))
 }
 
 /// How programs run.
-fn rounds(settings: &Settings) -> Rounds {
+fn rounds(settings: &EngineSettings) -> Rounds {
     if settings.is_constant_round() { Rounds::Constant } else { Rounds::OfLevels }
 }
 
-fn facts(settings: &Settings) -> Map<String, Value> {
+fn facts(settings: &EngineSettings) -> Map<String, Value> {
     members(json!({
         "protocol": settings.choice.protocol().name(),
         "mode": settings.mode_name(),
@@ -121,7 +121,7 @@ impl Engine for Replicated {
         Adversary::One
     }
 
-    fn phases(&self, _: &Settings) -> &'static [Clock] {
+    fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
         PHASES
     }
 
@@ -137,32 +137,34 @@ impl Engine for Replicated {
         EVALUATIONS
     }
 
-    fn statistical_bits(&self, settings: &Settings) -> Option<u32> {
+    fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32> {
         statistical(settings)
     }
 
-    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+    fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
         match settings {
-            Settings { threads: 0, .. } => Err(Unsupported::new("--threads is 0: give at least 1")),
-            Settings { threads, .. } if *threads > 1024 => {
+            EngineSettings { threads: 0, .. } => Err(Unsupported::new("--threads is 0: give at least 1")),
+            EngineSettings { threads, .. } if *threads > 1024 => {
                 Err(Unsupported::new("--threads is more than 1024: give less"))
             }
-            Settings { statistical: Some(0), .. } => {
+            EngineSettings { statistical: Some(0), .. } => {
                 Err(Unsupported::new("--statistical is 0: give at least 1"))
             }
-            Settings { statistical: Some(bits), .. } if Passes::for_bits(*bits).is_none() => {
+            EngineSettings { statistical: Some(bits), .. } if Passes::for_bits(*bits).is_none() => {
                 Err(Unsupported::new(format!("--statistical is {bits}, and {TOO_MANY_BITS}")))
             }
-            Settings { statistical: Some(_), security: Security::SemiHonest, .. } => Err(Unsupported::new(
-                "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
-            )),
+            EngineSettings { statistical: Some(_), security: Security::SemiHonest, .. } => {
+                Err(Unsupported::new(
+                    "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
+                ))
+            }
             _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
                 Err(Unsupported::new("a mode that the engine rep3 has not"))
             }
-            Settings { statistical: Some(_), .. } if settings.is_constant_round() => Err(Unsupported::new(
-                "--mode constant-round has no statistical error: leave --statistical out",
-            )),
-            Settings { security: Security::SemiHonest, .. } if settings.is_constant_round() => {
+            EngineSettings { statistical: Some(_), .. } if settings.is_constant_round() => Err(
+                Unsupported::new("--mode constant-round has no statistical error: leave --statistical out"),
+            ),
+            EngineSettings { security: Security::SemiHonest, .. } if settings.is_constant_round() => {
                 Err(Unsupported::new(
                     "--mode constant-round is secure against one malicious party at the price of less: leave --security \
                      semi-honest out",
@@ -172,7 +174,11 @@ impl Engine for Replicated {
         }
     }
 
-    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(
+        &self,
+        job: &'j Job,
+        settings: &EngineSettings,
+    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         super::check(self, settings)?;
         let Job::Circuit(circuit) = job else {
             return Ok(match job {
@@ -182,8 +188,8 @@ impl Engine for Replicated {
             });
         };
         let program = match &*circuit.circuit {
-            Held::Program(circuit) => &circuit.program,
-            Held::File { name, .. } => {
+            HeldCircuit::Program(circuit) => &circuit.program,
+            HeldCircuit::File { name, .. } => {
                 return Err(Unsupported::new(format!(
                     "{name} stays in its file with --streamed, and this engine needs all of it: leave --streamed out"
                 )));
@@ -206,7 +212,7 @@ impl Engine for Replicated {
         Ok(Box::new(Task { job: circuit, program, digest, owners, receivers, security, rounds }))
     }
 
-    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+    fn facts(&self, settings: &EngineSettings) -> Map<String, Value> {
         facts(settings)
     }
 
@@ -225,14 +231,14 @@ mod tests {
 
     #[test]
     fn settings_that_make_no_sense_are_refused_in_one_sentence() {
-        let good = Settings::default();
+        let good = EngineSettings::default();
         assert!(Replicated.check(&good).is_ok());
         for bad in [
-            Settings { threads: 0, ..good.clone() },
-            Settings { threads: 5000, ..good.clone() },
-            Settings { statistical: Some(0), ..good.clone() },
-            Settings { statistical: Some(115), ..good.clone() },
-            Settings { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
+            EngineSettings { threads: 0, ..good.clone() },
+            EngineSettings { threads: 5000, ..good.clone() },
+            EngineSettings { statistical: Some(0), ..good.clone() },
+            EngineSettings { statistical: Some(115), ..good.clone() },
+            EngineSettings { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
         ] {
             assert!(Replicated.check(&bad).is_err(), "{bad:?}");
         }

@@ -1,13 +1,13 @@
 //! A circuit among three: inputs of any party, outputs to chosen ones, by [`divisi_symphony::circuit`].
 
 use super::super::job::{self, Own};
-use super::super::{Course, Differ, Party, Prepared, Rows, Watch, timed};
+use super::super::{Course, Differ, EngineParty, Prepared, Rows, Watch, timed};
 use super::OUTPUTS;
 use super::strands::{ONLINE, VERIFICATION};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_rep3::{Protocol, Rep3, Rounds, Security, Trio};
-use divisi_symphony::circuit::Circuit;
+use divisi_symphony::circuit::OwnedCircuit;
 use divisi_symphony::close;
 
 /// The parties of the engine.
@@ -15,7 +15,7 @@ const PARTIES: usize = 3;
 
 /// What all parties must agree on.
 pub(super) struct Task<'j> {
-    pub job: &'j job::Circuit,
+    pub job: &'j job::CircuitJob,
     pub program: &'j Program,
     /// A digest of the circuit.
     pub digest: [u8; 32],
@@ -30,9 +30,9 @@ impl Prepared for Task<'_> {
         PARTIES
     }
 
-    fn parameters(&self, _: usize) -> Parameters {
+    fn parameters(&self, _: usize) -> PublicParameters {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
-        Parameters::new("run")
+        PublicParameters::new("run")
             .with("circuit", &self.digest)
             .with("owners", &numbers(self.owners))
             .with("receivers", &numbers(self.receivers))
@@ -52,8 +52,8 @@ impl Prepared for Task<'_> {
         self.job.learned(count, &outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
-        let circuit = Circuit::new(self.program, &self.digest, self.owners, self.receivers)?;
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+        let circuit = OwnedCircuit::new(self.program, &self.digest, self.owners, self.receivers)?;
         let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, self.security);
         rep.use_rounds(self.rounds);
         Ok(Box::new(Owner { circuit, rep }))
@@ -62,11 +62,11 @@ impl Prepared for Task<'_> {
 
 /// One party, whose inputs are its own.
 struct Owner<'p> {
-    circuit: Circuit<'p>,
+    circuit: OwnedCircuit<'p>,
     rep: Rep3,
 }
 
-impl Party for Owner<'_> {
+impl EngineParty for Owner<'_> {
     /// `own` has this party's input wires, value after value, one to a byte; so have the outputs, at a
     /// receiver.
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {

@@ -7,12 +7,12 @@
 //! The verification of one chunk overlaps the work on others.
 
 use super::super::job::nonce;
-use super::super::{Mark, Watch};
-use crate::circuit::Held;
+use super::super::{Moment, Watch};
+use crate::circuit::HeldCircuit;
 use crate::cleanup::lock;
 use divisi_circuit::Program;
 use divisi_core::{
-    Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Pending, Step, Verified, settle, step,
+    Abort, Boolean, Bytes, Convert, Direction, Lanes, Pending, ProgramRun, Step, Verified, settle, step,
 };
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
@@ -38,7 +38,7 @@ pub(super) enum What {
         direction: Direction,
     },
     Function(Use),
-    Circuit(Arc<Held>),
+    Circuit(Arc<HeldCircuit>),
 }
 
 /// How it is computed.
@@ -95,7 +95,7 @@ pub(super) fn segment(
     task: &Task,
     ready: &Ready,
     chunks: &[Columns],
-    start: Mark,
+    start: Moment,
     permits: &Permits,
     watch: &mut dyn Watch,
 ) -> Result<Outputs, Abort> {
@@ -134,8 +134,10 @@ fn compute(
         }
         (Ready::Function(function), _) => digest(rep, function.get(), chunk)?,
         (Ready::Circuit, What::Circuit(circuit)) => match &**circuit {
-            Held::Program(circuit) => evaluate(rep, &circuit.program, chunk)?,
-            Held::File { .. } => return Err(Abort::Misuse { step: INPUT, what: "a circuit in its file" }),
+            HeldCircuit::Program(circuit) => evaluate(rep, &circuit.program, chunk)?,
+            HeldCircuit::File { .. } => {
+                return Err(Abort::Misuse { step: INPUT, what: "a circuit in its file" });
+            }
         },
         (Ready::Aes(_) | Ready::Circuit, _) => {
             return Err(Abort::Misuse { step: INPUT, what: "what was made ready is something else" });
@@ -174,7 +176,7 @@ fn digest(rep: &mut Rep3, function: &Function<Rep3>, chunk: &Columns) -> Result<
 fn evaluate(rep: &mut Rep3, program: &Program, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
     let mut wires: Vec<Bit> = secret_bits(rep, &chunk.columns)?.into_iter().flatten().collect();
     wires.truncate(program.input_bits());
-    let mut jobs = [Job::new(program, wires)];
+    let mut jobs = [ProgramRun::new(program, wires)];
     rep.run(&mut jobs)?;
     let [job] = jobs;
     let zero = rep.public_bit(&vec![false; chunk.lanes]);
@@ -211,7 +213,7 @@ fn one_strand(
     task: &Task,
     ready: &Ready,
     chunks: &[Columns],
-    mut start: Mark,
+    mut start: Moment,
     watch: &mut dyn Watch,
 ) -> Result<Outputs, Abort> {
     let mut outputs = Vec::with_capacity(chunks.len());
@@ -219,14 +221,14 @@ fn one_strand(
         if task.makes_ahead() {
             make_ahead(rep, task, columns)?;
             watch.meet(PREPROCESSING)?;
-            let made = Mark::now();
+            let made = Moment::now();
             watch.took(PREPROCESSING, start.until(made));
             start = made;
         }
         let pending = compute(rep, task, ready, columns)?;
-        let computed = Mark::now();
+        let computed = Moment::now();
         outputs.push(verify(rep, pending)?);
-        let verified = Mark::now();
+        let verified = Moment::now();
         watch.took(ONLINE, start.until(computed));
         watch.took(VERIFICATION, computed.until(verified));
         start = verified;
@@ -242,7 +244,7 @@ fn strands_at_once(
     task: &Task,
     ready: &Ready,
     chunks: &[Columns],
-    mut start: Mark,
+    mut start: Moment,
     permits: &Permits,
     watch: &mut dyn Watch,
 ) -> Result<Outputs, Abort> {
@@ -254,7 +256,7 @@ fn strands_at_once(
                 batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))
             })?;
             watch.meet(PREPROCESSING)?;
-            let made = Mark::now();
+            let made = Moment::now();
             watch.took(PREPROCESSING, start.until(made));
             start = made;
         }
@@ -263,12 +265,12 @@ fn strands_at_once(
             let mut outputs = Vec::new();
             for columns in batch.iter().skip(s).step_by(k) {
                 let pending = compute(rep, task, ready, columns)?;
-                *lock(&computed) = Mark::now();
+                *lock(&computed) = Moment::now();
                 outputs.push(verify(rep, pending)?);
             }
             Ok(outputs)
         })?;
-        let (end, computed) = (Mark::now(), *lock(&computed));
+        let (end, computed) = (Moment::now(), *lock(&computed));
         watch.took(ONLINE, start.until(computed));
         watch.took(VERIFICATION, computed.until(end));
         start = end;

@@ -1,9 +1,9 @@
 //! How a session becomes an engine: base OTs, trees, and the source of its preprocessing.
 
-use super::super::{Mark, Took, Watch};
+use super::super::{Moment, Took, Watch};
 use super::how::How;
 use divisi_core::{Abort, Session};
-use divisi_spdz::{Host, Protocol, Spdz};
+use divisi_spdz::{Host, Spdz, SpdzProtocol};
 
 /// In which a session begins, and inputs come.
 pub(super) const SETUP: &str = "setup";
@@ -16,7 +16,11 @@ pub(super) const OUTPUTS: &str = "outputs";
 ///
 /// # Errors
 /// Whatever ends the session.
-pub(super) fn engine<F: Host>(mut session: Session, how: &How, protocol: Protocol) -> Result<Spdz<F>, Abort> {
+pub(super) fn engine<F: Host>(
+    mut session: Session,
+    how: &How,
+    protocol: SpdzProtocol,
+) -> Result<Spdz<F>, Abort> {
     session.phase(SETUP);
     if let Some(from) = &how.stock {
         let (party, source) = super::stock::open(session, from)?;
@@ -38,9 +42,9 @@ pub(super) fn phase<F: Host, R>(
 ) -> Result<R, Abort> {
     watch.meet(name)?;
     e.session().phase(name);
-    let start = Mark::now();
+    let start = Moment::now();
     let result = step(e)?;
-    let took: Took = start.until(Mark::now());
+    let took: Took = start.until(Moment::now());
     watch.took(name, took);
     Ok(result)
 }

@@ -1,15 +1,15 @@
 //! Blocks of a cipher under one key: party 1 gives the key, party 2 the blocks, and all learn the outputs.
 
 use super::super::groups::Apart;
-use super::super::job::{Blocks, Own};
-use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, alike, members};
+use super::super::job::{BlocksJob, Own};
+use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike, members};
 use super::begin::{OUTPUTS, SETUP, engine, phase};
 use super::cipher::OnSpdz;
 use super::evaluate::{Keyed, Seat, evaluate};
 use super::how::{How, Named, Task};
 use super::{by_field, party_of};
-use divisi_core::{Abort, Counts, Parameters, Session, Settles};
-use divisi_spdz::{Bit, Byte, Host, Protocol};
+use divisi_core::{Abort, Counts, PublicParameters, Session, Settles};
+use divisi_spdz::{AuthBit, AuthByte, Host, SpdzProtocol};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ const BATCH_OF_POWERS: usize = 16;
 
 /// Blocks under one key.
 pub(super) struct Work<'j> {
-    job: &'j Blocks,
+    job: &'j BlocksJob,
     how: How,
     named: Named,
 }
@@ -31,16 +31,16 @@ pub(super) struct Work<'j> {
 /// How many blocks go through all phases together.
 fn batch(named: Named) -> usize {
     match named.protocol {
-        Protocol::Lookup => BATCH_OF_TABLES,
-        Protocol::RivainProuff | Protocol::BitDecomposition => BATCH_OF_PRODUCTS,
-        Protocol::Raw => BATCH_OF_POWERS,
+        SpdzProtocol::Lookup => BATCH_OF_TABLES,
+        SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => BATCH_OF_PRODUCTS,
+        SpdzProtocol::Raw => BATCH_OF_POWERS,
     }
 }
 
 impl<'j> Work<'j> {
     /// # Errors
     /// A protocol of another cipher.
-    pub fn new(job: &'j Blocks, how: How) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j BlocksJob, how: How) -> Result<Self, Unsupported> {
         let named = how.protocol(job.cipher)?;
         Ok(Work { job, how, named })
     }
@@ -50,7 +50,7 @@ impl<'j> Work<'j> {
         session: Session,
         count: usize,
         own: &Own,
-    ) -> Result<Box<dyn Party + 'p>, Abort> {
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let mut e = engine::<F>(session, &self.how, self.named.protocol)?;
         let column: Vec<Vec<u8>> = own.iter().map(|byte| vec![*byte]).collect();
         let owner = party_of(e.session(), 0)?;
@@ -89,8 +89,8 @@ impl Prepared for Work<'_> {
         self.how.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("spdz blocks")
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("spdz blocks")
             .with("cipher", self.job.cipher.name().as_bytes())
             .with("key bytes", &(self.job.cipher.key_bytes() as u64).to_le_bytes())
             .with("decrypt", &[u8::from(self.job.direction == divisi_core::Direction::Decrypt)])
@@ -115,10 +115,15 @@ impl Prepared for Work<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(
+        &'p self,
+        session: Session,
+        count: usize,
+        own: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         by_field!(self.how.field, F => match self.named.task == Task::Aes {
-            true => self.begin::<F, RoundKeys<Byte<F>>>(session, count, own),
-            false => self.begin::<F, TripleKey<Bit<F>>>(session, count, own),
+            true => self.begin::<F, RoundKeys<AuthByte<F>>>(session, count, own),
+            false => self.begin::<F, TripleKey<AuthBit<F>>>(session, count, own),
         })
     }
 
@@ -148,7 +153,7 @@ struct Holder<'p, F: Host, C: OnSpdz<F>> {
     bucket: Option<usize>,
 }
 
-impl<F: Host, C: OnSpdz<F>> Party for Holder<'_, F, C> {
+impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let bytes = self.of.job.cipher.block_bytes();
         let text = phase(self.seat.get()?, watch, SETUP, |e| {

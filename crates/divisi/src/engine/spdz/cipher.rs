@@ -3,7 +3,7 @@
 
 use super::how::Named;
 use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};
-use divisi_spdz::{Bit, Byte, Host, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
+use divisi_spdz::{AuthBit, AuthByte, Host, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
 use divisi_symmetric::des::{self, TripleKey};
 use divisi_symmetric::mode::block::{BlockCipher, Octet};
@@ -34,7 +34,7 @@ pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
     fn open(e: &mut Spdz<F>, x: Verified<Vec<Self::Byte>>) -> Result<Vec<Vec<u8>>, Abort>;
 
     /// The bytes of the engine that these are: as GF(2^8) has them.
-    fn as_bytes(e: &mut Spdz<F>, x: Vec<Self::Byte>) -> Result<Vec<Byte<F>>, Abort>;
+    fn as_bytes(e: &mut Spdz<F>, x: Vec<Self::Byte>) -> Result<Vec<AuthByte<F>>, Abort>;
 
     /// The key schedule.
     fn schedule(e: &mut Spdz<F>, key: &[Self::Byte]) -> Result<Self, Abort>;
@@ -95,7 +95,7 @@ fn sboxes(key_bytes: usize, blocks: usize) -> usize {
     16 * KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds) * blocks
 }
 
-impl<F: Host> OnSpdz<F> for RoundKeys<Byte<F>> {
+impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
     type Tiny = Tiny<F>;
     type Masked = RoundKeys<TinyByte<F>>;
 
@@ -104,26 +104,26 @@ impl<F: Host> OnSpdz<F> for RoundKeys<Byte<F>> {
         owner: PartyId,
         mine: Option<&[Vec<u8>]>,
         lanes: &[usize],
-    ) -> Result<Vec<Byte<F>>, Abort> {
+    ) -> Result<Vec<AuthByte<F>>, Abort> {
         let mine = mine.map(<[Vec<u8>]>::concat);
         let all = e.input(owner, mine.as_deref(), lanes.iter().sum())?;
         cut(&all, lanes)
     }
 
-    fn open(e: &mut Spdz<F>, x: Verified<Vec<Byte<F>>>) -> Result<Vec<Vec<u8>>, Abort> {
-        Opens::<Vec<Byte<F>>>::open(e, x)
+    fn open(e: &mut Spdz<F>, x: Verified<Vec<AuthByte<F>>>) -> Result<Vec<Vec<u8>>, Abort> {
+        Opens::<Vec<AuthByte<F>>>::open(e, x)
     }
 
-    fn as_bytes(_: &mut Spdz<F>, x: Vec<Byte<F>>) -> Result<Vec<Byte<F>>, Abort> {
+    fn as_bytes(_: &mut Spdz<F>, x: Vec<AuthByte<F>>) -> Result<Vec<AuthByte<F>>, Abort> {
         Ok(x)
     }
 
-    fn schedule(e: &mut Spdz<F>, key: &[Byte<F>]) -> Result<Self, Abort> {
+    fn schedule(e: &mut Spdz<F>, key: &[AuthByte<F>]) -> Result<Self, Abort> {
         aes::expand(e, key)
     }
 
     fn announce(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) {
-        if how.protocol == Protocol::Lookup {
+        if how.protocol == SpdzProtocol::Lookup {
             e.announce(8, sboxes(key_bytes, blocks));
         }
     }
@@ -131,16 +131,16 @@ impl<F: Host> OnSpdz<F> for RoundKeys<Byte<F>> {
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort> {
         let sboxes = sboxes(key_bytes, blocks);
         match how.protocol {
-            Protocol::Lookup if sboxes > 0 => e.preprocess(sboxes),
-            Protocol::Lookup => Ok(()),
-            Protocol::RivainProuff | Protocol::BitDecomposition | Protocol::Raw => {
+            SpdzProtocol::Lookup if sboxes > 0 => e.preprocess(sboxes),
+            SpdzProtocol::Lookup => Ok(()),
+            SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition | SpdzProtocol::Raw => {
                 e.preprocess_sboxes(sboxes)
             }
         }
     }
 
     fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort> {
-        if how.protocol == Protocol::Lookup { e.load(direction) } else { Ok(()) }
+        if how.protocol == SpdzProtocol::Lookup { e.load(direction) } else { Ok(()) }
     }
 
     fn tiny(e: Spdz<F>) -> Tiny<F> {
@@ -155,8 +155,8 @@ impl<F: Host> OnSpdz<F> for RoundKeys<Byte<F>> {
         t.into_engine()
     }
 
-    fn enter_key(t: &mut Tiny<F>, _: &[Byte<F>], cipher: &Self) -> Result<[Self::Masked; 2], Abort> {
-        let all: Vec<Byte<F>> = cipher.keys().iter().flatten().cloned().collect();
+    fn enter_key(t: &mut Tiny<F>, _: &[AuthByte<F>], cipher: &Self) -> Result<[Self::Masked; 2], Abort> {
+        let all: Vec<AuthByte<F>> = cipher.keys().iter().flatten().cloned().collect();
         let [masks, public] = RoundKeys::enter(t, all)?;
         let keys = |bytes: Vec<TinyByte<F>>| {
             let keys: Vec<[TinyByte<F>; 16]> =
@@ -167,7 +167,7 @@ impl<F: Host> OnSpdz<F> for RoundKeys<Byte<F>> {
         Ok([keys(masks)?, keys(public)?])
     }
 
-    fn enter(t: &mut Tiny<F>, text: Vec<Byte<F>>) -> Result<[Vec<TinyByte<F>>; 2], Abort> {
+    fn enter(t: &mut Tiny<F>, text: Vec<AuthByte<F>>) -> Result<[Vec<TinyByte<F>>; 2], Abort> {
         let (masks, public) = t.enter(&text)?.into_iter().map(|[mask, public]| (mask, public)).unzip();
         Ok([masks, public])
     }
@@ -180,12 +180,12 @@ impl<F: Host> OnSpdz<F> for RoundKeys<Byte<F>> {
         t: &mut Tiny<F>,
         mask: Vec<TinyByte<F>>,
         public: Vec<TinyByte<F>>,
-    ) -> Result<Vec<Byte<F>>, Abort> {
+    ) -> Result<Vec<AuthByte<F>>, Abort> {
         mask.into_iter().zip(public).map(|(mask, public)| t.output(mask, public)).collect()
     }
 }
 
-impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
+impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
     type Tiny = TinyBits<F>;
     type Masked = TripleKey<TinyBit<F>>;
 
@@ -194,7 +194,7 @@ impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
         owner: PartyId,
         mine: Option<&[Vec<u8>]>,
         lanes: &[usize],
-    ) -> Result<Vec<Octet<Bit<F>>>, Abort> {
+    ) -> Result<Vec<Octet<AuthBit<F>>>, Abort> {
         let bits = |byte: &Vec<u8>| -> Vec<bool> {
             (0..8).rev().flat_map(|i| byte.iter().map(move |byte| byte >> i & 1 == 1)).collect()
         };
@@ -204,14 +204,14 @@ impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
         Ok(Octet::from_bits(cut(&all, &lanes)?))
     }
 
-    fn open(e: &mut Spdz<F>, x: Verified<Vec<Octet<Bit<F>>>>) -> Result<Vec<Vec<u8>>, Abort> {
+    fn open(e: &mut Spdz<F>, x: Verified<Vec<Octet<AuthBit<F>>>>) -> Result<Vec<Vec<u8>>, Abort> {
         // bits side by side are a byte: linear, so that nothing is owed for it but what is paid already
         let bytes = <Self as OnSpdz<F>>::as_bytes(e, x.into_inner())?;
         let verified = e.settled(bytes)?;
-        Opens::<Vec<Byte<F>>>::open(e, verified)
+        Opens::<Vec<AuthByte<F>>>::open(e, verified)
     }
 
-    fn as_bytes(e: &mut Spdz<F>, x: Vec<Octet<Bit<F>>>) -> Result<Vec<Byte<F>>, Abort> {
+    fn as_bytes(e: &mut Spdz<F>, x: Vec<Octet<AuthBit<F>>>) -> Result<Vec<AuthByte<F>>, Abort> {
         use divisi_core::Convert;
         x.into_iter()
             .map(|Octet(mut bits)| {
@@ -221,12 +221,12 @@ impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
             .collect()
     }
 
-    fn schedule(_: &mut Spdz<F>, key: &[Octet<Bit<F>>]) -> Result<Self, Abort> {
+    fn schedule(_: &mut Spdz<F>, key: &[Octet<AuthBit<F>>]) -> Result<Self, Abort> {
         TripleKey::new(&Octet::into_bits(key.to_vec()))
     }
 
     fn announce(e: &mut Spdz<F>, how: Named, _: usize, blocks: usize) {
-        if how.protocol == Protocol::Lookup {
+        if how.protocol == SpdzProtocol::Lookup {
             e.announce(6, des::LOOKUPS * blocks);
         }
     }
@@ -236,8 +236,8 @@ impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
         let all: Vec<_> = des::SBOXES.iter().map(|table| (table, each * blocks)).collect();
         match how.protocol {
             _ if blocks == 0 => Ok(()),
-            Protocol::Lookup => e.prepare_lookups(&all),
-            Protocol::RivainProuff | Protocol::BitDecomposition | Protocol::Raw => {
+            SpdzProtocol::Lookup => e.prepare_lookups(&all),
+            SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition | SpdzProtocol::Raw => {
                 e.preprocess_lookups(des::LOOKUPS * blocks)
             }
         }
@@ -259,12 +259,19 @@ impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
         t.into_engine()
     }
 
-    fn enter_key(t: &mut TinyBits<F>, key: &[Octet<Bit<F>>], _: &Self) -> Result<[Self::Masked; 2], Abort> {
+    fn enter_key(
+        t: &mut TinyBits<F>,
+        key: &[Octet<AuthBit<F>>],
+        _: &Self,
+    ) -> Result<[Self::Masked; 2], Abort> {
         let [masks, public] = TripleKey::enter(t, key.to_vec())?;
         Ok([TripleKey::new(&Octet::into_bits(masks))?, TripleKey::new(&Octet::into_bits(public))?])
     }
 
-    fn enter(t: &mut TinyBits<F>, text: Vec<Octet<Bit<F>>>) -> Result<[Vec<Octet<TinyBit<F>>>; 2], Abort> {
+    fn enter(
+        t: &mut TinyBits<F>,
+        text: Vec<Octet<AuthBit<F>>>,
+    ) -> Result<[Vec<Octet<TinyBit<F>>>; 2], Abort> {
         let wires = t.enter(&Octet::into_bits(text))?;
         let (masks, public) = wires.into_iter().map(|[mask, public]| (mask, public)).unzip();
         Ok([Octet::from_bits(masks), Octet::from_bits(public)])
@@ -278,7 +285,7 @@ impl<F: Host> OnSpdz<F> for TripleKey<Bit<F>> {
         t: &mut TinyBits<F>,
         mask: Vec<Octet<TinyBit<F>>>,
         public: Vec<Octet<TinyBit<F>>>,
-    ) -> Result<Vec<Octet<Bit<F>>>, Abort> {
+    ) -> Result<Vec<Octet<AuthBit<F>>>, Abort> {
         let wires = Octet::into_bits(mask).into_iter().zip(Octet::into_bits(public));
         let bits = wires.map(|(mask, public)| t.output(mask, public)).collect::<Result<Vec<_>, _>>()?;
         Ok(Octet::from_bits(bits))

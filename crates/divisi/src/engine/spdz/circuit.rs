@@ -9,16 +9,17 @@
 //!    alone knows is opened, and checked by the receiver, too \[K24\].
 
 use super::super::job::{self, Own};
-use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch};
+use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch};
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
 use super::by_field;
 use super::how::{How, Task};
-use crate::circuit::Held;
+use crate::circuit::HeldCircuit;
 use divisi_circuit::Program;
 use divisi_core::{
-    Abort, Boolean, Counts, Job, Lanes, Opens, Parameters, PartyId, Session, Settles, Step, Verified, step,
+    Abort, Boolean, Counts, Lanes, Opens, PartyId, ProgramRun, PublicParameters, Session, Settles, Step,
+    Verified, step,
 };
-use divisi_spdz::{Bit, Host, Protocol, Spdz, VERIFICATION_PHASE};
+use divisi_spdz::{AuthBit, Host, Spdz, SpdzProtocol, VERIFICATION_PHASE};
 use serde_json::{Map, json};
 use zeroize::Zeroizing;
 
@@ -29,7 +30,7 @@ const BATCH_ANDS: usize = 1 << 20;
 
 /// Evaluations of a circuit.
 pub(super) struct Circuit<'j> {
-    job: &'j job::Circuit,
+    job: &'j job::CircuitJob,
     program: &'j Program,
     owners: &'j [PartyId],
     receivers: &'j [PartyId],
@@ -39,8 +40,8 @@ pub(super) struct Circuit<'j> {
 impl<'j> Circuit<'j> {
     /// # Errors
     /// A circuit that stays in its file, inputs that a client deals.
-    pub fn new(job: &'j job::Circuit, how: How) -> Result<Self, Unsupported> {
-        let Held::Program(circuit) = &*job.circuit else {
+    pub fn new(job: &'j job::CircuitJob, how: How) -> Result<Self, Unsupported> {
+        let HeldCircuit::Program(circuit) = &*job.circuit else {
             return Err(Unsupported::new(
                 "a circuit that stays in its file with --streamed, and the engine spdz needs all of it: leave --streamed out",
             ));
@@ -58,8 +59,8 @@ impl<'j> Circuit<'j> {
         Ok(Circuit { job, program: &circuit.program, owners, receivers, how })
     }
 
-    fn begin<'p, F: Host + 'p>(&'p self, session: Session) -> Result<Box<dyn Party + 'p>, Abort> {
-        let engine = engine::<F>(session, &self.how, Protocol::Lookup)?;
+    fn begin<'p, F: Host + 'p>(&'p self, session: Session) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+        let engine = engine::<F>(session, &self.how, SpdzProtocol::Lookup)?;
         let ahead = self.how.ahead();
         Ok(Box::new(Owner { of: self, engine, ahead, openings: 0, bucket: None }))
     }
@@ -70,9 +71,9 @@ impl Prepared for Circuit<'_> {
         self.how.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
+    fn parameters(&self, count: usize) -> PublicParameters {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
-        let parameters = Parameters::new("spdz circuit")
+        let parameters = PublicParameters::new("spdz circuit")
             .with("circuit", &self.job.circuit.digest())
             .with("owners", &numbers(self.owners))
             .with("receivers", &numbers(self.receivers))
@@ -98,7 +99,7 @@ impl Prepared for Circuit<'_> {
         self.job.learned(count, &outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         by_field!(self.how.field, F => self.begin::<F>(session))
     }
 }
@@ -113,7 +114,7 @@ struct Owner<'p, F: Host> {
     bucket: Option<usize>,
 }
 
-impl<F: Host> Party for Owner<'_, F> {
+impl<F: Host> EngineParty for Owner<'_, F> {
     /// `own` has this party's input wires, evaluation after evaluation, one to a byte; so have the outputs,
     /// at a receiver.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
@@ -122,7 +123,7 @@ impl<F: Host> Party for Owner<'_, F> {
         phase(e, watch, self.ahead, |e| e.preprocess_ands(of.program.and_count() * count))?;
         let before = e.session().meter().read().openings;
         let out = phase(e, watch, ONLINE, |e| {
-            let mut jobs = [Job::new(of.program, wires)];
+            let mut jobs = [ProgramRun::new(of.program, wires)];
             e.run(&mut jobs)?;
             let [job] = jobs;
             Ok(job.wires)
@@ -147,13 +148,18 @@ impl<F: Host> Party for Owner<'_, F> {
 }
 
 /// All parties' inputs, a lane an evaluation, in the order of the wires.
-fn inputs<F: Host>(e: &mut Spdz<F>, of: &Circuit<'_>, count: usize, own: &Own) -> Result<Vec<Bit<F>>, Abort> {
+fn inputs<F: Host>(
+    e: &mut Spdz<F>,
+    of: &Circuit<'_>,
+    count: usize,
+    own: &Own,
+) -> Result<Vec<AuthBit<F>>, Abort> {
     let misfit = || Abort::Misuse { step: INPUT, what: "not as many bits as this party's input values have" };
     let me = e.session().me();
     if own.len() != of.job.wires_of(me).len() * count {
         return Err(misfit());
     }
-    let mut wires: Vec<Option<Bit<F>>> = vec![None; of.program.input_bits()];
+    let mut wires: Vec<Option<AuthBit<F>>> = vec![None; of.program.input_bits()];
     for owner in PartyId::all(of.how.parties) {
         let places = of.job.wires_of(owner);
         if places.is_empty() {
@@ -179,14 +185,14 @@ fn outputs<F: Host>(
     e: &mut Spdz<F>,
     of: &Circuit<'_>,
     count: usize,
-    out: Verified<Vec<Bit<F>>>,
+    out: Verified<Vec<AuthBit<F>>>,
 ) -> Result<Own, Abort> {
     let in_rows = |wires: Vec<Vec<bool>>| {
         let row = |lane: usize| wires.iter().filter_map(move |wire| wire.get(lane)).map(|bit| u8::from(*bit));
         Own::new((0..count).flat_map(row).collect())
     };
     if of.receivers.len() == of.how.parties {
-        let wires: Vec<Vec<bool>> = Opens::<Vec<Bit<F>>>::open(e, out)?;
+        let wires: Vec<Vec<bool>> = Opens::<Vec<AuthBit<F>>>::open(e, out)?;
         return Ok(in_rows(wires));
     }
     let bits = out.into_inner();

@@ -1,7 +1,7 @@
 //! One group of texts through a cipher, phase by phase.
 
 use super::super::groups::Walk;
-use super::super::{Mark, Watch};
+use super::super::{Moment, Watch};
 use super::begin::{ONLINE, phase};
 use super::cipher::OnSpdz;
 use super::how::{How, Named};
@@ -58,7 +58,7 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
     phase(e, watch, ahead, |e| C::ahead(e, how, key.bytes.len(), walk.blocks()))?;
     let (out, opened) = if how.tiny {
         watch.meet(LOAD_PHASE)?;
-        let start = Mark::now();
+        let start = Moment::now();
         let mut e = seat.engine.take().ok_or(GONE_WITH_IT)?;
         e.session().phase(LOAD_PHASE);
         let mut t = C::tiny(e);
@@ -66,14 +66,14 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
         let [text_masks, text] = C::enter(&mut t, text)?;
         let masks = walk.walk(&mut t, &key_masks, text_masks)?;
         C::turn(&mut t)?;
-        watch.took(LOAD_PHASE, start.until(Mark::now()));
+        watch.took(LOAD_PHASE, start.until(Moment::now()));
         watch.meet(ONLINE)?;
         C::under(&mut t).session().phase(ONLINE);
         let before = openings(C::under(&mut t));
-        let start = Mark::now();
+        let start = Moment::now();
         let public = walk.walk(&mut t, &key, text)?;
         let out = C::leave(&mut t, masks, public)?;
-        watch.took(ONLINE, start.until(Mark::now()));
+        watch.took(ONLINE, start.until(Moment::now()));
         let mut e = C::back(t);
         let opened = openings(&mut e) - before;
         seat.engine = Some(e);

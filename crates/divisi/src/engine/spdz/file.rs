@@ -1,14 +1,14 @@
 //! A file through the parties and back: CBC under a key that all drew together, by the modes of
 //! divisi-symmetric.
 
-use super::super::{Settings, Unsupported};
+use super::super::{EngineSettings, Unsupported};
 use super::begin::{OUTPUTS, engine};
 use super::by_field;
 use super::cipher::OnSpdz;
 use super::how::{How, Named, Task};
 use crate::engine::job::Cipher;
-use divisi_core::{Abort, Direction, Parameters, PartyId, Session, Settles, Step, step};
-use divisi_spdz::{Bit, Byte, Host, Spdz};
+use divisi_core::{Abort, Direction, PartyId, PublicParameters, Session, Settles, Step, step};
+use divisi_spdz::{AuthBit, AuthByte, Host, Spdz};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
 use divisi_symmetric::mode::cbc;
@@ -41,7 +41,7 @@ impl Through {
     ///
     /// # Errors
     /// What makes no sense.
-    pub fn new(settings: &Settings, cipher: Cipher) -> Result<Self, Unsupported> {
+    pub fn new(settings: &EngineSettings, cipher: Cipher) -> Result<Self, Unsupported> {
         super::super::check(&super::Authenticated, settings)?;
         let how = How::new(settings)?;
         let named = how.protocol(cipher)?;
@@ -68,8 +68,8 @@ impl Through {
 
     /// What the parties compare at the start \[M0.4\].
     #[must_use]
-    pub fn parameters(&self, bytes: usize) -> Parameters {
-        let parameters = Parameters::new("spdz file")
+    pub fn parameters(&self, bytes: usize) -> PublicParameters {
+        let parameters = PublicParameters::new("spdz file")
             .with("cipher", self.cipher.name().as_bytes())
             .with("named", self.named.name.as_bytes())
             .with("bytes", &(bytes as u64).to_le_bytes());
@@ -82,8 +82,8 @@ impl Through {
     /// The abort that ends the session.
     pub fn run(&self, session: Session, text: Option<&[u8]>, bytes: usize) -> Result<Came, Abort> {
         by_field!(self.how.field, F => match self.named.task == Task::Aes {
-            true => self.with::<F, RoundKeys<Byte<F>>>(session, text, bytes),
-            false => self.with::<F, TripleKey<Bit<F>>>(session, text, bytes),
+            true => self.with::<F, RoundKeys<AuthByte<F>>>(session, text, bytes),
+            false => self.with::<F, TripleKey<AuthBit<F>>>(session, text, bytes),
         })
     }
 

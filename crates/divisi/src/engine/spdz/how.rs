@@ -1,13 +1,13 @@
 //! How the engine computes: its protocol, field and preprocessing, from what was said on the command line.
 
 use super::super::job::Cipher;
-use super::super::{Settings, Unsupported, parties};
+use super::super::{EngineSettings, Unsupported, parties};
 use super::place::{self, KEY_FILE, PREP_FROM, Taken};
-use divisi_core::Parameters;
+use divisi_core::PublicParameters;
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
-use divisi_ot::Config;
+use divisi_ot::SetupConfig;
 use divisi_rep3::Security;
-use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, Preparation, Protocol};
+use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, Preparation, SpdzProtocol};
 
 /// The options that belong to this engine.
 pub(super) const OPTIONS: &[&str] = &[PROTOCOL, FIELD, PREP, K, STATISTICAL, PREP_FROM, KEY_FILE];
@@ -45,26 +45,26 @@ pub(super) struct Named {
     /// What it is for.
     pub task: Task,
     /// How S-boxes are computed.
-    pub protocol: Protocol,
+    pub protocol: SpdzProtocol,
     /// Whether the cipher runs over masks first.
     pub tiny: bool,
 }
 
-const fn named(name: &'static str, task: Task, protocol: Protocol, tiny: bool) -> Named {
+const fn named(name: &'static str, task: Task, protocol: SpdzProtocol, tiny: bool) -> Named {
     Named { name, task, protocol, tiny }
 }
 
 /// All protocols; of each cipher the first is what nobody has to name.
 pub(super) const NAMED: [Named; 9] = [
-    named("aes-lt", Task::Aes, Protocol::Lookup, false),
-    named("aes-tinytable", Task::Aes, Protocol::Lookup, true),
-    named("aes-rp", Task::Aes, Protocol::RivainProuff, false),
-    named("aes-bd", Task::Aes, Protocol::BitDecomposition, false),
-    named("3des-lt", Task::TripleDes, Protocol::Lookup, false),
-    named("3des-tinytable", Task::TripleDes, Protocol::Lookup, true),
-    named("3des-pv", Task::TripleDes, Protocol::RivainProuff, false),
-    named("3des-raw", Task::TripleDes, Protocol::Raw, false),
-    named("and", Task::Circuits, Protocol::Lookup, false),
+    named("aes-lt", Task::Aes, SpdzProtocol::Lookup, false),
+    named("aes-tinytable", Task::Aes, SpdzProtocol::Lookup, true),
+    named("aes-rp", Task::Aes, SpdzProtocol::RivainProuff, false),
+    named("aes-bd", Task::Aes, SpdzProtocol::BitDecomposition, false),
+    named("3des-lt", Task::TripleDes, SpdzProtocol::Lookup, false),
+    named("3des-tinytable", Task::TripleDes, SpdzProtocol::Lookup, true),
+    named("3des-pv", Task::TripleDes, SpdzProtocol::RivainProuff, false),
+    named("3des-raw", Task::TripleDes, SpdzProtocol::Raw, false),
+    named("and", Task::Circuits, SpdzProtocol::Lookup, false),
 ];
 
 /// The field of the MACs.
@@ -102,7 +102,7 @@ pub(super) struct How {
     pub field: Field,
     pub prep: Preparation,
     /// Parameters of the rows.
-    pub config: Config,
+    pub config: SetupConfig,
     /// The stock that it is taken from.
     pub stock: Option<Taken>,
 }
@@ -112,7 +112,7 @@ impl How {
     ///
     /// # Errors
     /// What to correct.
-    pub fn new(settings: &Settings) -> Result<How, Unsupported> {
+    pub fn new(settings: &EngineSettings) -> Result<How, Unsupported> {
         let wrong = |what: String| Err(Unsupported::new(what));
         if settings.security == Security::SemiHonest {
             return wrong(
@@ -162,7 +162,7 @@ impl How {
                 None => return wrong(format!("--prep is {name}: give bucketed or mascot")),
             },
         };
-        let mut config = Config { rho: statistical, ..Config::default() };
+        let mut config = SetupConfig { rho: statistical, ..SetupConfig::default() };
         if let Some(k) = own(K) {
             match k.parse() {
                 Ok(number) if (1..=8).contains(&number) => config.k = number,
@@ -181,7 +181,7 @@ impl How {
 
     /// Whether the MACs' field holds the small field in which a protocol multiplies.
     fn suits(&self) -> Result<(), Unsupported> {
-        let raw = self.named.is_some_and(|named| named.protocol == Protocol::Raw);
+        let raw = self.named.is_some_and(|named| named.protocol == SpdzProtocol::Raw);
         match (self.field, raw) {
             (Field::F42, false) => Err(Unsupported::new(
                 "--field 42 is of the protocol 3des-raw alone: give --protocol 3des-raw, or --field 40 or 48",
@@ -197,7 +197,7 @@ impl How {
     ///
     /// # Errors
     /// What of it is another than what was asked for.
-    fn taking(mut self, settings: &Settings, from: Taken) -> Result<How, Unsupported> {
+    fn taking(mut self, settings: &EngineSettings, from: Taken) -> Result<How, Unsupported> {
         let info = &from.info;
         let said = |name: &str| settings.own.contains_key(name);
         let differs = |what: &str, has: String, remedy: String| {
@@ -291,7 +291,7 @@ impl How {
     }
 
     /// Among what the parties compare.
-    pub fn describe(&self, parameters: Parameters) -> Parameters {
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("protocol", self.name().unwrap_or_default().as_bytes());
         let stocked = self.stock.as_ref().map_or([0; 32], |from| from.info.id);
         let parameters = parameters.with("stock", &stocked);

@@ -2,15 +2,17 @@
 //! texts, and all learn the outputs; of a tag that is compared nothing but whether it is right.
 
 use super::super::groups::{Apart, Chained, Group, Walk, groups};
-use super::super::job::{Cipher, Job, Message, Messages, Mode, Own, Text, Texts};
-use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Unwatched, Watch, alike};
+use super::super::job::{Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
+use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike};
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine};
 use super::cipher::OnSpdz;
 use super::evaluate::{Keyed, Seat, evaluate};
 use super::how::{Field, How, Named, Task};
 use super::{by_field, party_of};
-use divisi_core::{Abort, Compares, Counts, Direction, Lanes, Parameters, Session, Settles, Step, step};
-use divisi_spdz::{Bit, Byte, Host, Spdz};
+use divisi_core::{
+    Abort, Compares, Counts, Direction, Lanes, PublicParameters, Session, Settles, Step, step,
+};
+use divisi_spdz::{AuthBit, AuthByte, Host, Spdz};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::algorithm::Algorithm;
 use divisi_symmetric::des::TripleKey;
@@ -22,7 +24,7 @@ const KNOWN: Step = step!("known");
 pub(super) struct Known<'j> {
     job: &'j Job,
     /// All as texts; of a tag first what is made, then what is compared.
-    texts: Texts,
+    texts: TextsJob,
     how: How,
     named: Named,
 }
@@ -32,12 +34,12 @@ impl<'j> Known<'j> {
     /// A mode or cipher that there is no protocol of.
     pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
         let texts = match job {
-            Job::Texts(texts) if texts.mode == Mode::Gcm => {
+            Job::Texts(texts) if texts.mode == CipherMode::Gcm => {
                 return Err(Unsupported::new(
                     "GCM, whose products in GF(2^128) the engine spdz does not have",
                 ));
             }
-            Job::Texts(texts) if matches!(texts.mode, Mode::Whole(_)) => {
+            Job::Texts(texts) if matches!(texts.mode, CipherMode::Whole(_)) => {
                 return Err(Unsupported::new("a mode that the engine spdz does not have"));
             }
             Job::Texts(texts) => texts.clone(),
@@ -53,7 +55,7 @@ impl<'j> Known<'j> {
             }
         };
         let named = how.protocol(texts.cipher)?;
-        if texts.mode == Mode::Cmac && how.field == Field::F42 {
+        if texts.mode == CipherMode::Cmac && how.field == Field::F42 {
             return Err(Unsupported::new(
                 "CMAC, whose tags are compared by products of bytes, which GF(2^42) does not hold: leave --field out",
             ));
@@ -65,7 +67,7 @@ impl<'j> Known<'j> {
     fn begin<'p, F: Host + 'p, C: OnSpdz<F> + 'p>(
         &'p self,
         session: Session,
-    ) -> Result<Box<dyn Party + 'p>, Abort> {
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let e = engine::<F>(session, &self.how, self.named.protocol)?;
         let holder =
             Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), cipher: std::marker::PhantomData };
@@ -74,11 +76,11 @@ impl<'j> Known<'j> {
 }
 
 /// Messages of CMAC as texts: each is made or compared, or both, which the job itself says.
-fn tags(job: &Messages) -> Result<Texts, Unsupported> {
+fn tags(job: &MessagesJob) -> Result<TextsJob, Unsupported> {
     let Algorithm::Cmac(size) = job.using.algorithm else {
         return Err(Unsupported::new("a hash or MAC other than CMAC, which the engine spdz does not have"));
     };
-    let text = |message: &Message| Text {
+    let text = |message: &PublicMessage| PublicText {
         direction: Direction::Encrypt,
         iv: Vec::new(),
         aad: Vec::new(),
@@ -88,7 +90,7 @@ fn tags(job: &Messages) -> Result<Texts, Unsupported> {
         sealed: None,
     };
     let texts = job.messages.iter().map(text).collect();
-    Ok(Texts { mode: Mode::Cmac, cipher: Cipher::Aes(size), texts })
+    Ok(TextsJob { mode: CipherMode::Cmac, cipher: Cipher::Aes(size), texts })
 }
 
 /// What is to become of a tag.
@@ -118,8 +120,9 @@ impl Prepared for Known<'_> {
         self.how.parties
     }
 
-    fn parameters(&self, count: usize) -> Parameters {
-        let parameters = Parameters::new("spdz known answers").with("named", self.named.name.as_bytes());
+    fn parameters(&self, count: usize) -> PublicParameters {
+        let parameters =
+            PublicParameters::new("spdz known answers").with("named", self.named.name.as_bytes());
         self.how.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
@@ -143,10 +146,10 @@ impl Prepared for Known<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         by_field!(self.how.field, F => match self.named.task == Task::Aes {
-            true => self.begin::<F, RoundKeys<Byte<F>>>(session),
-            false => self.begin::<F, TripleKey<Bit<F>>>(session),
+            true => self.begin::<F, RoundKeys<AuthByte<F>>>(session),
+            false => self.begin::<F, TripleKey<AuthBit<F>>>(session),
         })
     }
 }
@@ -157,7 +160,7 @@ struct Holder<'p, F: Host, C: OnSpdz<F>> {
     cipher: std::marker::PhantomData<fn() -> C>,
 }
 
-impl<F: Host, C: OnSpdz<F>> Party for Holder<'_, F, C> {
+impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
     fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
         let mut rows = vec![Vec::new(); count];
         let mut rest = own.as_slice();
@@ -213,11 +216,11 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         let e = self.seat.get()?;
         let cipher = C::schedule(e, &bytes)?;
         let (bytes, cipher) = e.settled((bytes, cipher))?.into_inner();
-        if self.of.texts.mode == Mode::Cmac && named.tiny {
+        if self.of.texts.mode == CipherMode::Cmac && named.tiny {
             let tags = self.tiny_tags(group, Keyed { bytes, cipher }, &text)?;
             return self.tags(group, tags);
         }
-        if self.of.texts.mode == Mode::Cmac {
+        if self.of.texts.mode == CipherMode::Cmac {
             C::ahead(e, named, bytes.len(), group.blocks())?;
             C::load(e, named, Direction::Encrypt)?;
             e.session().phase(ONLINE);
@@ -269,7 +272,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
                 let known = C::public_block(e, &known);
                 C::add_block(e, &mut difference, &known)?;
                 let bytes = C::as_bytes(e, difference)?;
-                differences.push(e.join_bytes(&bytes.iter().collect::<Vec<&Byte<F>>>()));
+                differences.push(e.join_bytes(&bytes.iter().collect::<Vec<&AuthByte<F>>>()));
             }
         }
         let same = if differences.is_empty() { Vec::new() } else { e.vanish(&differences)? };
@@ -280,7 +283,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
             C::open(e, verified)?
         };
         let (mut made, mut same) = (columns.concat().into_iter(), same.into_iter());
-        let row = |(place, text): (usize, &Text)| {
+        let row = |(place, text): (usize, &PublicText)| {
             let wanted = wanted(self.of.job, place);
             let mut row = Vec::new();
             if wanted.makes {

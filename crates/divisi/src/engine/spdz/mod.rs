@@ -16,7 +16,7 @@ pub use file::{Came, Through};
 pub use stock::{Wanted, left, make};
 
 use super::job::Job;
-use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
+use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
 use begin::{ONLINE, SETUP};
 use blocks::Work;
 use circuit::Circuit;
@@ -95,7 +95,7 @@ impl Engine for Authenticated {
         Adversary::AllButOne
     }
 
-    fn phases(&self, _: &Settings) -> &'static [Clock] {
+    fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
         PHASES
     }
 
@@ -108,18 +108,22 @@ impl Engine for Authenticated {
     }
 
     /// One less than the field's, or those of the buckets: the smaller counts.
-    fn statistical_bits(&self, settings: &Settings) -> Option<u32> {
+    fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32> {
         let how = How::new(settings).ok()?;
         // a check of MACs is passed with n/|F|
         let parties = how.parties.next_power_of_two().ilog2();
         Some(how.config.rho.min(how.field.bits().saturating_sub(parties)))
     }
 
-    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+    fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
         How::new(settings).map(drop)
     }
 
-    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(
+        &self,
+        job: &'j Job,
+        settings: &EngineSettings,
+    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         super::check(self, settings)?;
         let how = How::new(settings)?;
         match job {
@@ -132,7 +136,7 @@ impl Engine for Authenticated {
         }
     }
 
-    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+    fn facts(&self, settings: &EngineSettings) -> Map<String, Value> {
         let Ok(how) = How::new(settings) else { return Map::new() };
         members(json!({
             "security": settings.security.name(),

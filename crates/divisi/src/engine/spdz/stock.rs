@@ -1,12 +1,12 @@
 //! Stocks of preprocessing on disk: what is made for so many blocks, and how a session takes from one.
 
-use super::super::{Settings, Unsupported};
+use super::super::{EngineSettings, Unsupported};
 use super::by_field;
 use super::how::{How, Named, Task};
 use super::place::{Taken, entropy, of_party};
-use divisi_core::{Abort, Parameters, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_spdz::stock::{self, Advance, FromStock, Lots, StockPlan};
-use divisi_spdz::{Host, Party, Protocol};
+use divisi_spdz::{Host, Party, SpdzProtocol};
 use divisi_store::stock::{Reserve, SealKey, StockInfo, StockState};
 use divisi_symmetric::des;
 use std::path::Path;
@@ -58,14 +58,14 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     if named.task == Task::Aes {
         let lookups = times(160).saturating_add(keys.saturating_mul(SCHEDULE));
         wanted.extend(match named.protocol {
-            Protocol::Lookup => vec![(Lots::Units { log: 8 }, lookups)],
-            Protocol::RivainProuff => {
+            SpdzProtocol::Lookup => vec![(Lots::Units { log: 8 }, lookups)],
+            SpdzProtocol::RivainProuff => {
                 vec![(Lots::Bits, lookups.saturating_mul(32)), (Lots::ByteTriples, lookups.saturating_mul(4))]
             }
-            Protocol::BitDecomposition => {
+            SpdzProtocol::BitDecomposition => {
                 vec![(Lots::Bits, lookups.saturating_mul(16)), (Lots::ByteTriples, lookups.saturating_mul(6))]
             }
-            Protocol::Raw => Vec::new(),
+            SpdzProtocol::Raw => Vec::new(),
         });
         if named.tiny {
             let masks = times(8 * 160 + 128).saturating_add(keys.saturating_mul(ROUND_KEYS));
@@ -74,11 +74,11 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     } else {
         let lookups = times(des::LOOKUPS as u64);
         wanted.extend(match named.protocol {
-            Protocol::Lookup => vec![(Lots::Units { log: 6 }, lookups)],
-            Protocol::RivainProuff | Protocol::BitDecomposition => {
+            SpdzProtocol::Lookup => vec![(Lots::Units { log: 6 }, lookups)],
+            SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => {
                 vec![(Lots::Bits, lookups.saturating_mul(24)), (Lots::ByteTriples, lookups.saturating_mul(3))]
             }
-            Protocol::Raw => {
+            SpdzProtocol::Raw => {
                 vec![(Lots::Bits, lookups.saturating_mul(4)), (Lots::SixTriples, lookups.saturating_mul(61))]
             }
         });
@@ -111,7 +111,7 @@ impl Wanted {
     ///
     /// # Errors
     /// What makes no sense.
-    pub fn new(settings: &Settings, blocks: u64, peers: [u8; 32]) -> Result<Self, Unsupported> {
+    pub fn new(settings: &EngineSettings, blocks: u64, peers: [u8; 32]) -> Result<Self, Unsupported> {
         super::super::check(&super::Authenticated, settings)?;
         let how = How::new(settings)?;
         if how.stock.is_some() {
@@ -137,8 +137,8 @@ impl Wanted {
 
     /// What the parties compare at the start of the session that makes it \[M0.4\].
     #[must_use]
-    pub fn parameters(&self) -> Parameters {
-        let parameters = Parameters::new("spdz stock").with("blocks", &self.blocks.to_le_bytes());
+    pub fn parameters(&self) -> PublicParameters {
+        let parameters = PublicParameters::new("spdz stock").with("blocks", &self.blocks.to_le_bytes());
         self.how.describe(parameters.with("peers", &self.peers))
     }
 }

@@ -10,7 +10,7 @@ use super::member::{self, UNANSWERED, bytes};
 use crate::engine::job::{Cipher, Whole};
 use crate::kat::content::Content;
 use crate::kat::monte::{Fed, Monte, Thousand};
-use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
+use crate::kat::vector::{Expected, Vector, VectorAlgorithm, Ways};
 use divisi_core::Direction;
 use serde_json::Value;
 
@@ -128,14 +128,14 @@ fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
     (all - by_number.len(), all)
 }
 
-pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
+pub(super) fn groups(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
         // which way of the cipher wraps
         let inverse = group.get("kwCipher").and_then(Value::as_str) == Some("inverse");
         let algorithm = match algorithm {
-            Algorithm::Whole(Whole::Kw { .. }) => Algorithm::Whole(Whole::Kw { inverse }),
-            Algorithm::Whole(Whole::Kwp { .. }) => Algorithm::Whole(Whole::Kwp { inverse }),
+            VectorAlgorithm::Whole(Whole::Kw { .. }) => VectorAlgorithm::Whole(Whole::Kw { inverse }),
+            VectorAlgorithm::Whole(Whole::Kwp { .. }) => VectorAlgorithm::Whole(Whole::Kwp { inverse }),
             algorithm => algorithm,
         };
         if group.get("testType").and_then(Value::as_str) == Some("MCT") && is_fed(algorithm) {
@@ -150,8 +150,8 @@ pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, 
         let vectors = member::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
             match algorithm {
-                Algorithm::Gcm => gcm_can(vector),
-                Algorithm::Whole(_) => Ok(vector),
+                VectorAlgorithm::Gcm => gcm_can(vector),
+                VectorAlgorithm::Whole(_) => Ok(vector),
                 _ => whole_blocks(algorithm, vector),
             }
         });
@@ -160,7 +160,7 @@ pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, 
     Ok(content)
 }
 
-fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, String> {
+fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vector, String> {
     match group.get("testType").and_then(Value::as_str) {
         Some("AFT" | "CTR" | "counter") | None => {}
         Some("MCT") => return Err("a Monte Carlo test".into()),
@@ -181,8 +181,8 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
         _ => return Err("no \"direction\" in the file".into()),
     };
     let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
-    let gcm = algorithm == Algorithm::Gcm;
-    let whole = if let Algorithm::Whole(mode) = algorithm { Some(mode) } else { None };
+    let gcm = algorithm == VectorAlgorithm::Gcm;
+    let whole = if let VectorAlgorithm::Whole(mode) = algorithm { Some(mode) } else { None };
     let decides = whole.is_some_and(|mode| {
         matches!(mode, Whole::Kw { .. } | Whole::Kwp { .. } | Whole::Siv | Whole::Ccm | Whole::GcmSiv)
     });
@@ -213,10 +213,10 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
         key: key(test)?,
         iv: match algorithm {
-            Algorithm::Ecb
-            | Algorithm::TripleEcb
-            | Algorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
-            Algorithm::Whole(Whole::Xts) => tweak(test)?,
+            VectorAlgorithm::Ecb
+            | VectorAlgorithm::TripleEcb
+            | VectorAlgorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
+            VectorAlgorithm::Whole(Whole::Xts) => tweak(test)?,
             _ => bytes(test, &["iv"])?,
         },
         aad: if aead { bytes(test, &["aad"])? } else { Vec::new() },
@@ -230,15 +230,19 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
 }
 
 /// Whether the Monte Carlo tests of an algorithm are known here.
-fn is_fed(algorithm: Algorithm) -> bool {
+fn is_fed(algorithm: VectorAlgorithm) -> bool {
     matches!(
         algorithm,
-        Algorithm::Ecb | Algorithm::Cbc | Algorithm::Ofb | Algorithm::Cfb8 | Algorithm::Cfb128
+        VectorAlgorithm::Ecb
+            | VectorAlgorithm::Cbc
+            | VectorAlgorithm::Ofb
+            | VectorAlgorithm::Cfb8
+            | VectorAlgorithm::Cfb128
     )
 }
 
 /// A Monte Carlo test of texts: each entry of its array is a thousand, with its beginning and its end.
-fn monte(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Monte, String> {
+fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Monte, String> {
     let direction = match group.get("direction").and_then(Value::as_str) {
         Some("encrypt") => Direction::Encrypt,
         Some("decrypt") => Direction::Decrypt,
@@ -248,14 +252,14 @@ fn monte(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Monte, Str
     let lane = |entry: &Value| -> Result<Thousand, String> {
         let (plain, cipher) = (bytes(entry, &["pt", "plainText"])?, bytes(entry, &["ct", "cipherText"])?);
         let (text, end) = if direction == Direction::Encrypt { (plain, cipher) } else { (cipher, plain) };
-        let iv = if algorithm == Algorithm::Ecb { Vec::new() } else { bytes(entry, &["iv"])? };
+        let iv = if algorithm == VectorAlgorithm::Ecb { Vec::new() } else { bytes(entry, &["iv"])? };
         Ok(Thousand { key: key(entry)?, iv, text, end })
     };
     let lanes = all.iter().map(lane).collect::<Result<Vec<_>, _>>()?;
     let bits = lanes.first().map_or(0, |lane| lane.key.len());
-    let unit = if algorithm == Algorithm::Cfb8 { 1 } else { 16 };
+    let unit = if algorithm == VectorAlgorithm::Cfb8 { 1 } else { 16 };
     let whole = |lane: &Thousand| {
-        let iv = if algorithm == Algorithm::Ecb { 0 } else { 16 };
+        let iv = if algorithm == VectorAlgorithm::Ecb { 0 } else { 16 };
         (lane.key.len(), lane.text.len(), lane.end.len(), lane.iv.len()) == (bits, unit, unit, iv)
     };
     let cipher = Cipher::from_key("aes", bits).ok_or_else(|| format!("a key of {} bits", 8 * bits))?;
@@ -288,7 +292,7 @@ pub(super) fn tags(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
         let vectors = member::tests(group)?.iter().map(|test| tag(group, test)).collect();
-        sort(&mut content, Algorithm::TripleCmac, vectors);
+        sort(&mut content, VectorAlgorithm::TripleCmac, vectors);
     }
     Ok(content)
 }
@@ -334,16 +338,16 @@ fn tag(group: &Value, test: &Value) -> Result<Vector, String> {
     })
 }
 
-fn whole_blocks(algorithm: Algorithm, vector: Vector) -> Result<Vector, String> {
+fn whole_blocks(algorithm: VectorAlgorithm, vector: Vector) -> Result<Vector, String> {
     let (plain, cipher) = (vector.plaintext.len(), vector.ciphertext.len());
     if plain != cipher || plain == 0 {
         return Err("texts that are empty or of different lengths".into());
     }
-    let any = matches!(algorithm, Algorithm::Ctr | Algorithm::Cfb8 | Algorithm::Ofb);
+    let any = matches!(algorithm, VectorAlgorithm::Ctr | VectorAlgorithm::Cfb8 | VectorAlgorithm::Ofb);
     if !any && plain % algorithm.block_bytes() != 0 {
         return Err("a text that is no whole number of blocks".into());
     }
-    if algorithm == Algorithm::Ctr && vector.iv.len() != 16 {
+    if algorithm == VectorAlgorithm::Ctr && vector.iv.len() != 16 {
         return Err(format!("a counter of {} bits", 8 * vector.iv.len()));
     }
     Ok(vector)

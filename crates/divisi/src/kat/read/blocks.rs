@@ -2,11 +2,15 @@
 
 use crate::engine::job::Cipher;
 use crate::kat::content::Content;
-use crate::kat::vector::{Algorithm, Group, Vector};
+use crate::kat::vector::{Group, Vector, VectorAlgorithm};
 use std::collections::BTreeMap;
 
 /// Sort a vector into a group, or say why it cannot run.
-pub(in crate::kat) fn sort(content: &mut Content, algorithm: Algorithm, sorted: Vec<Result<Vector, String>>) {
+pub(in crate::kat) fn sort(
+    content: &mut Content,
+    algorithm: VectorAlgorithm,
+    sorted: Vec<Result<Vector, String>>,
+) {
     let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
     for vector in sorted {
         let vector = vector.and_then(|vector| {

@@ -5,7 +5,7 @@ use crate::kat::chains::Chain;
 use crate::kat::content::Content;
 use crate::kat::functions::{MessageGroup, MessageVector};
 use crate::kat::monte::{Fed, LARGE, Monte};
-use crate::kat::vector::{Algorithm, Expected};
+use crate::kat::vector::{Expected, VectorAlgorithm};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
 use divisi_symmetric::gates::Adder;
@@ -92,7 +92,7 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
                 let is_sponge = matches!(family, Family::Hash(Hash::Sha3(_)));
                 match chain(family, group, test) {
                     Ok(chain) if !is_sponge => {
-                        let algorithm = Algorithm::Function(chain.settings.algorithm);
+                        let algorithm = VectorAlgorithm::Function(chain.settings.algorithm);
                         let Chain { id, settings, starts, ends } = chain;
                         content.monte.push(Monte {
                             id,
@@ -126,7 +126,7 @@ pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Con
 impl Content {
     /// A test that cannot run, under the function that its key is for.
     fn count(&mut self, family: Family, group: &Value, test: &Value, reason: String) {
-        let algorithm = Algorithm::Function(family.named(key_bytes(group, test)));
+        let algorithm = VectorAlgorithm::Function(family.named(key_bytes(group, test)));
         *self.unsupported.entry((algorithm, reason)).or_default() += 1;
     }
 }

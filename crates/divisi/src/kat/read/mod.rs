@@ -10,7 +10,7 @@ mod wycheproof;
 pub(super) use {acvp::join, blocks::gcm_can, blocks::sort, member::UNANSWERED};
 
 use super::content::Content;
-use super::vector::Algorithm;
+use super::vector::VectorAlgorithm;
 use crate::engine::job::Whole;
 use crate::failure::Failure;
 use divisi_symmetric::mode::whole::stealing::Variant;
@@ -96,15 +96,15 @@ fn parse_any(json: &Value) -> Result<Content, String> {
     };
     match algorithm {
         "AES-GCM" => wycheproof::gcm(groups),
-        "ACVP-AES-GCM" => acvp::groups(Algorithm::Gcm, groups),
-        "ACVP-AES-ECB" => acvp::groups(Algorithm::Ecb, groups),
-        "ACVP-AES-CTR" => acvp::groups(Algorithm::Ctr, groups),
-        "ACVP-AES-CBC" => acvp::groups(Algorithm::Cbc, groups),
-        "ACVP-AES-CFB8" => acvp::groups(Algorithm::Cfb8, groups),
-        "ACVP-AES-CFB128" => acvp::groups(Algorithm::Cfb128, groups),
-        "ACVP-AES-OFB" => acvp::groups(Algorithm::Ofb, groups),
-        "ACVP-TDES-ECB" => acvp::groups(Algorithm::TripleEcb, groups),
-        "ACVP-TDES-CBC" => acvp::groups(Algorithm::TripleCbc, groups),
+        "ACVP-AES-GCM" => acvp::groups(VectorAlgorithm::Gcm, groups),
+        "ACVP-AES-ECB" => acvp::groups(VectorAlgorithm::Ecb, groups),
+        "ACVP-AES-CTR" => acvp::groups(VectorAlgorithm::Ctr, groups),
+        "ACVP-AES-CBC" => acvp::groups(VectorAlgorithm::Cbc, groups),
+        "ACVP-AES-CFB8" => acvp::groups(VectorAlgorithm::Cfb8, groups),
+        "ACVP-AES-CFB128" => acvp::groups(VectorAlgorithm::Cfb128, groups),
+        "ACVP-AES-OFB" => acvp::groups(VectorAlgorithm::Ofb, groups),
+        "ACVP-TDES-ECB" => acvp::groups(VectorAlgorithm::TripleEcb, groups),
+        "ACVP-TDES-CBC" => acvp::groups(VectorAlgorithm::TripleCbc, groups),
         "CMAC-TDES" => acvp::tags(groups),
         "AES-CBC-PKCS5" => wycheproof::cbc(groups),
         "AES-KW" | "AES-WRAP" => wycheproof::whole(Whole::Kw { inverse: false }, groups),
@@ -113,15 +113,15 @@ fn parse_any(json: &Value) -> Result<Content, String> {
         "AES-CCM" => wycheproof::whole(Whole::Ccm, groups),
         "AES-GCM-SIV" => wycheproof::whole(Whole::GcmSiv, groups),
         "AES-XTS" => wycheproof::whole(Whole::Xts, groups),
-        "ACVP-AES-KW" => acvp::groups(Algorithm::Whole(Whole::Kw { inverse: false }), groups),
-        "ACVP-AES-KWP" => acvp::groups(Algorithm::Whole(Whole::Kwp { inverse: false }), groups),
-        "ACVP-AES-CCM" => acvp::groups(Algorithm::Whole(Whole::Ccm), groups),
-        "ACVP-AES-GCM-SIV" => acvp::groups(Algorithm::Whole(Whole::GcmSiv), groups),
-        "ACVP-AES-XTS" => acvp::groups(Algorithm::Whole(Whole::Xts), groups),
-        "ACVP-AES-CFB1" => acvp::groups(Algorithm::Whole(Whole::Cfb1), groups),
-        "ACVP-AES-CBC-CS1" => acvp::groups(Algorithm::Whole(Whole::Stealing(Variant::Cs1)), groups),
-        "ACVP-AES-CBC-CS2" => acvp::groups(Algorithm::Whole(Whole::Stealing(Variant::Cs2)), groups),
-        "ACVP-AES-CBC-CS3" => acvp::groups(Algorithm::Whole(Whole::Stealing(Variant::Cs3)), groups),
+        "ACVP-AES-KW" => acvp::groups(VectorAlgorithm::Whole(Whole::Kw { inverse: false }), groups),
+        "ACVP-AES-KWP" => acvp::groups(VectorAlgorithm::Whole(Whole::Kwp { inverse: false }), groups),
+        "ACVP-AES-CCM" => acvp::groups(VectorAlgorithm::Whole(Whole::Ccm), groups),
+        "ACVP-AES-GCM-SIV" => acvp::groups(VectorAlgorithm::Whole(Whole::GcmSiv), groups),
+        "ACVP-AES-XTS" => acvp::groups(VectorAlgorithm::Whole(Whole::Xts), groups),
+        "ACVP-AES-CFB1" => acvp::groups(VectorAlgorithm::Whole(Whole::Cfb1), groups),
+        "ACVP-AES-CBC-CS1" => acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs1)), groups),
+        "ACVP-AES-CBC-CS2" => acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs2)), groups),
+        "ACVP-AES-CBC-CS3" => acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs3)), groups),
         other => functions::acvp(other, groups)
             .or_else(|| functions::wycheproof(other, groups))
             .unwrap_or_else(|| {

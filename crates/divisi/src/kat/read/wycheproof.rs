@@ -4,7 +4,7 @@ use super::blocks::{gcm_can, sort};
 use super::member::{bytes, tests};
 use crate::engine::job::Whole;
 use crate::kat::content::Content;
-use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
+use crate::kat::vector::{Expected, Vector, VectorAlgorithm, Ways};
 use serde_json::Value;
 
 /// The vectors of AES-GCM. Each is for both directions.
@@ -12,7 +12,7 @@ pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
         let tests = tests(group)?.iter();
-        sort(&mut content, Algorithm::Gcm, tests.map(|test| vector(test).and_then(gcm_can)).collect());
+        sort(&mut content, VectorAlgorithm::Gcm, tests.map(|test| vector(test).and_then(gcm_can)).collect());
     }
     Ok(content)
 }
@@ -22,7 +22,7 @@ pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
         let tests = tests(group)?.iter();
-        sort(&mut content, Algorithm::CbcPadded, tests.map(vector).collect());
+        sort(&mut content, VectorAlgorithm::CbcPadded, tests.map(vector).collect());
     }
     Ok(content)
 }
@@ -30,7 +30,7 @@ pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
 /// The vectors of a mode that treats a text as a whole. Each is for both directions.
 pub(super) fn whole(mode: Whole, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
-    let algorithm = Algorithm::Whole(mode);
+    let algorithm = VectorAlgorithm::Whole(mode);
     let one = |test: &Value| {
         let mut vector = vector(test)?;
         match mode {

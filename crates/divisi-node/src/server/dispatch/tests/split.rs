@@ -6,7 +6,7 @@ use crate::agree::{STATUS, exchange};
 use crate::server::operators::OrderState;
 use divisi_net::Frame;
 use divisi_net::tamper::Tap;
-use divisi_store::Keys;
+use divisi_store::StoredKeys;
 use std::sync::atomic::AtomicBool;
 
 fn machine() -> Arc<dyn World> {
@@ -102,7 +102,7 @@ fn what_was_written_is_compared() {
     let (now, barrier) = (armed.clone(), Step::new("divisi_rep3::views/barrier").id);
     let change = move |frame: Frame| {
         if frame.step == barrier && now.swap(false, Ordering::SeqCst) {
-            let store = Keys::open_on(Box::new(divisi_store::MachineDisk), &keys).unwrap();
+            let store = StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &keys).unwrap();
             let mut key = store.load(&name).unwrap().unwrap();
             key.secret.as_mut().unwrap().first[3] ^= 1;
             std::fs::remove_file(keys.join("k.key")).unwrap();

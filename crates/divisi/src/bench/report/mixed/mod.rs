@@ -6,13 +6,13 @@ mod papers;
 
 use super::run::Progress;
 use super::{MeasuredOn, directory, no_files, replace};
-use crate::bench::{self, Options, Report, Work, calibration_json, table4};
+use crate::bench::{self, BenchOptions, BenchReport, Work, calibration_json, table4};
 use crate::calibrate::{Calibration, calibrate};
 use crate::cleanup::Cleanup;
 use crate::engine::job::Op;
 use crate::engine::mixed::manner::INSECURE;
 use crate::failure::Failure;
-use crate::program::Held;
+use crate::program::HeldProgram;
 use divisi_net::{Machine, World};
 use divisi_program::RunCost;
 use divisi_program::applications::table6::{ROWS, Row};
@@ -56,13 +56,13 @@ impl MixedPlan {
             fewer: if quick { 4 } else { 1 },
             applications: ROWS.iter().map(|row| row.name).collect(),
             danger_insecure: false,
-            timeout: Options::default().timeout,
+            timeout: BenchOptions::default().timeout,
         }
     }
 
-    fn options(&self, parties: usize, work: Work, count: u64) -> Options {
+    fn options(&self, parties: usize, work: Work, count: u64) -> BenchOptions {
         let own = self.danger_insecure.then(|| (INSECURE.to_owned(), String::new()));
-        Options {
+        BenchOptions {
             engine: "mixed",
             parties: Some(parties),
             own: own.into_iter().collect::<BTreeMap<_, _>>(),
@@ -72,7 +72,7 @@ impl MixedPlan {
             reps: self.reps,
             warmup: 1,
             timeout: self.timeout,
-            ..Options::default()
+            ..BenchOptions::default()
         }
     }
 
@@ -84,11 +84,11 @@ impl MixedPlan {
 /// What was measured among so many parties.
 struct Column {
     parties: usize,
-    operations: Vec<(Op, Report)>,
+    operations: Vec<(Op, BenchReport)>,
     /// As many operations as Table 6 counts.
-    counted: Vec<(&'static Row, Report)>,
+    counted: Vec<(&'static Row, BenchReport)>,
     /// The applications themselves.
-    whole: Vec<(&'static Row, Report)>,
+    whole: Vec<(&'static Row, BenchReport)>,
 }
 
 /// All that was measured.
@@ -150,7 +150,7 @@ fn measure(
     let calibration = calibrate()?;
     let of = plan.parties.len() * (OPERATIONS.len() + 2 * plan.rows().count());
     let mut done = 0;
-    let mut run = |what: String, options: Options| {
+    let mut run = |what: String, options: BenchOptions| {
         let now = format!("{what}, {} parties", options.parties.unwrap_or_default());
         tell(&Progress { done, of, now: now.clone(), left: None });
         done += 1;
@@ -177,20 +177,20 @@ fn measure(
     }
     let costs = plan
         .rows()
-        .map(|row| Ok((row, Held::load(row.name)?.about().cost)))
+        .map(|row| Ok((row, HeldProgram::load(row.name)?.about().cost)))
         .collect::<Result<_, Failure>>()?;
     let seconds = began.elapsed().as_secs_f64();
     Ok(MixedOutcome { plan: plan.clone(), host: MeasuredOn::here(), calibration, seconds, columns, costs })
 }
 
 /// Seconds of an item, of the phase that the paper's table is about.
-fn item_seconds(op: Op, report: &Report) -> f64 {
+fn item_seconds(op: Op, report: &BenchReport) -> f64 {
     let phase = if op.is_random() { "preprocessing" } else { "online" };
     report.measured.phase(phase).seconds / report.measured.count.max(1) as f64
 }
 
 impl MixedOutcome {
-    fn runs(&self) -> impl Iterator<Item = &Report> {
+    fn runs(&self) -> impl Iterator<Item = &BenchReport> {
         self.columns.iter().flat_map(|column| {
             let operations = column.operations.iter().map(|(_, report)| report);
             operations.chain(column.counted.iter().chain(&column.whole).map(|(_, report)| report))
@@ -201,7 +201,7 @@ impl MixedOutcome {
     /// and `applications`, each as `bench mixed` prints it, those with `application`, `seconds` (set-up left
     /// out) and `paper_seconds` added; `counts` of each application beside Table 6; `papers`.
     fn to_json(&self) -> Value {
-        let application = |(row, report): &(&'static Row, Report)| {
+        let application = |(row, report): &(&'static Row, BenchReport)| {
             let mut json = report.to_json();
             json["application"] = json!(row.title);
             json["seconds"] = json!(table4::seconds(report));

@@ -5,7 +5,7 @@ use super::super::html::{STYLE, paragraph, section};
 use super::super::tables::{NONE, list, table, whole};
 use super::papers::{self, GARBLING, MACHINES, PARTIES, SOURCE};
 use super::{Column, MixedOutcome, item_seconds};
-use crate::bench::Report;
+use crate::bench::BenchReport;
 use crate::bench::table4::{self, PARTIES as PARTIES_OF_TABLE_4};
 use crate::engine::job::Op;
 use divisi_program::applications::table6::Row;
@@ -99,7 +99,7 @@ fn operations(outcome: &MixedOutcome, ops: &[Op], factor: f64, unit: &str) -> St
 }
 
 fn applications(outcome: &MixedOutcome) -> String {
-    let of = |runs: &[(&'static Row, Report)], row: &Row| {
+    let of = |runs: &[(&'static Row, BenchReport)], row: &Row| {
         let run = runs.iter().find(|(other, _)| other.name == row.name);
         run.map_or(NONE.into(), |(_, report)| format!("{:.3}", table4::seconds(report)))
     };
