@@ -6,7 +6,7 @@
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use divisi_field::counter::Counter;
 use zeroize::Zeroize;
 
@@ -28,7 +28,7 @@ pub struct Prg {
 
 /// Two ways to the same stream.
 enum Cipher {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vector(Counter),
     Blocks(Box<Blocks>),
 }
@@ -47,7 +47,7 @@ impl Drop for Blocks {
 
 impl Cipher {
     fn new(key: &[u8; 16]) -> Self {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let Some(counter) = Counter::new(key) {
             return Cipher::Vector(counter);
         }
@@ -58,7 +58,7 @@ impl Cipher {
     /// Whole blocks of the stream, from this one on.
     fn words(&mut self, mut block: u64, out: &mut [u64]) {
         match self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             Cipher::Vector(counter) => counter.words(block, out),
             Cipher::Blocks(own) => {
                 let Blocks { cipher, blocks } = &mut **own;

@@ -7,6 +7,8 @@
 use core::cell::Cell;
 use core::fmt;
 use core::str::FromStr;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use std::arch::is_aarch64_feature_detected;
 use std::sync::OnceLock;
 
 use crate::word::Word;
@@ -20,6 +22,8 @@ pub const VARIABLE: &str = "DIVISI_KERNEL";
 pub enum Kernel {
     /// What every processor has; carry-less products by integer products of masked operands.
     Portable,
+    /// 64-bit Arm with the instructions for AES and for carry-less products (AESE, PMULL) beside NEON.
+    Neon,
     /// x86-64 with AVX2 and PCLMULQDQ.
     Avx2,
     /// x86-64 with AVX-512 (F, BW, DQ, VL, VBMI), GFNI and VPCLMULQDQ.
@@ -28,12 +32,13 @@ pub enum Kernel {
 
 impl Kernel {
     /// All kernels, the slowest first.
-    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
 
     /// The name that [`VARIABLE`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
@@ -43,6 +48,15 @@ impl Kernel {
     pub fn is_available(self) -> bool {
         match self {
             Self::Portable => true,
+            // the kernel's registers hold bytes and words in the order of memory
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Self::Neon => {
+                is_aarch64_feature_detected!("neon")
+                    && is_aarch64_feature_detected!("aes")
+                    && is_aarch64_feature_detected!("pmull")
+            }
+            #[cfg(not(all(target_arch = "aarch64", target_endian = "little")))]
+            Self::Neon => false,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("pclmulqdq"),
             #[cfg(target_arch = "x86_64")]
@@ -97,7 +111,7 @@ impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name) => {
-                write!(f, "unknown kernel {name:?}: {VARIABLE} takes portable, avx2 or avx512")
+                write!(f, "unknown kernel {name:?}: {VARIABLE} takes portable, neon, avx2 or avx512")
             }
             Self::Unavailable(kernel) => {
                 write!(f, "this processor cannot run the kernel {kernel}; it can run:")?;
@@ -185,6 +199,9 @@ pub fn vectorize<R>(f: impl FnOnce() -> R) -> R {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Kernel::Avx2 => unsafe { x86::avx2(f) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        Kernel::Neon => unsafe { arm::neon(f) },
         _ => f(),
     }
 }
@@ -244,6 +261,14 @@ pub fn run<T: Task>(task: T) -> T::Output {
             x86::avx2(
                 #[inline(always)]
                 || task.run::<crate::word::x86::Ymm>(),
+            )
+        },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        Kernel::Neon => unsafe {
+            arm::neon(
+                #[inline(always)]
+                || task.run::<crate::word::Baseline>(),
             )
         },
         _ => task.run::<crate::word::Baseline>(),
@@ -315,6 +340,15 @@ mod x86 {
     }
 }
 
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    #[inline]
+    #[target_feature(enable = "neon,aes")]
+    pub(super) fn neon<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
 /// Calls the function of that name in the room of the active kernel.
 macro_rules! dispatch {
     ($name:ident($($argument:expr),* $(,)?)) => {
@@ -325,6 +359,9 @@ macro_rules! dispatch {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             $crate::kernel::Kernel::Avx2 => unsafe { avx2::$name($($argument),*) },
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: as above.
+            $crate::kernel::Kernel::Neon => unsafe { neon::$name($($argument),*) },
             _ => portable::$name($($argument),*),
         }
     };

@@ -17,9 +17,10 @@
 //! which lattice ciphertexts are made.
 //!
 //! [`kernel`] chooses, once and at run time, between AVX-512 with GFNI and VPCLMULQDQ, AVX2 with PCLMULQDQ,
-//! and portable code; every kernel is tested against the same slow reference. All of them run in constant
-//! time: no branch, index or loop bound depends on a value, unless a function says that its argument is
-//! public. The portable kernel relies on the processor's 64-bit integer multiplication taking constant time.
+//! NEON with PMULL and AES, and portable code; every kernel is tested against the same slow reference. All of
+//! them run in constant time: no branch, index or loop bound depends on a value, unless a function says that
+//! its argument is public. The portable kernel relies on the processor's 64-bit integer multiplication taking
+//! constant time.
 //!
 //! This crate knows nothing of sharings. Field elements print with `Debug` because coins and public constants
 //! are field elements too; the sharing types built on them do not.
@@ -36,7 +37,7 @@
 #[cfg(test)]
 mod bulk;
 mod carryless;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod counter;
 mod field;
 pub mod gf128;
@@ -48,8 +49,7 @@ pub mod kernel;
 pub mod laws;
 pub mod mac;
 pub mod ntt;
-#[cfg(target_arch = "x86_64")]
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod permutation;
 pub mod plane;
 pub mod transpose;

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// The argument with which this program runs under callgrind.
 pub const CHILD: &str = "child-instructions";
 
+/// The same for who counts between marks and knows no names: they are printed in the order of the counts.
+pub const MARKED_CHILD: &str = "child-marked";
+
 /// How often a kernel runs for one count.
 const CALLS: usize = 8;
 /// Blocks of a protocol's run, messages of a hash: one tile of 512 lanes.
@@ -122,13 +125,24 @@ pub fn child(what: &str) -> Result<(), Failure> {
     if !machine::under_valgrind() {
         return Err(Failure::Unable("this is for valgrind to run".to_owned()));
     }
+    each(what, &mut |_| {})
+}
+
+/// Measure, under an emulator with the plugin of `qemu/count.c` (`.ci/arm-instructions`).
+pub fn marked_child(what: &str) -> Result<(), Failure> {
+    each(what, &mut |name| println!("{name}"))
+}
+
+/// Measure everything, or the kernel of this name, and tell the name of each after its count.
+fn each(what: &str, tell: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     kernel::select().map_err(|e| Failure::Unable(e.to_string()))?;
     let unable = |name: &str, what: String| Failure::Unable(format!("{name}: {what}"));
-    let counted = |name: &str, f: &mut dyn FnMut() -> Result<(), String>| {
+    let mut counted = |name: &str, f: &mut dyn FnMut() -> Result<(), String>| {
         let label = CString::new(name).map_err(|e| unable(name, e.to_string()))?;
         machine::zero_counts();
         let result = f();
         machine::dump_counts(&label);
+        tell(name);
         result.map_err(|e| unable(name, e))
     };
     for entry in subjects::ALL.iter().filter(|entry| ["all", entry.name].contains(&what)) {

@@ -68,13 +68,25 @@ pub fn cure(at: *mut u8, bytes: usize) {
     request(Code::MakeMemDefined, at as u64, bytes as u64);
 }
 
-/// Callgrind counts from zero.
+/// Who counts instructions counts from zero: callgrind, or the plugin `qemu/count.c`, which knows two hints
+/// that no processor has and that do nothing therefore.
 pub fn zero_counts() {
     request(Code::ZeroStats, 0, 0);
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a hint that is not allocated does nothing.
+    unsafe {
+        core::arch::asm!("hint #90", options(nomem, nostack, preserves_flags));
+    }
 }
 
-/// Callgrind writes what it counted, under this name, and goes on from zero.
+/// Callgrind writes what it counted, under this name, and goes on from zero; the plugin writes it without the
+/// name.
 pub fn dump_counts(name: &std::ffi::CStr) {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as in `zero_counts`.
+    unsafe {
+        core::arch::asm!("hint #91", options(nomem, nostack, preserves_flags));
+    }
     request(Code::DumpStatsAt, name.as_ptr() as u64, 0);
 }
 

@@ -59,8 +59,9 @@ fn main() -> ExitCode {
         ["dudect"] => dudect::check(&dudect::SHORT),
         ["dudect", "--smoke"] => dudect::check(&dudect::SMOKE),
         ["dudect", "--long"] => dudect::check(&dudect::LONG),
-        // what the commands run under valgrind
+        // what the commands run under valgrind, and .ci/arm-instructions under an emulator
         [instructions::CHILD, what] => instructions::child(what),
+        [instructions::MARKED_CHILD, what] => instructions::marked_child(what),
         [poison::CHILD, what] => poison::child(what),
         _ => Err(Failure::Unable(USAGE.to_owned())),
     };

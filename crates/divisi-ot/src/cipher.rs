@@ -4,7 +4,7 @@
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use divisi_field::permutation::Permutation as Vector;
 use zeroize::Zeroize;
 
@@ -14,14 +14,14 @@ const BATCH: usize = 64;
 /// The permutation of one key.
 #[derive(Clone)]
 pub(crate) enum Permutation {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vector(Vector),
     Blocks(Box<Aes128Enc>),
 }
 
 impl Permutation {
     pub(crate) fn new(key: &[u8; 16]) -> Permutation {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let Some(vector) = Vector::new(key) {
             return Permutation::Vector(vector);
         }
@@ -32,7 +32,7 @@ impl Permutation {
     #[inline]
     pub(crate) fn permute(&self, x: &mut [u128]) {
         match self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             Permutation::Vector(vector) => vector.permute(x),
             Permutation::Blocks(cipher) => permute(cipher, x),
         }

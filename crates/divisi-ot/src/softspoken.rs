@@ -195,7 +195,7 @@ impl Sums {
     fn stream(&mut self, leaf: &Leaf<'_>) {
         let out = &mut self.current.0[..2 * self.tiles];
         match leaf {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             Leaf::Vector(counter) => counter.words(self.from, out),
             Leaf::Blocks(cipher) => {
                 self.blocks_used = true;

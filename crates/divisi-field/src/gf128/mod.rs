@@ -10,6 +10,8 @@ use crate::{BigField, Field};
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 mod portable;
 #[cfg(test)]
 mod reference;

@@ -6,6 +6,8 @@
 //! hold.
 
 use super::lane_weights::LaneWeights;
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::{Gf64, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
@@ -13,7 +15,8 @@ use crate::kernel::dispatch;
 use crate::{BigField, Plane};
 
 impl LaneWeights {
-    /// Lane `8 a + b` of plane p weighs `weights[p] * factors[b]`.
+    /// Lane `8 a + b` of plane p weighs `weights[p] * factors[b]`. Both are public: what is looked up
+    /// depends on them.
     #[must_use]
     pub fn new(weights: &[Gf64], factors: &[Gf64; 8]) -> Self {
         let mut products = vec![*factors; weights.len()];

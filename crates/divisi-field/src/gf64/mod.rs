@@ -14,6 +14,8 @@ mod avx512;
 mod combine;
 mod embedding;
 mod lane_weights;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod pclmul;
 mod portable;
@@ -28,6 +30,9 @@ mod vpclmul;
 mod weigh_avx2;
 #[cfg(target_arch = "x86_64")]
 mod weigh_gfni;
+#[cfg(target_arch = "aarch64")]
+mod weigh_neon;
+mod weigh_portable;
 mod words;
 
 pub use combine::combine;
@@ -111,7 +116,8 @@ impl BigField for Gf64 {
 /// weights[i]`.
 ///
 /// With [`PSI8_POWERS`] as weights this embeds eight planes of bytes; with random weights it combines
-/// whatever the planes hold. The lanes from `out.len()` on are not read into anything.
+/// whatever the planes hold. The lanes from `out.len()` on are not read into anything. The weights are
+/// public: what is looked up depends on them.
 ///
 /// # Panics
 /// If there are more lanes than a plane has, or not as many weights as planes.

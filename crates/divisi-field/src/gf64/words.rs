@@ -5,6 +5,8 @@
 //! sum over the lanes of `coefficient * Y^b * bit`, one carry-less product for 64 lanes. Products accumulate
 //! unreduced.
 
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::unreduced::Unreduced;
 use super::{Gf64, portable};
 #[cfg(target_arch = "x86_64")]

@@ -12,6 +12,8 @@ pub mod anf;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod gfni;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 #[cfg(test)]
 mod reference;
@@ -69,6 +71,9 @@ pub fn mul_slices(x: &mut [u8], y: &[u8]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         kernel::Kernel::Avx2 => unsafe { avx2::mul_slices(x, y) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        kernel::Kernel::Neon => unsafe { neon::mul_slices(x, y) },
         _ => portable::mul_slices(x, y),
     }
 }

@@ -176,3 +176,38 @@ mod avx2 {
 mod avx512 {
     pub(super) use super::avx2::{combine, dot, mul};
 }
+
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    //! PMULL on one element at a time, by the sums of GF(2^128).
+
+    use super::{Gf72, reduce};
+    use crate::gf128::neon::{Sum, register};
+
+    #[target_feature(enable = "neon,aes")]
+    pub(super) fn mul(x: Gf72, y: Gf72) -> Gf72 {
+        let mut sum = Sum::new();
+        sum.add_product(register(x.0), register(y.0));
+        reduce(sum.halves())
+    }
+
+    #[target_feature(enable = "neon,aes")]
+    pub(super) fn dot(x: &[Gf72], y: &[Gf72]) -> Gf72 {
+        let mut sum = Sum::new();
+        for (x, y) in x.iter().zip(y) {
+            sum.add_product(register(x.0), register(y.0));
+        }
+        reduce(sum.halves())
+    }
+
+    #[target_feature(enable = "neon,aes")]
+    pub(super) fn combine(out: &mut [Gf72], c: &[Gf72], rows: &[&[Gf72]]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let mut sum = Sum::new();
+            for (c, row) in c.iter().zip(rows) {
+                sum.add_product(register(c.0), register(row[i].0));
+            }
+            *out = reduce(sum.halves());
+        }
+    }
+}

@@ -9,7 +9,7 @@
 use crate::zp::{Modulus, Room};
 use std::sync::OnceLock;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod double;
 mod ifma;
 mod portable;
@@ -32,7 +32,7 @@ pub struct Ntt {
     /// 1 / N.
     scale: u64,
     portable: OnceLock<[Factors; 2]>,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     double: OnceLock<[Vec<f64>; 2]>,
     #[cfg(target_arch = "x86_64")]
     ifma: OnceLock<[Factors; 2]>,
@@ -63,7 +63,7 @@ impl Ntt {
             root,
             scale: modulus.invert(n as u64 % q),
             portable: OnceLock::new(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             double: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             ifma: OnceLock::new(),
@@ -96,8 +96,8 @@ impl Ntt {
         assert_eq!(x.len(), self.n, "a polynomial of another length");
         match Room::active() {
             Room::Portable => portable::forward(self.modulus, &self.portable()[0], x),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Room::active` has seen AVX2 and FMA on this processor.
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            // SAFETY: `Room::active` has seen the instructions on this processor.
             Room::Double => unsafe { double::forward(self.modulus, &self.double()[0], x) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Room::active` has seen AVX-512 with IFMA on this processor.
@@ -113,7 +113,7 @@ impl Ntt {
         assert_eq!(x.len(), self.n, "a polynomial of another length");
         match Room::active() {
             Room::Portable => portable::inverse(self.modulus, &self.portable()[1], self.scale, x),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `forward`.
             Room::Double => unsafe { double::inverse(self.modulus, &self.double()[1], self.scale, x) },
             #[cfg(target_arch = "x86_64")]
@@ -152,7 +152,7 @@ impl Ntt {
         self.ifma.get_or_init(|| self.factors(52))
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn double(&self) -> &[Vec<f64>; 2] {
         let centred = |root| self.powers(root).into_iter().map(|w| self.modulus.centred(w) as f64).collect();
         self.double.get_or_init(|| [self.root, self.modulus.invert(self.root)].map(centred))

@@ -5,8 +5,10 @@ use crate::{Plane, kernel};
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gfni;
-mod portable;
-mod square;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
+pub(crate) mod portable;
+pub(crate) mod square;
 
 pub use square::{slim, square};
 
@@ -20,6 +22,9 @@ pub fn to_planes(bytes: &[u8], out: &mut [Plane; 8]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a kernel becomes active only after its features were seen on this processor.
         kernel::Kernel::Avx512 => unsafe { gfni::to_planes(bytes, out) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        kernel::Kernel::Neon => unsafe { neon::to_planes(bytes, out) },
         _ => portable::to_planes(bytes, out),
     }
 }
@@ -34,6 +39,9 @@ pub fn from_planes(planes: &[Plane; 8], out: &mut [u8]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a kernel becomes active only after its features were seen on this processor.
         kernel::Kernel::Avx512 => unsafe { gfni::from_planes(planes, out) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        kernel::Kernel::Neon => unsafe { neon::from_planes(planes, out) },
         _ => portable::from_planes(planes, out),
     }
 }

@@ -26,9 +26,22 @@ pub(super) fn from_planes(planes: &[Plane; 8], out: &mut [u8]) {
     }
 }
 
+/// The bytes that stand at one place in eight words become a word, for each of the eight places.
+#[inline]
+pub(crate) fn transpose_bytes(words: [u64; 8]) -> [u64; 8] {
+    let mut bytes = [[0; 8]; 8];
+    for (w, word) in words.iter().enumerate() {
+        for (place, byte) in word.to_le_bytes().into_iter().enumerate() {
+            bytes[place][w] = byte;
+        }
+    }
+    bytes.map(u64::from_le_bytes)
+}
+
 /// Transposes the matrix whose row i is byte i: swaps the off-diagonal quarters of 2 x 2, 4 x 4 and 8 x 8
 /// blocks.
-fn transpose(mut matrix: u64) -> u64 {
+#[inline]
+pub(crate) fn transpose(mut matrix: u64) -> u64 {
     for (distance, above) in
         [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
     {

@@ -16,7 +16,10 @@ pub fn square(matrix: &mut [u128; 128]) {
             for (h, l) in high[..64].iter_mut().zip(&mut low[64..]) {
                 core::mem::swap(h, l);
             }
-            half.iter_mut().for_each(all_quarters);
+            half.iter_mut().for_each(
+                #[inline(always)]
+                |words| all_quarters(words),
+            );
             let [low, high] = &half;
             for (word, (l, h)) in matrix.iter_mut().zip(low.iter().zip(high)) {
                 *word = u128::from(*l) | u128::from(*h) << 64;
@@ -42,9 +45,9 @@ pub fn slim(matrix: &mut [u128; 128]) {
     );
 }
 
-/// Transposes the square of the first 64 words, and that of the others.
+/// Transposes each square of 64 words.
 #[inline(always)]
-fn all_quarters(words: &mut [u64; 128]) {
+pub(crate) fn all_quarters(words: &mut [u64]) {
     quarters::<32>(words, 0x0000_0000_ffff_ffff);
     quarters::<16>(words, 0x0000_ffff_0000_ffff);
     quarters::<8>(words, 0x00ff_00ff_00ff_00ff);
@@ -56,7 +59,7 @@ fn all_quarters(words: &mut [u64; 128]) {
 /// In each square of 2 J by 2 J bits on the diagonal of the column of squares: the upper right quarter
 /// changes places with the lower left one.
 #[inline(always)]
-fn quarters<const J: usize>(words: &mut [u64; 128], mask: u64) {
+fn quarters<const J: usize>(words: &mut [u64], mask: u64) {
     for pair in words.chunks_exact_mut(2 * J) {
         let (upper, lower) = pair.split_at_mut(J);
         for (a, b) in upper.iter_mut().zip(lower) {

@@ -3,10 +3,14 @@
 //! Elements are `u64` below the prime; operations work on slices. [`crate::Field`] is of characteristic two,
 //! so these stand beside it. Everything runs in constant time in the elements; the prime is public.
 
-use crate::kernel::{self, Kernel, vectorize};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::kernel::Kernel;
+use crate::kernel::{self, vectorize};
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod double;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) mod four;
 pub(crate) mod ifma;
 mod portable;
 pub mod prime;
@@ -26,8 +30,8 @@ pub const MODULUS_BITS: u32 = 50;
 pub(crate) enum Room {
     /// 64-bit integers.
     Portable,
-    /// AVX2 with FMA: exact arithmetic of integers in doubles.
-    #[cfg(target_arch = "x86_64")]
+    /// AVX2 with FMA, or NEON: exact arithmetic of integers in doubles.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Double,
     /// AVX-512 with IFMA: products of 52 bits.
     #[cfg(target_arch = "x86_64")]
@@ -42,6 +46,8 @@ impl Room {
             Kernel::Avx512 if is_x86_feature_detected!("avx512ifma") => Room::Ifma,
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 | Kernel::Avx2 if is_x86_feature_detected!("fma") => Room::Double,
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => Room::Double,
             _ => Room::Portable,
         }
     }
@@ -233,8 +239,8 @@ impl Modulus {
         assert_eq!(x.len(), y.len(), "factors of different lengths");
         match Room::active() {
             Room::Portable => portable::mul_assign(self, x, y),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Room::active` has seen AVX2 and FMA on this processor.
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            // SAFETY: `Room::active` has seen the instructions on this processor.
             Room::Double => unsafe { double::mul_assign(self, x, y) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Room::active` has seen AVX-512 with IFMA on this processor.
@@ -250,7 +256,7 @@ impl Modulus {
         assert!(sum.len() == x.len() && x.len() == y.len(), "vectors of different lengths");
         match Room::active() {
             Room::Portable => portable::add_product(self, sum, x, y),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
             Room::Double => unsafe { double::add_product(self, sum, x, y) },
             #[cfg(target_arch = "x86_64")]
@@ -264,7 +270,7 @@ impl Modulus {
         let c = self.reduce(c);
         match Room::active() {
             Room::Portable => portable::scale(self, x, c),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
             Room::Double => unsafe { double::scale(self, x, c) },
             #[cfg(target_arch = "x86_64")]

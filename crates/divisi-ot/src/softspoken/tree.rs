@@ -20,7 +20,7 @@ use crate::delta::mask;
 use aes::Aes128Enc;
 use aes::cipher::KeyInit;
 use divisi_core::{PartyId, Session};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use divisi_field::counter::Counter;
 use std::mem::ManuallyDrop;
 use subtle::ConstantTimeEq;
@@ -39,7 +39,7 @@ pub(crate) fn kept_ready(parties: usize, layout: Layout) -> bool {
 /// The leaves of one tree.
 pub(crate) enum Leaves {
     /// Ready to be expanded, by the vector kernel and by the crate's cipher.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vector(Vec<Counter>),
     Blocks(Vec<Aes128Enc>),
     /// Seeds alone.
@@ -48,7 +48,7 @@ pub(crate) enum Leaves {
 
 /// A leaf that is ready: AES-128 in counter mode, by one of two ways to the same stream.
 pub(crate) enum Leaf<'a> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vector(&'a Counter),
     Blocks(&'a Aes128Enc),
 }
@@ -58,7 +58,7 @@ impl Leaves {
         if !ready {
             return Leaves::Seeds(Zeroizing::new(seeds.to_vec()));
         }
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let Some(leaves) = seeds.iter().map(counter).collect() {
             return Leaves::Vector(leaves);
         }
@@ -68,7 +68,7 @@ impl Leaves {
     /// Go through all leaves in order.
     pub(crate) fn each(&self, mut f: impl FnMut(usize, Leaf<'_>)) {
         match self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             Leaves::Vector(leaves) => {
                 leaves.iter().enumerate().for_each(|(y, leaf)| f(y, Leaf::Vector(leaf)))
             }
@@ -79,7 +79,7 @@ impl Leaves {
                 // one key takes the place of another, and the last one is wiped
                 let mut leaf = ManuallyDrop::new(cipher(&0));
                 for (y, seed) in seeds.iter().enumerate() {
-                    #[cfg(target_arch = "x86_64")]
+                    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
                     if let Some(counter) = counter(seed) {
                         f(y, Leaf::Vector(&counter));
                         continue;
@@ -93,7 +93,7 @@ impl Leaves {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn counter(seed: &u128) -> Option<Counter> {
     Counter::new(&seed.to_le_bytes())
 }

@@ -1,5 +1,7 @@
 //! Carry-less products of 64-bit words without special instructions and without tables.
 
+pub(crate) mod pairs;
+
 /// One bit in four, at four offsets.
 const HOLES: [u128; 4] = {
     let first = u128::MAX / 15;
@@ -21,7 +23,8 @@ pub(crate) fn product(x: u64, y: u64) -> u128 {
     for (k, hole) in HOLES.into_iter().enumerate() {
         let mut columns = 0;
         for (i, x_part) in x_part.iter().enumerate() {
-            columns ^= x_part * y_part[(k + 4 - i) % 4];
+            // both below 2^64; said to wrap, for a check would cost more than the product
+            columns ^= x_part.wrapping_mul(y_part[(k + 4 - i) % 4]);
         }
         product ^= columns & hole;
     }
@@ -36,8 +39,7 @@ pub(crate) fn product(x: u64, y: u64) -> u128 {
 #[inline]
 pub(crate) fn wide_product(x: u128, y: u128) -> (u128, u128) {
     let (x0, x1, y0, y1) = (x as u64, (x >> 64) as u64, y as u64, (y >> 64) as u64);
-    let low = product(x0, y0);
-    let high = product(x1, y1);
+    let [low, high] = pairs::products([x0, x1], [y0, y1]);
     let middle = product(x0 ^ x1, y0 ^ y1) ^ low ^ high;
     (low ^ middle << 64, high ^ middle >> 64)
 }
@@ -56,6 +58,7 @@ mod tests {
         for x in [0, 1, u64::MAX, u64::MAX >> 1, 1 << 63, HOLES[0] as u64, HOLES[3] as u64] {
             for y in [0, 1, u64::MAX, u64::MAX >> 1, 1 << 63, HOLES[0] as u64, HOLES[3] as u64] {
                 assert_eq!(product(x, y), shift_and_add(x, y));
+                assert_eq!(pairs::products([x, y], [y, x]), [shift_and_add(x, y); 2]);
             }
         }
     }
@@ -64,6 +67,17 @@ mod tests {
         #[test]
         fn product_is_shift_and_add(x: u64, y: u64) {
             prop_assert_eq!(product(x, y), shift_and_add(x, y));
+        }
+
+        #[test]
+        fn pairs_are_shift_and_add(x: [u64; 2], y: [u64; 2], u: [u64; 2], v: [u64; 2]) {
+            let expected = |x: [u64; 2], y: [u64; 2]| [0, 1].map(|i| shift_and_add(x[i], y[i]));
+            prop_assert_eq!(pairs::products(x, y), expected(x, y));
+            let mut sum = pairs::Sum::new();
+            sum.add(x, y);
+            sum.add(u, v);
+            let all = expected(x, y).into_iter().chain(expected(u, v));
+            prop_assert_eq!(sum.total(), all.fold(0, |sum, product| sum ^ product));
         }
     }
 }

@@ -1,0 +1,59 @@
+//! AESE and AESMC on registers of one block.
+
+use core::arch::aarch64::*;
+
+use crate::counter::neon::{BLOCKS, Counter, rounds};
+
+/// The permutation of one key, whose round keys are those of a [`Counter`]; wiped when dropped.
+pub struct Permutation(Counter);
+
+impl Permutation {
+    /// The permutation of this key, if the processor has the instructions and no other kernel is forced.
+    #[must_use]
+    pub fn new(key: &[u8; 16]) -> Option<Self> {
+        Counter::new(key).map(Permutation)
+    }
+
+    /// Replace each block, a little-endian number, by its encryption.
+    pub fn permute(&self, blocks: &mut [u128]) {
+        // SAFETY: there is no value of this type unless the instructions were found.
+        unsafe { permute(&self.0.keys, blocks) }
+    }
+}
+
+impl Clone for Permutation {
+    fn clone(&self) -> Self {
+        Permutation(Counter { keys: self.0.keys })
+    }
+}
+
+#[target_feature(enable = "neon,aes")]
+fn permute(keys: &[uint8x16_t; 11], blocks: &mut [u128]) {
+    let (turns, rest) = blocks.as_chunks_mut::<BLOCKS>();
+    for turn in turns {
+        together(keys, turn);
+    }
+    // what fits into half a turn does not wait for the other half
+    let (half, rest) = rest.as_chunks_mut::<{ BLOCKS / 2 }>();
+    for turn in half {
+        together(keys, turn);
+    }
+    for block in rest {
+        together(keys, core::array::from_mut(block));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn together<const N: usize>(keys: &[uint8x16_t; 11], blocks: &mut [u128; N]) {
+    let mut x = [vdupq_n_u8(0); N];
+    for (x, block) in x.iter_mut().zip(&*blocks) {
+        // SAFETY: the reference covers sixteen bytes.
+        *x = unsafe { vld1q_u8((&raw const *block).cast()) };
+    }
+    rounds(keys, &mut x);
+    for (x, block) in x.into_iter().zip(blocks) {
+        // SAFETY: the reference covers sixteen bytes.
+        unsafe { vst1q_u8((&raw mut *block).cast(), x) };
+    }
+}
