@@ -17,14 +17,14 @@
 //! | [`mixed`] | one party of all: shelves, products, B2A | Figure 9 |
 //!
 //! ```
-//! use divisi_bgv::parameters::{Form, Operation, PublicParameters};
+//! use divisi_bgv::parameters::{Form, Operation, Parameters};
 //! use divisi_bgv::{Keys, Ring, Sampler};
 //! use divisi_core::{PublicParameters as Agreed, local};
 //! use std::sync::Arc;
 //!
 //! let p = (1 << 32) - (1 << 30) + 1;
-//! // a ring for tests: with `PublicParameters::derive` it protects
-//! let parameters = PublicParameters::danger_insecure(Operation::Bits, Form::LeanTree, 3, p).unwrap();
+//! // a ring for tests: with `Parameters::derive` it protects
+//! let parameters = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 3, p).unwrap();
 //! let agreed = parameters.describe(Agreed::new("an example"));
 //! let ring = Arc::new(Ring::new(parameters).unwrap());
 //! local::run(3, &agreed, |mut session| {
