@@ -7,6 +7,7 @@
 
 pub(crate) mod consistency;
 pub(crate) mod produce;
+pub(crate) mod shares;
 
 use crate::Kept;
 use crate::wipe;

@@ -74,6 +74,7 @@ pub mod vole;
 pub mod wipe;
 
 pub use abit::produce::Bits;
+pub use abit::shares::MacShares;
 pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
 pub use kept::{Keep, Kept};

@@ -20,6 +20,8 @@ pub(crate) mod tree;
 use crate::wipe;
 use aes::Block;
 use aes::cipher::BlockCipherEncrypt;
+#[cfg(target_arch = "x86_64")]
+use divisi_field::counter::Counter;
 use divisi_field::kernel::vectorize;
 use layout::{Key, Layout, MOST, Piece, bit};
 use std::ops::Range;
@@ -62,8 +64,8 @@ pub(crate) struct Holder {
     used: u64,
 }
 
-/// Where tiles of rows go, by group of columns: the 128 columns of each tile, of which a group with fewer
-/// leaves the last ones as they are; empty for a group that the rows have no columns of.
+/// Where tiles of rows go, by group of columns: as many words for each tile, of which a group with fewer
+/// columns leaves the last ones as they are; empty for a group that the rows have no columns of.
 pub(crate) type Tiles<'a> = [&'a mut [u128]; 2];
 
 impl Maker {
@@ -90,10 +92,7 @@ impl Maker {
         sums.begin(self.used, x.len(), layout, groups);
         for c in layout.trees(groups) {
             let Piece { first, bits } = layout.piece(c);
-            self.leaves[c].each(|y, leaf| {
-                sums.stream(&leaf);
-                sums.fold(y, first, bits);
-            });
+            sums.tree(&self.leaves[c], 0, first, bits);
             d.extend(sums.current.blocks().iter().zip(x).map(|(u, x)| word(*u) ^ x));
         }
         sums.write(layout, groups, v);
@@ -126,12 +125,7 @@ impl Holder {
         for (d, c) in d.chunks_exact(tiles).zip(layout.trees(groups)) {
             let Piece { first, bits } = layout.piece(c);
             // the unknown leaf stands first and counts nothing
-            sums.none();
-            sums.fold(0, first, bits);
-            self.leaves[c].each(|y, leaf| {
-                sums.stream(&leaf);
-                sums.fold(y + 1, first, bits);
-            });
+            sums.tree(&self.leaves[c], 1, first, bits);
             (first..first + bits).for_each(|column| sums.add(column, d, bit(delta, column)));
         }
         sums.write(layout, groups, w);
@@ -184,6 +178,31 @@ impl Sums {
             let columns = &mut self.weighted[layout.columns(group)];
             columns.iter_mut().for_each(|sum| sum.0[..2 * self.tiles].fill(0));
         }
+    }
+
+    /// Take the streams of these leaves in, as those of the numbers from `before` on of 2^bits, for the
+    /// columns from `column` on; before them stand zeros. The current stream becomes the sum of all.
+    fn tree(&mut self, leaves: &Leaves, before: usize, column: usize, bits: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Leaves::Vector(leaves) = leaves {
+            let words = 2 * self.tiles;
+            let mut places: [&mut [u64]; MAX_K as usize] = Default::default();
+            for (place, sum) in places.iter_mut().zip(&mut self.weighted[column..column + bits]) {
+                *place = &mut sum.0[..words];
+            }
+            let total = &mut self.current.0[..words];
+            if Counter::weigh(leaves, before, self.from, total, &mut places[..bits]) {
+                return;
+            }
+        }
+        for y in 0..before {
+            self.none();
+            self.fold(y, column, bits);
+        }
+        leaves.each(|y, leaf| {
+            self.stream(&leaf);
+            self.fold(before + y, column, bits);
+        });
     }
 
     /// The current stream becomes one of zeros.
@@ -259,12 +278,14 @@ impl Sums {
 
     /// These columns, tile by tile: memory that was not used for long is written in its order.
     fn tiles(&self, columns: &[Stream], out: &mut [u128]) {
-        let tiles = out.as_chunks_mut::<TILE>().0;
+        let each = out.len() / self.tiles.max(1);
+        debug_assert!(each >= columns.len(), "room for all columns");
         // four words of a column lie in one line of the cache
-        for (t, tiles) in tiles.chunks_mut(4).enumerate() {
+        for (t, tiles) in out.chunks_mut((4 * each).max(1)).enumerate() {
             for (column, sum) in columns.iter().enumerate() {
                 let words = sum.blocks()[4 * t..].iter();
-                tiles.iter_mut().zip(words).for_each(|(tile, words)| tile[column] = word(*words));
+                let places = tiles[column..].iter_mut().step_by(each.max(1));
+                places.zip(words).for_each(|(place, words)| *place = word(*words));
             }
         }
     }

@@ -103,6 +103,19 @@ impl MacField for Toy {
         }
     }
 
+    fn weigh_columns(out: &mut [u128], summands: &[&[u128]]) {
+        out.fill(0);
+        for lane in 0..128 {
+            let of = |columns: &[u128]| {
+                let bits = columns.iter().enumerate();
+                Toy(bits.fold(0, |x, (c, word)| x | ((word >> lane & 1) as u8) << c))
+            };
+            let sum = summands.iter().rev().fold(Toy(0), |sum, columns| sum * Toy(2) + of(columns));
+            let words = out.iter_mut().enumerate();
+            words.for_each(|(c, word)| *word |= u128::from(sum.0 >> c & 1) << lane);
+        }
+    }
+
     fn from_words(out: &mut [Self], words: &[u64]) {
         out.iter_mut().zip(words).for_each(|(x, word)| x.0 = *word as u8);
     }

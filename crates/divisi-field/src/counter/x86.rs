@@ -1,5 +1,7 @@
 //! VAES on four blocks a register, or two without AVX-512.
 
+mod weigh;
+
 use core::arch::x86_64::*;
 
 use crate::kernel::{self, Kernel};
@@ -149,6 +151,15 @@ pub(crate) fn narrow_broadcast(keys: &[__m128i; 11]) -> [__m256i; 11] {
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn narrow_blocks(keys: &[__m256i; 11], block: u64) -> [__m256i; 8] {
+    let mut x = narrow_counters(block);
+    narrow_rounds(keys, &mut x);
+    x
+}
+
+/// Sixteen numbers from this one on.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn narrow_counters(block: u64) -> [__m256i; 8] {
     let block = block.cast_signed();
     let mut x = [_mm256_setzero_si256(); 8];
     let mut at = _mm256_set_epi64x(0, block + 1, 0, block);
@@ -157,7 +168,6 @@ fn narrow_blocks(keys: &[__m256i; 11], block: u64) -> [__m256i; 8] {
         *x = at;
         at = _mm256_add_epi64(at, two);
     }
-    narrow_rounds(keys, &mut x);
     x
 }
 

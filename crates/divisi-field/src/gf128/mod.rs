@@ -3,8 +3,9 @@
 //! Products accumulate unreduced in 256 bits; a sum of products is reduced once.
 
 use crate::field::operators;
-use crate::kernel::{dispatch, vectorize};
+use crate::kernel::{self, Kernel, dispatch, vectorize};
 use crate::{BigField, Field};
+use zeroize::Zeroize;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -17,6 +18,11 @@ mod portable;
 mod reference;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod tiles;
+
+/// The most tiles that [`Gf128::absorb`] takes at once.
+pub const TOGETHER: usize = 8;
 
 /// An element, bit i the coefficient of x^i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,6 +43,36 @@ impl Gf128 {
 
     fn product(self, other: Self) -> Self {
         dispatch!(mul(self, other))
+    }
+
+    /// `sums[c] * powers[0]`, and word c of each tile times the power behind that of the tile before it: some
+    /// more terms of a polynomial in one element, for as many columns as there are sums. A tile is `columns`
+    /// words, of which those behind the last sum are left out.
+    ///
+    /// # Panics
+    /// If there are more than [`TOGETHER`] tiles, more sums than columns, or fewer powers than tiles and one.
+    pub fn absorb(sums: &mut [Self], tiles: &[u128], columns: usize, powers: &[Self]) {
+        let count = if columns == 0 { 0 } else { tiles.len() / columns };
+        assert!(count <= TOGETHER && sums.len() <= columns && count < powers.len(), "terms of a polynomial");
+        let powers = &powers[..=count];
+        let served = match kernel::active() {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 | Kernel::Avx512 if is_x86_feature_detected!("vpclmulqdq") => {
+                // SAFETY: a kernel becomes active only after its features were seen on this processor, and
+                // the other one was just seen.
+                unsafe { tiles::absorb(sums, tiles, columns, powers) }
+            }
+            _ => 0,
+        };
+        let mut words = [Self(0); 1 + TOGETHER];
+        for (c, sum) in sums.iter_mut().enumerate().skip(served) {
+            words[0] = *sum;
+            for (word, tile) in words[1..].iter_mut().zip(tiles.chunks_exact(columns)) {
+                word.0 = tile[c];
+            }
+            *sum = Self::dot(&words[..=count], powers);
+        }
+        words.zeroize();
     }
 }
 

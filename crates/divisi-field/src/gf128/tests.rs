@@ -29,3 +29,32 @@ fn ghash_order_puts_one_first() {
     assert_eq!(Gf128::from_ghash(one), Gf128::ONE);
     assert_eq!(Gf128::ONE.to_ghash(), one);
 }
+
+/// Against products one by one, for columns that fill registers and that do not, all or some of them summed.
+#[test]
+fn tiles_are_absorbed_column_by_column() {
+    let mut state = 1_u128;
+    let mut word = || {
+        state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(0x5851);
+        state ^ state >> 61
+    };
+    for (columns, summed) in [(1, 1), (2, 2), (6, 5), (48, 48), (128, 48), (128, 128), (7, 0)] {
+        for count in [0, 1, 3, TOGETHER] {
+            let tiles: Vec<u128> = (0..count * columns).map(|_| word()).collect();
+            let powers: Vec<Gf128> = (0..=count).map(|_| Gf128(word())).collect();
+            let before: Vec<Gf128> = (0..summed).map(|_| Gf128(word())).collect();
+            let expected: Vec<Gf128> = (0..summed)
+                .map(|c| {
+                    (0..count).fold(reference::mul(before[c], powers[0]), |sum, t| {
+                        sum + reference::mul(Gf128(tiles[t * columns + c]), powers[1 + t])
+                    })
+                })
+                .collect();
+            for kernel in crate::kernel::available() {
+                let mut sums = before.clone();
+                crate::kernel::with(kernel, || Gf128::absorb(&mut sums, &tiles, columns, &powers)).unwrap();
+                assert_eq!(sums, expected, "{kernel} {columns} {summed} {count}");
+            }
+        }
+    }
+}

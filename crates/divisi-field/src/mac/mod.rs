@@ -23,6 +23,7 @@ use crate::{BigField, Field};
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod columns;
 mod gf6;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -54,6 +55,13 @@ pub trait MacField: BigField {
     /// # Panics
     /// If there are not as many rows as coefficients, or a row is shorter than `out`.
     fn combine(out: &mut [Self], c: &[Self], rows: &[&[Self]]);
+
+    /// The sum of y^k times summand k, for 128 lanes at once, all of them as columns: word c of a summand,
+    /// and of `out`, has bit c of every lane.
+    ///
+    /// # Panics
+    /// If there are not [`Field::BITS`] columns of each, or more than 72 summands.
+    fn weigh_columns(out: &mut [u128], summands: &[&[u128]]);
 
     /// The elements that these words give, uniform if they are: [`MacField::WORDS`] words each.
     ///
@@ -204,6 +212,11 @@ macro_rules! narrow {
             fn combine(out: &mut [Self], c: &[Self], rows: &[&[Self]]) {
                 check_rows(out, c, rows);
                 dispatch!(combine(out, c, rows))
+            }
+
+            fn weigh_columns(out: &mut [u128], summands: &[&[u128]]) {
+                assert_eq!(out.len(), $bits, "as many columns as bits");
+                columns::weigh(Self::TAPS, out, summands);
             }
 
             fn from_words(out: &mut [Self], words: &[u64]) {

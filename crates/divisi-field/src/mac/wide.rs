@@ -2,7 +2,7 @@
 //!
 //! Its products go through those of GF(2^128), unreduced.
 
-use super::{MacField, check_rows};
+use super::{MacField, check_rows, columns};
 use crate::field::operators;
 use crate::kernel::{dispatch, vectorize};
 use crate::{BigField, Field};
@@ -91,6 +91,11 @@ impl MacField for Gf72 {
     fn combine(out: &mut [Self], c: &[Self], rows: &[&[Self]]) {
         check_rows(out, c, rows);
         dispatch!(combine(out, c, rows))
+    }
+
+    fn weigh_columns(out: &mut [u128], summands: &[&[u128]]) {
+        assert_eq!(out.len(), 72, "as many columns as bits");
+        columns::weigh(&[0, 3, 9, 10], out, summands);
     }
 
     fn from_words(out: &mut [Self], words: &[u64]) {

@@ -1,15 +1,17 @@
 //! Bytes to bit planes and back: byte l becomes lane l, its bit i goes to plane i. And [`square`] matrices of
-//! bits, of which some are [`slim`].
+//! bits, of which some are [`slim`], and tiles of few columns, whose [`rows`] are [`narrow()`].
 
 use crate::{Plane, kernel};
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gfni;
+mod narrow;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod portable;
 pub(crate) mod square;
 
+pub use narrow::{narrow, rows};
 pub use square::{slim, square};
 
 /// Spreads at most 512 bytes over eight planes; the lanes after the last byte become zero.

@@ -8,7 +8,7 @@ use crate::links::Links;
 use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, Width};
-use crate::vole::{ByGroup, Ends, Made, Request, VoleRows, hash_bits};
+use crate::vole::{ByGroup, Checked as Passed, Ends, Made, Outcome, Request, VoleRows, hash_bits};
 use divisi_core::{Abort, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use zeroize::Zeroizing;
@@ -67,11 +67,11 @@ impl Bits<'_> {
     }
 }
 
-/// Rows of all pairs that passed the check.
-pub(crate) struct Produced {
+/// Rows of all pairs that passed the check, or their columns.
+pub(crate) struct Produced<R = VoleRows> {
     /// Our bits, packed; more than are handed out, as all of these.
     pub(crate) bits: Zeroizing<Vec<u64>>,
-    pub(crate) rows: Made<VoleRows>,
+    pub(crate) rows: Made<R>,
     /// How many positions are handed out.
     pub(crate) keep: usize,
 }
@@ -89,14 +89,14 @@ pub(crate) struct Produced {
 /// 3. (a) A coin z, after all corrections. (b) X = h(x) is broadcast, with (d) the MACs of its 128 bits under
 ///    each Delta_k, which P_k checks. The echo of all X is compared before anything depends on the bits.
 /// 4. The sacrificed tiles are dropped.
-pub(crate) fn produce(
+pub(crate) fn produce<R: Outcome>(
     session: &mut Session,
     ends: &mut Ends,
     deltas: &Deltas,
     coins: &mut Coins,
     (width, wanted): (Width, Bits<'_>),
     prove: Option<u32>,
-) -> Result<Produced, Abort> {
+) -> Result<Produced<R>, Abort> {
     let (n, me, count) = (session.parties(), session.me(), wanted.count());
     let field = !ends.layout.public;
     // 1.
@@ -108,7 +108,8 @@ pub(crate) fn produce(
     #[cfg(feature = "fault")]
     let x = ends.deviation.towards(x, &other);
     // 2.
-    let made = ends.extend(session, Request { width, tiles, x: &x, links: Links::All }, deltas)?;
+    let request = Request { width, each: R::each, tiles, x: &x, links: Links::All };
+    let made = ends.extend(session, request, deltas)?;
     // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
     session.observe(Check::W3); // [W3]
     coins.ready(session)?;
@@ -130,7 +131,7 @@ pub(crate) fn produce(
     let heard = proof.map(|proof| proof.hear(session)).transpose()?;
     // 3. (b), (d), and beside it the echo of the commitments
     let relation = if field { Check::K11 } else { Check::W5 };
-    let (mut checked, confirmed) = session.exchange(|session| {
+    let (mut checked, confirmed): (Passed<R>, _) = session.exchange(|session| {
         let told = made.tell(session, coin, &x, ends)?;
         let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
         Ok((told.hear(session, relation, deltas)?, confirmed))

@@ -29,7 +29,7 @@ use crate::links::Links;
 use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::tree::{self, Permutations};
 use crate::softspoken::{Holder, Maker, TILE};
-use crate::vole::{Ends, Request};
+use crate::vole::{Ends, Outcome, Request, VoleRows};
 use divisi_core::{Abort, Check, Coins, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
@@ -130,7 +130,10 @@ pub(super) fn connect(
         // the corrections of the first rows beside the trees
         let begun = match config.base {
             Base::Both => None,
-            Base::Half => Some(ends.begin(session, Request { width, tiles, x: &x, links: Links::All })?),
+            Base::Half => {
+                let request = Request { width, each: VoleRows::each, tiles, x: &x, links: Links::All };
+                Some(ends.begin(session, request)?)
+            }
         };
         let coins = heard.confirm(session)?;
         for peer in session.peers() {
@@ -151,7 +154,7 @@ pub(super) fn connect(
 
     // 4.
     let rows = session.exchange(|session| {
-        let told = first.tell(session, coin, &x, &ends)?;
+        let told = first.tell::<VoleRows>(session, coin, &x, &ends)?;
         for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
             let mut choices = Zeroizing::new([0; 2]);
             choices.iter_mut().zip(&x[peer.index()][..tiles - 1]).for_each(|(choice, x)| *choice = *x);

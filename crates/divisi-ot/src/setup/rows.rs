@@ -8,9 +8,9 @@ use crate::abit::produce::{Bits, Produced, packed, produce};
 use crate::links::Links;
 use crate::pads::{Checked, Pads, Part, SemiHonest};
 use crate::softspoken::TILE;
-use crate::softspoken::layout::Width;
-use crate::vole::{ByGroup, Ends, Made, Request, VoleRows};
-use crate::{AuthBits, wipe};
+use crate::softspoken::layout::{MACS, Width};
+use crate::vole::{ByGroup, Ends, Made, Outcome, Proven, Request, VoleRows};
+use crate::{AuthBits, MacShares, wipe};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
 
@@ -23,6 +23,15 @@ pub(crate) enum Source {
     /// A common seed: tests only.
     #[cfg(feature = "testing")]
     Dealt(Box<crate::dealer::Dealer>),
+}
+
+/// What a source gives.
+enum Given<R> {
+    /// From trees.
+    Made(Produced<R>),
+    /// By the dealer, what is handed out.
+    #[cfg(feature = "testing")]
+    Dealt(AuthBits, Pads<Checked>),
 }
 
 /// Wide rows at new positions: authenticated bits, and pads under the same bits.
@@ -75,13 +84,29 @@ impl Setup {
     /// # Errors
     /// As [`Setup::authenticated_bits`]; [`Abort::Misuse`] if there are fewer words than bits.
     pub fn mac_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<AuthBits, Abort> {
-        let made = self.checked(session, Width::Macs, bits).map(|(bits, _)| bits);
+        let made = self.rows(session, Width::Macs, bits).map(|(bits, _)| bits);
         #[cfg(feature = "testing")]
         if let Ok(bits) = &made {
             let keys = divisi_core::PartyId::all(self.parties).flat_map(|peer| bits.keys(peer));
             crate::record::note(|records| records.made.extend(keys));
         }
         made
+    }
+
+    /// Our shares of the MACs of the sums of all parties' bits, at new positions: the same rows as
+    /// [`Setup::mac_rows`], with the same check, whose columns are added up and become rows only where
+    /// somebody asks for them. Of two parties it holds f / 4 bytes a position, a third of what rows take.
+    ///
+    /// # Errors
+    /// As [`Setup::mac_rows`].
+    pub fn mac_shares(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<MacShares, Abort> {
+        let delta = Zeroizing::new(self.deltas.delta.get());
+        let columns = self.layout.columns(MACS).len();
+        Ok(match self.checked::<Proven>(session, Width::Macs, bits)? {
+            Given::Made(made) => MacShares::of(made, *delta, columns),
+            #[cfg(feature = "testing")]
+            Given::Dealt(bits, _) => MacShares::dealt(&bits, *delta, columns),
+        })
     }
 
     /// Wide rows: authenticated bits with pads under the same bits; otherwise as [`Setup::mac_rows`], with 64
@@ -93,7 +118,7 @@ impl Setup {
         if self.layout.public {
             return Err(session.misuse(SETUP, "wide rows over no field"));
         }
-        let (bits, pads) = self.checked(session, Width::Wide, bits)?;
+        let (bits, pads) = self.rows(session, Width::Wide, bits)?;
         Ok(WideBits { bits, pads })
     }
 
@@ -109,7 +134,7 @@ impl Setup {
         // the mutant's pads are those of the columns that authenticate
         let apart = self.layout.hashed(session) == self.layout.pads();
         let width = if apart { Width::Pads } else { Width::Macs };
-        Ok(self.checked(session, width, bits)?.1)
+        Ok(self.rows(session, width, bits)?.1)
     }
 
     /// Rows of pads that no check stands behind, the next ones in the directions of `links`: for protocols in
@@ -130,8 +155,8 @@ impl Setup {
             Source::Trees(mut ends, proven) => {
                 let tiles = bits.count().div_ceil(TILE);
                 let x = Zeroizing::new(bits.tiles(session, tiles));
-                let request =
-                    Request { width: Width::Pads, tiles, x: &vec![x.as_slice(); self.parties], links };
+                let x_of = vec![x.as_slice(); self.parties];
+                let request = Request { width: Width::Pads, each: VoleRows::each, tiles, x: &x_of, links };
                 let made = wipe::stack(|| ends.extend(session, request, &self.deltas));
                 let rows = match made {
                     Ok(made) => made.semi_honest(),
@@ -186,12 +211,26 @@ impl Setup {
     }
 
     /// Rows of this width, split into what authenticates and pads.
-    fn checked(
+    fn rows(
         &mut self,
         session: &mut Session,
         width: Width,
         bits: Bits<'_>,
     ) -> Result<(AuthBits, Pads<Checked>), Abort> {
+        Ok(match self.checked::<VoleRows>(session, width, bits)? {
+            Given::Made(made) => made.split(session, self.layout),
+            #[cfg(feature = "testing")]
+            Given::Dealt(bits, pads) => (bits, pads),
+        })
+    }
+
+    /// Rows of this width that passed the check, or their columns.
+    fn checked<R: Outcome>(
+        &mut self,
+        session: &mut Session,
+        width: Width,
+        bits: Bits<'_>,
+    ) -> Result<Given<R>, Abort> {
         self.enter(session, bits, true)?;
         // what fails on the way is not put back
         match std::mem::replace(&mut self.source, Source::Erased) {
@@ -206,14 +245,14 @@ impl Setup {
                     Ok(_) => self.source = Source::Trees(ends, proven || macs),
                     Err(_) => self.deltas.erase(),
                 }
-                made.map(|made: Produced| made.split(session, self.layout))
+                made.map(Given::Made)
             }
             Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
             #[cfg(feature = "testing")]
             Source::Dealt(mut dealer) => {
-                let dealt = dealer.deal(session, bits, width);
+                let (bits, pads) = dealer.deal(session, bits, width);
                 self.source = Source::Dealt(dealer);
-                Ok(dealt)
+                Ok(Given::Dealt(bits, pads))
             }
         }
     }

@@ -17,6 +17,8 @@ const AHEAD: usize = 32;
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'x> {
     pub(crate) width: Width,
+    /// How many words a tile of so many columns has.
+    pub(crate) each: fn(usize) -> usize,
     pub(crate) tiles: usize,
     /// Our bits towards each party, one word a tile.
     pub(crate) x: &'x [&'x [u128]],
@@ -54,7 +56,8 @@ impl Ends {
         let groups = self.layout.groups(request.width);
         let of = |at: usize, group: usize| {
             let next = next(at).filter(|_| groups.contains(&group))?;
-            Some(Columns::zeros(request.tiles, self.layout.columns(group).len(), next))
+            let columns = self.layout.columns(group).len();
+            Some(Columns::zeros(request.tiles, columns, (request.each)(columns), next))
         };
         (0..self.makers.len()).map(|at| [of(at, 0), of(at, 1)]).collect()
     }
@@ -184,9 +187,11 @@ impl Ends {
 
 /// Where these tiles of every group lie.
 fn tiles_in<'a>(columns: &'a mut ByGroup<Columns>, tiles: &Range<usize>) -> Tiles<'a> {
-    let rows = tiles.start * TILE..tiles.end * TILE;
     columns.each_mut().map(|columns| match columns {
-        Some(columns) => &mut columns.words[rows.clone()],
+        Some(columns) => {
+            let each = columns.each();
+            &mut columns.words[tiles.start * each..tiles.end * each]
+        }
         None => &mut [],
     })
 }

@@ -75,10 +75,12 @@ fn holder_of(
         let x: Vec<u128> =
             (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();
         let x = [x.as_slice(), x.as_slice()];
-        let request = Request { width, tiles, x: &x, links: Links::All };
+        let request = Request { width, each: VoleRows::each, tiles, x: &x, links: Links::All };
         let made = ends.extend(&mut session, request, &deltas)?;
         session
-            .exchange(|session| made.tell(session, COIN, &x, &ends)?.hear(session, counted, &deltas))
+            .exchange(|session| {
+                made.tell::<VoleRows>(session, COIN, &x, &ends)?.hear(session, counted, &deltas)
+            })
             .map(|_| ())
     });
     ends.into_iter().nth(1).unwrap_or_else(|| unreachable!("two parties"))

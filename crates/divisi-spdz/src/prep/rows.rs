@@ -5,20 +5,20 @@
 //! sharing whose shares lie in a part of the field costs a row for each bit of the part, and lies in it by
 //! type \[K5\].
 
-use crate::part::Mac;
+use crate::part::{Mac, Word32};
 use crate::party::{Alpha, Party};
 use crate::share::{Auth, Wiped};
 use crate::source::Known;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
-use divisi_field::{Field, Gf2};
-use divisi_ot::{AuthBits, Bits, Setup, SetupConfig};
+use divisi_field::{Field, Gf2, transpose};
+use divisi_ot::{AuthBits, Bits, MacShares, Setup, SetupConfig};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
 const SETUP: Step = step!("setup");
 
-/// Positions of rows that are made at once: 32 bytes each and peer.
+/// Positions of rows that are made at once: f / 4 bytes each and peer.
 const POSITIONS: usize = 1 << 18;
 
 /// Where a session's rows come from.
@@ -70,9 +70,9 @@ impl Rows {
     pub fn bits<F: Mac>(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         let mut all = Auth::with_room(if count > POSITIONS { count } else { 0 });
         for from in (0..count).step_by(POSITIONS) {
-            let bits = Bits::Random(POSITIONS.min(count - from));
-            let (rows, macs) = self.narrow(party, bits)?;
-            let made = Auth::new(shares(&rows, 0..rows.len()), macs.into_vec());
+            let rows = self.narrow(party, Bits::Random(POSITIONS.min(count - from)))?;
+            let all_rows = 0..rows.len();
+            let made = Auth::new(shares(rows.bits(), all_rows.clone()), macs(&rows, all_rows));
             if count <= POSITIONS {
                 return Ok(made);
             }
@@ -81,17 +81,9 @@ impl Rows {
         Ok(all)
     }
 
-    /// Narrow rows, with our shares of the MACs.
-    pub fn narrow<F: Mac>(
-        &mut self,
-        party: &mut Party<F>,
-        bits: Bits<'_>,
-    ) -> Result<(AuthBits, Wiped<F>), Abort> {
-        self.with(party, |session, setup| {
-            let rows = setup.mac_rows(session, bits)?;
-            let macs = macs(&rows, setup);
-            Ok((rows, macs))
-        })
+    /// Narrow rows: our bits, and our shares of the MACs of the sums.
+    pub fn narrow<F: Mac>(&mut self, party: &mut Party<F>, bits: Bits<'_>) -> Result<MacShares, Abort> {
+        self.with(party, |session, setup| setup.mac_shares(session, bits))
     }
 
     /// Random bits that `owner` alone knows: those of everybody else at the same positions are dropped.
@@ -112,7 +104,7 @@ impl Rows {
                 let macs = macs_of(&rows, setup, owner);
                 Ok((rows, macs))
             })?;
-            let x = if ours { shares(&rows, 0..rows.len()) } else { vec![Gf2::default(); rows.len()] };
+            let x = if ours { shares(rows.bits(), 0..rows.len()) } else { vec![Gf2::default(); rows.len()] };
             all.append(&Auth::new(x, macs.into_vec()));
         }
         Ok(Known { values: ours.then(|| Zeroizing::new(all.x.clone())), shares: all })
@@ -128,7 +120,8 @@ impl Rows {
         let mut all = Auth::with_room(values.len());
         for values in values.chunks((POSITIONS / width).max(1)) {
             let words = packed(values);
-            let (_, macs) = self.narrow(party, Bits::Chosen(&words, values.len() * width))?;
+            let rows = self.narrow(party, Bits::Chosen(&words, values.len() * width))?;
+            let macs = Wiped::new(macs::<F>(&rows, 0..rows.len()));
             all.append(&Auth::new(values.to_vec(), sums(&macs)));
         }
         Ok(all)
@@ -160,9 +153,9 @@ pub(super) fn sums<F: Mac>(values: &[F]) -> Vec<F> {
     values.chunks_exact(powers.len()).map(|values| F::dot(&powers, values)).collect()
 }
 
-/// Our bits at these positions.
-pub(super) fn shares(rows: &AuthBits, positions: Range<usize>) -> Vec<Gf2> {
-    let (bits, mut out) = (rows.bits(), Vec::with_capacity(positions.len()));
+/// Our bits at these positions, which must exist.
+pub(super) fn shares(bits: &[u64], positions: Range<usize>) -> Vec<Gf2> {
+    let mut out = Vec::with_capacity(positions.len());
     let mut at = positions.start;
     while at < positions.end {
         let here = (64 - at % 64).min(positions.end - at);
@@ -173,8 +166,13 @@ pub(super) fn shares(rows: &AuthBits, positions: Range<usize>) -> Vec<Gf2> {
     out
 }
 
-/// Our shares of the MACs of the sums of all parties' bits.
-pub(super) fn macs<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
+/// Our shares of the MACs at these positions.
+pub(super) fn macs<F: Mac>(rows: &MacShares, positions: Range<usize>) -> Vec<F> {
+    rows.rows(positions, F::from_low_bits)
+}
+
+/// Our shares of the MACs of the sums of all parties' bits, where rows are there.
+pub(super) fn macs_of_all<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
     let mut macs = of_ours::<F>(rows, setup);
     for peer in PartyId::all(rows.parties()).filter(|peer| *peer != rows.me()) {
         let (received, keys) = (rows.macs(peer), rows.keys(peer));
@@ -220,18 +218,64 @@ fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
     macs
 }
 
-/// 64 of our bits, from this position on, as far as there are so many.
-pub(super) fn word_at(rows: &AuthBits, position: usize) -> u64 {
+/// The bits of some planes, of so many lanes each, as words under one MAC: the k-th plane's bits are the k-th
+/// ones of the words, and plane q stands at the positions from q times the number of lanes on.
+///
+/// Where planes are whole tiles their columns are added up with their powers of y, before they become rows:
+/// one row a word, not one a bit.
+pub(super) fn words_of<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: usize) -> Auth<Word32, F> {
+    if !lanes.is_multiple_of(MacShares::TILE) {
+        return words_of_rows(rows, planes, lanes);
+    }
+    let tiles = lanes / MacShares::TILE;
+    let mut made = Auth::with_room(lanes);
+    let mut columns = Zeroizing::new(vec![0; 2 * <F as Field>::BITS]);
+    let (zero, one) = columns.split_at_mut(<F as Field>::BITS);
+    for first in (0..tiles).step_by(2) {
+        let here = (tiles - first).min(2);
+        let mut bits: [Zeroizing<Vec<u128>>; 2] = Default::default();
+        for ((t, columns), bits) in (first..first + here).zip([&mut *zero, &mut *one]).zip(&mut bits) {
+            let at = planes.clone().map(|q| q * tiles + t);
+            F::weigh_columns(columns, &at.clone().map(|at| rows.tile(at)).collect::<Vec<_>>());
+            bits.extend(at.map(|at| rows.own(at)));
+        }
+        let range = 0..here * MacShares::TILE;
+        let [of_zero, of_one] = bits.each_ref().map(|bits| bits.as_slice());
+        transpose::rows([of_zero, of_one], range.clone(), |row| Word32(row as u32), &mut made.x);
+        transpose::rows([&*zero, &*one], range, F::from_low_bits, &mut made.m);
+    }
+    made
+}
+
+/// The same of any number of lanes.
+fn words_of_rows<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: usize) -> Auth<Word32, F> {
+    let mut words = vec![Word32::default(); lanes];
+    for (k, q) in planes.clone().enumerate() {
+        for (block, words) in words.chunks_mut(64).enumerate() {
+            let bits = word_at(rows.bits(), q * lanes + 64 * block);
+            words.iter_mut().enumerate().for_each(|(l, word)| word.0 |= ((bits >> l & 1) as u32) << k);
+        }
+    }
+    let macs = Wiped::new(macs::<F>(rows, planes.start * lanes..planes.end * lanes));
+    let planes: Vec<&[F]> = macs.chunks_exact(lanes.max(1)).collect();
+    let mut m = vec![F::ZERO; lanes];
+    F::combine(&mut m, &powers(planes.len()), &planes);
+    Auth::new(words, m)
+}
+
+/// 64 of these bits, from this position on, as far as there are so many.
+fn word_at(bits: &[u64], position: usize) -> u64 {
     let (at, shift) = (position / 64, position % 64);
-    let word = |at: usize| rows.bits().get(at).copied().unwrap_or(0);
+    let word = |at: usize| bits.get(at).copied().unwrap_or(0);
     // a shift by 64 in two steps, which gives zero
     word(at) >> shift | word(at + 1) << 1 << (63 - shift)
 }
 
 /// The random element of the f bits at these positions and behind them.
-pub(super) fn elements_of<F: Mac>(rows: &AuthBits, macs: &[F], from: usize) -> Auth<F, F> {
-    let width = <F as Field>::BITS;
-    let bits = Zeroizing::new(shares(rows, from..from + width));
+pub(super) fn elements_of<F: Mac>(rows: &MacShares, from: usize) -> Auth<F, F> {
+    let positions = from..from + <F as Field>::BITS;
+    let bits = Zeroizing::new(shares(rows.bits(), positions.clone()));
     let x = bits.iter().rev().fold(0, |x, bit| x << 1 | bit.to_bits());
-    Auth::new(vec![F::from_low_bits(x)], sums(&macs[from..from + width]))
+    let macs = Wiped::new(macs::<F>(rows, positions));
+    Auth::new(vec![F::from_low_bits(x)], sums(&macs))
 }

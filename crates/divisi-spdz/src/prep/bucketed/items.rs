@@ -9,7 +9,7 @@ use crate::share::{Auth, Wiped};
 use divisi_core::Abort;
 use divisi_field::{Field, Gf2};
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::{AuthBits, Bits, Kept, wipe};
+use divisi_ot::{Bits, Kept, wipe};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
@@ -118,23 +118,23 @@ pub(super) fn leaky<F: Mac>(
 ) -> Result<Items<F>, Abort> {
     let (n, f) = (shape.products(), <F as Field>::BITS);
     let mut b_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(n * lanes)))?;
-    let b_macs = rows.with(party, |_, setup| Ok(rows::macs::<F>(&b_rows.bits, setup)))?;
+    let b_macs = rows.with(party, |_, setup| Ok(rows::macs_of_all::<F>(&b_rows.bits, setup)))?;
     // bit q of a lane stands behind all lanes' bits q - 1; the bits of r stand last
     let width = shape.bits() * lanes;
-    let (v_rows, v_macs) = rows.narrow::<F>(party, Bits::Random(width + f))?;
+    let v_rows = rows.narrow(party, Bits::Random(width + f))?;
     let plane = |q: usize| q * lanes..(q + 1) * lanes;
     let mut items = Items::<F>::default();
     for j in 0..n {
         let at = plane(j);
-        items.b.push(Auth::new(rows::shares(&b_rows.bits, at.clone()), b_macs[at].to_vec()));
+        items.b.push(Auth::new(rows::shares(b_rows.bits.bits(), at.clone()), b_macs[at].to_vec()));
     }
     for piece in &shape.pieces {
         let planes = piece.from..piece.from + piece.width;
-        items.v.push(packed(&v_rows, &v_macs, planes, lanes));
+        items.v.push(rows::words_of(&v_rows, planes, lanes));
     }
     if firsts {
         for q in shape.bits() - shape.half()..shape.bits() {
-            items.last.push(Packed::of(&v_macs[plane(q)]));
+            items.last.push(Packed::of(&Wiped::new(rows::macs(&v_rows, plane(q)))));
         }
     }
     // 1.
@@ -153,30 +153,9 @@ pub(super) fn leaky<F: Mac>(
     for z in &items.z {
         all.extend(z.x.iter().map(|x| F::embedded(*x)), &z.m);
     }
-    let mask = rows::elements_of(&v_rows, &v_macs, width);
+    let mask = rows::elements_of(&v_rows, width);
     all.prove(party, &mask)?;
     Ok(items)
-}
-
-/// The bits of some planes as words, under one MAC each.
-fn packed<F: Mac>(
-    rows: &AuthBits,
-    macs: &[F],
-    planes: std::ops::Range<usize>,
-    lanes: usize,
-) -> Auth<Word32, F> {
-    let mut words = vec![Word32::default(); lanes];
-    let mut of = Vec::with_capacity(planes.len());
-    for (k, q) in planes.enumerate() {
-        for (block, words) in words.chunks_mut(64).enumerate() {
-            let bits = rows::word_at(rows, q * lanes + 64 * block);
-            words.iter_mut().enumerate().for_each(|(l, word)| word.0 |= ((bits >> l & 1) as u32) << k);
-        }
-        of.push(&macs[q * lanes..(q + 1) * lanes]);
-    }
-    let mut m = vec![F::ZERO; lanes];
-    F::combine(&mut m, &rows::powers(of.len()), &of);
-    Auth::new(words, m)
 }
 
 /// The payload of each lane: the pieces' bits, then their MACs.

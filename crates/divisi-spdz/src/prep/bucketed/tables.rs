@@ -13,6 +13,7 @@ use crate::share::Auth;
 use crate::source::Units;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{BigField, Field, Gf2};
+use divisi_ot::MacShares;
 use zeroize::Zeroizing;
 
 const DIFFERENCES: Step = step!("tables.d");
@@ -186,7 +187,8 @@ fn combined<F: Mac>(
     tables: usize,
 ) -> Result<Items<F>, Abort> {
     let size = buckets::size(tables, rows.config().rho);
-    let lanes = (BITS / shape.bits()).max(64);
+    // whole tiles, for then planes are added up as columns
+    let lanes = (BITS / shape.bits()).next_multiple_of(MacShares::TILE);
     let mut made = [Items::<F>::default(), Items::<F>::default()];
     for (made, (count, first)) in made.iter_mut().zip([(tables, true), (tables * (size - 1), false)]) {
         for from in (0..count).step_by(lanes) {
@@ -198,30 +200,28 @@ fn combined<F: Mac>(
     let partition = buckets::partition(party, tables, size)?;
     let widths: Vec<usize> = shape.pieces.iter().map(|piece| piece.width).collect();
     let pairs: Vec<[usize; 2]> = partition.pairs().map(|pair| pair.map(|t| t as usize)).collect();
-    for pairs in pairs.chunks(lanes) {
-        let pick = |of: &Auth<Word32, F>, at: &dyn Fn(&[usize; 2]) -> usize| Auth::<Word32, F> {
-            x: pairs.iter().map(|pair| of.x[at(pair)]).collect(),
-            m: pairs.iter().map(|pair| of.m[at(pair)]).collect(),
-        };
+    for (pairs, from) in pairs.chunks(lanes).zip((0..).step_by(lanes)) {
+        // the others stand in order behind the firsts
+        let here = from..from + pairs.len();
         let differences: Vec<Auth<Word32, F>> = firsts
             .v
             .iter()
             .zip(&others.v)
             .map(|(first, other)| {
-                let mut d = pick(first, &|pair| pair[1]);
-                sum(&mut d, &pick(other, &|pair| pair[0] - tables));
+                let mut d = other.part(here.clone());
+                for ((x, m), [_, first_item]) in d.x.iter_mut().zip(&mut d.m).zip(pairs) {
+                    *x += first.x[*first_item];
+                    *m += first.m[*first_item];
+                }
                 d
             })
             .collect();
         let d = party.open_pieces(DIFFERENCES, &differences, &widths)?;
         for (j, (to, from)) in firsts.b.iter_mut().zip(&others.b).enumerate() {
-            let b: Auth<Gf2, F> = Auth::new(
-                pairs.iter().map(|[other, _]| from.x[other - tables]).collect(),
-                pairs.iter().map(|[other, _]| from.m[other - tables]).collect(),
-            );
+            let b = from.part(here.clone());
             spread(to, &b, pairs);
             for at in shape.pieces_of(j) {
-                let mut z = pick(&others.z[at], &|pair| pair[0] - tables);
+                let mut z = others.z[at].part(here.clone());
                 sum(&mut z, &times(&d[at], &b));
                 spread(&mut firsts.z[at], &z, pairs);
             }

@@ -8,12 +8,12 @@ use super::short;
 use super::tables::{spread, sum};
 use crate::part::{Embeds, Mac, Shareable, places};
 use crate::party::Party;
-use crate::share::Auth;
+use crate::share::{Auth, Wiped};
 use crate::source::Triples;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field};
+use divisi_ot::Bits;
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::{AuthBits, Bits};
 use zeroize::Zeroizing;
 
 const DIFFERENCES: Step = step!("triples.d");
@@ -75,10 +75,11 @@ fn leaky<V: Shareable + Field, F: Mac + Embeds<V>>(
 ) -> Result<Triples<V, F>, Abort> {
     let (f, w) = (width::<F>(), width::<V>());
     let mut x_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(w * lanes)))?;
-    let x_macs = rows.with(party, |_, setup| Ok(rows::macs::<F>(&x_rows.bits, setup)))?;
-    let (y_rows, y_macs) = rows.narrow::<F>(party, Bits::Random(w * lanes + f))?;
-    let x: Auth<V, F> = elements(&x_rows.bits, &x_macs, lanes);
-    let y: Auth<V, F> = elements(&y_rows, &y_macs, lanes);
+    let x_macs = rows.with(party, |_, setup| Ok(rows::macs_of_all::<F>(&x_rows.bits, setup)))?;
+    let y_rows = rows.narrow(party, Bits::Random(w * lanes + f))?;
+    let y_macs = Wiped::new(rows::macs::<F>(&y_rows, 0..w * lanes));
+    let x: Auth<V, F> = elements(x_rows.bits.bits(), &x_macs, lanes);
+    let y: Auth<V, F> = elements(y_rows.bits(), &y_macs, lanes);
     // 1. one payload for all bits of a lane: y and its MAC
     let payload = BitVectors { width: w + f };
     let mut one = Zeroizing::new(vec![0; lanes]);
@@ -105,19 +106,15 @@ fn leaky<V: Shareable + Field, F: Mac + Embeds<V>>(
     // 2.
     let mut all = Products::with_room(lanes);
     all.extend(z.x.iter().map(|z| F::embedded(*z)), &z.m);
-    all.prove(party, &rows::elements_of(&y_rows, &y_macs, w * lanes))?;
+    all.prove(party, &rows::elements_of(&y_rows, w * lanes))?;
     Ok(Triples { a: x, b: y, c: z })
 }
 
 /// The elements of w rows each, whose k-th bits stand together.
-fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(
-    rows: &AuthBits,
-    macs: &[F],
-    lanes: usize,
-) -> Auth<V, F> {
+fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(own: &[u64], macs: &[F], lanes: usize) -> Auth<V, F> {
     let mut x = vec![V::default(); lanes];
     for k in 0..width::<V>() {
-        let bits = Zeroizing::new(rows::shares(rows, k * lanes..(k + 1) * lanes));
+        let bits = Zeroizing::new(rows::shares(own, k * lanes..(k + 1) * lanes));
         x.iter_mut().zip(bits.iter()).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
     }
     let of: Vec<&[F]> = macs[..width::<V>() * lanes].chunks_exact(lanes).collect();

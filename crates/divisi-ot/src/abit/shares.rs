@@ -1,0 +1,146 @@
+//! Shares of the MACs of sums of bits: what SPDZ makes of authenticated bits, added up before it is
+//! transposed.
+//!
+//! With x the sum of all x^i and Delta that of all Delta_i, x^i Delta_i + sum M_j\[x^i\] + K_i\[x^j\] over
+//! all j are shares of x Delta. The sum is linear over GF(2), and so is what turns columns into rows: the
+//! columns of all pairs are added up as they lie, after each passed its check, and rows are made of the
+//! sum.
+
+use super::produce::Produced;
+use crate::softspoken::TILE;
+use crate::softspoken::layout::MACS;
+use crate::vole::Proven;
+use crate::{Kept, wipe};
+use divisi_field::kernel::vectorize;
+use divisi_field::transpose;
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// One party's bits at some positions, and its shares of the MACs of the sums of all parties' bits there.
+///
+/// Positions come in tiles of [`MacShares::TILE`], of which each has one word a column: bit p of word c is
+/// bit c of the share at the tile's position p. Wiped when dropped.
+pub struct MacShares {
+    len: usize,
+    bits: Vec<u64>,
+    columns: usize,
+    words: Kept<u128>,
+}
+
+impl MacShares {
+    /// How many positions a tile has.
+    pub const TILE: usize = TILE;
+
+    /// From the columns of all pairs, of MACs and of keys, and our own Delta.
+    pub(crate) fn of(mut made: Produced<Proven>, delta: u128, columns: usize) -> MacShares {
+        let rows = &mut made.rows;
+        let all = rows.macs.iter_mut().chain(&mut rows.keys);
+        let mut all = all.filter_map(|groups| groups[MACS].take().map(Proven::into_words));
+        let mut words = all.next().unwrap_or_default();
+        let others: Vec<Kept<u128>> = all.collect();
+        // a bit of Delta in every place of a word
+        let delta: Zeroizing<Vec<u64>> =
+            Zeroizing::new((0..columns).map(|c| (delta >> c & 1).wrapping_neg() as u64).collect());
+        let each = columns.max(1);
+        vectorize(
+            #[inline(always)]
+            || {
+                let own = made.bits.as_chunks::<2>().0;
+                for (t, (sums, [low, high])) in words.chunks_exact_mut(each).zip(own).enumerate() {
+                    for other in &others {
+                        let other = &other[t * each..(t + 1) * each];
+                        sums.iter_mut().zip(other).for_each(|(sum, word)| *sum ^= word);
+                    }
+                    for (sum, delta) in sums.iter_mut().zip(delta.iter()) {
+                        *sum ^= u128::from(low & delta) | u128::from(high & delta) << 64;
+                    }
+                }
+            },
+        );
+        MacShares { len: made.keep, bits: std::mem::take(&mut *made.bits), columns, words }.cut()
+    }
+
+    /// From rows: a dealer's.
+    #[cfg(feature = "testing")]
+    pub(crate) fn dealt(bits: &crate::AuthBits, delta: u128, columns: usize) -> MacShares {
+        let mut words = Kept::zeros(bits.len().div_ceil(TILE) * columns);
+        let peers = || divisi_core::PartyId::all(bits.parties()).filter(|peer| *peer != bits.me());
+        for p in 0..bits.len() {
+            let own = u128::from(bits.bit(p)).wrapping_neg() & delta;
+            let share = peers().fold(own, |sum, peer| sum ^ bits.macs(peer)[p] ^ bits.keys(peer)[p]);
+            let tile = &mut words[p / TILE * columns..][..columns];
+            tile.iter_mut().enumerate().for_each(|(c, word)| *word |= (share >> c & 1) << (p % TILE));
+        }
+        MacShares { len: bits.len(), bits: bits.bits().to_vec(), columns, words }.cut()
+    }
+
+    /// Forget what stands after the last position.
+    fn cut(mut self) -> MacShares {
+        let words = self.len.div_ceil(64).min(self.bits.len());
+        wipe::words(&mut self.bits[words..]);
+        self.bits.truncate(words);
+        self.words.cut(self.len.div_ceil(TILE) * self.columns);
+        if !self.len.is_multiple_of(64)
+            && let Some(last) = self.bits.last_mut()
+        {
+            *last &= (1 << (self.len % 64)) - 1;
+        }
+        if !self.len.is_multiple_of(TILE) {
+            let (low, at) = ((1 << (self.len % TILE)) - 1, self.words.len().saturating_sub(self.columns));
+            self.words[at..].iter_mut().for_each(|word| *word &= low);
+        }
+        self
+    }
+
+    /// How many positions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Our bits, packed as [`AuthBits::bits`](crate::AuthBits::bits).
+    #[must_use]
+    pub fn bits(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Our bits at the positions of a tile, those that do not exist zero.
+    #[must_use]
+    pub fn own(&self, tile: usize) -> u128 {
+        let word = |at: usize| self.bits.get(at).map_or(0, |word| u128::from(*word));
+        word(2 * tile) | word(2 * tile + 1) << 64
+    }
+
+    /// The columns of a tile; none if there is no such tile.
+    #[must_use]
+    pub fn tile(&self, tile: usize) -> &[u128] {
+        self.words.chunks_exact(self.columns.max(1)).nth(tile).unwrap_or(&[])
+    }
+
+    /// The shares at these positions, as far as they exist, each as `of` makes it of its bits.
+    pub fn rows<T>(&self, positions: Range<usize>, of: impl Fn(u128) -> T) -> Vec<T> {
+        let end = positions.end.min(self.len);
+        let mut out = Vec::with_capacity(end.saturating_sub(positions.start));
+        let mut at = positions.start;
+        while at < end {
+            let (tile, first) = (at / TILE, at % TILE);
+            let here = (2 * TILE - first).min(end - at);
+            let tiles = [self.tile(tile), self.tile(tile + 1)];
+            transpose::rows(tiles, first..first + here, &of, &mut out);
+            at += here;
+        }
+        out
+    }
+}
+
+impl Drop for MacShares {
+    fn drop(&mut self) {
+        wipe::words(&mut self.bits);
+    }
+}
