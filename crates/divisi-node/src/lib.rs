@@ -78,4 +78,4 @@ pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
 pub use divisi_symphony::CHUNK;
 pub use error::{Error, ErrorKind};
 pub use request::{AAD, KeyEntry, MESSAGE, Mode, NewKey, OUTPUT, UsedKey, WHOLE};
-pub use server::{Limits, Server, ServerError, ServerOptions};
+pub use server::{Limits, Server, ServerError, ServerOptions, least_tag};

@@ -162,14 +162,22 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
     let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
     let program = circuit::optimised(&circuit)?;
     let before = About::of(&circuit, circuit.counts()?);
-    // what stood first in a value stands there still
+    // what stood first in a value stands there still, and nobody knows the file any more
+    let first_bit_first = circuit.is_first_bit_first();
     let file = NamedCircuit { name: circuit.name, program, file: None };
     let after = put(context, file, Format::Fashion, arguments.out.as_ref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "before: {}\nafter: {}", text(&before), text(&after));
+        if first_bit_first {
+            let _ = writeln!(
+                std::io::stderr(),
+                "its values still have their first bit first: give --first-bit-first with it from now on"
+            );
+        }
     }
     let mut json = to_json(&after);
     json["before"] = to_json(&before);
+    json["first_bit_first"] = json!(first_bit_first);
     Ok(Done::new("", json))
 }
 

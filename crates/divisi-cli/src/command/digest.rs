@@ -5,7 +5,7 @@ use super::{Context, Done, Membership, named};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Direction, InputFile, TextSource};
-use divisi_node::KeyName;
+use divisi_node::{Client, KeyName};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use serde_json::json;
 use std::path::PathBuf;
@@ -141,6 +141,13 @@ pub fn hash(context: &Context, arguments: &Hash) -> Result<Done, Failure> {
 pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     let settings = arguments.text.settings(arguments.algorithm);
     let settings = checked(Settings { xof: arguments.xof, ..settings })?;
+    let least = divisi_node::least_tag(settings.algorithm);
+    if settings.output_bytes < least {
+        return Err(Failure::usage(format!(
+            "servers make and compare tags of {} of {least} bytes or more, and {} are asked for: give more --bytes",
+            settings.algorithm, settings.output_bytes
+        )));
+    }
     let given = arguments.verify.as_deref().map(|digits| given(digits, &settings)).transpose()?;
     let is_password = matches!(settings.algorithm, Algorithm::Otp(_));
     if is_password != arguments.counter.is_some() {
@@ -153,6 +160,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
         None => arguments.text.open()?,
     };
     let mut client = arguments.membership.connect(context)?;
+    serves(&mut client, &arguments.key, settings.algorithm)?;
     let (start, length) = (Instant::now(), input.length);
     let mut json = json!({
         "schema": 1,
@@ -187,6 +195,18 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     json["key_maker"] = json!(used.maker);
     json["seconds"] = json!(start.elapsed().as_secs_f64());
     Ok(Done::new(text, json))
+}
+
+/// That a key is one of an algorithm, as the servers say it. A key that is not there is theirs to refuse.
+fn serves(client: &mut Client, key: &KeyName, algorithm: Algorithm) -> Result<(), Failure> {
+    let listed = client.key_list()?;
+    match listed.iter().map(|listed| &listed.key).find(|listed| listed.name == *key) {
+        Some(found) if found.kind.name() != algorithm.name() => Err(Failure::usage(format!(
+            "key {key} is of type {}, and {algorithm} was asked for: a key serves one algorithm",
+            found.kind
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// A nonce, if tags have one, and a tag.

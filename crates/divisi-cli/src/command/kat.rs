@@ -16,7 +16,7 @@ use std::path::PathBuf;
                         Files: Wycheproof (v1: AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM,\n\
                         -CCM, -GCM-SIV, -XTS, -KW, -KWP, -ECB, -CBC, -CBC-CS1 to -CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR, TDES-ECB, -CBC, SHA-1, SHA2,\n\
                         SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, CMAC-TDES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
-                        What cannot run is counted, with the reason: large data, and without --long Monte Carlo tests (but those of SHA-3).\n\
+                        What cannot run is counted, with the reason: without --long large data, and Monte Carlo tests (but those of SHA-3).\n\
                         Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.\n\
                         Curious parties (semi-honest): divisi kat --engine mixed --parties 5 ACVP-AES-ECB.json\n\
                         By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]
@@ -30,7 +30,8 @@ pub struct Arguments {
     security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
-    /// Run the Monte Carlo tests of AES and SHA-2, too: a hundred thousand steps each
+    /// Run what takes long, too, with an estimate on standard error: Monte Carlo tests, some of a hundred
+    /// thousand steps, and messages of gigabytes, which take days
     #[arg(long)]
     long: bool,
     /// The files of test vectors

@@ -369,7 +369,7 @@ fn files_are_hashed_and_authenticated() {
     verify("anna", "h", "hmac-sha256", &wrong, 1);
     verify("anna", "h", "hmac-sha256", &tag[2..], 2);
     verify("anna", "h", "hmac-sha256", "no digits", 2);
-    verify("anna", "h", "hmac-sha512", &tag.repeat(2), 1);
+    verify("anna", "h", "hmac-sha512", &tag.repeat(2), 2);
     // GMAC has a nonce that nobody chose: never the same tag twice
     house.does("anna", &["key", "new", "--key", "g", "--type", "gmac-aes256"]);
     let gmac = ["mac", "--key", "g", "--algorithm", "gmac-aes256", "--in", "abc"];
@@ -382,7 +382,16 @@ fn files_are_hashed_and_authenticated() {
     house.fails("anna", &encrypt, 2, &["is of type hmac-sha256 and encrypts nothing"]);
     house.does("anna", &["key", "new", "--key", "a", "--type", "aes-128"]);
     let cmac = ["mac", "--key", "a", "--algorithm", "cmac-aes128", "--in", "abc"];
-    house.fails("anna", &cmac, 1, &["is of type aes-128"]);
+    house.fails("anna", &cmac, 2, &["is of type aes-128", "a key serves one algorithm"]);
+    let siv = ["encrypt", "--key", "a", "--algorithm", "siv", "--in", "abc", "--out", "sealed"];
+    house.fails("anna", &siv, 2, &["is of type aes-128, which serves gcm and not siv"]);
+    // what is guessed by asking is asked of nobody
+    let short = |key: &str, algorithm: &str, bytes: &str, least: &str| {
+        let args = ["mac", "--key", key, "--algorithm", algorithm, "--bytes", bytes, "--in", "abc"];
+        house.fails("anna", &args, 2, &[least, "are asked for: give more --bytes"]);
+    };
+    short("h", "hmac-sha256", "7", "8 bytes or more");
+    short("g", "gmac-aes256", "11", "12 bytes or more");
     house.fails("anna", &["hash", "--algorithm", "hmac-sha256", "--in", "abc"], 2, &["hmac-sha256"]);
     house.fails("anna", &["hash", "--algorithm", "sha256", "--bytes", "33", "--in", "abc"], 2, &["32 bytes"]);
     // a file of nothing but a hole: the limit is told before anything of it is read

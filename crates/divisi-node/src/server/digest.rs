@@ -7,8 +7,8 @@
 //! The nonce of a tag that is made is a coin of all three servers. That of a tag that is compared comes with
 //! it from the client, who can thus ask about many tags under one nonce: guessing one of GMAC under a nonce
 //! that another tag has gives the hash key away, and with it every tag. What keeps a guess from being right
-//! is the tag's length, of which there is a least one ([`least`]), and that every comparison is a use of the
-//! key, counted durably before, as is every tag that is made.
+//! is the tag's length, of which there is a least one ([`least_tag`]), and that every comparison is a use of
+//! the key, counted durably before, as is every tag that is made.
 
 use super::given::{Given, misfit};
 use super::intake::After;
@@ -40,7 +40,7 @@ pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
         return Err(Failed::refused(SETTINGS, message));
     }
     let (algorithm, given) = (settings.algorithm, settings.output_bytes);
-    let least = least(algorithm);
+    let least = least_tag(algorithm);
     if given < least {
         let most = if algorithm.has_any_length() { OUTPUT } else { algorithm.output_bytes() };
         let message = format!(
@@ -54,7 +54,8 @@ pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
 /// The fewest bytes of a tag that servers make or compare, whoever asks how often: 96 bits for GMAC, of which
 /// one tag that is guessed gives all away (SP 800-38D, 5.2.1.2, without the shorter ones of its appendix C),
 /// else 64 (SP 800-38B, A.2).
-fn least(algorithm: Algorithm) -> usize {
+#[must_use]
+pub fn least_tag(algorithm: Algorithm) -> usize {
     match algorithm {
         Algorithm::Gmac(_) => 12,
         // digits, which are made and not compared

@@ -39,6 +39,7 @@ mod turns;
 mod whole;
 mod work;
 
+pub use digest::least_tag;
 use limits::Allowances;
 pub use limits::Limits;
 pub(crate) use node::Node;

@@ -40,6 +40,12 @@ pub struct State<E: MacEngine> {
     pub(super) before: u64,
 }
 
+impl<E: MacEngine> Clone for State<E> {
+    fn clone(&self) -> Self {
+        State { state: self.state.clone(), before: self.before }
+    }
+}
+
 impl<E: MacEngine> Function<E> {
     /// A function with these settings, and for a MAC a key: byte by byte, of one lane for all messages or one
     /// a message.

@@ -17,6 +17,7 @@ pub mod kmac;
 pub mod long_iv;
 mod messages;
 mod programs;
+pub mod triple;
 mod whole;
 pub mod xof;
 

@@ -91,7 +91,7 @@ impl<E: MacEngine> Function<E> {
             _ => Vec::new(),
         };
         let width = self.begin(e).state.len();
-        let mut now = State { state: state.state.clone(), before: state.before };
+        let mut now = state.clone();
         for piece in piece.chunks((MOST / block).max(1) * block) {
             // what everybody knows is a constant; a MAC's first state comes from its key
             let known = now.before == 0 && matches!(self.kind, Kind::Hash(..) | Kind::Xof(_) | Kind::Cmac(_));

@@ -73,7 +73,7 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
             let job = *job;
             Some(Box::new(move |_, row| job.expected(row)))
         }
-        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => None,
+        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => None,
     }
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn open(key: &[u8], aad: &[u8], sealed: &[u8]) -> Option<Zeroizing<Ve
 }
 
 /// The output of a hash or MAC; none for a key that it does not take.
-pub(super) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message: &[u8]) -> Option<Vec<u8>> {
     let bytes = settings.output_bytes;
     let mut output = match settings.algorithm {
         Algorithm::Hash(hash) => digest(hash, message),

@@ -111,7 +111,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
         Job::Circuit(_) => "evaluation",
         Job::Blocks(_) => "block",
         Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => "item",
-        Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => "message",
+        Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => "message",
     }
 }
 

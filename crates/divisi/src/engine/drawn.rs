@@ -103,6 +103,7 @@ impl<'j> Drawn<'j> {
             | Job::Blocks(_)
             | Job::Digests(_)
             | Job::Chain(_)
+            | Job::Large(_)
             | Job::Operation(_)
             | Job::Lookups(_)
             | Job::Program(_) => {

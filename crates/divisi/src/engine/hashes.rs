@@ -1,9 +1,12 @@
 //! Hashes and MACs of many messages at once, a lane a message, on any engine.
 
-use super::Rows;
-use super::job::{ChainJob, MessagesJob, PublicMessage};
-use divisi_core::Abort;
+use super::job::{ChainJob, LargeJob, MessagesJob, PublicMessage};
+use super::{Rows, Watch};
+use divisi_core::{Abort, Lanes, Step, step};
 use divisi_symmetric::batch::{Function, MacEngine as Whole, Messages as Batch, SecretByte, State, bits};
+use std::collections::BTreeSet;
+
+const HASHES: Step = step!("hashes");
 
 /// So many bytes of each message go through at once, as far as all have as many: what they owe is settled
 /// with them.
@@ -71,6 +74,74 @@ pub(super) fn ends<E: Whole>(
         message = Batch::even(digest, lanes)?;
     }
     function.output(e, &message, &nonces)
+}
+
+/// Some lanes of a batch, with the bytes that each of them has.
+pub(super) type Digests<E> = (Vec<usize>, Vec<SecretByte<E>>);
+
+/// The digests of messages that are what comes in, again and again, those of one length together. What is
+/// repeated goes through in pieces that begin where it begins: `settle` is what an engine does between two,
+/// and `watch` is told how many bytes of the longest are through.
+///
+/// Messages that have ended go on beside the others, and what that makes of their lanes is dropped.
+pub(super) fn large<E: Whole>(
+    e: &mut E,
+    job: &LargeJob,
+    content: Vec<E::Byte>,
+    settle: impl Fn(&mut E, State<E>) -> Result<State<E>, Abort>,
+    watch: &mut dyn Watch,
+) -> Result<Vec<Digests<E>>, Abort> {
+    let misfit = || Abort::Misuse { step: HASHES, what: "messages that are nothing again and again" };
+    let lanes = job.lengths.len();
+    let content = bits(e, content)?;
+    let function = Function::prepare(e, &job.using, &[])?;
+    let whole = content.len().checked_mul(function.piece()).filter(|bytes| *bytes > 0).ok_or_else(misfit)?;
+    let piece: Vec<SecretByte<E>> =
+        content.iter().cycle().take(PIECE.next_multiple_of(whole)).cloned().collect();
+    let lengths: BTreeSet<u64> = job.lengths.iter().copied().collect();
+    let longest = lengths.last().copied().unwrap_or(0);
+    let nonces = vec![[0_u8; 12]; lanes];
+    let nonces: Vec<&[u8]> = nonces.iter().map(<[u8; 12]>::as_slice).collect();
+    let (mut state, mut before, mut out) = (function.begin(e), 0, Vec::with_capacity(lengths.len()));
+    for length in lengths {
+        // something is left for the end
+        while length - before > piece.len() as u64 {
+            let next = function.update(e, state, piece.clone())?;
+            state = settle(e, next)?;
+            before += piece.len() as u64;
+            watch.at(before, longest);
+        }
+        let rest = usize::try_from(length - before).map_err(|_| misfit())?;
+        let rest: Vec<SecretByte<E>> = piece.iter().take(rest).cloned().collect();
+        let rest =
+            if rest.is_empty() { Batch::public(e, &vec![&[][..]; lanes]) } else { Batch::even(rest, lanes)? };
+        let digests = function.finish_with(e, state.clone(), &rest, &nonces)?;
+        let own: Vec<usize> = (0..lanes).filter(|lane| job.lengths.get(*lane) == Some(&length)).collect();
+        out.push((own.clone(), lanes_of(&digests, &own).ok_or_else(misfit)?));
+    }
+    Ok(out)
+}
+
+/// These lanes of all bytes.
+pub(super) fn lanes_of<B: Lanes>(bytes: &[[B; 8]], lanes: &[usize]) -> Option<Vec<[B; 8]>> {
+    let byte = |byte: &[B; 8]| {
+        let bits: Option<Vec<B>> = byte.iter().map(|bit| bit.gather(lanes)).collect();
+        bits?.try_into().ok()
+    };
+    bytes.iter().map(byte).collect()
+}
+
+/// Rows of digests from what an engine opened of each group of lanes.
+pub(super) fn rows_of(opened: &[(Vec<usize>, Vec<Vec<u8>>)], lanes: usize) -> Vec<u8> {
+    let mut rows = vec![Vec::new(); lanes];
+    for (own, columns) in opened {
+        for (at, lane) in own.iter().enumerate() {
+            if let Some(row) = rows.get_mut(*lane) {
+                row.extend(columns.iter().filter_map(|column| column.get(at).copied()));
+            }
+        }
+    }
+    rows.concat()
 }
 
 /// Columns of bytes, a lane a row, as rows one behind the other.

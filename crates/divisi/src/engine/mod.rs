@@ -12,8 +12,9 @@
 //! | [`Job::Circuit`] of a client | dealt | in strands | | | | |
 //! | [`Job::Blocks`] | dealt | AES, in strands | | | AES, 3DES, of parties | |
 //! | [`Job::Digests`] | dealt | in strands | | | | |
-//! | [`Job::Texts`] | known answers | AES but CBC | ECB, CTR of AES | the same | all but GCM | all |
-//! | [`Job::Messages`], [`Job::Chain`] | known answers | all | all but chains | the same | CMAC | all |
+//! | [`Job::Texts`] | known answers | all | ECB, CTR of AES | the same | ECB to CMAC, no wholes | all |
+//! | [`Job::Messages`] | known answers | all | all | all | CMAC | all |
+//! | [`Job::Chain`], [`Job::Large`] | known answers | all | | | | all |
 //!
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of
 //! this crate, a call of [`add`].
@@ -40,7 +41,7 @@ pub use job::{Between, Job, Own, alike};
 pub use measured::{Measured, Moment, Page, Phase, Took};
 pub use rows::Rows;
 pub use settings::EngineSettings;
-pub use together::{Ended, together};
+pub use together::{Ended, Progress, together, together_seen};
 
 use divisi_core::{Abort, Counts, PublicParameters, Session};
 use divisi_rep3::Security;
@@ -382,6 +383,11 @@ pub trait Watch {
 
     /// A phase took so long, in addition to what it took before.
     fn took(&mut self, phase: &'static str, took: Took);
+
+    /// So much of something long is done, of so much in all.
+    fn at(&mut self, done: u64, all: u64) {
+        let _ = (done, all);
+    }
 }
 
 /// Nobody looks on.

@@ -2,7 +2,7 @@
 //!
 //! Trust: this process knows everything. That is for known answers and tests, whose inputs are public.
 
-use super::{Differ, Own, Prepared, Rows, Unwatched};
+use super::{Differ, Own, Prepared, Rows, Took, Watch};
 use divisi_core::{Abort, Counts, Step, local, step};
 
 const TOGETHER: Step = step!("together");
@@ -22,12 +22,45 @@ impl From<Abort> for Ended {
     }
 }
 
+/// Who is told how much of something long is done, of how much in all.
+pub type Progress<'p> = &'p (dyn Fn(u64, u64) + Sync);
+
+/// The first party's watch tells, the others' do not.
+struct Seen<'p>(Option<Progress<'p>>);
+
+impl Watch for Seen<'_> {
+    fn meet(&mut self, _: &'static str) -> Result<(), Abort> {
+        Ok(())
+    }
+
+    fn took(&mut self, _: &'static str, _: Took) {}
+
+    fn at(&mut self, done: u64, all: u64) {
+        if let Some(tell) = self.0 {
+            tell(done, all);
+        }
+    }
+}
+
 /// Run all parties, with one batch of these rows: the outputs, one row behind the other, and what the first
 /// party's session counted.
 ///
 /// # Errors
 /// The end of a party's session; outputs that do not fit each other.
 pub fn together(prepared: &dyn Prepared, key: &[u8], inputs: &Rows) -> Result<(Vec<u8>, Counts), Ended> {
+    together_seen(prepared, key, inputs, &|_, _| {})
+}
+
+/// The same, where somebody is told how far a long job is.
+///
+/// # Errors
+/// As [`together`].
+pub fn together_seen(
+    prepared: &dyn Prepared,
+    key: &[u8],
+    inputs: &Rows,
+    tell: Progress<'_>,
+) -> Result<(Vec<u8>, Counts), Ended> {
     let parties = prepared.parties();
     let count = inputs.count();
     let keys = prepared.deal_key(key);
@@ -37,7 +70,8 @@ pub fn together(prepared: &dyn Prepared, key: &[u8], inputs: &Rows) -> Result<(V
         let missing = Abort::Misuse { step: TOGETHER, what: "a party for which nothing was dealt" };
         let (key, own) = keys.get(me).zip(owns.get(me)).ok_or(missing)?;
         let mut party = prepared.start(session, count, key)?;
-        let output = party.batch(count, own, &mut Unwatched)?;
+        let mut watch = Seen((me == 0).then_some(tell));
+        let output = party.batch(count, own, &mut watch)?;
         Ok((output, party.meter()))
     })?;
     let (outputs, mut counts): (Vec<Own>, Vec<Counts>) = given.into_iter().unzip();

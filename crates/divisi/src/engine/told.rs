@@ -107,7 +107,7 @@ impl Told {
                 let (name, digest) = (job.program.name().to_owned(), job.program.digest());
                 Told::Program { name, digest, count: job.count as u64 }
             }
-            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
                 return Err(Failure::usage("known answers run in one process: use `divisi kat`"));
             }
         })

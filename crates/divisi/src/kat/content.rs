@@ -2,6 +2,7 @@
 
 use super::chains::Chain;
 use super::functions;
+use super::large::LargeGroup;
 use super::monte::Monte;
 use super::vector::{Group, VectorAlgorithm};
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub struct Content {
     pub chains: Vec<Chain>,
     /// Likewise, Monte Carlo tests of other kinds.
     pub monte: Vec<Monte>,
+    /// Likewise, messages of gigabytes.
+    pub large: Vec<LargeGroup>,
     /// What it cannot, by algorithm and reason.
     pub unsupported: BTreeMap<(VectorAlgorithm, String), u64>,
     /// The vectors of an algorithm that this version does not know, by its name.

@@ -12,7 +12,9 @@
 pub mod chains;
 mod content;
 pub mod functions;
+pub mod large;
 pub mod monte;
+mod progress;
 mod read;
 mod report;
 mod texts;
@@ -68,6 +70,9 @@ pub fn run_contents(contents: &[(String, Content)], options: &KatOptions) -> Res
         }
         for monte in &content.monte {
             run_monte(&mut account, name, monte, options)?;
+        }
+        for group in &content.large {
+            group.run(&mut account, name, options)?;
         }
         for group in content.functions.iter().filter(|group| !group.vectors.is_empty()) {
             run_functions(&mut account, name, group, options)?;

@@ -24,6 +24,7 @@ fn crate_vectors() -> Content {
                 ciphertext: test.ct.to_vec(),
                 tag: test.tag.to_vec(),
                 spare_bits: 0,
+                units: None,
                 ways: Ways::Both,
                 expected: match test.result {
                     TestResult::Valid => Expected::Valid,

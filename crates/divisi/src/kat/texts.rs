@@ -5,6 +5,7 @@ use super::vector::{Answer, Group, Vector, VectorAlgorithm};
 use crate::engine::Rows;
 use crate::engine::job::{CipherMode, Job, PublicText, TextsJob, Whole};
 use divisi_core::Direction;
+use divisi_symmetric::mode::whole::strings;
 use std::collections::BTreeSet;
 
 /// All ways of all vectors, by the vectors' places: first those that encrypt.
@@ -51,17 +52,21 @@ pub(super) fn ask(group: &Group) -> Asked {
                 | CipherMode::Whole(_)
         );
         let sealed = public && decrypts;
-        texts.texts.push(PublicText {
-            direction,
-            iv: vector.iv.clone(),
-            aad: vector.aad.clone(),
-            bytes: given.len(),
-            spare_bits: if matches!(mode, CipherMode::Whole(_)) { vector.spare_bits } else { 0 },
-            tag_bytes: vector.tag.len(),
-            sealed: sealed.then(|| (given.clone(), vector.tag.clone())),
-        });
-        inputs.push(&[&vector.key, if sealed && mode != CipherMode::Cmac { &[] } else { &given }]);
-        of.push(place);
+        for (iv, from, bits) in vector.pieces(given.len()) {
+            let piece =
+                if vector.units.is_some() { strings::part(&given, from, bits) } else { given.clone() };
+            texts.texts.push(PublicText {
+                direction,
+                iv: iv.to_vec(),
+                aad: vector.aad.clone(),
+                bytes: piece.len(),
+                spare_bits: if matches!(mode, CipherMode::Whole(_)) { 8 * piece.len() - bits } else { 0 },
+                tag_bytes: vector.tag.len(),
+                sealed: sealed.then(|| (piece.clone(), vector.tag.clone())),
+            });
+            inputs.push(&[&vector.key, if sealed && mode != CipherMode::Cmac { &[] } else { &piece }]);
+            of.push(place);
+        }
     }
     Asked { algorithm: group.algorithm, job: Job::Texts(texts), inputs, of }
 }
@@ -72,34 +77,26 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
     // a vector is left out as a whole, so that its ways come in the order of all
     let of: BTreeSet<usize> = of.iter().copied().collect();
     let left = walks(group).into_iter().filter(|(place, ..)| of.contains(place));
-    for ((place, vector, direction), row) in left.zip(outputs.iter()) {
-        let answer = match (group.algorithm, row.split_first()) {
-            (VectorAlgorithm::Gcm, Some((1, rest))) => {
-                let (text, tag) = rest.split_at(rest.len().saturating_sub(vector.tag.len()));
-                Some((text.to_vec(), tag.to_vec()))
-            }
-            (VectorAlgorithm::Gcm, _) => None,
-            (VectorAlgorithm::Whole(mode), Some((told, rest))) if *told > 0 => {
-                let text = rest.get(..rest.len().saturating_sub(usize::from(*told) - 1)).unwrap_or_default();
-                Some(apart(mode, direction, vector.tag.len(), text))
-            }
-            (VectorAlgorithm::Whole(_), _) => None,
-            (VectorAlgorithm::TripleCmac, _) if direction == Direction::Encrypt => {
-                Some((Vec::new(), row.to_vec()))
-            }
-            (VectorAlgorithm::TripleCmac, _) => (row == [1]).then(|| (vector.plaintext.clone(), Vec::new())),
-            (VectorAlgorithm::CbcPadded, _) if direction == Direction::Decrypt => {
-                let whole = vector.ciphertext.len().is_multiple_of(16);
-                unpadded(row).filter(|_| whole).map(|text| (text, Vec::new()))
-            }
-            _ => {
-                let mut text = row.to_vec();
-                // the stream has whole bytes
-                if let Some(last) = text.last_mut() {
-                    *last = *last >> vector.spare_bits << vector.spare_bits;
-                }
-                Some((text, Vec::new()))
-            }
+    let mut rows = outputs.iter();
+    for (place, vector, direction) in left {
+        let given = if direction == Direction::Encrypt { &vector.plaintext } else { &vector.ciphertext };
+        let pieces = vector.pieces(given.len());
+        let answer = if vector.units.is_some() {
+            // the rows of all of them, whatever came of the first
+            let all: Vec<Option<(Vec<u8>, usize)>> = pieces
+                .iter()
+                .map(|(.., bits)| {
+                    let row = rows.next()?;
+                    Some((answer(group.algorithm, vector, direction, row)?.0, *bits))
+                })
+                .collect();
+            let all: Option<Vec<(Vec<u8>, usize)>> = all.into_iter().collect();
+            all.map(|all| {
+                let parts: Vec<(&[u8], usize)> = all.iter().map(|(text, bits)| (&**text, *bits)).collect();
+                (strings::join(&parts), Vec::new())
+            })
+        } else {
+            rows.next().and_then(|row| answer(group.algorithm, vector, direction, row))
         };
         if let Some((ran, encrypted, decrypted)) = ways.get_mut(place) {
             *ran = true;
@@ -109,6 +106,38 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
     let ran = group.vectors.iter().zip(&ways).filter(|(_, (ran, ..))| *ran);
     ran.map(|(vector, (_, encrypted, decrypted))| (vector.id, vector.is_right(encrypted, decrypted)))
         .collect()
+}
+
+/// What came of one text, from the row of an engine.
+fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row: &[u8]) -> Answer {
+    match (algorithm, row.split_first()) {
+        (VectorAlgorithm::Gcm, Some((1, rest))) => {
+            let (text, tag) = rest.split_at(rest.len().saturating_sub(vector.tag.len()));
+            Some((text.to_vec(), tag.to_vec()))
+        }
+        (VectorAlgorithm::Gcm, _) => None,
+        (VectorAlgorithm::Whole(mode), Some((told, rest))) if *told > 0 => {
+            let text = rest.get(..rest.len().saturating_sub(usize::from(*told) - 1)).unwrap_or_default();
+            Some(apart(mode, direction, vector.tag.len(), text))
+        }
+        (VectorAlgorithm::Whole(_), _) => None,
+        (VectorAlgorithm::TripleCmac, _) if direction == Direction::Encrypt => {
+            Some((Vec::new(), row.to_vec()))
+        }
+        (VectorAlgorithm::TripleCmac, _) => (row == [1]).then(|| (vector.plaintext.clone(), Vec::new())),
+        (VectorAlgorithm::CbcPadded, _) if direction == Direction::Decrypt => {
+            let whole = vector.ciphertext.len().is_multiple_of(16);
+            unpadded(row).filter(|_| whole).map(|text| (text, Vec::new()))
+        }
+        _ => {
+            let mut text = row.to_vec();
+            // the stream has whole bytes
+            if let Some(last) = text.last_mut() {
+                *last = *last >> vector.spare_bits << vector.spare_bits;
+            }
+            Some((text, Vec::new()))
+        }
+    }
 }
 
 /// Text and tag, of what is encrypted; the tag of SIV comes first.

@@ -114,6 +114,15 @@ pub enum Expected {
     Acceptable,
 }
 
+/// Data units, which go through one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// How many bits each has, but for the last, which has what is left.
+    pub bits: usize,
+    /// Their tweaks.
+    pub tweaks: Vec<Vec<u8>>,
+}
+
 /// One test vector.
 #[derive(Clone, Debug)]
 pub struct Vector {
@@ -133,6 +142,8 @@ pub struct Vector {
     pub tag: Vec<u8>,
     /// Bits at the low end of the last byte of both texts that are no part of them, of CTR.
     pub spare_bits: usize,
+    /// Of a text of several data units of XTS what they are.
+    pub units: Option<Units>,
     /// Which ways.
     pub ways: Ways,
     /// What must come.
@@ -161,6 +172,19 @@ impl Vector {
     /// An invalid vector is one that decryption must refuse, whichever way the file had in mind.
     pub(super) fn decrypts(&self) -> bool {
         self.expected != Expected::Valid || self.ways != Ways::Encrypt
+    }
+
+    /// What goes through by itself of a text of that many bytes: its IV, where its bits begin, and how many
+    /// they are.
+    pub(super) fn pieces(&self, bytes: usize) -> Vec<(&[u8], usize, usize)> {
+        let bits = (8 * bytes).saturating_sub(self.spare_bits);
+        let Some(units) = &self.units else { return vec![(&self.iv, 0, bits)] };
+        let piece = |(i, tweak)| {
+            let from = i * units.bits;
+            let last = i + 1 == units.tweaks.len();
+            (tweak, from, if last { bits.saturating_sub(from) } else { units.bits })
+        };
+        units.tweaks.iter().map(Vec::as_slice).enumerate().map(piece).collect()
     }
 
     pub(super) fn is_right(&self, encrypted: &Answer, decrypted: &Answer) -> bool {

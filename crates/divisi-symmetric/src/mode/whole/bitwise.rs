@@ -1,6 +1,6 @@
 //! CFB with segments of a bit (SP 800-38A, 6.3 with s = 1).
 
-use super::lanes::{lanes_of, public};
+use super::lanes::{are_blocks, lanes_of, public};
 use super::misfit;
 use crate::aes::{self, RoundKeys};
 use crate::batch::MacEngine;
@@ -22,7 +22,7 @@ pub fn encrypt<E: MacEngine>(
     text: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[text])?;
-    if iv.len() != lanes || iv.iter().any(|iv| iv.len() != 16) || text.len() != bits.div_ceil(8) {
+    if !are_blocks(iv, lanes) || text.len() != bits.div_ceil(8) {
         return Err(misfit("texts of so many bits, and an IV of a block"));
     }
     let mut out = Vec::with_capacity(text.len());
@@ -89,7 +89,7 @@ pub fn decrypt<E: MacEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = ciphertext.len();
     let fits = ciphertext.iter().all(|row| row.len() == bits.div_ceil(8));
-    if iv.len() != lanes || iv.iter().any(|iv| iv.len() != 16) || !fits || lanes == 0 {
+    if !are_blocks(iv, lanes) || !fits {
         return Err(misfit("texts of so many bits, and an IV of a block"));
     }
     let inputs: Vec<Vec<[u8; 16]>> =

@@ -32,6 +32,11 @@ pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     Ok(lanes)
 }
 
+/// Whether there is a row of a block for each of so many texts.
+pub(super) fn are_blocks(rows: &[Vec<u8>], lanes: usize) -> bool {
+    lanes > 0 && rows.len() == lanes && rows.iter().all(|row| row.len() == 16)
+}
+
 /// The lanes of all parts, one part after the other: bytes are bits and back for nothing.
 pub(super) fn join<E: MacEngine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
     let bits: Vec<[E::Bit; 8]> =

@@ -31,6 +31,7 @@ pub mod gcm_siv;
 mod lanes;
 pub mod siv;
 pub mod stealing;
+pub mod strings;
 mod undecided;
 pub mod wrap;
 pub mod xts;

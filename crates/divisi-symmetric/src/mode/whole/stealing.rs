@@ -4,8 +4,9 @@
 //! The three variants differ in the order of the last two blocks alone, which is public
 //! ([`Variant::arrange`]).
 
-use super::lanes::{add, blocks, lanes_of, public, splice_block, through};
+use super::lanes::{add, are_blocks, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
+use super::strings::{join, part};
 use crate::aes::RoundKeys;
 use crate::batch::MacEngine;
 use crate::mode::cbc;
@@ -38,9 +39,9 @@ impl Variant {
         let (head, tail) = blocks.split_at(front.min(blocks.len()));
         let (short, whole) = tail.split_at(rest.div_ceil(8).min(tail.len()));
         let last = if self.swaps(bits) {
-            concat(&[(whole, 128), (short, rest)])
+            join(&[(whole, 128), (short, rest)])
         } else {
-            concat(&[(short, rest), (whole, 128)])
+            join(&[(short, rest), (whole, 128)])
         };
         [head, &last].concat()
     }
@@ -51,9 +52,9 @@ impl Variant {
         let Some((front, rest)) = parts(bits) else { return ciphertext.to_vec() };
         let (head, tail) = ciphertext.split_at(front.min(ciphertext.len()));
         let (short, whole) = if self.swaps(bits) {
-            (bits_of(tail, 128, rest), bits_of(tail, 0, 128))
+            (part(tail, 128, rest), part(tail, 0, 128))
         } else {
-            (bits_of(tail, 0, rest), bits_of(tail, rest, 128))
+            (part(tail, 0, rest), part(tail, rest, 128))
         };
         [head, &short, &whole].concat()
     }
@@ -63,34 +64,6 @@ impl Variant {
 fn parts(bits: usize) -> Option<(usize, usize)> {
     let n = bits.div_ceil(128);
     (n >= 2).then(|| (16 * (n - 2), bits - 128 * (n - 1)))
-}
-
-/// So many bits of a string, from one on, the highest of a byte first.
-fn bits_of(bytes: &[u8], from: usize, count: usize) -> Vec<u8> {
-    let bit = |i: usize| bytes.get(i / 8).map_or(0, |byte| byte >> (7 - i % 8) & 1);
-    let mut out = vec![0; count.div_ceil(8)];
-    for i in 0..count {
-        if let Some(byte) = out.get_mut(i / 8) {
-            *byte |= bit(from + i) << (7 - i % 8);
-        }
-    }
-    out
-}
-
-/// Strings of so many bits, one after the other.
-fn concat(strings: &[(&[u8], usize)]) -> Vec<u8> {
-    let total: usize = strings.iter().map(|(_, bits)| bits).sum();
-    let (mut out, mut at) = (vec![0; total.div_ceil(8)], 0);
-    for (bytes, bits) in strings {
-        for i in 0..*bits {
-            let bit = bytes.get(i / 8).map_or(0, |byte| byte >> (7 - i % 8) & 1);
-            if let Some(byte) = out.get_mut((at + i) / 8) {
-                *byte |= bit << (7 - (at + i) % 8);
-            }
-        }
-        at += bits;
-    }
-    out
 }
 
 /// Encrypt texts of so many bits, a lane each: the blocks in the order of CBC, of the last but one as much as
@@ -106,7 +79,7 @@ pub fn encrypt<E: MacEngine>(
     text: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[text])?;
-    if bits < 128 || text.len() != bits.div_ceil(8) || iv.len() != lanes {
+    if bits < 128 || text.len() != bits.div_ceil(8) || !are_blocks(iv, lanes) {
         return Err(misfit("texts of a block at least"));
     }
     // filled up with zeros, within the last byte too
@@ -141,14 +114,14 @@ pub fn decrypt<E: MacEngine>(
     ciphertext: &[Vec<u8>],
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = ciphertext.len();
-    if lanes == 0 || bits < 128 || iv.len() != lanes || iv.iter().any(|iv| iv.len() != 16) {
+    if bits < 128 || !are_blocks(iv, lanes) {
         return Err(misfit("texts of a block at least"));
     }
-    let part = |range: std::ops::Range<usize>| -> Vec<Vec<u8>> {
+    let columns = |range: std::ops::Range<usize>| -> Vec<Vec<u8>> {
         ciphertext.iter().map(|row| row.get(range.clone()).unwrap_or_default().to_vec()).collect()
     };
     let Some((front, rest)) = parts(bits) else {
-        let known = public(e, &part(0..16));
+        let known = public(e, &columns(0..16));
         let known = blocks(e, &known, lanes)?;
         let mut out = through(e, key, Direction::Decrypt, &known)?.concat();
         let iv = public(e, iv);
@@ -156,13 +129,13 @@ pub fn decrypt<E: MacEngine>(
         return Ok(out);
     };
     let short_bytes = rest.div_ceil(8);
-    let front_bytes = public(e, &part(0..front));
+    let front_bytes = public(e, &columns(0..front));
     let mut known = blocks(e, &front_bytes, lanes)?;
-    let whole = public(e, &part(front + short_bytes..front + short_bytes + 16));
+    let whole = public(e, &columns(front + short_bytes..front + short_bytes + 16));
     known.extend(blocks(e, &whole, lanes)?);
     let mut plain = through(e, key, Direction::Decrypt, &known)?;
     let z = plain.pop().ok_or_else(|| misfit("a last block"))?;
-    let short = public(e, &part(front..front + short_bytes));
+    let short = public(e, &columns(front..front + short_bytes));
     // what was stolen stands behind the short block
     let before = splice_block(e, &short, &z, rest)?;
     let mut last = z;

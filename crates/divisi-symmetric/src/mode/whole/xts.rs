@@ -3,7 +3,7 @@
 //! The tweak's cipher is secret, and doubled inside for nothing; the blocks then go through side by side.
 //! What is no whole number of blocks steals from the block before (5.3.2), down to a bit.
 
-use super::lanes::{add, blocks, lanes_of, public, splice_block, through};
+use super::lanes::{add, are_blocks, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
 use crate::aes::{self, RoundKeys};
 use crate::batch::MacEngine;
@@ -37,8 +37,7 @@ pub fn crypt<E: MacEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[text])?;
     let n = bits.div_ceil(128);
-    let whole_rows = tweak.len() == lanes && tweak.iter().all(|tweak| tweak.len() == 16);
-    if bits < 128 || n > LONGEST || text.len() != bits.div_ceil(8) || !whole_rows {
+    if bits < 128 || n > LONGEST || text.len() != bits.div_ceil(8) || !are_blocks(tweak, lanes) {
         return Err(misfit("data units of a block at least, and a tweak of a block for each"));
     }
     let tweak = public(e, tweak);

@@ -76,6 +76,9 @@ impl Engine for GarbleEngine {
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, of which the engine garble has no circuit"))
             }
+            Job::Large(_) => {
+                Err(Unsupported::new("a test of large data, of which the engine garble has no circuit"))
+            }
             Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => {
                 Err(Unsupported::new(
                     "the engine garble computes circuits: use `divisi run` or `divisi bench circuit`",

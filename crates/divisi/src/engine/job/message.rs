@@ -1,4 +1,4 @@
-//! Messages of hashes and MACs, and chains of digests.
+//! Messages of hashes and MACs, chains of digests, and messages that no memory holds.
 
 use divisi_symmetric::algorithm::Settings as Use;
 
@@ -59,4 +59,16 @@ pub struct ChainJob {
     pub steps: usize,
     /// How long each start is.
     pub starts: Vec<usize>,
+}
+
+/// Digests of messages that no memory holds: what comes in is repeated inside, so often that the message has
+/// its length. A row in has what is repeated, a row out the digest.
+#[derive(Clone, Debug)]
+pub struct LargeJob {
+    /// The hash.
+    pub using: Use,
+    /// How many bytes are repeated.
+    pub content: usize,
+    /// How many bytes each message has.
+    pub lengths: Vec<u64>,
 }

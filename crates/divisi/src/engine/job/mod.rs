@@ -10,7 +10,7 @@ mod text;
 
 pub use cipher::{BlocksJob, Cipher, DesKeys};
 pub use circuit::{Between, CircuitJob};
-pub use message::{ChainJob, DigestsJob, MessagesJob, PublicMessage, nonce};
+pub use message::{ChainJob, DigestsJob, LargeJob, MessagesJob, PublicMessage, nonce};
 pub use numbers::{LookupJob, Op, OperationJob, ProgramJob, length};
 pub use own::{Own, alike};
 pub use text::{CipherMode, PublicText, TextsJob, Whole};
@@ -34,6 +34,8 @@ pub enum Job {
     Messages(MessagesJob),
     /// Digests of digests.
     Chain(ChainJob),
+    /// Digests of messages too long to be dealt.
+    Large(LargeJob),
     /// Operations on numbers and bits, of random inputs.
     Operation(OperationJob),
     /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest
@@ -55,6 +57,7 @@ impl Job {
             Job::Texts(job) => job.texts.len(),
             Job::Messages(job) => job.messages.len(),
             Job::Chain(job) => job.starts.len(),
+            Job::Large(job) => job.lengths.len(),
             Job::Operation(job) => job.count,
             Job::Lookups(job) => job.count,
             Job::Program(job) => job.count,
@@ -74,6 +77,7 @@ impl Job {
             }
             Job::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
             Job::Chain(job) => job.starts.get(instance).copied().unwrap_or(0),
+            Job::Large(job) => job.content,
             Job::Operation(job) => {
                 if job.op.is_random() {
                     0
@@ -111,6 +115,7 @@ impl Job {
                 made + usize::from(message.received.is_some())
             }),
             Job::Chain(job) => job.using.output_bytes,
+            Job::Large(job) => job.using.output_bytes,
             Job::Operation(job) => {
                 if job.op.is_random() {
                     1
@@ -135,6 +140,7 @@ impl Job {
             | Job::Texts(_)
             | Job::Messages(_)
             | Job::Chain(_)
+            | Job::Large(_)
             | Job::Operation(_)
             | Job::Lookups(_)
             | Job::Program(_) => 0,
@@ -164,6 +170,7 @@ impl Job {
             Job::Texts(job) => job.texts = kept(&job.texts, gone),
             Job::Messages(job) => job.messages = kept(&job.messages, gone),
             Job::Chain(job) => job.starts = kept(&job.starts, gone),
+            Job::Large(job) => job.lengths = kept(&job.lengths, gone),
         }
         job
     }

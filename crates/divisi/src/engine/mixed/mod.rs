@@ -94,6 +94,9 @@ impl Engine for MixedEngine {
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, of which the engine mixed has no circuit"))
             }
+            Job::Large(_) => {
+                Err(Unsupported::new("a test of large data, of which the engine mixed has no circuit"))
+            }
             Job::Blocks(_) | Job::Digests(_) | Job::Lookups(_) => Err(Unsupported::new(
                 "the engine mixed computes circuits: use `divisi run` or `divisi bench circuit`",
             )),

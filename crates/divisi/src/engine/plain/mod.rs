@@ -5,7 +5,7 @@
 mod gcm;
 
 use super::groups::{Group, Walk, groups};
-use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
+use super::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, rows_of};
 use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::whole;
 use super::{
@@ -61,7 +61,7 @@ impl Engine for InTheClear {
 
     fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         match job {
-            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Ok(Box::new(Known { job })),
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => Ok(Box::new(Known { job })),
             Job::Circuit(_)
             | Job::Blocks(_)
             | Job::Digests(_)
@@ -115,6 +115,15 @@ impl EngineParty for Alone<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         self.session.phase("online");
         let rows = Rows::cut(own.to_vec(), (0..count).map(|i| self.job.input_bytes(i)));
+        if let Job::Large(job) = self.job {
+            watch.meet("online")?;
+            let content = public(&columns(&rows, 0, job.content));
+            let mut opened = Vec::new();
+            for (lanes, digests) in large(&mut Plain, job, content, |_, state| Ok(state), watch)? {
+                opened.push((lanes, values(digests)?));
+            }
+            return Ok(Own::new(rows_of(&opened, count)));
+        }
         let out = timed(watch, "online", || match self.job {
             Job::Texts(job) if job.mode == CipherMode::Gcm => gcm::texts(job, &rows),
             Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => whole(job, &rows),
@@ -129,6 +138,7 @@ impl EngineParty for Alone<'_> {
             Job::Circuit(_)
             | Job::Blocks(_)
             | Job::Digests(_)
+            | Job::Large(_)
             | Job::Operation(_)
             | Job::Lookups(_)
             | Job::Program(_) => Ok(Vec::new()),

@@ -48,7 +48,7 @@ impl<'j> Dealt<'j> {
             Job::Operation(_) | Job::Program(_) => {
                 return Err(Unsupported::new("no operations on numbers: give --engine mixed"));
             }
-            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Lookups(_) => {
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) | Job::Lookups(_) => {
                 return Err(Unsupported::new("a job whose instances have keys of their own"));
             }
         };

@@ -1,18 +1,20 @@
 //! Known answers: many texts or messages with keys of their own, all outputs opened to all three.
 
 use super::super::groups::{Walk, groups};
-use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
+use super::super::hashes::{columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of};
 use super::super::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::super::whole;
 use super::super::{
     Course, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, timed,
 };
 use super::AES_ALONE;
+use super::made::made_or_compared;
 use super::strands::ONLINE;
 use divisi_core::{Abort, Counts, Lanes as _, PublicParameters, Session, Step, settle, step};
 use divisi_net::{Machine, World};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Rounds, Security, Trio};
+use divisi_symmetric::batch::triple::TripleByProgram;
 use divisi_symmetric::batch::{self, byte_values};
 use divisi_symmetric::mode::gcm::{TagLength, TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
@@ -50,13 +52,11 @@ impl<'j> Known<'j> {
                 return Err(Unsupported { reason, instances });
             }
         }
-        if let Job::Texts(texts) = job {
-            if texts.cipher.aes().is_none() {
-                return Err(Unsupported::new(AES_ALONE));
-            }
-            if texts.mode == CipherMode::Cmac {
-                return Err(Unsupported::new("a mode that the engine rep3 has not"));
-            }
+        if let Job::Texts(texts) = job
+            && texts.cipher.aes().is_none()
+            && matches!(texts.mode, CipherMode::Gcm | CipherMode::Whole(_))
+        {
+            return Err(Unsupported::new(AES_ALONE));
         }
         let rounds = super::rounds(settings);
         if rounds == Rounds::Constant && matches!(job, Job::Texts(TextsJob { mode: CipherMode::Gcm, .. })) {
@@ -88,6 +88,7 @@ impl<'j> Known<'j> {
                 keys.into_iter().chain(messages).collect()
             }
             Job::Chain(job) => columns(rows, 0, job.starts.iter().copied().max().unwrap_or(0)),
+            Job::Large(job) => columns(rows, 0, job.content),
             Job::Circuit(_)
             | Job::Blocks(_)
             | Job::Digests(_)
@@ -146,6 +147,10 @@ struct Holder<'p> {
 impl EngineParty for Holder<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (rep, mut pieces) = (&mut self.rep, Pieces { rest: own });
+        if let Job::Large(job) = self.job {
+            watch.meet(ONLINE)?;
+            return Ok(Own::new(digests(rep, job, &mut pieces, watch)?));
+        }
         let out = timed(watch, ONLINE, || match self.job {
             Job::Texts(job) if job.mode == CipherMode::Gcm => gcm(rep, job, &mut pieces),
             Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
@@ -164,6 +169,7 @@ impl EngineParty for Holder<'_> {
             Job::Circuit(_)
             | Job::Blocks(_)
             | Job::Digests(_)
+            | Job::Large(_)
             | Job::Operation(_)
             | Job::Lookups(_)
             | Job::Program(_) => Ok(Vec::new()),
@@ -285,7 +291,17 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
     for group in groups(job) {
         let key = pieces.inputs(rep, job.cipher.key_bytes())?;
         let text = pieces.inputs(rep, group.lanes().len())?;
-        let out = if rep.rounds() == Rounds::Constant {
+        let out = if job.cipher.aes().is_none() {
+            let key = TripleByProgram::<Rep3>::new(key)?;
+            if group.makes_tags() {
+                let made = group.tags(rep, key, &text)?;
+                for (place, row) in made_or_compared(rep, &group, &made)? {
+                    rows.get_mut(place).into_iter().for_each(|to| *to = row.clone());
+                }
+                continue;
+            }
+            group.walk(rep, &key, text)?
+        } else if rep.rounds() == Rounds::Constant {
             group.walk(rep, &batch::block::BlockKey::new(key)?, text)?
         } else {
             let keys = divisi_symphony::cipher::expand(rep, &key)?;
@@ -300,6 +316,28 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
         }
     }
     Ok(rows.concat())
+}
+
+/// Digests of messages that are repeated inside: each group of one length is opened by itself.
+fn digests(
+    rep: &mut Rep3,
+    job: &job::LargeJob,
+    pieces: &mut Pieces<'_>,
+    watch: &mut dyn Watch,
+) -> Result<Vec<u8>, Abort> {
+    let content = pieces.inputs(rep, job.content)?;
+    let settled = |rep: &mut Rep3, state| {
+        let pending = if rep.owes() { rep.close(state) } else { rep.close_linear(state)? };
+        Ok(settle(rep, pending)?.into_inner())
+    };
+    let mut opened = Vec::new();
+    for (lanes, digests) in large(rep, job, content, settled, watch)? {
+        let digests = byte_values(rep, digests)?;
+        let pending = if rep.owes() { rep.close(digests) } else { rep.close_linear(digests)? };
+        let verified = settle(rep, pending)?;
+        opened.push((lanes, rep.trio().open(&verified)?));
+    }
+    Ok(rows_of(&opened, job.lengths.len()))
 }
 
 /// Hashes and MACs: of what is only to be compared nothing is opened but whether it is right.
@@ -345,10 +383,5 @@ fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Resul
 
 /// These lanes of all bytes.
 fn pick(bytes: &[[Bit; 8]], lanes: &[usize]) -> Result<Vec<[Bit; 8]>, Abort> {
-    let misfit = || Abort::Misuse { step: KNOWN, what: "an output for each message" };
-    let byte = |byte: &[Bit; 8]| {
-        let bits: Option<Vec<Bit>> = byte.iter().map(|bit| bit.gather(lanes)).collect();
-        bits.and_then(|bits| bits.try_into().ok()).ok_or_else(misfit)
-    };
-    bytes.iter().map(byte).collect()
+    lanes_of(bytes, lanes).ok_or(Abort::Misuse { step: KNOWN, what: "an output for each message" })
 }

@@ -3,6 +3,7 @@
 mod dealt;
 mod known;
 mod lookups;
+mod made;
 mod owned;
 mod report;
 mod strands;
@@ -182,7 +183,9 @@ impl Engine for Replicated {
         super::check(self, settings)?;
         let Job::Circuit(circuit) = job else {
             return Ok(match job {
-                Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Box::new(Known::new(job, settings)?),
+                Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
+                    Box::new(Known::new(job, settings)?)
+                }
                 Job::Lookups(job) => Box::new(Looker::new(job, settings)?),
                 _ => Box::new(Dealt::new(job, settings)?),
             });

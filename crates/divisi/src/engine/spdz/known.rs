@@ -44,7 +44,9 @@ impl<'j> Known<'j> {
             }
             Job::Texts(texts) => texts.clone(),
             Job::Messages(messages) => tags(messages)?,
-            Job::Chain(_) => return Err(Unsupported::new("a Monte Carlo test of a hash")),
+            Job::Chain(_) | Job::Large(_) => {
+                return Err(Unsupported::new("a hash, which the engine spdz does not have"));
+            }
             Job::Circuit(_)
             | Job::Blocks(_)
             | Job::Digests(_)

@@ -129,7 +129,9 @@ impl Engine for Authenticated {
         match job {
             Job::Circuit(circuit) => Ok(Box::new(Circuit::new(circuit, how)?)),
             Job::Blocks(blocks) => Ok(Box::new(Work::new(blocks, how)?)),
-            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Ok(Box::new(Known::new(job, how)?)),
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
+                Ok(Box::new(Known::new(job, how)?))
+            }
             Job::Digests(_) | Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => Err(Unsupported::new(
                 "the engine spdz has block ciphers and circuits: use `divisi bench aes`, `bench des3` or `bench circuit`",
             )),

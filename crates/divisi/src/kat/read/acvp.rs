@@ -2,14 +2,15 @@
 //! their answers, `prompt.json` the questions, and `expectedResults.json` the answers by the numbers of group
 //! and test.
 //!
-//! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers
-//! into one another and say nothing about an engine that the others do not: they are counted as unsupported.
+//! Functional tests (`AFT`, and `CTR` for the counter) are run; Monte Carlo tests (`MCT`) and large data
+//! (`LDT`) where that is asked for.
 
 use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
+use super::units;
 use crate::engine::job::{Cipher, Whole};
 use crate::kat::content::Content;
-use crate::kat::monte::{Fed, Monte, Thousand};
+use crate::kat::monte::{Fed, Monte, Texts, Thousand};
 use crate::kat::vector::{Expected, Vector, VectorAlgorithm, Ways};
 use divisi_core::Direction;
 use serde_json::Value;
@@ -204,14 +205,23 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
     };
     let tag = ciphertext.split_off(ciphertext.len().saturating_sub(tag_bytes));
     let aead = gcm || matches!(whole, Some(Whole::Ccm | Whole::GcmSiv));
-    if let (Some(unit), Some(all)) = (number("dataUnitLen"), number("payloadLen"))
-        && unit < all
-    {
-        return Err("several data units in one text".into());
-    }
+    let plaintext = if valid { plaintext? } else { plaintext.unwrap_or_default() };
+    let key = key(test)?;
+    let bits = |name: &str| number(name).and_then(|bits| usize::try_from(bits).ok());
+    let units = match (whole, bits("dataUnitLen"), bits("payloadLen")) {
+        (Some(Whole::Xts), Some(unit), Some(all)) if unit < all => {
+            let fits = [plaintext.len(), ciphertext.len()] == [all.div_ceil(8); 2];
+            let texts = [&plaintext, &ciphertext].map(Vec::as_slice);
+            Some(fits.then(|| units::read(unit, all, &key, &tweak(test).ok()?, texts)).flatten().ok_or(
+                "data units of less than a block, which the standard does not have, or of other lengths than it says",
+            )?)
+        }
+        _ => None,
+    };
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
-        key: key(test)?,
+        key,
+        units,
         iv: match algorithm {
             VectorAlgorithm::Ecb
             | VectorAlgorithm::TripleEcb
@@ -220,7 +230,7 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
             _ => bytes(test, &["iv"])?,
         },
         aad: if aead { bytes(test, &["aad"])? } else { Vec::new() },
-        plaintext: if valid { plaintext? } else { plaintext.unwrap_or_default() },
+        plaintext,
         ciphertext,
         tag: if gcm { bytes(test, &["tag"])? } else { tag },
         spare_bits: (8 - within("payloadLen")) % 8,
@@ -238,6 +248,9 @@ fn is_fed(algorithm: VectorAlgorithm) -> bool {
             | VectorAlgorithm::Ofb
             | VectorAlgorithm::Cfb8
             | VectorAlgorithm::Cfb128
+            | VectorAlgorithm::TripleEcb
+            | VectorAlgorithm::TripleCbc
+            | VectorAlgorithm::Whole(Whole::Cfb1)
     )
 }
 
@@ -249,25 +262,32 @@ fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Mont
         _ => return Err("no \"direction\" in the file".into()),
     };
     let all = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
+    let block = algorithm.block_bytes();
+    let iv_bytes =
+        if matches!(algorithm, VectorAlgorithm::Ecb | VectorAlgorithm::TripleEcb) { 0 } else { block };
     let lane = |entry: &Value| -> Result<Thousand, String> {
         let (plain, cipher) = (bytes(entry, &["pt", "plainText"])?, bytes(entry, &["ct", "cipherText"])?);
         let (text, end) = if direction == Direction::Encrypt { (plain, cipher) } else { (cipher, plain) };
-        let iv = if algorithm == VectorAlgorithm::Ecb { Vec::new() } else { bytes(entry, &["iv"])? };
+        let iv = if iv_bytes == 0 { Vec::new() } else { bytes(entry, &["iv"])? };
         Ok(Thousand { key: key(entry)?, iv, text, end })
     };
     let lanes = all.iter().map(lane).collect::<Result<Vec<_>, _>>()?;
-    let bits = lanes.first().map_or(0, |lane| lane.key.len());
-    let unit = if algorithm == VectorAlgorithm::Cfb8 { 1 } else { 16 };
-    let whole = |lane: &Thousand| {
-        let iv = if algorithm == VectorAlgorithm::Ecb { 0 } else { 16 };
-        (lane.key.len(), lane.text.len(), lane.end.len(), lane.iv.len()) == (bits, unit, unit, iv)
+    let key_bytes = lanes.first().map_or(0, |lane| lane.key.len());
+    let unit = match algorithm {
+        VectorAlgorithm::Cfb8 | VectorAlgorithm::Whole(Whole::Cfb1) => 1,
+        _ => block,
     };
-    let cipher = Cipher::from_key("aes", bits).ok_or_else(|| format!("a key of {} bits", 8 * bits))?;
+    let whole = |lane: &Thousand| {
+        (lane.key.len(), lane.text.len(), lane.end.len(), lane.iv.len()) == (key_bytes, unit, unit, iv_bytes)
+    };
+    let name = if algorithm.is_triple_des() { "des3" } else { "aes" };
+    let cipher =
+        Cipher::from_key(name, key_bytes).ok_or_else(|| format!("a key of {} bits", 8 * key_bytes))?;
     if lanes.is_empty() || !lanes.iter().all(whole) {
         return Err("a Monte Carlo test whose parts are no blocks".into());
     }
     let id = test.get("tcId").and_then(Value::as_u64).unwrap_or(0);
-    Ok(Monte { id, algorithm, kind: Fed::Texts { cipher, direction, lanes } })
+    Ok(Monte { id, algorithm, kind: Fed::Texts(Texts { cipher, direction, lanes }) })
 }
 
 /// The tweak of a data unit: its bytes, or its number, the lowest byte first (SP 800-38E).
@@ -333,6 +353,7 @@ fn tag(group: &Value, test: &Value) -> Result<Vector, String> {
         ciphertext: Vec::new(),
         tag,
         spare_bits: 0,
+        units: None,
         ways: if verifies { Ways::Decrypt } else { Ways::Encrypt },
         expected: if valid { Expected::Valid } else { Expected::Invalid },
     })

@@ -2,8 +2,10 @@
 
 mod acvp;
 mod blocks;
+mod fed;
 mod functions;
 mod member;
+mod units;
 mod wycheproof;
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ fn vector(test: &Value) -> Result<Vector, String> {
         ciphertext: bytes(test, &["ct"])?,
         tag: if test.get("tag").is_some() { bytes(test, &["tag"])? } else { Vec::new() },
         spare_bits: 0,
+        units: None,
         ways: Ways::Both,
         expected,
     })

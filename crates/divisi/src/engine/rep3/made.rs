@@ -1,0 +1,46 @@
+//! Tags of texts: which of them are opened, and which are compared inside.
+
+use super::super::groups::Group;
+use divisi_core::{Abort, Lanes as _, Step, settle, step};
+use divisi_rep3::{Byte, Rep3};
+use divisi_symmetric::batch;
+use divisi_symphony::tags;
+use std::collections::BTreeMap;
+
+const MADE: Step = step!("made");
+
+/// Tags that are opened, and tags of which nothing is told but whether they are those received \[S7\].
+pub(super) fn made_or_compared(
+    rep: &mut Rep3,
+    group: &Group<'_>,
+    made: &[Byte],
+) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
+    let misfit = || Abort::Misuse { step: MADE, what: "a tag for each message" };
+    // by what becomes of them and how long they are
+    let mut alike: BTreeMap<(bool, usize), Vec<(usize, usize, Vec<u8>)>> = BTreeMap::new();
+    for (lane, (place, text)) in group.texts().enumerate() {
+        let received = text.sealed.as_ref().map(|(_, tag)| tag.clone());
+        let kind = (received.is_some(), received.as_ref().map_or(text.tag_bytes, Vec::len));
+        alike.entry(kind).or_default().push((lane, place, received.unwrap_or_default()));
+    }
+    let mut rows = Vec::new();
+    for ((compares, bytes), own) in alike {
+        let lanes: Vec<usize> = own.iter().map(|(lane, ..)| *lane).collect();
+        let tags: Option<Vec<Byte>> = made.iter().take(bytes).map(|byte| byte.gather(&lanes)).collect();
+        let tags = tags.filter(|tags| tags.len() == bytes).ok_or_else(misfit)?;
+        if compares {
+            let received: Vec<Vec<u8>> = own.iter().map(|(.., tag)| tag.clone()).collect();
+            let tags = batch::bits(rep, tags)?;
+            let same = tags::matches(rep, tags, &received)?;
+            rows.extend(own.iter().zip(same).map(|((_, place, _), same)| (*place, vec![u8::from(same)])));
+            continue;
+        }
+        let pending = if rep.owes() { rep.close(tags) } else { rep.close_linear(tags)? };
+        let verified = settle(rep, pending)?;
+        let columns = rep.trio().open(&verified)?;
+        for (at, (_, place, _)) in own.iter().enumerate() {
+            rows.push((*place, columns.iter().filter_map(|column| column.get(at).copied()).collect()));
+        }
+    }
+    Ok(rows)
+}

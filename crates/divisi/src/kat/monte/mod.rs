@@ -1,0 +1,111 @@
+//! Monte Carlo tests (ACVP, AES 6.2, TDES 6.2, SHA 6.2, SHA3 6.2, cSHAKE 6.2; SP 800-17, SP 800-20): a
+//! thousand answers fed into one another (ten thousand of triple DES), a hundred times. Where each thousand
+//! begins and how it ends stands in the file, so that the thousands run side by side, a lane each: a step of
+//! all of them is one call of the engine, whose answers are public as the file is. Those of cSHAKE go on with
+//! a customization that the file does not tell, and run one after the other.
+//!
+//! They take long, so that they run where they are asked for (`--long`), with a word on standard error of
+//! how far they are.
+
+mod digests;
+mod outputs;
+mod texts;
+
+pub use digests::Digests;
+pub use outputs::{Lengths, Output, Outputs};
+pub use texts::{Texts, Thousand};
+
+use super::progress::Progress;
+use super::{KatOptions, VectorAlgorithm, ended};
+use crate::engine::job::Job;
+use crate::engine::{Rows, Unsupported, together};
+use crate::failure::Failure;
+
+/// Why they are not run where nothing is said.
+pub const NEEDS_LONG: &str = "needs --long";
+
+/// How many steps a thousand has.
+const STEPS: usize = 1000;
+
+/// A Monte Carlo test.
+#[derive(Clone, Debug)]
+pub struct Monte {
+    /// Its number in the file.
+    pub id: u64,
+    /// What is computed.
+    pub algorithm: VectorAlgorithm,
+    /// How.
+    pub kind: Fed,
+}
+
+/// What is fed into what.
+#[derive(Clone, Debug)]
+pub enum Fed {
+    /// Texts in a mode of a block cipher.
+    Texts(Texts),
+    /// Digests of digests.
+    Digests(Digests),
+    /// Outputs of SHAKE and cSHAKE, of lengths that come from the one before.
+    Outputs(Outputs),
+}
+
+/// Why a test did not come to its end.
+enum Stopped {
+    /// The engine cannot do it.
+    Lacks(Unsupported),
+    /// It failed.
+    Failed(Failure),
+}
+
+/// The calls of an engine that a test makes.
+struct Calls<'o> {
+    options: &'o KatOptions,
+    progress: Progress,
+    /// How many steps are done, of how many.
+    steps: (u64, u64),
+    calls: u64,
+    openings: u64,
+}
+
+impl Calls<'_> {
+    /// One call, a step of all lanes.
+    fn call(&mut self, job: &Job, inputs: &Rows) -> Result<Rows, Stopped> {
+        let prepared = self.options.engine.prepare(job, &self.options.settings).map_err(Stopped::Lacks)?;
+        let (outputs, counts) =
+            together(&*prepared, &[], inputs).map_err(|end| Stopped::Failed(ended(end)))?;
+        self.calls += 1;
+        self.openings += counts.openings;
+        self.steps.0 += 1;
+        self.progress.at(self.steps.0, self.steps.1);
+        Ok(job.outputs(outputs, inputs.count()))
+    }
+}
+
+impl Monte {
+    /// Whether all thousands end as the file says; why not if the engine cannot. With it how many calls of
+    /// the engine that took, and how many values were opened.
+    pub(super) fn run(&self, options: &KatOptions) -> Result<Result<(bool, u64, u64), Unsupported>, Failure> {
+        let steps = match &self.kind {
+            Fed::Texts(texts) => texts.steps(),
+            Fed::Digests(_) => STEPS,
+            Fed::Outputs(outputs) => outputs.steps(),
+        };
+        let mut calls = Calls {
+            options,
+            progress: Progress::new(format!("{} #{}", self.algorithm, self.id), "steps"),
+            steps: (0, steps as u64),
+            calls: 0,
+            openings: 0,
+        };
+        let right = match &self.kind {
+            Fed::Texts(texts) => texts.run(self.algorithm, &mut calls),
+            Fed::Digests(digests) => digests.run(&mut calls),
+            Fed::Outputs(outputs) => outputs.run(&mut calls),
+        };
+        match right {
+            Ok(right) => Ok(Ok((right, calls.calls, calls.openings))),
+            Err(Stopped::Lacks(lacks)) => Ok(Err(lacks)),
+            Err(Stopped::Failed(failure)) => Err(failure),
+        }
+    }
+}

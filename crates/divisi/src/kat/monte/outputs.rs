@@ -1,0 +1,155 @@
+//! Outputs of SHAKE and cSHAKE: the first 128 bits of one are the message of the next, and its last 16 bits
+//! say how long that is.
+
+use super::digests::to_be_made;
+use super::{Calls, STEPS, Stopped};
+use crate::engine::Rows;
+use crate::engine::job::{Job, MessagesJob};
+use divisi_symmetric::algorithm::Settings;
+
+/// The bytes of a message.
+const MESSAGE: usize = 16;
+
+/// Which lengths outputs have, in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// The shortest.
+    pub least: usize,
+    /// The longest.
+    pub most: usize,
+    /// Between one and the next.
+    pub step: usize,
+}
+
+impl Lengths {
+    /// The length after an output.
+    fn after(self, output: &Output) -> usize {
+        let many = self.most.saturating_sub(self.least) / self.step.max(1) + 1;
+        self.least + usize::from(output.last_bits()) % many * self.step
+    }
+}
+
+/// Outputs, each of the one before.
+#[derive(Clone, Debug)]
+pub struct Outputs {
+    /// The function.
+    pub settings: Settings,
+    /// Whether the customization comes from the output before, too (cSHAKE).
+    pub customizes: bool,
+    /// The first message.
+    pub start: Vec<u8>,
+    /// How long outputs are.
+    pub lengths: Lengths,
+    /// How each thousand ends.
+    pub ends: Vec<Output>,
+}
+
+/// An output as files have it: its last bits at the high end of the last byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// How many bits they are.
+    pub bits: usize,
+}
+
+impl Output {
+    /// Bits of the last byte that are no part of it.
+    fn spare(&self) -> usize {
+        (8 * self.bytes.len()).saturating_sub(self.bits).min(7)
+    }
+
+    /// The last 16 bits as a number.
+    fn last_bits(&self) -> u16 {
+        let last = self.bytes.iter().rev().take(3).rev();
+        let number = last.fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+        (number >> self.spare()) as u16
+    }
+
+    /// What is fed to the next: the first bits, with zeros behind.
+    fn message(&self) -> Vec<u8> {
+        let mut message = self.bytes.clone();
+        message.resize(MESSAGE, 0);
+        message
+    }
+}
+
+impl Outputs {
+    pub(super) fn steps(&self) -> usize {
+        if self.customizes { STEPS * self.ends.len() } else { STEPS }
+    }
+
+    pub(super) fn run(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
+        if self.customizes { self.one_after_the_other(calls) } else { self.side_by_side(calls) }
+    }
+
+    fn first(&self) -> Output {
+        Output { bytes: self.start.clone(), bits: 8 * self.start.len() }
+    }
+
+    /// All thousands at once: a call gives the longest output that a lane asks for, and of a shorter one its
+    /// beginning is taken.
+    fn side_by_side(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
+        let starts = [self.first()].into_iter().chain(self.ends.iter().rev().skip(1).rev().cloned());
+        let mut lanes: Vec<(Output, usize)> = starts
+            .enumerate()
+            .map(|(lane, start)| {
+                let bits = if lane == 0 { self.lengths.most } else { self.lengths.after(&start) };
+                (start, bits)
+            })
+            .collect();
+        for _ in 0..STEPS {
+            let longest = lanes.iter().map(|(_, bits)| bits.div_ceil(8)).max().unwrap_or(0);
+            let using = Settings { output_bytes: longest, ..self.settings.clone() };
+            let mut inputs = Rows::default();
+            lanes.iter().for_each(|(last, _)| inputs.push(&[&last.message()]));
+            let messages = vec![to_be_made(MESSAGE); lanes.len()];
+            let job = Job::Messages(MessagesJob { using, key_bytes: 0, messages });
+            let answers = calls.call(&job, &inputs)?;
+            for ((last, bits), answer) in lanes.iter_mut().zip(answers.iter()) {
+                let bytes = answer.get(..bits.div_ceil(8)).unwrap_or_default().to_vec();
+                *last = Output { bytes, bits: *bits };
+                *bits = self.lengths.after(last);
+            }
+        }
+        Ok(lanes.len() == self.ends.len() && lanes.iter().zip(&self.ends).all(|((last, _), end)| last == end))
+    }
+
+    /// One thousand after the other, each with the customization that the last one left.
+    fn one_after_the_other(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
+        let (mut last, mut bits) = (self.first(), self.lengths.most);
+        let mut customization = Vec::new();
+        for end in &self.ends {
+            for _ in 0..STEPS {
+                let bytes = bits.div_ceil(8);
+                let using = Settings {
+                    output_bytes: bytes,
+                    spare_output_bits: 8 * bytes - bits,
+                    customization,
+                    ..self.settings.clone()
+                };
+                let message = last.message();
+                let mut inputs = Rows::default();
+                inputs.push(&[&message]);
+                let job =
+                    Job::Messages(MessagesJob { using, key_bytes: 0, messages: vec![to_be_made(MESSAGE)] });
+                let answers = calls.call(&job, &inputs)?;
+                last = Output { bytes: answers.row(0).to_vec(), bits };
+                // SHA-3 has the last bits of a string at the low end of its last byte
+                let spare = last.spare();
+                last.bytes.iter_mut().last().into_iter().for_each(|byte| *byte <<= spare);
+                bits = self.lengths.after(&last);
+                customization = letters(&[message.as_slice(), &last.last_bits().to_be_bytes()].concat());
+            }
+            if last != *end {
+                return Ok(false);
+            }
+        }
+        Ok(!self.ends.is_empty())
+    }
+}
+
+/// A string of letters from bytes: one of 26 for each.
+fn letters(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|byte| b'A' + byte % 26).collect()
+}

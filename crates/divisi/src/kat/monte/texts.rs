@@ -1,0 +1,132 @@
+//! Texts of a mode of a block cipher.
+
+use super::{Calls, STEPS, Stopped};
+use crate::engine::Rows;
+use crate::engine::job::{self, Cipher, CipherMode, Job, PublicText, Whole};
+use crate::kat::vector::VectorAlgorithm;
+use divisi_core::Direction;
+
+/// Thousands of texts.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    /// The cipher.
+    pub cipher: Cipher,
+    /// Which way.
+    pub direction: Direction,
+    /// Where each thousand begins, and how it ends.
+    pub lanes: Vec<Thousand>,
+}
+
+/// A thousand of texts.
+#[derive(Clone, Debug)]
+pub struct Thousand {
+    /// The key.
+    pub key: Vec<u8>,
+    /// The IV; empty where there is none.
+    pub iv: Vec<u8>,
+    /// The first text.
+    pub text: Vec<u8>,
+    /// The last answer.
+    pub end: Vec<u8>,
+}
+
+impl Texts {
+    /// Ten thousand of triple DES (SP 800-20).
+    pub(super) fn steps(&self) -> usize {
+        if self.cipher.aes().is_some() { STEPS } else { 10 * STEPS }
+    }
+
+    pub(super) fn run(&self, algorithm: VectorAlgorithm, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
+        let mut all: Vec<Feed> =
+            self.lanes.iter().map(|lane| Feed::new(algorithm, self.direction, lane)).collect();
+        for _ in 0..self.steps() {
+            let (job, inputs) = self.job(algorithm, &all);
+            let answers = calls.call(&job, &inputs)?;
+            for (feed, answer) in all.iter_mut().zip(answers.iter()) {
+                // of a text as a whole a byte says first that there is one
+                let answer =
+                    if let VectorAlgorithm::Whole(_) = algorithm { answer.get(1..) } else { Some(answer) };
+                feed.took(algorithm, self.direction, answer.unwrap_or_default().to_vec());
+            }
+        }
+        Ok(all.iter().zip(&self.lanes).all(|(feed, lane)| feed.answers.last() == Some(&lane.end)))
+    }
+
+    fn job(&self, algorithm: VectorAlgorithm, feeds: &[Feed]) -> (Job, Rows) {
+        let mode = super::super::texts::mode(algorithm);
+        let public = matches!(mode, CipherMode::Cbc | CipherMode::Cfb { .. } | CipherMode::Whole(_));
+        let sealed = public && self.direction == Direction::Decrypt;
+        let mut inputs = Rows::default();
+        let mut texts = Vec::with_capacity(self.lanes.len());
+        for (lane, feed) in self.lanes.iter().zip(feeds) {
+            texts.push(PublicText {
+                direction: self.direction,
+                iv: feed.iv.clone(),
+                aad: Vec::new(),
+                bytes: feed.text.len(),
+                spare_bits: if algorithm == CFB1 { 7 } else { 0 },
+                tag_bytes: 0,
+                sealed: sealed.then(|| (feed.text.clone(), Vec::new())),
+            });
+            inputs.push(&[&lane.key, if sealed { &[] } else { &feed.text }]);
+        }
+        (Job::Texts(job::TextsJob { mode, cipher: self.cipher, texts }), inputs)
+    }
+}
+
+const CFB1: VectorAlgorithm = VectorAlgorithm::Whole(Whole::Cfb1);
+
+/// One thousand, on its way.
+struct Feed {
+    /// What goes in next.
+    text: Vec<u8>,
+    /// The IV that it goes in with.
+    iv: Vec<u8>,
+    /// What is fed before there is an answer to feed: the IV's segments.
+    first: Vec<Vec<u8>>,
+    answers: Vec<Vec<u8>>,
+}
+
+impl Feed {
+    fn new(algorithm: VectorAlgorithm, direction: Direction, lane: &Thousand) -> Self {
+        let bit = |i: usize| lane.iv.get(i / 8).map_or(0, |byte| byte << (i % 8) & 0x80);
+        let first = match algorithm {
+            CFB1 => (0..8 * lane.iv.len()).map(|i| vec![bit(i)]).collect(),
+            VectorAlgorithm::Cfb8 => lane.iv.chunks(1).map(<[u8]>::to_vec).collect(),
+            VectorAlgorithm::Ecb | VectorAlgorithm::TripleEcb => Vec::new(),
+            // what was decrypted is decrypted again
+            VectorAlgorithm::TripleCbc if direction == Direction::Decrypt => Vec::new(),
+            _ => vec![lane.iv.clone()],
+        };
+        Feed { text: lane.text.clone(), iv: lane.iv.clone(), first, answers: Vec::new() }
+    }
+
+    /// An answer came: the next text is the answer so many steps before, or a part of the IV; the next IV is
+    /// what the mode chains with.
+    fn took(&mut self, algorithm: VectorAlgorithm, direction: Direction, answer: Vec<u8>) {
+        let ciphertext = if direction == Direction::Encrypt { &answer } else { &self.text };
+        match algorithm {
+            VectorAlgorithm::Cbc | VectorAlgorithm::Cfb128 | VectorAlgorithm::TripleCbc => {
+                self.iv = ciphertext.clone()
+            }
+            VectorAlgorithm::Ofb => self.iv = answer.iter().zip(&self.text).map(|(x, y)| x ^ y).collect(),
+            VectorAlgorithm::Cfb8 => {
+                self.iv.drain(..1);
+                self.iv.extend_from_slice(ciphertext);
+            }
+            CFB1 => {
+                let bit = ciphertext.first().map_or(0, |byte| byte >> 7);
+                let carried: Vec<u8> = self.iv.iter().skip(1).map(|byte| byte >> 7).chain([bit]).collect();
+                self.iv.iter_mut().zip(carried).for_each(|(byte, bit)| *byte = *byte << 1 | bit);
+            }
+            _ => {}
+        }
+        let fed = self.answers.len();
+        self.answers.push(answer);
+        let next = match fed.checked_sub(self.first.len()) {
+            None => self.first.get(fed),
+            Some(at) => self.answers.get(at),
+        };
+        self.text = next.cloned().unwrap_or_default();
+    }
+}

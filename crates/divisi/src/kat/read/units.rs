@@ -1,0 +1,52 @@
+//! Texts of several data units of XTS (ACVP-AES-XTS 2.0): which tweaks they have.
+
+use crate::bench::ordinary::cipher;
+use crate::kat::vector::Units;
+use divisi_core::Direction;
+use divisi_symmetric::mode::whole::strings::part;
+
+/// Units of so many bits of a text of so many: each under the number after that of the unit before it, the
+/// lowest byte first (IEEE 1619, 5.1).
+///
+/// Files that NIST's server made before release 1.1.0.33 of 2024 count the last byte up instead, the highest
+/// byte first (usnistgov/ACVP-Server, issue 241): that is told by the second unit, whose first block an
+/// ordinary library enciphers here, since all of it stands in the file. A file that does neither is wrong,
+/// and is run as the standard has it.
+///
+/// None for units of less than a block.
+pub(super) fn read(
+    unit: usize,
+    all: usize,
+    key: &[u8],
+    first: &[u8],
+    [plain, sealed]: [&[u8]; 2],
+) -> Option<Units> {
+    let first: [u8; 16] = first.try_into().ok()?;
+    let count = u128::try_from(all.checked_div(unit)? + usize::from(!all.is_multiple_of(unit))).ok()?;
+    let last = all - unit * (usize::try_from(count).ok()? - 1);
+    if unit.min(last) < 128 {
+        return None;
+    }
+    let upwards = |i: u128| u128::from_le_bytes(first).wrapping_add(i).to_le_bytes().to_vec();
+    let backwards = |i: u128| u128::from_be_bytes(first).wrapping_add(i).to_be_bytes().to_vec();
+    let second = [part(plain, unit, 128), part(sealed, unit, 128)];
+    let old = !is_under(key, &upwards(1), &second) && is_under(key, &backwards(1), &second);
+    let tweaks = (0..count).map(|i| if old { backwards(i) } else { upwards(i) }).collect();
+    Some(Units { bits: unit, tweaks })
+}
+
+/// Whether a block is enciphered to another as the first of a unit under that tweak.
+fn is_under(key: &[u8], tweak: &[u8], [plain, sealed]: &[Vec<u8>; 2]) -> bool {
+    let (data, tweaks) = key.split_at(key.len() / 2);
+    let through = |key: &[u8], block: &[u8]| -> Option<Vec<u8>> {
+        let mut block = <[u8; 16]>::try_from(block).ok()?.into();
+        cipher(key, Direction::Encrypt)?(&mut block);
+        Some(block.to_vec())
+    };
+    let xor = |x: &[u8], y: &[u8]| x.iter().zip(y).map(|(x, y)| x ^ y).collect::<Vec<u8>>();
+    let enciphered = || {
+        let mask = through(tweaks, tweak)?;
+        Some(xor(&through(data, &xor(plain, &mask))?, &mask))
+    };
+    enciphered().as_ref() == Some(sealed)
+}
