@@ -11,6 +11,8 @@ use crate::kernel::{self, vectorize};
 pub(crate) mod double;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod four;
+// its text is generic, and tests run it with a model of its registers on every processor
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) mod ifma;
 mod portable;
 pub mod prime;
