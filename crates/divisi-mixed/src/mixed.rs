@@ -120,11 +120,16 @@ impl Mixed {
     /// Partial decryptions that this party made, of all its keys.
     #[must_use]
     pub fn decryptions(&self) -> u64 {
-        let of = |keys: &Keys| keys.decryptions();
+        self.keys().map_or(0, |keys| keys.decryptions())
+    }
+
+    /// Keys that this party has, beside which others of the session are made ([`Keys::beside`]): none without
+    /// ciphertexts.
+    #[must_use]
+    pub fn keys(&self) -> Option<Keys> {
         match (&self.source, &self.multiplies) {
-            (Source::Ciphertexts(keys, _), _) => of(keys),
-            (Source::Transfers, Some((keys, _))) => of(keys),
-            (Source::Transfers, None) => 0,
+            (Source::Ciphertexts(keys, _), _) | (Source::Transfers, Some((keys, _))) => Some(keys.clone()),
+            (Source::Transfers, None) => None,
         }
     }
 

@@ -4,7 +4,7 @@
 //! does not evaluate) 256 bytes an input wire to the first one; two rounds, and one more where outputs are
 //! opened (test `cost_of_evaluation`).
 
-use crate::garble::{GarbledInstances, Garbler, Instance};
+use crate::garble::{GarbledInstances, Instance};
 use crate::key::{add_packed, pack};
 use crate::label::Label;
 use crate::parameters::{DIMENSION, ROW_BYTES, SHARE_BYTES};
@@ -12,7 +12,7 @@ use crate::scheme::{Scheme, unpack};
 use crate::wiring::{End, Wiring};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Check, Lanes, PartyId, Session, Step, step};
-use divisi_mixed::GmwBit;
+use divisi_mixed::{Gmw, GmwBit};
 use zeroize::Zeroizing;
 
 const N: usize = DIMENSION;
@@ -20,37 +20,41 @@ const KEYS: Step = step!("input.keys");
 const INPUT: Step = step!("input");
 const ROW: Step = step!("row");
 
-impl Garbler {
+impl GarbledInstances {
     /// Shares of the outputs for shares of the inputs, a lane an instance. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what
-    /// another session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer
-    /// causes.
-    pub fn evaluate(&mut self, garbled: GarbledInstances, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
-        let GarbledInstances { session: made, wiring, mut instances } = garbled;
-        let (gmw, scheme) = (&mut self.gmw, &self.scheme);
-        let lanes = instances.len();
-        let session = gmw.session();
-        if made != session.id() {
+    /// As [`together`].
+    pub fn evaluate(self, gmw: &mut Gmw, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
+        Ok(together(gmw, vec![(self, inputs.to_vec())])?.pop().unwrap_or_default())
+    }
+
+    /// Step 6, before anything is opened: shares of e_w = x_w + lambda_w.
+    fn masked(&self, session: &Session, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
+        let lanes = self.instances.len();
+        if self.session != session.id() {
             return Err(session.misuse(INPUT, "a circuit that another session garbled"));
         }
-        if inputs.len() != wiring.inputs() || inputs.iter().any(|bit| bit.lanes() != lanes) {
+        if inputs.len() != self.wiring.inputs() || inputs.iter().any(|bit| bit.lanes() != lanes) {
             return Err(session.misuse(INPUT, "a lane an instance of each input wire"));
         }
-        // 6. e_w = x_w + lambda_w, opened
         let mut masked = inputs.to_vec();
         for (w, bit) in masked.iter_mut().enumerate() {
-            let lambda = GmwBit::of(instances.iter().map(|instance| u64::from(instance.inputs[w])));
+            let lambda = GmwBit::of(self.instances.iter().map(|instance| u64::from(instance.inputs[w])));
             if !bit.add(&lambda) {
-                return Err(gmw.session().misuse(INPUT, "shares of two sessions"));
+                return Err(session.misuse(INPUT, "shares of two sessions"));
             }
         }
-        let all: Vec<PartyId> = PartyId::all(gmw.session().parties()).collect();
-        let opened = gmw.output(&all, &masked)?.unwrap_or_default();
+        Ok(masked)
+    }
+
+    /// Steps 7 to 9, of opened e_w.
+    fn opened(self, gmw: &mut Gmw, opened: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
+        let GarbledInstances { scheme, wiring, mut instances, .. } = self;
+        let lanes = instances.len();
         // 7. k^i_{w,e} to the first party
         let session = gmw.session();
-        let (first, me) = (all.first().copied(), session.me());
+        let (first, me) = (PartyId::all(session.parties()).next(), session.me());
         let Some(evaluator) = first else {
             return Err(session.misuse(INPUT, "a session without parties"));
         };
@@ -82,7 +86,7 @@ impl Garbler {
                 session.well_formed(KEYS, peer, body.len(), right)?;
             }
             // 8.
-            open_rows(session, scheme, &wiring, instance, &mut keys)?;
+            open_rows(session, &scheme, &wiring, instance, &mut keys)?;
             // 9. the evaluator's share has e_w
             for (column, end) in outputs.iter_mut().zip(&wiring.outputs) {
                 if let (Some(bit), End::Wire(wire)) = (column.get_mut(lane), end) {
@@ -100,6 +104,30 @@ impl Garbler {
         };
         Ok(outputs.into_iter().map(share).collect())
     }
+}
+
+/// Shares of the outputs of several circuits for shares of their inputs, in the rounds of one. All parties
+/// call it.
+///
+/// # Errors
+/// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what another
+/// session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer causes.
+pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Result<Vec<Vec<GmwBit>>, Abort> {
+    // 6. e_w of all circuits, opened to all
+    let mut masked = Vec::new();
+    for (garbled, inputs) in &all {
+        masked.extend(garbled.masked(gmw.session(), inputs)?);
+    }
+    let everybody: Vec<PartyId> = PartyId::all(gmw.session().parties()).collect();
+    let opened = gmw.output(&everybody, &masked)?.unwrap_or_default();
+    let mut rest = opened.as_slice();
+    let mut outputs = Vec::with_capacity(all.len());
+    for (garbled, inputs) in all {
+        let (own, others) = rest.split_at(inputs.len().min(rest.len()));
+        rest = others;
+        outputs.push(garbled.opened(gmw, own)?);
+    }
+    Ok(outputs)
 }
 
 /// Step 8: the keys of all gates, in order, by the rows that the colours choose.

@@ -14,23 +14,22 @@
 use crate::key::WireKeys;
 use crate::label::{Label, Labels};
 use crate::lookup::{Source, Way};
-use crate::parameters::{self, DIMENSION, ROW_BYTES};
+use crate::parameters::{self, DIMENSION, LOOKED_UP, ROW_BYTES};
 use crate::scheme::Scheme;
 use crate::tree;
 use crate::wiring::{End, Gate, Wire, Wiring};
-use divisi_bgv::Sampler;
 use divisi_bgv::hidden::Hidden;
+use divisi_bgv::{Keys as BgvKeys, Sampler};
 use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Boolean, ProgramRun, Session, SessionId, Step, step};
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_ot::Kept;
+use std::sync::Arc;
 
 const N: usize = DIMENSION;
 const GARBLE: Step = step!("garble");
 
-/// Gates whose keys are looked up together: four lookups of 8 kB each.
-const LOOKED_UP: usize = 128;
 /// Gates whose rows go up the tree together: four rows of 3,328 bytes each.
 const TOGETHER: usize = 64;
 /// Batches of rows after which everybody waits for the root, where no lookup makes them wait.
@@ -38,8 +37,14 @@ const AHEAD: usize = 64;
 
 /// One party that garbles, with its session. The first party evaluates.
 pub struct Garbler {
-    pub(crate) gmw: Gmw,
-    pub(crate) scheme: Scheme,
+    gmw: Gmw,
+    own: Gear,
+}
+
+/// What a party garbles with, beside its party of GMW: labels, randomness, and what looks keys up. A session
+/// has one.
+pub struct Gear {
+    scheme: Arc<Scheme>,
     sampler: Sampler,
     labels: Labels,
     source: Source,
@@ -55,6 +60,7 @@ pub struct Garbler {
 /// ```
 pub struct GarbledInstances {
     pub(crate) session: SessionId,
+    pub(crate) scheme: Arc<Scheme>,
     pub(crate) wiring: Wiring,
     pub(crate) instances: Vec<Instance>,
 }
@@ -102,20 +108,10 @@ impl Garbler {
     /// With this party of GMW, whose session has no other garbler. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] among more parties than rows decrypt for, of a session that has a garbler, and for a
-    /// ring of other tables; as [`divisi_bgv::Keys::generate`].
+    /// As [`Gear::new`].
     pub fn new(mut gmw: Gmw, way: Way) -> Result<Garbler, Abort> {
-        let session = gmw.session();
-        if !parameters::fits(session.parties()) {
-            return Err(session.misuse(GARBLE, "more parties than rows decrypt for"));
-        }
-        let labels = Labels::new(session)?; // [G8]
-        let Some(scheme) = Scheme::new(session) else {
-            return Err(session.misuse(GARBLE, "a modulus without a transform"));
-        };
-        let sampler = Sampler::new(session);
-        let source = Source::new(&mut gmw, &way)?;
-        Ok(Garbler { gmw, scheme, sampler, labels, source })
+        let own = Gear::new(&mut gmw, &way, None)?;
+        Ok(Garbler { gmw, own })
     }
 
     /// The party of GMW: inputs and outputs are its.
@@ -126,22 +122,66 @@ impl Garbler {
     /// Garble so many instances of a circuit. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for more gates than a session may have; whatever a broken peer causes.
+    /// As [`Gear::garble`].
     pub fn garble(&mut self, wiring: &Wiring, instances: usize) -> Result<GarbledInstances, Abort> {
+        self.own.garble(&mut self.gmw, wiring, instances)
+    }
+
+    /// Shares of the outputs for shares of the inputs, a lane an instance. All parties call it.
+    ///
+    /// # Errors
+    /// As [`GarbledInstances::evaluate`].
+    pub fn evaluate(&mut self, garbled: GarbledInstances, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
+        garbled.evaluate(&mut self.gmw, inputs)
+    }
+}
+
+impl Gear {
+    /// For the session of this party of GMW, which has no other. What is looked up by ciphertexts takes its
+    /// partial decryptions from those of the keys that are `beside`, if the session has some \[G12\]. All
+    /// parties call it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] among more parties than rows decrypt for, of a session that has a garbler, and for a
+    /// ring of other tables; as [`BgvKeys::generate`].
+    pub fn new(gmw: &mut Gmw, way: &Way, beside: Option<&BgvKeys>) -> Result<Gear, Abort> {
+        let session = gmw.session();
+        if !parameters::fits(session.parties()) {
+            return Err(session.misuse(GARBLE, "more parties than rows decrypt for"));
+        }
+        let labels = Labels::new(session)?; // [G8]
+        let Some(scheme) = Scheme::new(session) else {
+            return Err(session.misuse(GARBLE, "a modulus without a transform"));
+        };
+        let sampler = Sampler::new(session);
+        let source = Source::new(gmw, way, beside)?;
+        Ok(Gear { scheme: Arc::new(scheme), sampler, labels, source })
+    }
+
+    /// Garble so many instances of a circuit. All parties call it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for more gates than a session may have; whatever a broken peer causes.
+    pub fn garble(
+        &mut self,
+        gmw: &mut Gmw,
+        wiring: &Wiring,
+        instances: usize,
+    ) -> Result<GarbledInstances, Abort> {
         let gates = wiring.gates().saturating_mul(instances);
-        let first = self.labels.take(self.gmw.session(), gates)?; // [G8]
+        let first = self.labels.take(gmw.session(), gates)?; // [G8]
         // 1. and 2. for all instances at once
-        let masks = self.masks(wiring, instances)?;
+        let masks = self.masks(gmw, wiring, instances)?;
         let mut all = Vec::with_capacity(instances);
         for (first, masks) in (first..).step_by(wiring.gates().max(1)).zip(masks) {
-            all.push(self.instance(wiring, first, &masks)?);
+            all.push(self.instance(gmw, wiring, first, &masks)?);
         }
-        let session = self.gmw.session().id();
-        Ok(GarbledInstances { session, wiring: wiring.clone(), instances: all })
+        let (session, scheme) = (gmw.session().id(), Arc::clone(&self.scheme));
+        Ok(GarbledInstances { session, scheme, wiring: wiring.clone(), instances: all })
     }
 
     /// Steps 1 and 2: lambda_w, and lambda_u lambda_v of every AND.
-    fn masks(&mut self, wiring: &Wiring, instances: usize) -> Result<Vec<Masks>, Abort> {
+    fn masks(&mut self, gmw: &mut Gmw, wiring: &Wiring, instances: usize) -> Result<Vec<Masks>, Abort> {
         let wires = wiring.inputs + wiring.gates();
         let mut all = Vec::with_capacity(instances);
         for _ in 0..instances {
@@ -159,7 +199,7 @@ impl Garbler {
         if lanes == 0 {
             return Ok(all);
         }
-        let session = self.gmw.session();
+        let session = gmw.session();
         let operands = wiring.gates.iter().filter_map(|gate| match gate {
             Gate::And(u, v) => Some([*u, *v]),
             Gate::Xor(..) => None,
@@ -179,12 +219,12 @@ impl Garbler {
         let product = g.and(x, y);
         g.output(&[product]);
         let program = g.finish();
-        self.gmw.prepare(triples_for(&program, lanes))?;
+        gmw.prepare(triples_for(&program, lanes))?;
         let mut jobs = [ProgramRun::new(&program, inputs)];
-        self.gmw.run(&mut jobs)?;
+        gmw.run(&mut jobs)?;
         let [job] = jobs;
         let Some(products) = job.wires.first() else {
-            return Err(self.gmw.session().misuse(GARBLE, "a product without a result"));
+            return Err(gmw.session().misuse(GARBLE, "a product without a result"));
         };
         let each = all.iter_mut().flat_map(|masks| masks.products.iter_mut());
         each.enumerate().for_each(|(lane, product)| *product = products.lane(lane) as u8);
@@ -192,8 +232,14 @@ impl Garbler {
     }
 
     /// Steps 1, 3 and 4 of one instance.
-    fn instance(&mut self, wiring: &Wiring, first: u64, masks: &Masks) -> Result<Instance, Abort> {
-        let is_first = is_first(self.gmw.session());
+    fn instance(
+        &mut self,
+        gmw: &mut Gmw,
+        wiring: &Wiring,
+        first: u64,
+        masks: &Masks,
+    ) -> Result<Instance, Abort> {
+        let is_first = is_first(gmw.session());
         let wires = wiring.inputs + wiring.gates();
         // 1. k^i_{w,0}, k^i_{w,1}
         let keys = WireKeys::new(&mut self.sampler, wires, is_first);
@@ -208,17 +254,17 @@ impl Garbler {
             for ((g, gate), rows) in (at..).zip(gates).zip(batch.chunks_exact_mut(4 * N)) {
                 if gate.is_and() && and == found.to {
                     // 3. the next keys
-                    let phase = self.gmw.session().current_phase();
-                    self.gmw.session().phase(phase);
-                    found = self.look_up(wiring, masks, &keys, g, and)?;
+                    let phase = gmw.session().current_phase();
+                    gmw.session().phase(phase);
+                    found = self.look_up(gmw, wiring, masks, &keys, g, and)?;
                     ahead = 0;
                 }
-                let number = Labels::of_gate(self.gmw.session(), first, g); // [G8]
+                let number = Labels::of_gate(gmw.session(), first, g); // [G8]
                 self.rows(number, *gate, wiring.inputs + g, &keys, &found, and, rows);
                 and += usize::from(gate.is_and());
             }
             // 4(b)
-            let session = self.gmw.session();
+            let session = gmw.session();
             let batch = tree::Batch::own(session, 4 * (first + at as u64), batch);
             tree::add_up(session, &self.scheme, batch, &mut rows)?;
             ahead += 1;
@@ -229,7 +275,7 @@ impl Garbler {
                 ahead = 0;
             }
         }
-        let session = self.gmw.session();
+        let session = gmw.session();
         let output = |end: &End| match *end {
             End::Wire(wire) => masks.of(session, wire),
             End::Constant(value) => u8::from(value && is_first),
@@ -243,13 +289,14 @@ impl Garbler {
     /// Step 3(b): shares of k_{w,e} for the ANDs from gate `g` on, whose number among ANDs is `and`.
     fn look_up(
         &mut self,
+        gmw: &mut Gmw,
         wiring: &Wiring,
         masks: &Masks,
         keys: &WireKeys,
         g: usize,
         and: usize,
     ) -> Result<Found, Abort> {
-        let session = self.gmw.session();
+        let session = gmw.session();
         let one = u64::from(is_first(session));
         let ands = wiring.gates.iter().enumerate().skip(g).filter(|(_, gate)| gate.is_and());
         let mut outs = Vec::with_capacity(LOOKED_UP);
@@ -271,7 +318,7 @@ impl Garbler {
             let w = outs.get(l / 4).copied().unwrap_or_default();
             [keys.share(w, 0), keys.share(w, 1)]
         };
-        let found = self.source.look_up(&mut self.gmw, &e, count, table)?;
+        let found = self.source.look_up(gmw, &e, count, table)?;
         Ok(Found { keys: found, from: and, to: and + count / 4 })
     }
 

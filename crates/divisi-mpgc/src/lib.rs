@@ -9,6 +9,7 @@
 //! | [`label`] | labels, each for one row | Figure 11, step 4 |
 //! | [`wiring`] | a circuit as gates that cost something | |
 //! | [`lookup`] | the key that a shared bit chooses | Figure 11, step 3 |
+//! | [`cost`] | what garbling costs, and the cheaper way to look up | docs/linear-garbling.md, 6 |
 //! | [`tree`] | contributions, added up on their way | section 7.2 |
 //! | [`garble`] | the garbled circuit | Figure 11 |
 //! | [`evaluate`] | its evaluation | Figure 12 |
@@ -51,6 +52,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod cost;
 pub mod evaluate;
 pub mod garble;
 pub mod key;
@@ -61,6 +63,7 @@ pub mod scheme;
 pub mod tree;
 pub mod wiring;
 
-pub use garble::{GarbledInstances, Garbler};
+pub use cost::GarblingCost;
+pub use garble::{GarbledInstances, Garbler, Gear};
 pub use lookup::Way;
 pub use wiring::Wiring;

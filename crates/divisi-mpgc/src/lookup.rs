@@ -50,13 +50,17 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    pub(crate) fn new(gmw: &mut Gmw, way: &Way) -> Result<Source, Abort> {
+    /// Keys that are `beside` share the partial decryptions of a session \[G12\].
+    pub(crate) fn new(gmw: &mut Gmw, way: &Way, beside: Option<&Keys>) -> Result<Source, Abort> {
         let session = gmw.session();
         let Way::Hops(ring) = way else { return Ok(Source::Transfers) };
         if ring.parameters().operation() != Operation::PrivateTables || ring.plain().get() != PLAIN {
             return Err(session.misuse(LOOK_UP, "a ring for other tables or numbers"));
         }
-        let keys = Keys::generate(session, ring)?;
+        let keys = match beside {
+            Some(keys) => keys.beside(session, ring)?, // [G12]
+            None => Keys::generate(session, ring)?,
+        };
         Ok(Source::Hops(Box::new((keys, Sampler::new(session)))))
     }
 

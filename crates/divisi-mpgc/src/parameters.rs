@@ -22,6 +22,8 @@ pub const ROW_BYTES: usize = DIMENSION * BITS as usize / 8;
 pub const SHARE_BYTES: usize = DIMENSION / 4;
 /// The most gates that a session garbles.
 pub const MOST_GATES: u64 = 1 << 24;
+/// ANDs whose keys are looked up together: four lookups of 8 kB each.
+pub const LOOKED_UP: usize = 128;
 /// The most failures that a session may have, as minus the binary logarithm.
 pub const FAILURE_BITS: f64 = 64.0;
 

@@ -7,7 +7,7 @@
 use crate::label::Label;
 use crate::parameters::{BITS, DIMENSION, MODULUS, PLAIN, ROW_BYTES};
 use divisi_bgv::Sampler;
-use divisi_core::{Session, SessionId};
+use divisi_core::{Prg, Session, SessionId};
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 use zeroize::Zeroize;
@@ -45,15 +45,17 @@ impl Scheme {
         self.plain
     }
 
-    /// a of a label, uniform: an XOF of session and label \[G8\]. Rejection: everything here is public.
+    /// a of a label, uniform: an XOF of session and label \[G8\]. BLAKE3 makes a key of both, and AES in
+    /// counter mode, an ideal cipher here as in FrodoKEM's public matrix, the words. Rejection: everything
+    /// here is public.
     fn public(&self, number: u64, out: &mut [u64; N]) {
-        let mut stream = blake3::Hasher::new_keyed(&self.context);
-        let mut stream = stream.update(&number.to_le_bytes()).finalize_xof();
-        let mut bytes = [0; 4 * N];
-        let word = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes)) & ((1 << BITS) - 1);
-        stream.fill(&mut bytes);
-        let words = bytes.as_chunks::<4>().0;
-        out.iter_mut().zip(words).for_each(|(out, bytes)| *out = word(bytes));
+        let key = blake3::Hasher::new_keyed(&self.context).update(&number.to_le_bytes()).finalize();
+        let mut stream = Prg::new(key.as_bytes().first_chunk().unwrap_or(&[0; 16]));
+        let mut words = [0; N / 2];
+        let low = |word: u64| word & ((1 << BITS) - 1);
+        stream.words(&mut words);
+        let pairs = out.as_chunks_mut::<2>().0;
+        pairs.iter_mut().zip(&words).for_each(|(pair, word)| *pair = [low(*word), low(word >> 32)]);
         // one of 16,000 words is not below q
         if out.iter().all(|x| *x < MODULUS) {
             return;
@@ -63,11 +65,14 @@ impl Scheme {
             out[kept] = out[at];
             kept += usize::from(out[at] < MODULUS);
         }
+        let mut half = 0;
         while kept < N {
-            let mut bytes = [0; 4];
-            stream.fill(&mut bytes);
-            out[kept] = word(&bytes);
+            if half == 0 {
+                stream.words(&mut words[..1]);
+            }
+            out[kept] = low(words[0] >> half);
             kept += usize::from(out[kept] < MODULUS);
+            half ^= 32;
         }
     }
 
@@ -157,6 +162,7 @@ pub fn unpack(body: &[u8], row: &mut [u64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::{PublicParameters, local};
 
     /// Whatever words of a stream are not below q, the others come in their order.
     #[test]
@@ -167,9 +173,10 @@ mod tests {
             context: [7; 32],
         };
         let (mut rejected, mut all) = (0, [0; N]);
-        for number in 0..200_u64 {
+        for number in (0..200_u64).chain([1 << 8, 1 << 16, 1 << 32, 7 | 1 << 63]) {
             let mut bytes = [0; 4 * N + 64];
-            blake3::Hasher::new_keyed(&[7; 32]).update(&number.to_le_bytes()).finalize_xof().fill(&mut bytes);
+            let key = *blake3::keyed_hash(&[7; 32], &number.to_le_bytes()).as_bytes();
+            Prg::new(key[..16].try_into().unwrap()).fill(&mut bytes);
             let words = bytes.as_chunks::<4>().0.iter();
             let words: Vec<u64> =
                 words.map(|word| u64::from(u32::from_le_bytes(*word)) & ((1 << 26) - 1)).collect();
@@ -179,6 +186,23 @@ mod tests {
             assert_eq!(all.as_slice(), expected, "{number}");
         }
         assert!(rejected > 2);
+    }
+
+    /// Of one label in two sessions: the same at both parties, and another one.
+    #[test]
+    fn public_polynomials_belong_to_one_session() {
+        let polynomial = || {
+            let ends = local::run(2, &PublicParameters::new("polynomials"), |session| {
+                let mut a = [0; N];
+                Scheme::new(&session).unwrap().public(5, &mut a);
+                Ok(a)
+            });
+            let ends = ends.unwrap();
+            assert_eq!(ends[0], ends[1]);
+            ends[0]
+        };
+        let (first, second) = (polynomial(), polynomial());
+        assert!(first.iter().zip(&second).filter(|(x, y)| x == y).count() < 8);
     }
 
     #[test]

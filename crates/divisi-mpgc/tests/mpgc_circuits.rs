@@ -9,7 +9,7 @@ use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters};
 use divisi_field::zp::P16;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
-use divisi_mpgc::{Garbler, Way, Wiring};
+use divisi_mpgc::{Garbler, GarblingCost, Way, Wiring};
 use divisi_ot::SetupConfig;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -23,7 +23,11 @@ fn words(seed: u64) -> impl FnMut() -> u64 {
 }
 
 fn hops(n: usize) -> Way {
-    let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, n, P16).unwrap();
+    hops_by(Form::LeanRing, n)
+}
+
+fn hops_by(form: Form, n: usize) -> Way {
+    let lattice = Lattice::danger_insecure(Operation::PrivateTables, form, n, P16).unwrap();
     Way::Hops(Arc::new(Ring::new(lattice).unwrap()))
 }
 
@@ -155,6 +159,7 @@ fn an_adder_among_any_number() {
 fn keys_by_hops() {
     for n in [2, 3, 5] {
         agrees(n, &hops(n), &adder(5), 2, n as u64);
+        agrees(n, &hops_by(Form::LeanTree, n), &adder(3), 1, n as u64);
     }
 }
 
@@ -205,6 +210,37 @@ fn cost_of_garbling() {
             assert_eq!(of(Check::G9), batches * children(i) + root);
             assert_eq!((of(Check::G10), of(Check::G8)), (batches * children(i), 1));
         }
+    }
+}
+
+/// The formula by which the way of lookup is chosen says what the meter says, by either way: so does what it
+/// says of more parties.
+#[test]
+fn costs_are_those_of_the_meter() {
+    let long = adder(140);
+    let short = adder(9);
+    for (n, form, program) in [
+        (3, None, &long),
+        (5, None, &long),
+        (10, None, &short),
+        (3, Some(Form::LeanTree), &short),
+        (5, Some(Form::LeanTree), &short),
+        (3, Some(Form::LeanRing), &short),
+    ] {
+        let way = form.map_or(Way::Transfers, |form| hops_by(form, n));
+        let by = match &way {
+            Way::Transfers => None,
+            Way::Hops(ring) => Some(ring.parameters()),
+        };
+        let wiring = Wiring::new(program);
+        let size = [wiring.gates() as u64, wiring.ands() as u64];
+        let cost = GarblingCost::of(n, size, SetupConfig::default(), by);
+        let counts = agrees(n, &way, program, 1, 5);
+        let made = counts.iter().map(|counts| &counts.phases["preprocessing"]);
+        assert_eq!(made.clone().map(|made| made.bits).sum::<u64>(), cost.bits(), "{n} by {}", way.name());
+        // rows are everybody's but the first one's
+        let most = made.map(|made| made.bits / 8).max().unwrap();
+        assert!(most >= cost.row_bytes() && (form.is_some() || most == cost.bytes()), "{n}");
     }
 }
 

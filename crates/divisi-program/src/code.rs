@@ -2,6 +2,7 @@
 
 use divisi_circuit::Program as Circuit;
 use divisi_mixed::adders::{self, NumberAdder};
+use divisi_mpgc::Wiring;
 use std::sync::Arc;
 
 /// A node by its number.
@@ -53,6 +54,7 @@ pub(crate) enum Node {
     // talk, and give words
     ToBits(Id),
     Run(Arc<Circuit>, Vec<Id>),
+    Garbled(Arc<Wiring>, Vec<Id>),
 }
 
 impl Node {
@@ -75,7 +77,7 @@ impl Node {
             | Node::Beside(x, y) => vec![*x, *y],
             Node::LookUpPrivate { tables, index } => vec![*tables, *index],
             Node::Pick(bits) => bits.iter().map(|(id, _)| *id).collect(),
-            Node::Run(_, words) => words.clone(),
+            Node::Run(_, words) | Node::Garbled(_, words) => words.clone(),
         }
     }
 
@@ -89,6 +91,7 @@ impl Node {
                 | Node::LookUpPrivate { .. }
                 | Node::ToBits(_)
                 | Node::Run(..)
+                | Node::Garbled(..)
         )
     }
 }
@@ -110,6 +113,7 @@ pub(crate) struct Layer {
     pub to_number: Vec<Id>,
     pub look_up: Vec<Id>,
     pub run: Vec<Id>,
+    pub garbled: Vec<Id>,
 }
 
 /// A program ready to run.
@@ -142,6 +146,8 @@ pub struct RunCost {
     pub lookups: usize,
     /// Random bits shared in both worlds that lookups take.
     pub lookup_bits: usize,
+    /// Gates that are garbled, and how many of them are ANDs.
+    pub garbled: [usize; 2],
     /// Rounds online, the outputs' with them.
     pub rounds: usize,
 }
@@ -162,6 +168,8 @@ impl RunCost {
 
 /// Rounds of an opening: to one party, and back.
 const OPENING: usize = 2;
+/// Of garbled circuits: masked inputs are opened, and keys go to the first party.
+const GARBLED: usize = 2;
 
 impl Code {
     /// Of these nodes, of which only what the outputs need is kept.
@@ -186,6 +194,7 @@ impl Code {
                 Node::LookUp { .. } | Node::LookUpPrivate { .. } => layer.look_up.push(id),
                 Node::ToBits(_) => layer.to_bits.push(id),
                 Node::Run(..) => layer.run.push(id),
+                Node::Garbled(..) => layer.garbled.push(id),
                 _ => layer.local.push(id),
             }
         }
@@ -255,6 +264,15 @@ impl Code {
                 depth = depth.max(circuit.and_depth());
             }
             cost.rounds += depth;
+            for id in &layer.garbled {
+                let Node::Garbled(wiring, _) = &self.nodes[*id].node else { continue };
+                let lanes = self.nodes[*id].lanes;
+                let counts = cost.garbled.iter_mut().zip([wiring.gates(), wiring.ands()]);
+                counts.for_each(|(count, gates)| *count += gates * lanes);
+            }
+            if !layer.garbled.is_empty() {
+                cost.rounds += GARBLED;
+            }
         }
         let kinds =
             [true, false].map(|number| self.outputs.iter().any(|id| (self.nodes[*id].width == 0) == number));

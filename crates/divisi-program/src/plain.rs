@@ -241,7 +241,7 @@ fn step(program: &Script, statement: &Statement, values: &[Entries]) -> Result<V
             numbers(&|x, y| x.div_euclid(y))
         }
         Action::Lookup => look_up(arg(0).num(), arg(1), shape_of(0).last()),
-        Action::Circuit(circuit) => {
+        Action::Circuit(circuit) | Action::Garbled(circuit) => {
             let args: Vec<Entries> = (0..statement.args.len()).map(wide).collect();
             return run(circuit, &args, shape.entries());
         }

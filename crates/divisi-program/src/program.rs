@@ -123,6 +123,7 @@ pub enum Action {
     Div,
     Lookup,
     Circuit(Arc<Circuit>),
+    Garbled(Arc<Circuit>),
 }
 
 /// A statement: arguments and results are values by their number.

@@ -341,6 +341,19 @@ impl Script {
     /// # Errors
     /// Arguments of other widths than the circuit's inputs, or whose shapes do not fit.
     pub fn circuit(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, ProgramError> {
+        self.any(Action::Circuit(Arc::clone(circuit)), circuit, args)
+    }
+
+    /// The same, garbled ahead: two rounds, whatever the circuit's depth, and bytes that hardly grow with the
+    /// parties.
+    ///
+    /// # Errors
+    /// As [`Script::circuit`].
+    pub fn garbled(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, ProgramError> {
+        self.any(Action::Garbled(Arc::clone(circuit)), circuit, args)
+    }
+
+    fn any(&mut self, op: Action, circuit: &Circuit, args: &[Arg]) -> Result<Vec<Value>, ProgramError> {
         let widths = circuit.inputs();
         if args.len() != widths.len() {
             return Err(format!("the circuit takes {} values, and {} are given", widths.len(), args.len()));
@@ -367,7 +380,6 @@ impl Script {
             .iter()
             .map(|width| self.fresh(ValueKind::Bits(*width), shape.clone()))
             .collect();
-        let op = Action::Circuit(Arc::clone(circuit));
         self.statements.push(Statement { op, args: values, results: results.iter().map(|v| v.id).collect() });
         Ok(results)
     }

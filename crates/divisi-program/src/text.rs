@@ -289,14 +289,18 @@ impl Reader<'_> {
                     _ => self.program.shift(&x, by),
                 })
             }
-            "circuit" => {
+            "circuit" | "garbled" => {
                 let Some((circuit, args)) = words.split_first() else {
-                    return Err("circuit takes the name of a circuit, or of its file, and values".into());
+                    return Err(format!("{op} takes the name of a circuit, or of its file, and values"));
                 };
                 let circuit = (self.circuits)(circuit)?;
                 let args =
                     args.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, ProgramError>>()?;
-                self.program.circuit(&circuit, &args)
+                if op == "circuit" {
+                    self.program.circuit(&circuit, &args)
+                } else {
+                    self.program.garbled(&circuit, &args)
+                }
             }
             _ => Err(format!("{} is no operation: docs/programs.md has all of them", short(op))),
         }

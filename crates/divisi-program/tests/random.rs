@@ -73,7 +73,7 @@ fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
             program.num(&low)
         };
         let one = |value: Value| vec![value];
-        let tried = match next.below(26) {
+        let tried = match next.below(27) {
             0 => program.add(&x, &y).and_then(|z| small(&mut program, z)).map(one),
             1 => program.sub(&x, &y).and_then(|z| small(&mut program, z)).map(one),
             2 => program.neg(&x).map(one),
@@ -98,6 +98,7 @@ fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
             21 => program.bits(&x, 3).and_then(|i| program.lookup(&table, &i)).map(one),
             22 => program.circuit(&circuit, &[(&c).into(), (&d).into()]),
             23 => program.lt(&w, &v).map(one),
+            25 => program.garbled(&circuit, &[(&c).into(), (&d).into()]),
             24 => program.add(&w, &v).map(one),
             _ => program.shift(&w, next.below(5) as i64 - 2).map(one),
         };

@@ -216,6 +216,34 @@ fn costs_are_those_of_the_run() {
     assert!(online <= cost.rounds && cost.rounds <= online + 16, "{online} {cost:?}");
 }
 
+/// Garbled in the middle: what goes in was computed, and what comes out is computed with; two of one layer
+/// share rounds, and an integer and a side of 1 serve all.
+#[test]
+fn garbled_circuits_in_the_middle_of_a_program() {
+    let program = read(
+        "input x 1 bits 4 3\n\
+         input y 2 bits 4\n\
+         input z 3 num 3\n\
+         low = bits z 4\n\
+         xy = and x y\n\
+         s p = garbled half xy y\n\
+         t q = garbled half xy 5\n\
+         u = add s t\n\
+         v w = garbled half u low\n\
+         n = num w\n\
+         m = mul n z\n\
+         output s 1\noutput p 2\noutput q 1,3\noutput v 1\noutput m 2\n",
+    );
+    let cost = lower(&program).unwrap().cost();
+    // four XORs, and the two ANDs that somebody reads, three times in three lanes
+    assert_eq!(cost.garbled, [54, 18]);
+    for n in [3, 4] {
+        let counts = compare(n, &program, &[bits(4, &[15, 6, 9]), bits(4, &[11]), num(&[3, 14, 0])]);
+        let rounds = counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap();
+        assert!(rounds <= cost.rounds, "{rounds} {cost:?}");
+    }
+}
+
 #[test]
 fn what_does_not_stand_is_refused_with_its_line() {
     let refused = |body: &str, what: &str| {
@@ -244,6 +272,9 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input x 1 bits 4\ny = circuit half x x\n", "gives 2 values");
     refused("input x 1 bits 4\ny z = circuit half x\n", "takes 2 values");
     refused("input x 1 bits 4\ny z = circuit none x x\n", "no circuit none");
+    refused("input x 1 num\ny z = garbled half x x\n", "has 4 bits");
+    refused("input x 1 bits 4\ny = garbled half x x\n", "gives 2 values");
+    refused("input x 1 bits 4\ny z = garbled\n", "garbled takes the name of a circuit");
     refused("input x 1 num\ny = div x 0\n", "division by 0");
     refused("input x 1 num\ny = shift x 31\n", "at most 30");
     refused("input x 1 num\ny = bits x 33\n", "1 to 32 bits");

@@ -20,7 +20,10 @@ const MAP: &[(&str, &[&str])] = &[
         "divisi-mpgc",
         &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed", "divisi-ot"],
     ),
-    ("divisi-program", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed"]),
+    (
+        "divisi-program",
+        &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed", "divisi-mpgc"],
+    ),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     (
@@ -87,8 +90,10 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-circuit",
             "divisi-core",
             "divisi-field",
+            "divisi-mpgc",
             "divisi-net",
             "divisi-node",
+            "divisi-ot",
             "divisi-program",
             "divisi-rep3",
             "divisi-symmetric",

@@ -82,7 +82,7 @@ impl Parameters {
             partial_decryptions: 1 << DECRYPTION_BITS,
             failure_bits: FAILURE_BITS,
             bootstraps: self.bootstraps() as u32,
-            bytes_per_item: self.bytes() as f64 / (self.parties * self.n) as f64,
+            bytes_per_item: self.batch_bytes() as f64 / (self.parties * self.n) as f64,
             rounds: self.rounds(),
             insecure: self.insecure,
         }
@@ -102,7 +102,8 @@ impl Parameters {
     }
 
     /// What all parties together send for one batch, payload only.
-    fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn batch_bytes(&self) -> usize {
         let (peers, top) = (self.parties - 1, self.top());
         // Figure 6 has the last party send all of its ciphertext to all
         let asked = if self.form == Form::Paper { 2 } else { 1 };

@@ -78,7 +78,8 @@ pub struct Mixed {
     /// Of lookup: tables that nobody knows, one for each item
     #[arg(long)]
     private: bool,
-    /// How random bits are made [default: cot, from 21 parties on lean-tree]
+    /// How random bits are made [default: cot, from 21 parties on lean-tree]; of mpgc how keys are looked up
+    /// [default: cot or lean-tree, whichever sends less: `divisi params --op mpgc`]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
     /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]

@@ -1,5 +1,7 @@
 //! `divisi params`.
 
+mod garbling;
+
 use super::Done;
 use super::engine::{FormName, own};
 use clap::{Args, ValueEnum};
@@ -10,11 +12,12 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 /// Print how the parameters of threshold BGV come about, for semi-honest protocols: ring, primes, noise,
-/// floods.
+/// floods; or those of garbled circuits, and what they cost.
 #[derive(Args)]
-#[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree")]
+#[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree\n\
+                        Garbled circuits, and the default way of lookup: divisi params --op mpgc --parties 128")]
 pub struct Arguments {
-    /// What is done on ciphertexts
+    /// What is done on ciphertexts; or mpgc, garbled circuits
     #[arg(long, value_enum, value_name = "OP")]
     op: Name,
     /// How many parties
@@ -23,9 +26,9 @@ pub struct Arguments {
     /// How bits pass from party to party: lean-tree, lean-ring or paper [default: lean-tree]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
-    /// The plaintext modulus
-    #[arg(long, default_value_t = P32, value_name = "P")]
-    plain_modulus: u64,
+    /// The plaintext modulus [default: 3221225473; of mpgc it is 65537]
+    #[arg(long, value_name = "P")]
+    plain_modulus: Option<u64>,
     /// The ring of tests, of dimension 1024, which protects nothing
     #[arg(long)]
     danger_insecure_parameters: bool,
@@ -39,6 +42,19 @@ enum Name {
     Lookup,
     /// Triples of numbers
     TripleArith,
+    /// Garbled circuits: rows, and both ways of looking up keys
+    Mpgc,
+}
+
+/// The form that an option names.
+fn form_of(form: &FormName) -> Result<Form, Failure> {
+    let name = own(form);
+    let known = [Form::LeanTree, Form::LeanRing, Form::Paper].into_iter().find(|f| f.name() == name);
+    known.ok_or_else(|| {
+        Failure::usage(format!(
+            "the form {name} has no ciphertexts, and no parameters: give lean-tree, lean-ring or paper"
+        ))
+    })
 }
 
 /// What comes of the arguments.
@@ -50,22 +66,12 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
         Name::Dabit => Operation::Bits,
         Name::Lookup => Operation::PrivateTables,
         Name::TripleArith => Operation::Triples,
+        Name::Mpgc => return garbling::run(arguments),
     };
-    let form = match &arguments.form {
-        None => Form::LeanTree,
-        Some(form) => {
-            let name = own(form);
-            let known = [Form::LeanTree, Form::LeanRing, Form::Paper].into_iter().find(|f| f.name() == name);
-            known.ok_or_else(|| {
-                Failure::usage(format!(
-                    "the form {name} has no ciphertexts, and no parameters: give lean-tree, lean-ring or paper"
-                ))
-            })?
-        }
-    };
+    let form = arguments.form.as_ref().map(form_of).transpose()?.unwrap_or(Form::LeanTree);
     let derive =
         if arguments.danger_insecure_parameters { Parameters::danger_insecure } else { Parameters::derive };
-    let made = derive(operation, form, arguments.parties, arguments.plain_modulus)
+    let made = derive(operation, form, arguments.parties, arguments.plain_modulus.unwrap_or(P32))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let report = made.report();
     let levels = report.levels.iter().map(|level| {

@@ -81,6 +81,10 @@ fn info(held: &HeldProgram) -> Result<Done, Failure> {
         "{} ANDs, and {} inside A2B; {} products; {} B2A of {} bits; {} A2B; {} lookups; {} rounds",
         cost.ands, cost.a2b_ands, cost.products, cost.b2a, cost.b2a_bits, cost.a2b, cost.lookups, cost.rounds
     );
+    let [gates, ands] = cost.garbled;
+    if gates > 0 {
+        text += &format!("; {gates} gates garbled, {ands} of them ANDs");
+    }
     let value = |name: &str, value: &divisi_program::Value| {
         let (kind, shape) = (value.kind().to_string(), value.shape().sides());
         json!({ "name": name, "kind": kind, "shape": shape })
@@ -106,6 +110,8 @@ fn info(held: &HeldProgram) -> Result<Done, Failure> {
         "b2a_bits": cost.b2a_bits,
         "a2b": cost.a2b,
         "lookups": cost.lookups,
+        "garbled": cost.garbled[0],
+        "garbled_and": cost.garbled[1],
         "rounds": cost.rounds,
     });
     Ok(Done::new(text, json))
@@ -195,6 +201,9 @@ fn to_json(options: &ProgramOptions, me: Option<u8>, report: &ProgramReport, out
         "b2a": cost.b2a,
         "a2b": cost.a2b,
         "lookups": cost.lookups,
+        "garbled": cost.garbled[0],
+        "garbled_and": cost.garbled[1],
+        "garbled_form": null,
         "seconds": report.seconds,
         "bits_sent_per_party": report.bits_sent,
         "bytes_sent_per_party": report.bytes_sent,

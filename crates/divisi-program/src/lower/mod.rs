@@ -12,6 +12,7 @@ use crate::shape::Shape;
 use crate::words::{self, Word};
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::{Modulus, P32};
+use divisi_mpgc::Wiring;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -252,7 +253,9 @@ impl Lower<'_> {
             Action::Shift(by) => self.shift(statement, *by)?,
             Action::Div => self.divide(statement, &shape)?,
             Action::Lookup => self.look_up(statement)?,
-            Action::Circuit(circuit) => return self.any(statement, circuit, &shape),
+            Action::Circuit(circuit) | Action::Garbled(circuit) => {
+                return self.any(statement, circuit, &shape);
+            }
         };
         self.values[*first] = Some(id);
         Some(())
@@ -340,7 +343,12 @@ impl Lower<'_> {
     fn any(&mut self, statement: &Statement, circuit: &Arc<Circuit>, shape: &Shape) -> Option<()> {
         let args =
             (0..statement.args.len()).map(|i| self.wide(statement, i, shape)).collect::<Option<Vec<Id>>>()?;
-        let all = self.word(Node::Run(Arc::clone(circuit), args), shape.entries(), circuit.output_bits());
+        let node = if matches!(statement.op, Action::Garbled(_)) {
+            Node::Garbled(Arc::new(Wiring::new(circuit)), args)
+        } else {
+            Node::Run(Arc::clone(circuit), args)
+        };
+        let all = self.word(node, shape.entries(), circuit.output_bits());
         let mut first = 0;
         for (result, width) in statement.results.iter().zip(circuit.outputs()) {
             self.values[*result] = Some(self.slice(all, first..first + width));

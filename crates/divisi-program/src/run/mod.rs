@@ -15,6 +15,7 @@ use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::table::Signs;
 use divisi_mixed::{GmwBit, Mixed, Num};
+use divisi_mpgc::{GarbledInstances, Gear, evaluate};
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
@@ -26,17 +27,20 @@ enum Held {
     Word(Vec<GmwBit>),
 }
 
-/// What is made before inputs are there: signs of lookups by layer and place.
-pub struct Ahead(VecDeque<Signs>);
+/// What is made before inputs are there, by layer and place: signs of lookups, and garbled circuits.
+pub struct Ahead {
+    signs: VecDeque<Signs>,
+    garbled: VecDeque<GarbledInstances>,
+}
 
-/// Make ahead all that a run takes.
+/// Make ahead all that a run takes. `gear` is the session's, for programs that garble.
 ///
 /// # Errors
-/// Whatever a broken peer causes.
-pub fn prepare(code: &Code, mixed: &mut Mixed) -> Result<Ahead, Abort> {
+/// [`Abort::Misuse`] without gear for garbled circuits; whatever a broken peer causes.
+pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<Ahead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
-    let mut signs = VecDeque::new();
+    let (mut signs, mut garbled) = (VecDeque::new(), VecDeque::new());
     for layer in &code.layers {
         let lanes = code.lanes(&layer.to_bits);
         if lanes > 0 {
@@ -55,12 +59,19 @@ pub fn prepare(code: &Code, mixed: &mut Mixed) -> Result<Ahead, Abort> {
             };
             signs.push_back(mixed.signs(code.nodes[index].width, code.nodes[*id].lanes)?);
         }
+        for id in &layer.garbled {
+            let Node::Garbled(wiring, _) = &code.nodes[*id].node else { continue };
+            let Some(gear) = gear.as_deref_mut() else {
+                return Err(mixed.session().misuse(NODE, "garbled circuits without what garbles them"));
+            };
+            garbled.push_back(gear.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
+        }
     }
     mixed.prepare_masks(cost.a2b)?;
     mixed.prepare_bits(cost.b2a_bits)?;
     mixed.prepare_products(cost.products)?;
     mixed.gmw().prepare(triples)?;
-    Ok(Ahead(signs))
+    Ok(Ahead { signs, garbled })
 }
 
 /// Run a program. `own` has the entries of each input that is this party's, nothing of the others'; what
@@ -77,8 +88,8 @@ pub fn run(
 ) -> Result<Vec<Option<Entries>>, Abort> {
     let first = mixed.session().me().index() == 0;
     let plain = mixed.plain();
-    let mut run =
-        Run { program, code, mixed, plain, first, left: code.uses.clone(), held: Vec::new(), signs: ahead.0 };
+    let (left, held) = (code.uses.clone(), Vec::new());
+    let mut run = Run { program, code, mixed, plain, first, left, held, ahead };
     run.held.resize_with(code.nodes.len(), || None);
     for layer in &code.layers {
         for id in &layer.local {
@@ -89,6 +100,7 @@ pub fn run(
         run.convert_words(&layer.to_number)?;
         run.look_up(&layer.look_up)?;
         run.circuits(&layer.run)?;
+        run.garbled(&layer.garbled)?;
     }
     run.outputs()
 }
@@ -102,7 +114,7 @@ struct Run<'r> {
     /// How often each node is still used.
     left: Vec<usize>,
     held: Vec<Option<Held>>,
-    signs: VecDeque<Signs>,
+    ahead: Ahead,
 }
 
 /// A node that is not what another takes it for; [`crate::lower`] makes none.
@@ -303,7 +315,7 @@ impl Run<'_> {
 
     fn look_up(&mut self, ids: &[Id]) -> Result<(), Abort> {
         for id in ids {
-            let signs = self.signs.pop_front().ok_or_else(unfit)?;
+            let signs = self.ahead.signs.pop_front().ok_or_else(unfit)?;
             let out = match &self.code.nodes[*id].node {
                 Node::LookUp { table, index } => {
                     let index = self.word(*index)?.to_vec();
@@ -337,6 +349,27 @@ impl Run<'_> {
         }
         self.mixed.gmw().run(&mut jobs)?;
         let outputs: Vec<Vec<GmwBit>> = jobs.into_iter().map(|job| job.wires).collect();
+        ids.iter().zip(outputs).for_each(|(id, bits)| self.keep(*id, Held::Word(bits)));
+        Ok(())
+    }
+
+    /// All garbled circuits of a layer in the rounds of one.
+    fn garbled(&mut self, ids: &[Id]) -> Result<(), Abort> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let code = self.code;
+        let mut all = Vec::with_capacity(ids.len());
+        for id in ids {
+            let Node::Garbled(_, words) = &code.nodes[*id].node else { return Err(unfit()) };
+            let garbled = self.ahead.garbled.pop_front().ok_or_else(unfit)?;
+            let mut inputs = Vec::new();
+            for word in words {
+                inputs.extend_from_slice(self.word(*word)?);
+            }
+            all.push((garbled, inputs));
+        }
+        let outputs = evaluate::together(self.mixed.gmw(), all)?;
         ids.iter().zip(outputs).for_each(|(id, bits)| self.keep(*id, Held::Word(bits)));
         Ok(())
     }

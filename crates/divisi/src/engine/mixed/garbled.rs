@@ -13,6 +13,7 @@ use divisi_circuit::Program;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters};
 use divisi_field::zp::P16;
 use divisi_mixed::Gmw;
+use divisi_mpgc::cost::cheaper;
 use divisi_mpgc::parameters::{MOST_GATES, ROW_BYTES, fits};
 use divisi_mpgc::{Garbler, Way, Wiring};
 use std::sync::Arc;
@@ -23,59 +24,90 @@ const ROWS: usize = 512 << 20;
 /// How a circuit is garbled. Public, the same at all parties.
 pub(super) struct Garbling {
     wiring: Wiring,
-    way: Way,
+    way: Looked,
+}
+
+/// How keys are looked up: as was said, or the cheaper way for the circuit. Public, the same at all parties.
+pub(super) struct Looked {
+    pub(super) way: Way,
     form: BitForm,
 }
 
-impl Garbling {
+impl Looked {
+    /// For so many gates, so many of them ANDs, in all.
+    ///
     /// # Errors
     /// What cannot be garbled so.
-    pub fn new(program: &Program, count: usize, manner: &Manner) -> Result<Self, Unsupported> {
+    pub fn new(
+        manner: &Manner,
+        [gates, ands]: [usize; 2],
+        form: Option<BitForm>,
+    ) -> Result<Self, Unsupported> {
         let most = (2..256).take_while(|n| fits(*n)).last().unwrap_or(0);
         if !fits(manner.parties) {
             return Err(Unsupported::new(format!(
-                "--protocol mpgc has at most {most} parties, not {}: give another --parties, or --protocol gmw",
+                "circuits are garbled among at most {most} parties, not {}: give another --parties, or evaluate them by GMW",
                 manner.parties
             )));
         }
-        let wiring = Wiring::new(program);
-        if wiring.gates().saturating_mul(count) as u64 > MOST_GATES {
+        if gates as u64 > MOST_GATES {
             return Err(Unsupported::new(format!(
-                "--protocol mpgc garbles at most {MOST_GATES} gates: give less, or --protocol gmw"
+                "a session garbles at most {MOST_GATES} gates: give less, or evaluate them by GMW"
             )));
         }
-        let form = manner.form.unwrap_or(BitForm::Cot);
-        let way = match (form, form.hops()) {
-            (BitForm::Cot, _) if manner.insecure => {
-                return Err(Unsupported::new(
-                    "--danger-insecure-parameters is about ciphertexts: leave it out",
-                ));
-            }
-            (BitForm::Cot, _) => Way::Transfers,
-            (_, Some(form)) => {
+        let form = form.unwrap_or_else(|| {
+            let cheaper = cheaper(manner.parties, [gates as u64, ands as u64], manner.config);
+            cheaper.map_or(BitForm::Cot, |lattice| BitForm::Ciphertexts(lattice.form()))
+        });
+        let way = match form {
+            BitForm::Cot => Way::Transfers,
+            BitForm::Ciphertexts(form) => {
                 let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
                 let lattice = derive(Operation::PrivateTables, form, manner.parties, P16);
                 let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
                 let ring = Ring::new(lattice);
                 Way::Hops(Arc::new(ring.ok_or_else(|| Unsupported::new("a prime without a transform"))?))
             }
-            (_, None) => {
-                return Err(Unsupported::new(
-                    "--form lean-tree makes no private tables: give cot, lean-ring or paper",
-                ));
-            }
         };
-        Ok(Garbling { wiring, way, form })
+        Ok(Looked { way, form })
     }
 
-    /// How keys are looked up.
+    /// Its name.
     pub fn form(&self) -> &'static str {
         self.form.name()
     }
 
+    /// All of it among the parameters that the parties compare.
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
+        let parameters = parameters.with("garbled", self.way.name().as_bytes());
+        match &self.way {
+            Way::Hops(ring) => ring.parameters().describe(parameters),
+            Way::Transfers => parameters,
+        }
+    }
+}
+
+impl Garbling {
+    /// # Errors
+    /// What cannot be garbled so.
+    pub fn new(program: &Program, count: usize, manner: &Manner) -> Result<Self, Unsupported> {
+        let wiring = Wiring::new(program);
+        let size = [wiring.gates(), wiring.ands()].map(|gates| gates.saturating_mul(count));
+        let way = Looked::new(manner, size, manner.form)?;
+        if way.form == BitForm::Cot && manner.insecure {
+            return Err(Unsupported::new("--danger-insecure-parameters is about ciphertexts: leave it out"));
+        }
+        Ok(Garbling { wiring, way })
+    }
+
+    /// How keys are looked up.
+    pub fn form(&self) -> &'static str {
+        self.way.form()
+    }
+
     /// Of which ciphertexts, if keys come by some.
     pub fn lattice(&self) -> Option<&Lattice> {
-        match &self.way {
+        match &self.way.way {
             Way::Hops(ring) => Some(ring.parameters()),
             Way::Transfers => None,
         }
@@ -88,11 +120,7 @@ impl Garbling {
 
     /// All of it among the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
-        let parameters = parameters.with("garbled", self.way.name().as_bytes());
-        match &self.way {
-            Way::Hops(ring) => ring.parameters().describe(parameters),
-            Way::Transfers => parameters,
-        }
+        self.way.describe(parameters)
     }
 }
 
@@ -113,7 +141,7 @@ impl<'p> Member<'p> {
         receivers: &'p [PartyId],
         gmw: Gmw,
     ) -> Result<Self, Abort> {
-        let garbler = Garbler::new(gmw, of.way.clone())?;
+        let garbler = Garbler::new(gmw, of.way.way.clone())?;
         Ok(Member { of, owners, receivers, garbler })
     }
 }

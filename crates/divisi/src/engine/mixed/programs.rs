@@ -5,6 +5,7 @@
 use super::super::Differ;
 use super::super::job::{Own, ProgramJob, length};
 use super::super::{Course, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::garbled::Looked;
 use super::manner::{BitForm, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
 use crate::failure::Failure;
@@ -13,6 +14,7 @@ use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
+use divisi_mpgc::Gear;
 use divisi_program::plain::{Entries, evaluate};
 use divisi_program::program::Input;
 use divisi_program::{Value, ValueKind, run};
@@ -21,6 +23,8 @@ use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
 const INPUT: Step = step!("program.inputs");
+/// The most gates that a program garbles: the first party keeps 13,312 bytes of each.
+const MOST_GARBLED: usize = 1 << 18;
 
 /// A program, how, and the rings that it needs.
 pub(super) struct Programs<'j> {
@@ -30,6 +34,8 @@ pub(super) struct Programs<'j> {
     plain: Modulus,
     bits: Option<Arc<Ring>>,
     numbers: Option<Arc<Ring>>,
+    /// How keys of circuits that are garbled are looked up, if there are such.
+    garbled: Option<Looked>,
 }
 
 impl<'j> Programs<'j> {
@@ -59,7 +65,14 @@ impl<'j> Programs<'j> {
         let tree = parameters::Form::LeanTree;
         let numbers = has_products.then(|| ring(parameters::Operation::Triples, tree)).transpose()?;
         let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
-        Ok(Programs { job, manner, form, plain, bits, numbers })
+        let [gates, ands] = about.cost.garbled;
+        if gates > MOST_GARBLED {
+            return Err(Unsupported::new(format!(
+                "the program garbles {gates} gates, whose rows must be there at once: at most {MOST_GARBLED}, so take `circuit` for some"
+            )));
+        }
+        let garbled = (gates > 0).then(|| Looked::new(&manner, [gates, ands], manner.form)).transpose()?;
+        Ok(Programs { job, manner, form, plain, bits, numbers, garbled })
     }
 
     fn inputs(&self) -> &[Input] {
@@ -127,7 +140,9 @@ impl Prepared for Programs<'_> {
             .with("form", self.form.name().as_bytes())
             .with("count", &(count as u64).to_le_bytes());
         let rings = self.bits.iter().chain(&self.numbers);
-        self.manner.describe(rings.fold(parameters, |all, ring| ring.parameters().describe(all)))
+        let parameters = rings.fold(parameters, |all, ring| ring.parameters().describe(all));
+        let garbled = self.garbled.iter().fold(parameters, |all, way| way.describe(all));
+        self.manner.describe(garbled)
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
@@ -192,8 +207,11 @@ impl Prepared for Programs<'_> {
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP);
         let gmw = Gmw::new(session, self.manner.config)?;
-        let mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
-        Ok(Box::new(Member { of: self, mixed }))
+        let mut mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
+        let beside = mixed.keys();
+        let gear = self.garbled.as_ref().map(|looked| Gear::new(mixed.gmw(), &looked.way, beside.as_ref()));
+        let gear = gear.transpose()?;
+        Ok(Box::new(Member { of: self, mixed, gear }))
     }
 
     fn facts(&self) -> Map<String, Json> {
@@ -207,6 +225,9 @@ impl Prepared for Programs<'_> {
             "b2a": cost.b2a,
             "a2b": cost.a2b,
             "lookups": cost.lookups,
+            "garbled": cost.garbled[0],
+            "garbled_and": cost.garbled[1],
+            "garbled_form": self.garbled.as_ref().map(Looked::form),
             "protocol": "gmw",
             "security": Security::SemiHonest.name(),
             "form": self.form.name(),
@@ -220,11 +241,13 @@ impl Prepared for Programs<'_> {
 struct Member<'p> {
     of: &'p Programs<'p>,
     mixed: Mixed,
+    /// For circuits that are garbled.
+    gear: Option<Gear>,
 }
 
 impl EngineParty for Member<'_> {
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
-        let Member { of, mixed } = self;
+        let Member { of, mixed, gear } = self;
         let held = &*of.job.program;
         let (program, code) = (held.program(), held.code());
         let me = mixed.session().me();
@@ -243,7 +266,7 @@ impl EngineParty for Member<'_> {
         }
         let ahead = timed(watch, PREPROCESSING, || {
             mixed.session().phase(PREPROCESSING);
-            run::prepare(code, mixed)
+            run::prepare(code, mixed, gear.as_mut())
         })?;
         let outputs = timed(watch, ONLINE, || {
             mixed.session().phase(ONLINE);

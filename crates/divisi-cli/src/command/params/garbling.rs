@@ -1,0 +1,101 @@
+//! `divisi params --op mpgc`.
+
+use super::super::Done;
+use super::{Arguments, form_of};
+use divisi::failure::Failure;
+use divisi_bgv::parameters::{Form, Parameters};
+use divisi_mpgc::GarblingCost;
+use divisi_mpgc::cost::{AES_128, cheaper, lattice};
+use divisi_mpgc::parameters::{
+    BITS, DIMENSION, MODULUS, MOST_GATES, PLAIN, ROW_BYTES, SHARE_BYTES, failure_bits, fits,
+};
+use divisi_ot::SetupConfig;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Rows, when they decrypt, and what AES-128 costs by both ways of lookup.
+///
+/// # Errors
+/// What to correct.
+pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
+    let parties = arguments.parties;
+    if arguments.plain_modulus.is_some_and(|p| p != PLAIN) {
+        return Err(Failure::usage(format!("rows are modulo {PLAIN}: leave --plain-modulus out")));
+    }
+    if arguments.danger_insecure_parameters {
+        return Err(Failure::usage("rows have one ring: leave --danger-insecure-parameters out"));
+    }
+    if !(2..=255).contains(&parties) {
+        return Err(Failure::usage("between 2 and 255 parties are possible"));
+    }
+    if !fits(parties) {
+        let most = (2..=255).take_while(|n| fits(*n)).last().unwrap_or(2);
+        return Err(Failure::usage(format!(
+            "of {parties} parties' rows not all are sure to decrypt: give at most {most}"
+        )));
+    }
+    let form = arguments.form.as_ref().map(form_of).transpose()?.unwrap_or(Form::LeanTree);
+    let ciphertexts = lattice(form, parties)
+        .ok_or_else(|| Failure::usage("no ring carries the modulus for this: take another form"))?;
+    let (config, [gates, ands]) = (SetupConfig::default(), AES_128);
+    let cost = |by: Option<&Parameters>| GarblingCost::of(parties, AES_128, config, by);
+    let usual = cheaper(parties, AES_128, config).map_or("cot", |lattice| lattice.form().name());
+    let ways = [("cot", cost(None)), (form.name(), cost(Some(&ciphertexts)))];
+    let failure = failure_bits(parties, MOST_GATES);
+    let way = |(name, cost): &(&str, GarblingCost)| {
+        json!({
+            "form": name,
+            "bytes_per_party": cost.bytes(),
+            "bytes_of_rows": cost.row_bytes(),
+            "bits_of_all_parties": cost.bits(),
+            "cpu_seconds": cost.cpu_seconds,
+        })
+    };
+    let json = json!({
+        "schema": 1,
+        "op": "mpgc",
+        "security": "semi-honest",
+        "parties": parties,
+        "plain_modulus": PLAIN,
+        "ring_dimension": DIMENSION,
+        "modulus": MODULUS,
+        "log2_q": (MODULUS as f64).log2(),
+        "row_bytes": ROW_BYTES,
+        "share_bytes": SHARE_BYTES,
+        "most_gates": MOST_GATES,
+        "failure_bits": failure,
+        "lookup_ring_dimension": ciphertexts.dimension(),
+        "lookup_log2_q": ciphertexts.log2_q(),
+        "circuit": "aes128",
+        "gates": gates,
+        "and": ands,
+        "k": config.k,
+        "ways": ways.iter().map(way).collect::<Vec<_>>(),
+        "form": usual,
+    });
+    let mut text = format!(
+        "garbled circuits among {parties} parties, semi-honest: rows of N = {DIMENSION}, q = {MODULUS} of {BITS} bits, p = {PLAIN}: \
+         {ROW_BYTES} bytes, four a gate; one of {MOST_GATES} gates' rows fails with 2^-{failure:.1}\n\
+         AES-128 ({ands} ANDs, {} XORs), sent by a party, and about what it computes:\n\n\
+         keys by        rows, MB  the rest, MB  in all, MB   CPU, s\n",
+        gates - ands
+    );
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    for (name, cost) in &ways {
+        let _ = writeln!(
+            text,
+            "{name:<13} {:>9.1} {:>13.1} {:>11.1} {:>8.1}",
+            megabytes(cost.row_bytes()),
+            megabytes(cost.other_bytes()),
+            megabytes(cost.bytes()),
+            cost.cpu_seconds
+        );
+    }
+    let _ = write!(
+        text,
+        "\nciphertexts of N = {}, q of {:.1} bits; the default among {parties}: {usual}",
+        ciphertexts.dimension(),
+        ciphertexts.log2_q()
+    );
+    Ok(Done::new(text, json))
+}

@@ -1,0 +1,171 @@
+//! What garbling costs by either way of looking up keys, and which one is the cheaper among so many parties
+//! (docs/linear-garbling.md, 6).
+//!
+//! Bytes are exact, payload only, and the meter says the same (test `costs_are_those_of_the_meter`). CPU time
+//! is a product of counts and of what one of each took where it was measured: for the shape, and for the
+//! choice between ways; it differs from machine to machine.
+
+use crate::parameters::{DIMENSION, LOOKED_UP, ROW_BYTES};
+use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
+use divisi_field::zp::P16;
+use divisi_ot::SetupConfig;
+
+/// Gates and ANDs of AES-128 with its key schedule, from the published file: 28,176 XORs.
+pub const AES_128: [u64; 2] = [34_576, 6_400];
+
+/// Positions of rows of transfers come in tiles of so many.
+const TILE: u64 = 128;
+/// Triples come in words of so many.
+const WORD: u64 = 64;
+/// The bits of a number modulo p on the wire.
+const NUMBER_BITS: u64 = 17;
+
+/// Nanoseconds of a party for its contributions to the four rows of a gate; for a lookup by transfers with
+/// one other party, both ways; for a slot and prime by ciphertexts: measured as docs/linear-garbling.md says.
+const GATE_NS: f64 = 120_000.0;
+const TRANSFER_NS: f64 = 12_000.0;
+const SLOT_NS: f64 = 150.0;
+
+/// What one instance costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GarblingCost {
+    parties: u64,
+    /// Bits of rows that all parties send together, on their way up the tree.
+    pub rows: u64,
+    /// Bits for the products of masks, and their openings, likewise.
+    pub products: u64,
+    /// Bits of lookups, likewise.
+    pub look_ups: u64,
+    /// About what a party computes, in seconds.
+    pub cpu_seconds: f64,
+}
+
+impl GarblingCost {
+    /// Of a circuit with so many gates, of which so many are ANDs, by transfers with these parameters, or by
+    /// ciphertexts of this lattice.
+    #[must_use]
+    pub fn of(parties: usize, [gates, ands]: [u64; 2], config: SetupConfig, by: Option<&Lattice>) -> Self {
+        let (n, dimension) = (parties as u64, DIMENSION as u64);
+        let peers = n.saturating_sub(1);
+        // of each party to each other one
+        let pairs = n * peers;
+        let position = 128_u64.div_ceil(u64::from(config.k).max(1));
+        let transfers = |positions: u64| positions.next_multiple_of(TILE) * position;
+        let batches = (0..ands).step_by(LOOKED_UP).map(|first| (ands - first).min(LOOKED_UP as u64));
+        let look_ups = batches.map(|ands| {
+            let count = 4 * ands;
+            match by {
+                None => pairs * (transfers(count) + count * NUMBER_BITS * dimension),
+                Some(lattice) => {
+                    let slots = count * dimension;
+                    let ciphertexts = slots.div_ceil(lattice.dimension() as u64);
+                    // the masked index of every coefficient goes to one party and back
+                    ciphertexts * 8 * lattice.batch_bytes() as u64 + 2 * peers * slots
+                }
+            }
+        });
+        let triples = ands.next_multiple_of(WORD);
+        let look_up_ns = match by {
+            None => peers as f64 * TRANSFER_NS,
+            Some(lattice) => dimension as f64 * lattice.chain().len() as f64 * SLOT_NS,
+        };
+        GarblingCost {
+            parties: n,
+            rows: peers * gates * 4 * 8 * ROW_BYTES as u64,
+            products: pairs * (transfers(triples) + triples + 2 * ands),
+            look_ups: look_ups.sum(),
+            cpu_seconds: (gates as f64 * GATE_NS + 4.0 * ands as f64 * look_up_ns) * 1e-9,
+        }
+    }
+
+    /// Bits that all parties send together.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.rows + self.products + self.look_ups
+    }
+
+    /// Bytes of rows that a party sends; the first one sends none.
+    #[must_use]
+    pub fn row_bytes(&self) -> u64 {
+        self.rows / 8 / self.parties.saturating_sub(1).max(1)
+    }
+
+    /// Bytes of everything else that a party sends; of ciphertexts on average over their batches, which begin
+    /// with another party from one to the next.
+    #[must_use]
+    pub fn other_bytes(&self) -> u64 {
+        (self.products + self.look_ups) / 8 / self.parties.max(1)
+    }
+
+    /// Bytes that a party sends which is not the first.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.row_bytes() + self.other_bytes()
+    }
+}
+
+/// The lattice of lookups by ciphertexts of this form among so many parties, if there is one.
+#[must_use]
+pub fn lattice(form: Form, parties: usize) -> Option<Lattice> {
+    Lattice::derive(Operation::PrivateTables, form, parties, P16).ok()
+}
+
+/// The way that costs a party fewer bytes for such a circuit, `None` for transfers. Nothing is private in the
+/// choice, and all parties make the same.
+///
+/// It is one of transfers and of ciphertexts along a tree, whose bytes grow like the logarithm of the
+/// parties; around a ring they grow like their number.
+#[must_use]
+pub fn cheaper(parties: usize, circuit: [u64; 2], config: SetupConfig) -> Option<Lattice> {
+    let by = lattice(Form::LeanTree, parties)?;
+    let cost = |by| GarblingCost::of(parties, circuit, config, by).bytes();
+    (cost(Some(&by)) < cost(None)).then_some(by)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aes(parties: usize, by: Option<&Lattice>) -> GarblingCost {
+        GarblingCost::of(parties, AES_128, SetupConfig::default(), by)
+    }
+
+    /// AES-128: what the project promises, where the paper estimates 51.12 GB.
+    #[test]
+    fn aes_among_so_many() {
+        for (n, most) in [(3, 0.7e9), (10, 1.2e9), (128, 6e9)] {
+            let by = cheaper(n, AES_128, SetupConfig::default());
+            let cost = aes(n, by.as_ref());
+            println!("{n}: {} bytes, {:.1} s", cost.bytes(), cost.cpu_seconds);
+            assert!((cost.bytes() as f64) < most, "{} bytes among {n}", cost.bytes());
+            // 34,576 gates of four rows
+            assert_eq!(cost.row_bytes(), 460_275_712);
+            assert_eq!(by.is_some(), n == 128);
+        }
+    }
+
+    /// Transfers grow with the number of parties and ciphertexts hardly do: the choice turns once.
+    #[test]
+    fn the_cheaper_way_turns_once() {
+        let chosen = |n: usize| cheaper(n, AES_128, SetupConfig::default()).is_some();
+        let chosen: Vec<bool> = (2..=180).map(chosen).collect();
+        let turns = chosen.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(turns == 1 && !chosen[0] && chosen[178], "{turns}");
+        for (i, chosen) in chosen.iter().enumerate() {
+            let n = i + 2;
+            let by = lattice(Form::LeanTree, n).unwrap();
+            let (transfers, ciphertexts) = (aes(n, None), aes(n, Some(&by)));
+            assert_eq!(*chosen, ciphertexts.bytes() < transfers.bytes());
+        }
+        // a ring that is hardly filled is dearer than a few transfers
+        assert!(cheaper(80, [1, 1], SetupConfig::default()).is_none());
+    }
+
+    #[test]
+    fn circuits_without_ands_take_no_lookup() {
+        let cost = GarblingCost::of(5, [10, 0], SetupConfig::default(), None);
+        assert_eq!((cost.products, cost.look_ups), (0, 0));
+        assert_eq!(cost.bytes(), 10 * 4 * ROW_BYTES as u64);
+        assert_eq!(cost.bits(), 4 * 8 * cost.bytes());
+    }
+}
