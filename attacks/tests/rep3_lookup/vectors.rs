@@ -69,7 +69,7 @@ fn a_wrong_vector_of_any_layer_is_never_used() {
             e.vectors(2, 1, 7)?;
             e.restock()?;
             // that vectors were made at all
-            assert!(!e.lacks_vectors());
+            assert!(!e.lacks_stock());
             Ok(())
         });
         let honest = PartyId::all(3).filter(|p| *p != corrupt);

@@ -5,6 +5,7 @@
 //! only for the number of wires that are held at once; the orders below are tried and the one that holds
 //! fewest is taken.
 
+use crate::memo::Memo;
 use crate::program::{Level, LinearGate, Program, Slot};
 use crate::recorded::{BuildBit, Node, Recorded};
 
@@ -40,7 +41,7 @@ pub(crate) fn program(build: Recorded) -> Program {
         }
     }
     let (slots, levels, results) = best.unwrap_or_default();
-    Program { inputs: build.inputs, outputs: build.outputs, slots, levels, results }
+    Program { inputs: build.inputs, outputs: build.outputs, slots, levels, results, memo: Memo::default() }
 }
 
 impl List {

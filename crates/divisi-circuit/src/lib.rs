@@ -36,9 +36,11 @@
 
 pub mod bristol;
 pub mod build;
+mod digest;
 mod fold;
 pub mod gates;
 mod level;
+mod memo;
 pub mod optimise;
 pub mod plain;
 pub mod program;

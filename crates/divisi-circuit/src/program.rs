@@ -1,6 +1,7 @@
 //! What an engine runs: levels of products with sums between them, on slots that are used again.
 
 use crate::gates::Gates;
+use crate::memo::Memo;
 
 /// A place that holds one wire at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,6 +95,7 @@ pub struct Program {
     pub(crate) slots: usize,
     pub(crate) levels: Vec<Level>,
     pub(crate) results: Vec<Slot>,
+    pub(crate) memo: Memo,
 }
 
 impl Program {

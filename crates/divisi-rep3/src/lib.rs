@@ -74,7 +74,7 @@ mod zero;
 pub use bit::Bit;
 pub use coin::Coin;
 pub use engine::Rep3;
-pub use garbled::{FAR, LANES_EACH, Rounds, RoundsChoice};
+pub use garbled::{Ahead, FAR, LANES_EACH, Rounds, RoundsChoice};
 pub use input::{Agreement, ComparedInput, Lack};
 pub use masked::ByteMask;
 pub use ohv::OneHots;

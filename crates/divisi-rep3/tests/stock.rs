@@ -31,13 +31,13 @@ fn what_was_used_is_made_again_and_used_once() {
             let inputs = vec![vec![0x52, 0x63, 7]; 4];
             let run = |e: &mut Rep3, mut x: Vec<Byte>| {
                 let mut made = vec![];
-                assert!(!e.lacks_vectors());
+                assert!(!e.lacks_stock());
                 e.restock()?;
                 made.push(ahead(e));
                 there_and_back(e, &mut x)?;
                 made.push(ahead(e));
                 assert_eq!(e.stocked_bytes(), 0);
-                while e.lacks_vectors() {
+                while e.lacks_stock() {
                     e.restock()?;
                 }
                 assert!(e.stocked_bytes() > 0);
@@ -70,7 +70,7 @@ fn no_more_is_kept_than_the_budget() {
             for _ in 0..4 {
                 there_and_back(e, &mut layer)?;
             }
-            while e.lacks_vectors() {
+            while e.lacks_stock() {
                 e.restock()?;
                 assert!(e.stocked_bytes() <= 96 << 20);
             }

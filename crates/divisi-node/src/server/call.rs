@@ -34,7 +34,7 @@ const ENDING: Duration = Duration::from_millis(10);
 /// What is next.
 pub(super) enum Call {
     Nothing,
-    /// Nobody asks for anything: make one-hot vectors for those who will.
+    /// Nobody asks for anything: make ahead what those who will are to take.
     Restock,
     /// Steps, and how their programs run.
     Offers(Vec<Offer>, Rounds),
@@ -55,7 +55,7 @@ pub(super) fn next(
 
 fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, Abort> {
     let (node, shared) = (house.node, &house.node.shared);
-    let lacks = house.rep.lacks_vectors();
+    let lacks = house.rep.lacks_stock();
     let wait = match (stopping, lacks) {
         (true, _) => ENDING,
         (_, true) => house.node.beat.min(quiet),

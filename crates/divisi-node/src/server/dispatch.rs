@@ -10,7 +10,8 @@
 //!
 //! Adversary: one malicious server. If it leads it can pass requests over, but leads only every third round;
 //! it can offer what nobody asked for, or refuse; what is done is what all three got from the client itself,
-//! or nothing. It can call for one-hot vectors, of which the others make what their own history says.
+//! or nothing. It can call for what is made ahead, one-hot vectors and garbled calls, of
+//! which the others make what their own history says.
 
 use super::Node;
 use super::given::Given;
@@ -46,7 +47,9 @@ const SESSION: u32 = 1;
 const ARRIVAL: Duration = Duration::from_millis(2);
 /// After so many rounds without short texts, long steps need no longer be cut small.
 const CALM: u32 = 64;
-/// How long nobody must have asked for anything before one-hot vectors are made ahead.
+/// How many bytes of hashes and MACs are garbled ahead, once some ran in constant rounds.
+const AHEAD: usize = 16 << 20;
+/// How long nobody must have asked for anything before something is made ahead.
 const IDLE: Duration = Duration::from_millis(20);
 
 /// How a session ended.
@@ -66,7 +69,8 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
     // nothing was said before that could differ
     let early = |abort| Ended { abort, compared: true };
     let session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
-    let rep = Rep3::new(Trio::new(session).map_err(early)?, Protocol::Gf4Circuit, Security::Malicious);
+    let mut rep = Rep3::new(Trio::new(session).map_err(early)?, Protocol::Gf4Circuit, Security::Malicious);
+    rep.stock_calls(AHEAD);
     let mut house = House {
         node,
         rep,
@@ -103,14 +107,14 @@ fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
             // what the last long request took, the system has back
             call::Call::Nothing => house.rep.release(),
             call::Call::Restock => {
-                let (lacked, begun) = (house.rep.lacks_vectors(), now());
+                let (lacked, begun) = (house.rep.lacks_stock(), now());
                 house.rep.restock()?;
                 // on slow links it takes longer, and whoever comes meanwhile waits: it needs as long a
                 // silence before
                 quiet = IDLE.max(now().saturating_duration_since(begun));
-                if lacked && !house.rep.lacks_vectors() {
+                if lacked && !house.rep.lacks_stock() {
                     let mebibytes = house.rep.stocked_bytes() as f64 / f64::from(1 << 20);
-                    node.log(&format!("{mebibytes:.1} MiB of one-hot vectors are in stock"));
+                    node.log(&format!("{mebibytes:.1} MiB made ahead are in stock"));
                 }
             }
             call::Call::Offers(offers, how) => {

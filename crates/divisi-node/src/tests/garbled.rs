@@ -6,6 +6,7 @@ use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyType, RoundsChoice};
 use std::collections::HashMap;
 use std::io::Cursor;
+use std::time::Duration;
 
 const GARBLED: &str = "hashes and MACs run in constant rounds";
 
@@ -42,6 +43,26 @@ fn digests_and_tags_are_those_of_the_standards() {
         let mut wrong = made.tag.to_vec();
         wrong[0] ^= 1;
         assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
+    }
+    assert!(!house.logged("session ended"));
+}
+
+/// While nobody asks for anything, the servers garble what the next request like the last will take.
+#[test]
+fn calls_are_garbled_while_nobody_asks() {
+    let house = House::with(|options| options.rounds = RoundsChoice::Constant);
+    let mut alice = house.connect("alice");
+    let settings = settings("sha256");
+    for length in [5, 5, 5, 9, 5] {
+        house.log.lock().unwrap().clear();
+        let message = text(length);
+        let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
+        assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{length}");
+        eventually(Duration::from_secs(10), || {
+            let log = house.log.lock().unwrap();
+            let all = log.iter().filter(|line| line.contains("made ahead are in stock")).count();
+            if all >= 3 { Ok(()) } else { Err("nothing is in stock") }
+        });
     }
     assert!(!house.logged("session ended"));
 }

@@ -153,7 +153,7 @@ fn vectors_are_made_while_nobody_asks() {
         let first = encrypt(&mut alice, &key, b"", b"sixteen bytes in").unwrap();
         eventually(Duration::from_secs(10), || {
             let all = |log: &Vec<String>| {
-                log.iter().filter(|line| line.contains("one-hot vectors are in stock")).count()
+                log.iter().filter(|line| line.contains("made ahead are in stock")).count()
             };
             if all(&house.log.lock().unwrap()) >= 3 { Ok(()) } else { Err("nothing is in stock") }
         });

@@ -21,6 +21,7 @@ pub mod planes;
 
 use crate::trio::Trio;
 
+pub use crate::garbled::loot::Loot;
 pub use crate::garbled::plot::{Lie, Weakness};
 pub use deviation::Deviate;
 

@@ -18,6 +18,7 @@ mod wires;
 
 use crate::garbled::Rounds;
 use crate::garbled::plan::Handles;
+use crate::garbled::shelf::Calls;
 use crate::ohv::stock::Shelves;
 use crate::origin::Place;
 use crate::sbox::Protocol;
@@ -36,6 +37,8 @@ pub struct Rep3 {
     rounds: Rounds,
     /// What calls in constant rounds are for.
     pub(crate) handles: Handles,
+    /// Calls garbled ahead.
+    pub(crate) calls: Calls,
     owed: Products,
     /// One-hot vectors made ahead.
     pub(crate) shelves: Shelves,
@@ -59,6 +62,7 @@ impl Rep3 {
             security,
             rounds: Rounds::default(),
             handles: Handles::default(),
+            calls: Calls::default(),
             shelves: Shelves::default(),
             chains: chains::Chains::default(),
         }

@@ -73,25 +73,25 @@ impl Rep3 {
 
     /// Whether there is something to do for [`Rep3::restock`].
     #[must_use]
-    pub fn lacks_vectors(&self) -> bool {
-        self.shelves.lack()
+    pub fn lacks_stock(&self) -> bool {
+        self.shelves.lack() || self.calls.lack()
     }
 
-    /// How many bytes of one-hot vectors are in stock, made ahead and verified: at most 96 MiB, or a single
-    /// layer.
+    /// How many bytes are in stock, made ahead and verified: of one-hot vectors at most 96 MiB, or a single
+    /// layer; of calls garbled ahead as many as [`Rep3::stock_calls`] allows.
     #[must_use]
     pub fn stocked_bytes(&self) -> usize {
-        self.shelves.bytes()
+        self.shelves.bytes() + self.calls.bytes()
     }
 
-    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take, verified
-    /// and counted as preprocessing. All three parties at the same place; what is made follows from what they
-    /// did before.
+    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take,
+    /// verified, or garble one call like the last ones; counted as preprocessing. All three parties at the
+    /// same place; what is made follows from what they did before.
     ///
     /// # Errors
     /// The abort that ends the session.
     pub fn restock(&mut self) -> Result<(), Abort> {
-        let Some((protocol, shape, layers)) = self.shelves.wanted() else { return Ok(()) };
+        let Some((protocol, shape, layers)) = self.shelves.wanted() else { return self.restock_calls() };
         let place = self.trio().session.detour("preprocessing");
         let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape));
         self.trio().session.back(place);

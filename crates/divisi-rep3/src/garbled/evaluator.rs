@@ -44,21 +44,40 @@ pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Tweakable
 }
 
 impl<'t, 'h> Evaluator<'t, 'h> {
+    /// After the salt.
     pub(super) fn begin(trio: &'t mut Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Evaluator<'t, 'h> {
-        let oracle = Oracle::new(trio, hash, plan);
-        let mut pieces = Pieces::new(plan.name);
-        pieces.advance();
+        let mut evaluator = Evaluator::resume(trio, hash, plan, 0);
+        evaluator.pieces.advance();
+        evaluator.table = Kept::with_capacity(32 * PIECE);
+        evaluator
+    }
+
+    /// Step 4. Go on with a call that was garbled ahead, `from` being the first wire whose label was not
+    /// hashed yet.
+    pub(super) fn resume(
+        trio: &'t mut Trio,
+        hash: &'h TweakableHash,
+        plan: &Plan<'_>,
+        from: u64,
+    ) -> Evaluator<'t, 'h> {
+        let mut oracle = Oracle::new(trio, hash, plan);
+        oracle.wire = from;
         Evaluator {
             trio,
             first: plan.roles.first,
             second: plan.roles.second,
             oracle,
-            pieces,
-            table: Kept::with_capacity(32 * PIECE),
+            pieces: Pieces::new(plan.name),
+            table: Kept::default(),
             done: 0,
             left: 0,
             last: false,
         }
+    }
+
+    /// The first wire whose label was not hashed yet.
+    pub(super) fn wires(&self) -> u64 {
+        self.oracle.wire
     }
 
     fn receive(&mut self, step: Step, from: PartyId, len: usize) -> Result<Zeroizing<Vec<u8>>, Abort> {
@@ -154,6 +173,23 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.oracle.begin_group();
     }
 
+    /// Step 3. All tables of a group, for later: compared, and not evaluated.
+    pub(super) fn receive_tables(&mut self, ands: usize, last: bool) -> Result<Kept<u8>, Abort> {
+        self.expect(ands, last);
+        let mut all = Kept::with_capacity(32 * ands);
+        while self.left > 0 {
+            self.receive_table()?;
+            all.extend_from_slice(&self.table);
+        }
+        Ok(all)
+    }
+
+    /// The lanes of a group follow whose tables are these.
+    pub(super) fn expect_none(&mut self, tables: Kept<u8>) {
+        self.expect(0, false);
+        self.table = tables;
+    }
+
     /// Step 3. The next piece of tables: each half from one garbler, its digest from the other \[Y1\].
     fn receive_table(&mut self) -> Result<(), Abort> {
         let n = PIECE.min(self.left);
@@ -199,17 +235,15 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.done += out.len();
     }
 
-    /// Step 5. z of outputs whose active labels these are \[Y4\].
-    pub(super) fn receive_decoding(&mut self, active: &[u128], last: bool) -> Result<Kept<u8>, Abort> {
-        let n = active.len();
+    /// Step 5. The masked decoding bits of so many outputs \[Y4\].
+    pub(super) fn receive_decoding(&mut self, n: usize, last: bool) -> Result<Kept<u8>, Abort> {
         let masked = self.receive(DECODING, self.first, bits::packed(n))?;
         let digest = self.receive(DECODING, self.second, 32)?;
         let ours = self.pieces.digest(Kind::Decoding, last, &masked);
         let same = self.trio.session.same_digest(&ours, &array(&digest));
         self.trio.session.require(Check::Y4, DECODING, same, None)?; // [Y4]
         self.pieces.advance();
-        let masked = bits::unpack(&masked, n);
-        Ok(active.iter().zip(masked.iter()).map(|(label, d)| *label as u8 & 1 ^ d).collect())
+        Ok(bits::unpack(&masked, n))
     }
 
     /// Step 6. The digest of the active labels of all outputs, in the making.
@@ -246,7 +280,7 @@ impl Walker for Evaluator<'_, '_> {
     fn products(&mut self, operands: &[u128], out: &mut [u128]) -> Result<(), Abort> {
         let mut done = 0;
         while done < out.len() {
-            if self.done == self.table.len() / 32 {
+            if self.done == self.table.len() / 32 && self.left > 0 {
                 self.receive_table()?;
             }
             let n = (out.len() - done).min(self.table.len() / 32 - self.done).min(GROUP);

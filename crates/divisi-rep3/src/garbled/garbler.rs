@@ -4,12 +4,12 @@
 use super::bits::{self, spread};
 use super::pieces::{Kind, Pieces};
 use super::plan::{CHUNK, PIECE, Plan, Role};
-use super::secrets::{self, Oracle, Seed};
+use super::secrets::{Oracle, Seed};
 use super::walk::{GROUP, Walker};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::trio::Trio;
-use divisi_core::{Abort, Check, PartyId, Prg};
+use divisi_core::{Abort, Check, PartyId};
 use divisi_ot::Kept;
 use divisi_ot::hash::{Tweak, TweakableHash};
 use zeroize::{Zeroize, Zeroizing};
@@ -21,7 +21,6 @@ pub(super) struct Garbler<'t, 'h> {
     /// P3.
     to: PartyId,
     delta: Zeroizing<u128>,
-    labels: Prg,
     oracle: Oracle<'h>,
     pieces: Pieces,
     /// The piece of tables in the making, and how many ANDs of this group are not garbled yet.
@@ -30,15 +29,32 @@ pub(super) struct Garbler<'t, 'h> {
     left: usize,
 }
 
+/// The labels of inputs x = u + x23 for zero, wire by wire.
+pub(super) struct InputLabels {
+    /// Of u = x12 + x31.
+    pub(super) sums: Kept<u128>,
+    /// Of x23.
+    pub(super) known: Kept<u128>,
+}
+
+impl InputLabels {
+    /// Those of x.
+    pub(super) fn of_inputs(&self) -> Kept<u128> {
+        self.sums.iter().zip(self.known.iter()).map(|(u, known)| u ^ known).collect()
+    }
+
+    /// Those of so many wires and lanes together, and the rest.
+    pub(super) fn split(&self, at: usize) -> [InputLabels; 2] {
+        let (sums, known) = (self.sums.split_at(at), self.known.split_at(at));
+        [(sums.0, known.0), (sums.1, known.1)]
+            .map(|(sums, known)| InputLabels { sums: Kept::from(sums), known: Kept::from(known) })
+    }
+}
+
 /// A garbler's message of two parts: what it sends, and a digest.
 fn with_digest(mut body: Vec<u8>, digest: &[u8; 32]) -> Vec<u8> {
     body.extend_from_slice(digest);
     body
-}
-
-/// Step 2 needs the seed before the hash, which borrows nothing of it.
-pub(super) fn hash(trio: &Trio, seed: &Seed, plan: &Plan<'_>) -> TweakableHash {
-    secrets::hash(&trio.session, plan, &seed.salt)
 }
 
 impl<'t, 'h> Garbler<'t, 'h> {
@@ -46,30 +62,63 @@ impl<'t, 'h> Garbler<'t, 'h> {
     pub(super) fn begin(
         trio: &'t mut Trio,
         role: Role,
-        seed: Seed,
+        seed: &Seed,
         hash: &'h TweakableHash,
         plan: &Plan<'_>,
     ) -> Result<Garbler<'t, 'h>, Abort> {
-        let oracle = Oracle::new(trio, hash, plan);
-        let mut pieces = Pieces::new(plan.name);
+        let mut garbler = Garbler::new(trio, role, *seed.delta, hash, plan);
         let to = plan.roles.evaluator;
         match role {
-            Role::First => trio.session.send(SALT, to, &seed.salt, 0)?,
-            _ => trio.session.send(SALT, to, &pieces.digest(Kind::Salt, false, &seed.salt), 0)?,
+            Role::First => garbler.trio.session.send(SALT, to, &seed.salt, 0)?,
+            _ => {
+                let digest = garbler.pieces.digest(Kind::Salt, false, &seed.salt);
+                garbler.trio.session.send(SALT, to, &digest, 0)?;
+            }
         }
-        pieces.advance();
-        Ok(Garbler {
+        garbler.pieces.advance();
+        garbler.table = Kept::with_capacity(32 * PIECE);
+        Ok(garbler)
+    }
+
+    /// Step 4. Go on with a call that was garbled ahead, `from` being the first wire whose pair was not
+    /// hashed yet.
+    pub(super) fn resume(
+        trio: &'t mut Trio,
+        role: Role,
+        delta: u128,
+        hash: &'h TweakableHash,
+        plan: &Plan<'_>,
+        from: u64,
+    ) -> Garbler<'t, 'h> {
+        let mut garbler = Garbler::new(trio, role, delta, hash, plan);
+        garbler.oracle.wire = from;
+        garbler
+    }
+
+    fn new(
+        trio: &'t mut Trio,
+        role: Role,
+        delta: u128,
+        hash: &'h TweakableHash,
+        plan: &Plan<'_>,
+    ) -> Garbler<'t, 'h> {
+        let oracle = Oracle::new(trio, hash, plan);
+        Garbler {
             trio,
             role,
-            to,
-            delta: seed.delta,
-            labels: seed.labels,
+            to: plan.roles.evaluator,
+            delta: Zeroizing::new(delta),
             oracle,
-            pieces,
-            table: Kept::with_capacity(32 * PIECE),
+            pieces: Pieces::new(plan.name),
+            table: Kept::default(),
             filled: 0,
             left: 0,
-        })
+        }
+    }
+
+    /// The first wire whose pair was not hashed yet.
+    pub(super) fn wires(&self) -> u64 {
+        self.oracle.wire
     }
 
     fn is_first(&self) -> bool {
@@ -99,21 +148,24 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.pieces.digest(kind, false, &self.trio.listed(pairs, labels))
     }
 
-    /// Step 4. The labels of inputs x = u + x23 in some lanes: of each wire P1 sends the active label of u
-    /// = x12 + x31 and the pair of x23, P2 the active label of x23 and the pair of u in the order of x31,
-    /// each with a digest of the other's list \[Y2\]. Returns the labels of x for zero. `first` and
-    /// `second` are our components.
-    pub(super) fn send_inputs(&mut self, first: &[u8], second: &[u8]) -> Result<Kept<u128>, Abort> {
-        let mut out = Kept::with_capacity(first.len());
-        for (first, second) in first.chunks(CHUNK).zip(second.chunks(CHUNK)) {
-            let n = first.len();
-            let u = bits::labels(&mut self.labels, n);
-            let known = bits::labels(&mut self.labels, n);
+    /// Step 4. Send the labels of inputs x = u + x23 in some lanes, which these are for zero: of each wire P1
+    /// sends the active label of u = x12 + x31 and the pair of x23, P2 the active label of x23 and the pair
+    /// of u in the order of x31, each with a digest of the other's list \[Y2\]. `first` and `second` are our
+    /// components.
+    pub(super) fn send_inputs(
+        &mut self,
+        labels: &InputLabels,
+        first: &[u8],
+        second: &[u8],
+    ) -> Result<(), Abort> {
+        let labels = labels.sums.chunks(CHUNK).zip(labels.known.chunks(CHUNK));
+        for ((u, known), (first, second)) in labels.zip(first.chunks(CHUNK).zip(second.chunks(CHUNK))) {
+            let n = u.len();
             // x12 is P1's second component and P2's first
             let x12 = if self.is_first() { second } else { first };
             let ordered: Kept<u128> = u.iter().zip(x12).map(|(label, x)| label ^ self.times(*x)).collect();
             let sums = self.pairs(&ordered);
-            let of_known = self.pairs(&known);
+            let of_known = self.pairs(known);
             let mut body = Vec::with_capacity(48 * n + 32);
             let digest;
             if self.is_first() {
@@ -133,24 +185,21 @@ impl<'t, 'h> Garbler<'t, 'h> {
             }
             self.trio.session.send(LABELS, self.to, &with_digest(body, &digest), 48 * 8 * n as u64)?;
             self.pieces.advance();
-            out.extend(u.iter().zip(known.iter()).map(|(u, known)| u ^ known));
         }
-        Ok(out)
+        Ok(())
     }
 
-    /// Step 4. The labels of the masks r23 of so many outputs, which go in as x23 does: P1 sends pairs, P2,
-    /// who knows r23, labels and the digest of the pairs. Returns their labels for zero.
-    pub(super) fn send_masks(&mut self, n: usize, r23: Option<&[u8]>) -> Result<Kept<u128>, Abort> {
-        let mut out = Kept::with_capacity(n);
-        for from in (0..n).step_by(CHUNK) {
-            let k = CHUNK.min(n - from);
-            let known = bits::labels(&mut self.labels, k);
-            let pairs = self.pairs(&known);
+    /// Step 4. The labels of the masks r23 of outputs, which these are for zero, and which go in as x23
+    /// does: P1 sends pairs, P2, who knows r23, labels and the digest of the pairs.
+    pub(super) fn send_masks(&mut self, labels: &[u128], r23: Option<&[u8]>) -> Result<(), Abort> {
+        for (at, known) in (0..).zip(labels.chunks(CHUNK)) {
+            let k = known.len();
+            let pairs = self.pairs(known);
             let body = match r23 {
                 None => pairs,
                 Some(r23) => {
                     let mut body = Vec::with_capacity(16 * k + 32);
-                    let active = known.iter().zip(&r23[from..from + k]);
+                    let active = known.iter().zip(&r23[at * CHUNK..at * CHUNK + k]);
                     bits::write(active.map(|(label, r)| label ^ self.times(*r)), &mut body);
                     let digest = self.list(Kind::Masks, &pairs, &body);
                     with_digest(body, &digest)
@@ -159,9 +208,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let bits = if r23.is_some() { 128 } else { 256 };
             self.trio.session.send(MASKS, self.to, &body, bits * k as u64)?;
             self.pieces.advance();
-            out.extend_from_slice(&known);
         }
-        Ok(out)
+        Ok(())
     }
 
     /// What a corrupt garbler of a test makes of its labels.

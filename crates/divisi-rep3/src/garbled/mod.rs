@@ -21,6 +21,9 @@
 //! 6. P3 sends z and a digest of the active output labels to P1, which recomputes it for z + r12 \[Y5\].
 //!    Shares of y: y12 = r12, y23 = r23, y31 = z.
 //!
+//! A call may be made in two halves (`store`): first all but the inputs, as soon as there is time, and then
+//! steps 4 and 6 for the inputs. It is secure also if these are chosen by what P3 has seen (section 13).
+//!
 //! Cost: 16 bytes an AND from each garbler, 96 bytes an input bit, 48 bytes and two bits an output bit,
 //! each a lane; a digest of 32 bytes for each list and each half of a piece; 2 one-way messages
 //! (tests/garbled).
@@ -28,18 +31,26 @@
 //! Deviations: D1 the barrier comes before the tables, not beside them. D2 P1 keeps the labels of all outputs
 //! until z came, 16 bytes a bit.
 
+mod ahead;
 mod bits;
+mod calls;
 mod choice;
 mod evaluator;
 mod garbler;
+mod idle;
+#[cfg(feature = "fault")]
+pub(crate) mod loot;
 mod pieces;
 pub(crate) mod plan;
 pub(crate) mod plot;
 mod run;
 mod secrets;
+pub(crate) mod shelf;
+mod store;
 mod walk;
 mod weak;
 
+pub use ahead::Ahead;
 pub use choice::{FAR, LANES_EACH, RoundsChoice};
 
 use divisi_core::{Step, step};

@@ -1,6 +1,6 @@
 //! What all three know of a call: its number, its roles, its circuits, and in which pieces they go.
 
-use divisi_circuit::{LinearGate, Program};
+use divisi_circuit::Program;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 
 const PLAN: Step = step!("plan");
@@ -45,6 +45,11 @@ impl Roles {
         Roles { first, second: first.next(3), evaluator: first.prev(3) }
     }
 
+    /// The other garbler.
+    pub(crate) fn other(self, garbler: Role) -> PartyId {
+        if garbler == Role::First { self.second } else { self.first }
+    }
+
     /// What this party does.
     pub(crate) fn role(self, me: PartyId) -> Role {
         match me {
@@ -63,7 +68,12 @@ pub(crate) struct Part<'p> {
     group: usize,
 }
 
-impl Part<'_> {
+impl<'p> Part<'p> {
+    /// A program on so many lanes.
+    pub(crate) fn new(program: &'p Program, lanes: usize) -> Part<'p> {
+        Part { program, lanes, group: group(program) }
+    }
+
     /// The groups of lanes: the first lane of each, and how many there are.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (lanes, group) = (self.lanes, self.group);
@@ -90,6 +100,24 @@ impl Handles {
         hasher.update(job);
         self.job = *hasher.finalize().as_bytes();
     }
+
+    /// The name under which a call that was garbled ahead goes on when its inputs are there: it says what it
+    /// is for, and what was called since.
+    pub(crate) fn use_of(&mut self, ahead: &[u8; 32]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled use of a call v1");
+        hasher.update(ahead).update(&self.job).update(&self.last);
+        self.last = *hasher.finalize().as_bytes();
+        self.last
+    }
+}
+
+/// When a call is garbled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// When its inputs are there.
+    Now,
+    /// Before that, but for so many inputs of each lane.
+    Ahead { known: usize },
 }
 
 /// A call.
@@ -97,7 +125,7 @@ pub(crate) struct Plan<'p> {
     pub(crate) roles: Roles,
     /// Those parts that have outputs, with their places among the caller's jobs.
     pub(crate) parts: Vec<(usize, Part<'p>)>,
-    /// H(session, strand, call, roles, handles of inputs and outputs, circuits, lanes): stands in every
+    /// H(session, strand, call, roles, handles of inputs and outputs, when, circuits, lanes): stands in every
     /// digest and every derivation.
     pub(crate) name: [u8; 32],
 }
@@ -110,8 +138,10 @@ impl<'p> Plan<'p> {
     pub(crate) fn next(
         session: &mut Session,
         handles: &mut Handles,
+        when: When,
         jobs: &[(&'p Program, usize)],
     ) -> Result<Plan<'p>, Abort> {
+        let digest = Program::digest;
         let call = session.count(NUMBERS);
         let roles = Roles::of(call, session.me());
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled call v1");
@@ -119,10 +149,12 @@ impl<'p> Plan<'p> {
         hasher.update(&call.to_le_bytes());
         hasher.update(&[roles.first, roles.second, roles.evaluator].map(PartyId::number));
         hasher.update(&handles.job).update(&handles.last);
+        let known = if let When::Ahead { known } = when { known } else { 0 };
+        hasher.update(&[u8::from(when != When::Now)]).update(&(known as u64).to_le_bytes());
         let mut parts = Vec::new();
         for (place, (program, lanes)) in jobs.iter().enumerate() {
             hasher.update(&digest(program)).update(&(*lanes as u64).to_le_bytes());
-            let part = Part { program, lanes: *lanes, group: group(program) };
+            let part = Part::new(program, *lanes);
             let counted = (program.and_count() + 2 * program.input_bits() + program.output_bits())
                 .checked_mul(*lanes)
                 .is_some_and(|units| units < 1 << 48);
@@ -148,42 +180,4 @@ fn group(program: &Program) -> usize {
     let widest = program.levels().iter().map(divisi_circuit::Level::and_count).max().unwrap_or(0);
     let wires = program.slots() + widest + 2 * program.input_bits() + 2 * program.output_bits();
     (GROUP_BYTES / 16 / wires.max(1)).clamp(1, LANES)
-}
-
-/// A digest of a program: every gate, in order.
-fn digest(program: &Program) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled circuit v1");
-    let mut words: Vec<u32> = Vec::new();
-    let word = |x: usize| x as u32;
-    for widths in [program.inputs(), program.outputs()] {
-        words.push(word(widths.len()));
-        words.extend(widths.iter().map(|width| word(*width)));
-    }
-    words.push(word(program.slots()));
-    words.push(word(program.levels().len()));
-    for level in program.levels() {
-        words.push(word(level.linear().len()));
-        for gate in level.linear() {
-            words.extend(match *gate {
-                LinearGate::Constant { out, value } => [0, word(out.index()), u32::from(value), 0],
-                LinearGate::Not { out, x } => [1, word(out.index()), word(x.index()), 0],
-                LinearGate::Xor { out, x, y } => [2, word(out.index()), word(x.index()), word(y.index())],
-            });
-        }
-        words.push(word(level.dot_count()));
-        for (out, terms) in level.dots() {
-            words.extend([word(out.index()), word(terms.len())]);
-            words.extend(terms.iter().flat_map(|(x, y)| [word(x.index()), word(y.index())]));
-        }
-        absorb(&mut hasher, &mut words);
-    }
-    words.extend(program.results().iter().map(|slot| word(slot.index())));
-    absorb(&mut hasher, &mut words);
-    *hasher.finalize().as_bytes()
-}
-
-fn absorb(hasher: &mut blake3::Hasher, words: &mut Vec<u32>) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    hasher.update(&bytes);
-    words.clear();
 }

@@ -21,6 +21,8 @@ pub enum Weakness {
     PairsAsGates,
     /// The gates of all lanes have the same tweaks.
     SharedTweak,
+    /// What goes on with a call that was garbled ahead hashes the pairs of its inputs from the first wire on.
+    WiresAnew,
     /// The digest of a list of pairs is made of the labels that are sent.
     ListOfLabels,
     /// The digest of a list of pairs covers its first half alone.

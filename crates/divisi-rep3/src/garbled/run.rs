@@ -2,72 +2,130 @@
 
 use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
-use super::garbler::{self, Garbler};
-use super::plan::{Plan, Role};
+use super::garbler::{Garbler, InputLabels};
+use super::plan::{Part, Plan, Role};
 use super::secrets;
 use super::walk::walk;
 use super::weak::Weakness;
 use crate::bit::Bit;
-use crate::engine::Rep3;
 use crate::origin::Origin;
 use crate::trio::Trio;
-use divisi_circuit::Program;
-use divisi_core::{Abort, ProgramRun, Step, step};
+use divisi_core::{Abort, Prg};
 use divisi_ot::{Kept, wipe};
-use std::borrow::Cow;
-
-const INPUTS: Step = step!("inputs");
 
 /// The outputs of each part, to be filled in.
-type Outputs = Vec<Vec<Bit>>;
+pub(super) type Outputs = Vec<Vec<Bit>>;
 
-impl Rep3 {
-    /// Run all jobs in one call, whatever their depth: the same shares as level by level. What the inputs owe
-    /// the outputs owe too, for this engine does.
-    pub(crate) fn run_in_constant_rounds(&mut self, jobs: &mut [ProgramRun<'_, Bit>]) -> Result<(), Abort> {
-        let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
-        let wires = jobs.iter().flat_map(|job| &job.wires);
-        let origin = self.trio().admit(INPUTS, wires.map(|bit| bit.origin))?;
-        let programs: Vec<Cow<'_, Program>> = jobs.iter().map(|job| job.program.folded()).collect();
-        let parts: Vec<(&Program, usize)> =
-            programs.iter().zip(&lanes).map(|(program, lanes)| (&**program, *lanes)).collect();
-        let Rep3 { trio, handles, .. } = self;
-        // 1. the call's number is spent here, before anything is derived from it
-        let plan = Plan::next(&mut trio.session, handles, &parts)?;
-        // inputs may rest on openings that somebody split: no label before all views were compared
-        if !trio.is_compared() && !trio.is_weak(Weakness::NoBarrier) {
-            trio.barrier()?;
-        }
-        let inputs: Vec<&[Bit]> = plan.parts.iter().map(|(place, _)| &jobs[*place].wires[..]).collect();
-        let outputs =
-            if plan.parts.is_empty() { Outputs::new() } else { call(trio, &plan, &inputs, origin)? };
-        let places: Vec<usize> = plan.parts.iter().map(|(place, _)| *place).collect();
-        for (job, lanes) in jobs.iter_mut().zip(&lanes) {
-            job.wires = (0..job.program.output_bits()).map(|_| Bit::zero(*lanes, origin)).collect();
-        }
-        for (place, outputs) in places.into_iter().zip(outputs) {
-            if let Some(job) = jobs.get_mut(place) {
-                job.wires = outputs;
-            }
-        }
-        Ok(())
+/// Inputs may rest on openings that somebody split: no label before all views were compared.
+pub(super) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
+    if !trio.is_compared() && !trio.is_weak(Weakness::NoBarrier) {
+        trio.barrier()?;
     }
+    Ok(())
 }
 
 /// One call: our shares of the outputs of each part.
-fn call(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], origin: Origin) -> Result<Outputs, Abort> {
-    let zero = |lanes: usize| Bit::zero(lanes, origin);
-    let mut outputs: Outputs = plan
-        .parts
-        .iter()
-        .map(|(_, part)| (0..part.program.output_bits()).map(|_| zero(part.lanes)).collect())
-        .collect();
+pub(super) fn call(
+    trio: &mut Trio,
+    plan: &Plan<'_>,
+    inputs: &[&[Bit]],
+    origin: Origin,
+) -> Result<Outputs, Abort> {
+    let mut outputs = none(plan, origin);
     // labels lie in vectors that wipe themselves; what calls leave of them, and of Delta, lies on the stack
     wipe::stack(|| match plan.roles.role(trio.me()) {
         Role::Evaluator => evaluate(trio, plan, inputs, &mut outputs),
         role => garble(trio, role, plan, inputs, &mut outputs),
     })?;
     Ok(outputs)
+}
+
+/// Outputs of each part that are to be filled in.
+pub(super) fn none(plan: &Plan<'_>, origin: Origin) -> Outputs {
+    let zero = |lanes: usize| Bit::zero(lanes, origin);
+    let of_part =
+        |(_, part): &(usize, Part<'_>)| (0..part.program.output_bits()).map(|_| zero(part.lanes)).collect();
+    plan.parts.iter().map(of_part).collect()
+}
+
+/// What a garbler keeps of a call from group to group: the masks of its outputs.
+pub(super) struct Garbling {
+    is_first: bool,
+    r12: Prg,
+    /// At P2.
+    r23: Option<Prg>,
+    labels: Prg,
+    /// The mutants' masks.
+    bare: bool,
+    plain: bool,
+    /// What P1 keeps until z has come: labels of outputs for zero, and r12.
+    pub(super) zeros: Kept<u128>,
+    pub(super) masks: Kept<u8>,
+}
+
+impl Garbling {
+    /// Step 1. With the seed of the call, and the masks.
+    pub(super) fn begin(trio: &Trio, role: Role, plan: &Plan<'_>, labels: Prg) -> Garbling {
+        let roles = plan.roles;
+        let is_first = role == Role::First;
+        let (bare, plain) = (trio.is_weak(Weakness::NoR12), trio.is_weak(Weakness::NoR23));
+        let kept = if is_first { plan.output_bits() } else { 0 };
+        Garbling {
+            is_first,
+            r12: secrets::mask(trio, if is_first { roles.second } else { roles.first }, plan),
+            r23: (!is_first).then(|| secrets::mask(trio, roles.evaluator, plan)),
+            labels,
+            bare,
+            plain,
+            zeros: Kept::with_capacity(kept),
+            masks: Kept::with_capacity(kept),
+        }
+    }
+
+    /// Labels for the inputs of a group of lanes, which has so many.
+    pub(super) fn draw_inputs(&mut self, n: usize) -> InputLabels {
+        let mut labels = || bits::labels(&mut self.labels, n);
+        InputLabels { sums: labels(), known: labels() }
+    }
+
+    /// Steps 3 to 5 of so many lanes from this one on, all but their inputs, which have these labels for
+    /// zero.
+    pub(super) fn group(
+        &mut self,
+        garbler: &mut Garbler<'_, '_>,
+        part: &Part<'_>,
+        (from, lanes, ends): (usize, usize, bool),
+        x: &[u128],
+        outputs: &mut [Bit],
+    ) -> Result<(), Abort> {
+        let n = part.program.output_bits() * lanes;
+        let mut r12 = bits::drawn(&mut self.r12, n);
+        let mut r23 = self.r23.as_mut().map(|r23| bits::drawn(r23, n));
+        if self.plain
+            && let Some(r23) = &mut r23
+        {
+            r23.fill(0);
+        }
+        let r = bits::labels(&mut self.labels, n);
+        garbler.send_masks(&r, r23.as_ref().map(|r23| &r23[..]))?;
+        garbler.expect(part.program.and_count() * lanes);
+        let mut y = walk(part.program, lanes, x, garbler)?;
+        y.iter_mut().zip(r.iter()).for_each(|(y, r)| *y ^= r);
+        garbler.send_decoding(&y, &r12, ends)?;
+        if self.bare {
+            r12.fill(0);
+        }
+        // y12 = r12, y23 = r23
+        bits::put(outputs, usize::from(self.is_first), from, lanes, &r12);
+        if let Some(r23) = &r23 {
+            bits::put(outputs, 1, from, lanes, r23);
+        }
+        if self.is_first {
+            self.zeros.extend_from_slice(&y);
+            self.masks.extend_from_slice(&r12);
+        }
+        Ok(())
+    }
 }
 
 /// P1 and P2.
@@ -78,62 +136,63 @@ fn garble(
     inputs: &[&[Bit]],
     outputs: &mut Outputs,
 ) -> Result<(), Abort> {
-    let roles = plan.roles;
-    let first = role == Role::First;
-    let other = if first { roles.second } else { roles.first };
-    let mut r12 = secrets::mask(trio, other, plan);
-    let mut r23 = (!first).then(|| secrets::mask(trio, roles.evaluator, plan));
-    let (bare, plain) = (trio.is_weak(Weakness::NoR12), trio.is_weak(Weakness::NoR23));
-    let seed = secrets::expand(trio, other, plan);
-    let hash = garbler::hash(trio, &seed, plan);
-    let mut garbler = Garbler::begin(trio, role, seed, &hash, plan)?;
-    // what P1 keeps until z has come: labels of outputs, and r12
-    let kept = if first { plan.output_bits() } else { 0 };
-    let (mut zeros, mut masks) = (Kept::<u128>::with_capacity(kept), Kept::<u8>::with_capacity(kept));
+    let other = plan.roles.other(role);
+    let (seed, labels) = secrets::expand(trio, other, plan);
+    let hash = secrets::hash(&trio.session, plan, &seed.salt);
+    let mut garbling = Garbling::begin(trio, role, plan, labels);
+    let mut garbler = Garbler::begin(trio, role, &seed, &hash, plan)?;
     let last = plan.parts.len();
     for (at, ((_, part), (wires, outputs))) in
         (1..).zip(plan.parts.iter().zip(inputs.iter().zip(outputs.iter_mut())))
     {
         for (from, lanes) in part.groups() {
-            let n = part.program.output_bits() * lanes;
             let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
-            let mut r12 = bits::drawn(&mut r12, n);
-            let mut r23 = r23.as_mut().map(|r23| bits::drawn(r23, n));
-            if plain && let Some(r23) = &mut r23 {
-                r23.fill(0);
-            }
-            let x = garbler.send_inputs(&sides[0], &sides[1])?;
-            let r = garbler.send_masks(n, r23.as_ref().map(|r23| &r23[..]))?;
-            garbler.expect(part.program.and_count() * lanes);
-            let mut y = walk(part.program, lanes, &x, &mut garbler)?;
-            y.iter_mut().zip(r.iter()).for_each(|(y, r)| *y ^= r);
-            garbler.send_decoding(&y, &r12, at == last && from + lanes == part.lanes)?;
-            if bare {
-                r12.fill(0);
-            }
-            // y12 = r12, y23 = r23
-            bits::put(outputs, usize::from(first), from, lanes, &r12);
-            if let Some(r23) = &r23 {
-                bits::put(outputs, 1, from, lanes, r23);
-            }
-            if first {
-                zeros.extend_from_slice(&y);
-                masks.extend_from_slice(&r12);
-            }
+            let labels = garbling.draw_inputs(sides[0].len());
+            garbler.send_inputs(&labels, &sides[0], &sides[1])?;
+            let ends = at == last && from + lanes == part.lanes;
+            garbling.group(&mut garbler, part, (from, lanes, ends), &labels.of_inputs(), outputs)?;
         }
     }
-    if first {
-        let z = garbler.receive_result(&zeros, &masks)?;
+    if role == Role::First {
+        let z = garbler.receive_result(&garbling.zeros, &garbling.masks)?;
         // y31 = z
         put_result(plan, outputs, 0, &z);
     }
     Ok(())
 }
 
+/// P3's masks r23 of a call.
+pub(super) struct Masks {
+    stream: Prg,
+    plain: bool,
+}
+
+impl Masks {
+    pub(super) fn begin(trio: &Trio, plan: &Plan<'_>) -> Masks {
+        let plain = trio.is_weak(Weakness::NoR23);
+        Masks { stream: secrets::mask(trio, plan.roles.second, plan), plain }
+    }
+
+    /// Those of so many outputs.
+    pub(super) fn draw(&mut self, n: usize) -> Kept<u8> {
+        let mut r23 = bits::drawn(&mut self.stream, n);
+        if self.plain {
+            r23.fill(0);
+        }
+        r23
+    }
+}
+
+/// z of outputs y + r23, whose active labels these are, from their masked decoding bits; the labels of r23
+/// are added to those of y first.
+pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> Kept<u8> {
+    y.iter_mut().zip(r).for_each(|(y, r)| *y ^= r);
+    y.iter().zip(masked).map(|(label, d)| *label as u8 & 1 ^ d).collect()
+}
+
 /// P3.
 fn evaluate(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], outputs: &mut Outputs) -> Result<(), Abort> {
-    let plain = trio.is_weak(Weakness::NoR23);
-    let mut stream = secrets::mask(trio, plan.roles.second, plan);
+    let mut stream = Masks::begin(trio, plan);
     let hash = receive_hash(trio, plan)?;
     let mut evaluator = Evaluator::begin(trio, &hash, plan);
     let mut z = Kept::<u8>::with_capacity(plan.output_bits());
@@ -144,17 +203,14 @@ fn evaluate(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], outputs: &mut O
     {
         for (from, lanes) in part.groups() {
             let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
-            let mut r23 = bits::drawn(&mut stream, part.program.output_bits() * lanes);
-            if plain {
-                r23.fill(0);
-            }
+            let r23 = stream.draw(part.program.output_bits() * lanes);
             let ends = at == last && from + lanes == part.lanes;
             let x = evaluator.receive_inputs(&sides[0], &sides[1])?;
             let r = evaluator.receive_masks(&r23)?;
             evaluator.expect(part.program.and_count() * lanes, ends);
             let mut y = walk(part.program, lanes, &x, &mut evaluator)?;
-            y.iter_mut().zip(r.iter()).for_each(|(y, r)| *y ^= r);
-            z.extend_from_slice(&evaluator.receive_decoding(&y, ends)?);
+            let masked = evaluator.receive_decoding(y.len(), ends)?;
+            z.extend_from_slice(&decode(&mut y, &r, &masked));
             y.iter().for_each(|label| digest.add(*label));
             // y23 = r23
             bits::put(outputs, 0, from, lanes, &r23);
@@ -167,7 +223,7 @@ fn evaluate(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], outputs: &mut O
 }
 
 /// z into one component of all outputs, in the order of parts and groups.
-fn put_result(plan: &Plan<'_>, outputs: &mut Outputs, side: usize, z: &[u8]) {
+pub(super) fn put_result(plan: &Plan<'_>, outputs: &mut Outputs, side: usize, z: &[u8]) {
     let mut rest = z;
     for ((_, part), outputs) in plan.parts.iter().zip(outputs) {
         for (from, lanes) in part.groups() {

@@ -21,11 +21,11 @@ const PAIRS: u8 = FIRST_STEP + 17;
 const OF_A_GATE: u64 = 4;
 const OF_A_PAIR: u64 = 2;
 
-/// What the garblers expand: Delta, the stream of labels, and the salt of the hash, which the evaluator gets.
+/// What the garblers expand beside the stream of labels: Delta, and the salt of the hash, which the evaluator
+/// gets.
 pub(super) struct Seed {
     /// One to keep: its lowest bit is set, so that the two labels of a wire differ there.
     pub(super) delta: Zeroizing<u128>,
-    pub(super) labels: Prg,
     pub(super) salt: [u8; 16],
 }
 
@@ -42,8 +42,8 @@ fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &Plan<'_>) ->
     out
 }
 
-/// Step 1. P1 and P2: the seed of this call.
-pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> Seed {
+/// Step 1. P1 and P2: the seed of this call, and the stream of its labels.
+pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> (Seed, Prg) {
     trio.session.observe(Check::M0_5); // [M0.5]
     let mut out = stream(trio, other, "rep3 garbled seed", plan);
     let (mut key, mut delta, mut salt) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]), [0; 16]);
@@ -59,7 +59,7 @@ pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> Seed {
         *delta = u128::from_le_bytes(*planted);
     }
     divisi_core::taint::secret(SEED, std::slice::from_mut(&mut *delta));
-    Seed { delta, labels: Prg::new(&key), salt }
+    (Seed { delta, salt }, Prg::new(&key))
 }
 
 /// The bits of r that we share with `peer`: r12 or r23.

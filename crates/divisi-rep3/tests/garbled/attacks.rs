@@ -101,8 +101,8 @@ pub fn other_result_late(gap: Gap) -> bool {
     comes_through(gap, 2, Lie::OtherResult(70))
 }
 
-/// What each party of a call hashes.
-fn hashed(gap: Gap) -> [Vec<Call>; 3] {
+/// What each party of a call hashes, garbled ahead or not.
+fn hashed(gap: Gap, ahead: bool) -> [Vec<Call>; 3] {
     let program = small_program();
     // three groups of lanes
     let parts = deal_all(&[vec![1; 130], vec![2; 130], vec![3; 130]]);
@@ -112,7 +112,12 @@ fn hashed(gap: Gap) -> [Vec<Call>; 3] {
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;
         record::begin();
-        let end = e.run(&mut [ProgramRun::new(&program, wires)]);
+        let end = if ahead {
+            let ahead = e.garble_ahead(&program, 130, &[]);
+            ahead.and_then(|ahead| e.run_ahead(ahead, wires)).map(drop)
+        } else {
+            e.run(&mut [ProgramRun::new(&program, wires)])
+        };
         let calls = record::end().calls;
         end.map(|()| calls)
     });
@@ -123,7 +128,15 @@ fn hashed(gap: Gap) -> [Vec<Call>; 3] {
 /// Whether some tweak comes twice in a call: at a garbler for other labels than the two of one wire, at the
 /// evaluator at all.
 pub fn tweaks_return(gap: Gap) -> bool {
-    let [first, second, evaluator] = hashed(gap);
+    tweaks_return_in(hashed(gap, false))
+}
+
+/// The same in a call that was garbled ahead.
+pub fn tweaks_return_ahead(gap: Gap) -> bool {
+    tweaks_return_in(hashed(gap, true))
+}
+
+fn tweaks_return_in([first, second, evaluator]: [Vec<Call>; 3]) -> bool {
     let group = |calls: &[Call]| {
         let mut inputs: BTreeMap<(u128, u128), Vec<u128>> = BTreeMap::new();
         calls.iter().for_each(|call| inputs.entry((call.key, call.tweak)).or_default().push(call.input));

@@ -2,6 +2,7 @@
 //! of its roles (docs/constant-round.md).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod ahead;
 mod attacks;
 #[path = "../common/mod.rs"]
 mod common;

@@ -2,7 +2,7 @@
 //! it in place a named attack is stopped, without it the same attack comes through.
 
 use super::attacks::{self, Gap};
-use super::{seen, selective};
+use super::{ahead, seen, selective};
 use divisi_core::Check;
 use divisi_rep3::adversary::Weakness;
 
@@ -43,6 +43,11 @@ mutants! {
     lanes_have_tweaks_of_their_own: Weak(Weakness::SharedTweak), attacks::tweaks_return;
     the_list_is_of_pairs: Weak(Weakness::ListOfLabels), selective::of_known;
     the_list_has_an_order: Weak(Weakness::Unordered), selective::of_order;
+    tables_of_another_call_serve_nothing: Without(Check::Y5), ahead::looted_tables;
+    tables_of_another_session_serve_nothing: Without(Check::Y5), ahead::looted_tables_of_another_session;
+    labels_ahead_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_ahead;
+    both_halves_have_tweaks_of_their_own: Weak(Weakness::WiresAnew), attacks::tweaks_return_ahead;
+    the_evaluator_lacks_r12_ahead: Weak(Weakness::NoR12), ahead::evaluator_sees_output;
     the_list_is_whole: Weak(Weakness::HalfList), selective::late;
 }
 

@@ -138,15 +138,24 @@ pub fn sum_of_two_calls(gap: Gap) -> bool {
 /// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after
 /// run.
 pub fn split_opening(gap: Gap) -> bool {
+    is_split(gap, false)
+}
+
+/// The same where the call was garbled before the opening.
+pub fn split_opening_ahead(gap: Gap) -> bool {
+    is_split(gap, true)
+}
+
+fn is_split(gap: Gap, ahead: bool) -> bool {
     let mut g = Build::new();
     let x = g.input(1)[0];
     g.output(&[x; 8]);
     let program = g.finish();
-    let runs: Vec<(bool, bool)> = (0..24).map(|calls| split_run(gap, calls, &program)).collect();
+    let runs: Vec<(bool, bool)> = (0..24).map(|calls| split_run(gap, calls, &program, ahead)).collect();
     runs.iter().all(|(guess, truth)| guess == truth)
 }
 
-fn split_run(gap: Gap, calls: usize, program: &Program) -> (bool, bool) {
+fn split_run(gap: Gap, calls: usize, program: &Program, ahead: bool) -> (bool, bool) {
     let [first, second, evaluator] = roles(calls);
     let (a, b) = ((calls / 3 % 2) as u8, (calls / 6 % 2) as u8);
     let parts = deal_all(&[vec![a], vec![b]]);
@@ -161,9 +170,16 @@ fn split_run(gap: Gap, calls: usize, program: &Program) -> (bool, bool) {
             me if me == second => (0, &mine[0]),
             _ => (1, &mine[1]),
         };
-        trio.absorb("opened", &[choice]);
         let x = trio.input(part)?;
         let mut e = engine(trio);
+        if ahead {
+            turn(&mut e, calls % 3)?;
+            let ahead = e.garble_ahead(program, 1, &[])?;
+            e.trio().absorb("opened", &[choice]);
+            let wires = bits(&mut e, &[x])?;
+            return e.run_ahead(ahead, wires[..1].to_vec()).map(drop);
+        }
+        e.trio().absorb("opened", &[choice]);
         turn_without_barrier(&mut e, calls)?;
         let wires = bits(&mut e, &[x])?;
         let mut jobs = [ProgramRun::new(program, wires[..1].to_vec())];

@@ -8,18 +8,28 @@ use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{Harness, links, many};
 use divisi_rep3::deal::Part;
 
-/// A run that has all in it: a barrier, a call, an opening, a barrier that tells whoever ended.
-fn act(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize) -> Result<Vec<Vec<u8>>, Abort> {
+/// A run that has all in it: a barrier, a call, an opening, a barrier that tells whoever ended. The call may
+/// be garbled ahead, before the barrier, with some inputs known.
+fn act(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize, ahead: bool) -> Result<Vec<Vec<u8>>, Abort> {
     trio.absorb("opened", &[7]);
     let secret = inputs(&mut trio, parts)?;
     let mut e = engine(trio);
     turn(&mut e, calls)?;
     let program = small_program();
-    e.trio().absorb("opened", &[8]);
-    let wires = bits(&mut e, &secret)?;
-    let mut jobs = [ProgramRun::new(&program, wires)];
-    e.run(&mut jobs)?;
-    let out = bytes(&mut e, &jobs[0].wires)?;
+    let mut wires = bits(&mut e, &secret)?;
+    let out = if ahead {
+        let later = wires.split_off(4);
+        let ahead = e.garble_ahead(&program, LANES / 8, &wires)?;
+        e.trio().absorb("opened", &[8]);
+        e.run_ahead(ahead, later)?
+    } else {
+        e.trio().absorb("opened", &[8]);
+        let mut jobs = [ProgramRun::new(&program, wires)];
+        e.run(&mut jobs)?;
+        let [job] = jobs;
+        job.wires
+    };
+    let out = bytes(&mut e, &out)?;
     let pending = e.close_linear(out)?;
     let verified = settle(&mut e, pending)?;
     let opened = e.trio().open(&verified)?;
@@ -27,18 +37,27 @@ fn act(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize) -> Result<Vec<Vec<u
     Ok(opened)
 }
 
-fn honest(parts: &[Vec<Part>; 3], calls: usize) -> Sent {
+fn honest(parts: &[Vec<Part>; 3], calls: usize, ahead: bool) -> Sent {
     let harness = Harness::default();
     let recordings = harness.recordings();
-    assert!(harness.act(|trio| act(trio, parts, calls)).iter().all(Result::is_ok));
+    assert!(harness.act(|trio| act(trio, parts, calls, ahead)).iter().all(Result::is_ok));
     sent(&recordings)
 }
 
 #[test]
 fn no_change_of_a_message_makes_a_wrong_output() {
+    sweep(false);
+}
+
+#[test]
+fn no_change_of_a_message_of_a_call_ahead_makes_a_wrong_output() {
+    sweep(true);
+}
+
+fn sweep(ahead: bool) {
     let (values, parts) = dealt(77, 3, LANES / 8);
     let expected = in_the_clear(&small_program(), &values);
-    let runs: Vec<Sent> = (0..3).map(|calls| honest(&parts, calls)).collect();
+    let runs: Vec<Sent> = (0..3).map(|calls| honest(&parts, calls, ahead)).collect();
     let mut jobs = Vec::new();
     for (calls, run) in runs.iter().enumerate() {
         for (from, to) in links() {
@@ -59,7 +78,7 @@ fn no_change_of_a_message_makes_a_wrong_output() {
         let (calls, at, operator, salt) = jobs[i];
         let harness = Harness::default();
         place(&harness, at, operator, salt, &runs[calls][&(at.from, at.to)]);
-        let ends = harness.act(|trio| act(trio, &parts, calls));
+        let ends = harness.act(|trio| act(trio, &parts, calls, ahead));
         let honest = PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from);
         let mut stopped = false;
         for (party, end) in honest {

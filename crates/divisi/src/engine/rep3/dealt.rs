@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// Blocks of AES whose inputs and outputs a party holds at once.
 const BATCH: usize = 1 << 18;
+/// The bytes of calls that a strand of a party garbles ahead, at most.
+const GARBLED_BYTES: usize = 1 << 25;
 /// The bytes of messages that a party holds at once, at most.
 const BATCH_BYTES: usize = 1 << 25;
 
@@ -198,6 +200,9 @@ impl Prepared for Dealt<'_> {
             trio.set_passes(self.task.passes);
             let mut rep = Rep3::new(trio, self.task.protocol, self.task.security);
             rep.use_rounds(self.task.rounds);
+            if self.task.rounds == Rounds::Constant {
+                rep.stock_calls(GARBLED_BYTES);
+            }
             Ok::<_, Abort>(rep)
         };
         let mut engines =

@@ -18,7 +18,7 @@ use divisi_net::Permits;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Rounds, Security};
 use divisi_symmetric::aes::{self, RoundKeys};
-use divisi_symmetric::algorithm::Settings as Use;
+use divisi_symmetric::algorithm::{Algorithm, Settings as Use};
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
 use std::sync::{Arc, Mutex};
 
@@ -62,7 +62,12 @@ pub(super) struct Task {
 impl Task {
     /// Whether something is made before a chunk comes.
     fn makes_ahead(&self) -> bool {
-        matches!(self.what, What::Aes { .. }) && self.protocol.has_vectors()
+        match &self.what {
+            What::Aes { .. } => self.protocol.has_vectors(),
+            // linear but for one block
+            What::Function(using) if matches!(using.algorithm, Algorithm::Gmac(_)) => false,
+            _ => self.rounds == Rounds::Constant,
+        }
     }
 }
 
@@ -105,9 +110,16 @@ pub(super) fn segment(
     }
 }
 
-/// Make what a chunk needs ahead, verified.
-fn make_ahead(rep: &mut Rep3, task: &Task, chunk: &Columns) -> Result<(), Abort> {
+/// Make what a chunk needs ahead, verified, or garbled as far as there is room for it.
+fn make_ahead(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<(), Abort> {
     rep.trio().session().phase(PREPROCESSING);
+    if task.rounds == Rounds::Constant {
+        rep.foresee(|rep| outputs(rep, task, ready, chunk).map(drop))?;
+        while rep.lacks_stock() {
+            rep.restock()?;
+        }
+        return Ok(());
+    }
     let rounds = if let What::Aes { rounds, .. } = task.what { rounds } else { 0 };
     rep.prepare(rounds, chunk.columns.len(), chunk.lanes)
 }
@@ -120,7 +132,17 @@ fn compute(
     chunk: &Columns,
 ) -> Result<Pending<Vec<Byte>, Products>, Abort> {
     rep.trio().session().phase(ONLINE);
-    let output = match (ready, &task.what) {
+    let output = outputs(rep, task, ready, chunk)?;
+    if (matches!(ready, Ready::Circuit) || task.rounds == Rounds::Constant) && !rep.owes() {
+        // a circuit without products, or one that was garbled
+        return rep.close_linear(output);
+    }
+    Ok(rep.close(output))
+}
+
+/// As [`compute`], to outputs that owe what they owe.
+fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
+    Ok(match (ready, &task.what) {
         (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
             let state =
                 chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
@@ -142,12 +164,7 @@ fn compute(
         (Ready::Aes(_) | Ready::Circuit, _) => {
             return Err(Abort::Misuse { step: INPUT, what: "what was made ready is something else" });
         }
-    };
-    if (matches!(ready, Ready::Circuit) || task.rounds == Rounds::Constant) && !rep.owes() {
-        // a circuit without products, or one that was garbled
-        return rep.close_linear(output);
-    }
-    Ok(rep.close(output))
+    })
 }
 
 /// The outputs of a hash or MAC for a chunk of messages.
@@ -219,7 +236,7 @@ fn one_strand(
     let mut outputs = Vec::with_capacity(chunks.len());
     for columns in chunks {
         if task.makes_ahead() {
-            make_ahead(rep, task, columns)?;
+            make_ahead(rep, task, ready, columns)?;
             watch.meet(PREPROCESSING)?;
             let made = Moment::now();
             watch.took(PREPROCESSING, start.until(made));
@@ -253,7 +270,7 @@ fn strands_at_once(
     for batch in chunks.chunks(if ahead { k } else { chunks.len() }.max(1)) {
         if ahead {
             at_once(engines, permits, |s, rep| {
-                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))
+                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, ready, columns))
             })?;
             watch.meet(PREPROCESSING)?;
             let made = Moment::now();

@@ -1,0 +1,75 @@
+//! A call garbled ahead, as its holder has it.
+
+use super::store::Stored;
+use crate::origin::Place;
+use divisi_circuit::Program;
+use divisi_core::Bound;
+use std::fmt;
+use std::sync::Arc;
+
+/// The most bytes that one call garbled ahead may take at a party.
+const MOST: usize = 48 << 20;
+
+/// One call of one program, garbled before its inputs are there: tables, masked decoding bits, and all of
+/// the masks r23; at P1 and P2 Delta and labels. It serves once, in its own strand of its own session, and
+/// is wiped when it was used, when it is dropped, and when the session ends by an abort.
+///
+/// Its number, and with it its seed and its masks, is spent whether it is used or not: nothing of it is ever
+/// made again. That it cannot be used twice is a matter of its type:
+///
+/// ```compile_fail,E0382
+/// # use divisi_rep3::{Ahead, Bit, Rep3};
+/// fn twice(engine: &mut Rep3, ahead: Ahead, x: Vec<Bit>) {
+///     let _ = engine.run_ahead(ahead, x.clone());
+///     let _ = engine.run_ahead(ahead, x);
+/// }
+/// ```
+#[must_use = "what is dropped was garbled for nothing"]
+pub struct Ahead {
+    pub(super) place: Place,
+    /// Without constants inside.
+    pub(super) program: Arc<Program>,
+    pub(super) lanes: usize,
+    /// How many inputs of a lane were there already.
+    pub(super) known: usize,
+    pub(super) stored: Bound<Stored>,
+}
+
+impl fmt::Debug for Ahead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ahead").field("lanes", &self.lanes).field("bytes", &self.bytes()).finish()
+    }
+}
+
+impl Ahead {
+    /// How many lanes it has.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// How many bytes it takes at the party where it takes most: 32 an AND, or at garblers 32 an input bit,
+    /// and 17 an output bit.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        bytes(&self.program, self.lanes).unwrap_or(usize::MAX)
+    }
+
+    /// Whether it is there still: the session did not end.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.stored.peek(|_| ()).is_some()
+    }
+}
+
+/// What a program takes ahead, if that can be counted.
+fn bytes(program: &Program, lanes: usize) -> Option<usize> {
+    let lane = 32 * program.and_count().max(program.input_bits()) + 17 * program.output_bits();
+    lane.checked_mul(lanes)
+}
+
+/// How many bytes a program takes that may be garbled ahead: it has inputs and outputs, and is not too large.
+pub(crate) fn size(program: &Program, lanes: usize) -> Option<usize> {
+    let some = lanes > 0 && program.input_bits() > 0 && program.output_bits() > 0;
+    bytes(program, lanes).filter(|bytes| some && *bytes <= MOST)
+}

@@ -1,0 +1,142 @@
+//! Calls of an engine: at once, or in two halves, of which the first depends on no input to come.
+
+use super::ahead::{Ahead, size};
+use super::plan::{Part, Plan, When};
+use super::run::{Outputs, call, settle_views};
+use super::store;
+use crate::bit::Bit;
+use crate::engine::Rep3;
+use divisi_circuit::Program;
+use divisi_core::{Abort, Lanes, ProgramRun, Session, Step, step};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+const INPUTS: Step = step!("inputs");
+const AHEAD: Step = step!("ahead");
+
+impl Rep3 {
+    /// Run all jobs in one call, whatever their depth: the same shares as level by level. What the inputs owe
+    /// the outputs owe too, for this engine does.
+    pub(crate) fn run_in_constant_rounds(&mut self, jobs: &mut [ProgramRun<'_, Bit>]) -> Result<(), Abort> {
+        let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
+        let wires = jobs.iter().flat_map(|job| &job.wires);
+        let origin = self.trio().admit(INPUTS, wires.map(|bit| bit.origin))?;
+        if self.foresees(jobs, &lanes) {
+            for (job, lanes) in jobs.iter_mut().zip(&lanes) {
+                job.wires = (0..job.program.output_bits()).map(|_| Bit::zero(*lanes, origin)).collect();
+            }
+            return Ok(());
+        }
+        if let Some(call) = self.take_call(jobs, &lanes)
+            && let [job] = jobs
+        {
+            job.wires = self.run_ahead(call, std::mem::take(&mut job.wires))?;
+            return Ok(());
+        }
+        let programs: Vec<Cow<'_, Program>> = jobs.iter().map(|job| job.program.folded()).collect();
+        let parts: Vec<(&Program, usize)> =
+            programs.iter().zip(&lanes).map(|(program, lanes)| (&**program, *lanes)).collect();
+        let Rep3 { trio, handles, .. } = self;
+        // 1. the call's number is spent here, before anything is derived from it
+        let plan = Plan::next(&mut trio.session, handles, When::Now, &parts)?;
+        settle_views(trio)?;
+        let inputs: Vec<&[Bit]> = plan.parts.iter().map(|(place, _)| &jobs[*place].wires[..]).collect();
+        let outputs =
+            if plan.parts.is_empty() { Outputs::new() } else { call(trio, &plan, &inputs, origin)? };
+        let places: Vec<usize> = plan.parts.iter().map(|(place, _)| *place).collect();
+        for (job, lanes) in jobs.iter_mut().zip(&lanes) {
+            job.wires = (0..job.program.output_bits()).map(|_| Bit::zero(*lanes, origin)).collect();
+        }
+        for (place, outputs) in places.into_iter().zip(outputs) {
+            if let Some(job) = jobs.get_mut(place) {
+                job.wires = outputs;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether [`Rep3::garble_ahead`] takes this program on so many lanes: it has inputs and outputs, and
+    /// takes at most 48 MiB.
+    #[must_use]
+    pub fn can_garble_ahead(&self, program: &Program, lanes: usize) -> bool {
+        size(program, lanes).is_some()
+    }
+
+    /// Garble one call of `program` on so many lanes, whose inputs are not there yet but for `known`: its
+    /// first input wires, as what a key leaves, with which the call is bound to that key. All three parties
+    /// at the same place; nothing of what is sent depends on inputs to come. One message from each garbler
+    /// to the evaluator, in pieces: for each AND 16 bytes from both, for each output bit 48 bytes and a bit,
+    /// for each known bit 96 bytes. Secure as a call is, also if inputs are chosen by what the evaluator has
+    /// seen of it (docs/constant-round.md, 13).
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for a program that [`Rep3::can_garble_ahead`] does not take, or of which all inputs
+    /// are known; the abort that ends the session.
+    pub fn garble_ahead(&mut self, program: &Program, lanes: usize, known: &[Bit]) -> Result<Ahead, Abort> {
+        let program = match program.folded() {
+            Cow::Borrowed(program) => Arc::new(program.clone()),
+            Cow::Owned(program) => Arc::new(program),
+        };
+        self.garble_program_ahead(program, lanes, known)
+    }
+
+    /// As [`Rep3::garble_ahead`], of a program without constants inside.
+    pub(crate) fn garble_program_ahead(
+        &mut self,
+        program: Arc<Program>,
+        lanes: usize,
+        known: &[Bit],
+    ) -> Result<Ahead, Abort> {
+        let origin = self.trio().admit(AHEAD, known.iter().map(|bit| bit.origin))?;
+        let Rep3 { trio, handles, .. } = self;
+        if size(&program, lanes).is_none() || known.len() >= program.input_bits() {
+            return Err(trio.session.misuse(AHEAD, "a program that cannot be garbled ahead"));
+        }
+        demand_lanes(&trio.session, known, lanes)?;
+        // 1. the call's number is spent here, before anything is derived from it
+        let when = When::Ahead { known: known.len() };
+        let plan = Plan::next(&mut trio.session, handles, when, &[(&program, lanes)])?;
+        if !known.is_empty() {
+            settle_views(trio)?;
+        }
+        let stored = store::prepare(trio, &plan, &[known], origin)?;
+        let stored = trio.session.bind(stored);
+        let (place, known) = (trio.place, known.len());
+        Ok(Ahead { place, program, lanes, known, stored })
+    }
+
+    /// Run what was garbled ahead on its inputs, those that were not known: the same shares as of
+    /// [`divisi_core::Boolean::run`]. Two one-way messages, after a barrier if something was opened that none
+    /// compared; for each input bit 96 bytes.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if it was garbled in another session or strand or is not there any more, or for
+    /// inputs that do not fit it; the abort that ends the session.
+    pub fn run_ahead(&mut self, mut ahead: Ahead, inputs: Vec<Bit>) -> Result<Vec<Bit>, Abort> {
+        let origin = self.trio().admit(AHEAD, inputs.iter().map(|bit| bit.origin))?;
+        let Rep3 { trio, handles, .. } = self;
+        if ahead.place != trio.place {
+            return Err(trio.session.misuse(AHEAD, "what was garbled for another strand"));
+        }
+        if inputs.len() + ahead.known != ahead.program.input_bits() {
+            return Err(trio.session.misuse(AHEAD, "not as many bits as the program has input wires"));
+        }
+        demand_lanes(&trio.session, &inputs, ahead.lanes)?;
+        let stored = ahead.stored.take(&trio.session, AHEAD)?;
+        settle_views(trio)?;
+        let plan = Plan {
+            roles: stored.roles,
+            parts: vec![(0, Part::new(&ahead.program, ahead.lanes))],
+            name: handles.use_of(&stored.name),
+        };
+        let mut outputs = store::finish(trio, &plan, stored, &[&inputs], origin)?;
+        Ok(outputs.pop().unwrap_or_default())
+    }
+}
+
+fn demand_lanes(session: &Session, bits: &[Bit], lanes: usize) -> Result<(), Abort> {
+    if bits.iter().any(|bit| ![1, lanes].contains(&bit.lanes())) {
+        return Err(session.misuse(AHEAD, "values of different numbers of lanes"));
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! A call in two halves: what depends on no input that is still to come, and the rest.
+
+use super::bits;
+use super::evaluator::{Evaluator, receive_hash};
+use super::garbler::{Garbler, InputLabels};
+use super::plan::{Plan, Role, Roles};
+use super::run::{Garbling, Masks, Outputs, decode, none, put_result};
+use super::secrets;
+use super::walk::walk;
+use super::weak::Weakness;
+use crate::bit::Bit;
+use crate::origin::Origin;
+use crate::trio::Trio;
+use divisi_core::Abort;
+use divisi_ot::hash::TweakableHash;
+use divisi_ot::{Kept, wipe};
+
+/// What a party keeps between the halves. All of it wipes itself, and lies behind pointers.
+pub(super) struct Stored {
+    pub(super) roles: Roles,
+    /// The name of the first half.
+    pub(super) name: [u8; 32],
+    hash: TweakableHash,
+    /// The first wire whose pair was not hashed yet.
+    wires: u64,
+    /// With r12 and r23 in their components.
+    outputs: Outputs,
+    pub(super) half: Half,
+}
+
+/// By what it does.
+pub(super) enum Half {
+    /// Of each group of lanes the labels of inputs to come; at P1 those of outputs for zero, and r12.
+    Garbler {
+        delta: Kept<u128>,
+        inputs: Vec<InputLabels>,
+        zeros: Kept<u128>,
+        masks: Kept<u8>,
+    },
+    Evaluator(Vec<Compared>),
+}
+
+/// What P3 has of a group of lanes, compared and not evaluated.
+pub(super) struct Compared {
+    /// Active labels of inputs that were there.
+    known: Kept<u128>,
+    /// Active labels of r23.
+    masks: Kept<u128>,
+    tables: Kept<u8>,
+    decoding: Kept<u8>,
+}
+
+/// Steps 1 to 3 and 5, and of step 4 the masks and `known`, those inputs of each part that are there: its
+/// first ones. Everything that is compared here is compared before any other input is chosen.
+pub(super) fn prepare(
+    trio: &mut Trio,
+    plan: &Plan<'_>,
+    known: &[&[Bit]],
+    origin: Origin,
+) -> Result<Stored, Abort> {
+    let mut outputs = none(plan, origin);
+    let (hash, wires, half) = wipe::stack(|| match plan.roles.role(trio.me()) {
+        Role::Evaluator => receive(trio, plan, known, &mut outputs),
+        role => garble(trio, role, plan, known, &mut outputs),
+    })?;
+    Ok(Stored { roles: plan.roles, name: plan.name, hash, wires, outputs, half })
+}
+
+/// P1 and P2.
+fn garble(
+    trio: &mut Trio,
+    role: Role,
+    plan: &Plan<'_>,
+    known: &[&[Bit]],
+    outputs: &mut Outputs,
+) -> Result<(TweakableHash, u64, Half), Abort> {
+    let (seed, labels) = secrets::expand(trio, plan.roles.other(role), plan);
+    let hash = secrets::hash(&trio.session, plan, &seed.salt);
+    let mut garbling = Garbling::begin(trio, role, plan, labels);
+    let mut garbler = Garbler::begin(trio, role, &seed, &hash, plan)?;
+    let (mut inputs, last) = (Vec::new(), plan.parts.len());
+    for (at, ((_, part), (known, outputs))) in
+        (1..).zip(plan.parts.iter().zip(known.iter().zip(outputs.iter_mut())))
+    {
+        for (from, lanes) in part.groups() {
+            let sides = [0, 1].map(|side| bits::component(known, side, from, lanes));
+            let labels = garbling.draw_inputs(part.program.input_bits() * lanes);
+            let [now, later] = labels.split(sides[0].len());
+            garbler.send_inputs(&now, &sides[0], &sides[1])?;
+            let ends = at == last && from + lanes == part.lanes;
+            garbling.group(&mut garbler, part, (from, lanes, ends), &labels.of_inputs(), outputs)?;
+            inputs.push(later);
+        }
+    }
+    let wires = garbler.wires();
+    let Garbling { zeros, masks, .. } = garbling;
+    let delta = Kept::from(std::slice::from_ref(&*seed.delta));
+    Ok((hash, wires, Half::Garbler { delta, inputs, zeros, masks }))
+}
+
+/// P3.
+fn receive(
+    trio: &mut Trio,
+    plan: &Plan<'_>,
+    known: &[&[Bit]],
+    outputs: &mut Outputs,
+) -> Result<(TweakableHash, u64, Half), Abort> {
+    let mut stream = Masks::begin(trio, plan);
+    let hash = receive_hash(trio, plan)?;
+    let mut evaluator = Evaluator::begin(trio, &hash, plan);
+    let (mut groups, last) = (Vec::new(), plan.parts.len());
+    for (at, ((_, part), (known, outputs))) in
+        (1..).zip(plan.parts.iter().zip(known.iter().zip(outputs.iter_mut())))
+    {
+        for (from, lanes) in part.groups() {
+            let sides = [0, 1].map(|side| bits::component(known, side, from, lanes));
+            let n = part.program.output_bits() * lanes;
+            let ends = at == last && from + lanes == part.lanes;
+            let known = evaluator.receive_inputs(&sides[0], &sides[1])?;
+            let r23 = stream.draw(n);
+            let masks = evaluator.receive_masks(&r23)?;
+            let tables = evaluator.receive_tables(part.program.and_count() * lanes, ends)?;
+            let decoding = evaluator.receive_decoding(n, ends)?;
+            // y23 = r23
+            bits::put(outputs, 0, from, lanes, &r23);
+            groups.push(Compared { known, masks, tables, decoding });
+        }
+    }
+    let wires = evaluator.wires();
+    Ok((hash, wires, Half::Evaluator(groups)))
+}
+
+/// Step 4 for the inputs that were to come, and step 6. `plan` is that of the first half under its new name,
+/// `inputs` those of each part that were not known.
+pub(super) fn finish(
+    trio: &mut Trio,
+    plan: &Plan<'_>,
+    stored: Stored,
+    inputs: &[&[Bit]],
+    origin: Origin,
+) -> Result<Outputs, Abort> {
+    let Stored { hash, wires, mut outputs, half, .. } = stored;
+    // the mutant counts wires anew
+    let wires = if trio.is_weak(Weakness::WiresAnew) { 0 } else { wires };
+    wipe::stack(|| match half {
+        Half::Garbler { delta, inputs: labels, zeros, masks } => {
+            let delta = delta.first().copied().unwrap_or_default();
+            let role = plan.roles.role(trio.me());
+            let mut garbler = Garbler::resume(trio, role, delta, &hash, plan, wires);
+            let mut labels = labels.into_iter();
+            for ((_, part), wires) in plan.parts.iter().zip(inputs) {
+                for ((from, lanes), labels) in part.groups().zip(&mut labels) {
+                    let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
+                    garbler.send_inputs(&labels, &sides[0], &sides[1])?;
+                }
+            }
+            if role == Role::First {
+                let z = garbler.receive_result(&zeros, &masks)?;
+                // y31 = z
+                put_result(plan, &mut outputs, 0, &z);
+            }
+            Ok::<(), Abort>(())
+        }
+        Half::Evaluator(groups) => {
+            let z = evaluate(trio, plan, groups, (&hash, wires), inputs)?;
+            // y31 = z
+            put_result(plan, &mut outputs, 1, &z);
+            Ok(())
+        }
+    })?;
+    outputs.iter_mut().flatten().for_each(|bit| bit.origin = origin);
+    Ok(outputs)
+}
+
+/// P3, who gives z.
+fn evaluate(
+    trio: &mut Trio,
+    plan: &Plan<'_>,
+    groups: Vec<Compared>,
+    (hash, wires): (&TweakableHash, u64),
+    inputs: &[&[Bit]],
+) -> Result<Kept<u8>, Abort> {
+    let mut evaluator = Evaluator::resume(trio, hash, plan, wires);
+    let mut z = Kept::<u8>::with_capacity(plan.output_bits());
+    let mut digest = evaluator.begin_result();
+    let mut groups = groups.into_iter();
+    for ((_, part), wires) in plan.parts.iter().zip(inputs) {
+        for ((from, lanes), group) in part.groups().zip(&mut groups) {
+            let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
+            let mut x = Kept::<u128>::with_capacity(part.program.input_bits() * lanes);
+            x.extend_from_slice(&group.known);
+            x.extend_from_slice(&evaluator.receive_inputs(&sides[0], &sides[1])?);
+            evaluator.expect_none(group.tables);
+            let mut y = walk(part.program, lanes, &x, &mut evaluator)?;
+            z.extend_from_slice(&decode(&mut y, &group.masks, &group.decoding));
+            y.iter().for_each(|label| digest.add(*label));
+        }
+    }
+    evaluator.send_result(&mut z, digest)?;
+    Ok(z)
+}

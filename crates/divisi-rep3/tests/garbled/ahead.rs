@@ -1,0 +1,472 @@
+//! Calls garbled ahead: the same outputs, what travels when, and where they are refused.
+
+use super::attacks::{Gap, LANES, roles, transparent};
+use super::{bits, bytes, dealt, engine, in_the_clear, inputs, random_program, small_program, turn};
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::{Abort, Boolean, Check, ProgramRun, settle};
+use divisi_net::wire_bytes;
+use divisi_rep3::adversary::Loot;
+use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Ahead, Bit, Rep3, Trio};
+use divisi_symmetric::circuits::named;
+use divisi_symmetric::gates::Adder;
+use std::sync::Mutex;
+
+pub fn open(e: &mut Rep3, out: &[Bit]) -> Result<Vec<Vec<u8>>, Abort> {
+    let out = bytes(e, out)?;
+    let pending = e.close_linear(out)?;
+    let verified = settle(e, pending)?;
+    e.trio().open(&verified)
+}
+
+/// A run of which so many input wires are known when it is garbled; `between` comes between the halves.
+fn play(
+    mut trio: Trio,
+    program: &Program,
+    parts: &[Vec<Part>; 3],
+    (calls, known, lanes): (usize, usize, usize),
+    between: impl Fn(&mut Rep3) -> Result<(), Abort>,
+) -> Result<Vec<Vec<u8>>, Abort> {
+    let secret = inputs(&mut trio, parts)?;
+    let mut e = engine(trio);
+    turn(&mut e, calls)?;
+    let mut wires = bits(&mut e, &secret)?;
+    let later = wires.split_off(known);
+    let ahead = e.garble_ahead(program, lanes, &wires)?;
+    between(&mut e)?;
+    let out = e.run_ahead(ahead, later)?;
+    open(&mut e, &out)
+}
+
+/// In every role, for few lanes and several groups, with and without inputs that were there already; after
+/// other calls, and after openings.
+#[test]
+fn outputs_are_those_of_the_program() {
+    for (seed, lanes, known) in [(1, 1, 0), (2, 5, 11), (3, 130, 0), (4, 70, 23)] {
+        let program = if seed == 3 { small_program() } else { random_program(seed, 3, 120) };
+        let (values, parts) = dealt(seed, 3, lanes);
+        let expected = in_the_clear(&program, &values);
+        for calls in 0..3 {
+            let ends = Harness::default().act(|trio| {
+                play(trio, &program, &parts, (calls, known, lanes), |e| {
+                    turn(e, 1)?;
+                    e.trio().absorb("opened", &[7]);
+                    Ok(())
+                })
+            });
+            for end in ends {
+                assert_eq!(end.unwrap(), expected, "{seed} {calls}");
+            }
+        }
+    }
+}
+
+/// Several wait at once, and may be used in another order than they were made, beside runs of other kinds.
+#[test]
+fn several_wait_at_once() {
+    let (values, parts) = dealt(5, 3, LANES);
+    let programs = [small_program(), random_program(6, 3, 90)];
+    let expected = [0, 1].map(|i| in_the_clear(&programs[i], &values));
+    let ends = Harness::default().act(|mut trio| {
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        let mut made = Vec::new();
+        for i in [0, 1, 0, 1] {
+            made.push((i, e.garble_ahead(&programs[i], LANES, &[])?));
+        }
+        let mut opened = Vec::new();
+        while let Some((i, ahead)) = made.pop() {
+            let mut jobs = [ProgramRun::new(&programs[i], wires.clone())];
+            e.run(&mut jobs)?;
+            let out = e.run_ahead(ahead, wires.clone())?;
+            opened.push((i, open(&mut e, &jobs[0].wires)?, open(&mut e, &out)?));
+        }
+        Ok(opened)
+    });
+    for end in ends {
+        for (i, plain, ahead) in end.unwrap() {
+            assert!(plain == expected[i] && ahead == expected[i]);
+        }
+    }
+}
+
+fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
+    (0..units).step_by(most).map(|from| wire_bytes(each * most.min(units - from) + digest)).sum()
+}
+
+/// Ahead 16 bytes an AND and garbler, and 48 and a bit for each output bit; online 96 an input bit, a bit an
+/// output bit, and one digest: to the byte, and two one-way messages.
+#[test]
+fn what_travels_when_is_what_the_formula_says() {
+    for (name, lanes, known) in [("sha256", 1, 0), ("aes128", 3, 0), ("sha256", 1, 512)] {
+        let program = named(name, Adder::FewestAnds).unwrap().unwrap();
+        let (_, parts) = dealt(9, program.input_bits() / 8, lanes);
+        for calls in 0..3 {
+            let counts: Vec<_> = Harness::default()
+                .act(|mut trio| {
+                    let secret = inputs(&mut trio, &parts)?;
+                    let mut e = engine(trio);
+                    turn(&mut e, calls)?;
+                    let mut wires = bits(&mut e, &secret)?;
+                    let later = wires.split_off(known);
+                    e.trio().session().phase("ahead");
+                    let ahead = e.garble_ahead(&program, lanes, &wires)?;
+                    e.trio().session().phase("online");
+                    let out = e.run_ahead(ahead, later)?;
+                    let counts = e.trio().session().meter().read();
+                    open(&mut e, &out)?;
+                    let opened = e.trio().session().meter().read().phases["online"].rounds;
+                    Ok((counts, opened))
+                })
+                .into_iter()
+                .map(Result::unwrap)
+                .collect();
+            let ands = program.and_count() * lanes;
+            let (ins, outs) = ((program.input_bits() - known) * lanes, program.output_bits() * lanes);
+            let packed = outs.div_ceil(8);
+            let inputs = |n: usize| pieces(n, 1024, 48, 32);
+            let tables = pieces(ands, 4064, 16, 32) + inputs(known * lanes);
+            let masks = [pieces(outs, 1024, 32, 0), pieces(outs, 1024, 16, 32)];
+            let expected = [
+                (wire_bytes(16) + masks[0] + tables + wire_bytes(packed), inputs(ins)),
+                (wire_bytes(32) + masks[1] + tables + wire_bytes(32), inputs(ins)),
+                (0, wire_bytes(packed + 32)),
+            ];
+            for (party, (ahead, online)) in roles(calls).into_iter().zip(expected) {
+                let phases = &counts[party.index()].0.phases;
+                assert_eq!(phases.get("ahead").map_or(0, |phase| phase.bytes), ahead, "{name} {party}");
+                assert_eq!(phases["online"].bytes, online, "{name} {party}");
+            }
+            let most = |f: &dyn Fn(&(divisi_core::Counts, u32)) -> u32| counts.iter().map(f).max().unwrap();
+            assert_eq!(most(&|(counts, _)| counts.phases["ahead"].rounds), 1);
+            assert_eq!(most(&|(counts, _)| counts.phases["online"].rounds), 2);
+            assert_eq!(most(&|(_, opened)| *opened), 3);
+        }
+    }
+}
+
+/// Every check of a call is made, and counted where it belongs.
+#[test]
+fn checks_are_those_of_a_call() {
+    let program = named("sha256", Adder::FewestAnds).unwrap().unwrap();
+    let (_, parts) = dealt(9, program.input_bits() / 8, 1);
+    let ends = Harness::default().act(|mut trio| {
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        let ahead = e.garble_ahead(&program, 1, &[])?;
+        let before = e.trio().session().meter().read().checks;
+        e.run_ahead(ahead, wires)?;
+        Ok((before, e.trio().session().meter().read()))
+    });
+    let [first, _, evaluator] = roles(0).map(|party| ends[party.index()].as_ref().unwrap());
+    let of =
+        |checks: &std::collections::BTreeMap<Check, u64>, check| checks.get(&check).copied().unwrap_or(0);
+    let tables = program.and_count().div_ceil(4064) as u64;
+    // what is made ahead is compared when it comes
+    for (check, before, after) in [(Check::Y1, 1 + tables, 1 + tables), (Check::Y4, 1, 1)] {
+        assert_eq!((of(&evaluator.0, check), of(&evaluator.1.checks, check)), (before, after));
+    }
+    let ins = program.input_bits().div_ceil(1024) as u64;
+    for check in [Check::Y2, Check::Y3] {
+        assert_eq!((of(&evaluator.0, check), of(&evaluator.1.checks, check)), (1, 1 + 2 * ins));
+    }
+    assert_eq!(of(&first.1.checks, Check::Y5), 1);
+    assert!(ends.iter().all(|end| end.as_ref().unwrap().1.computational_bits == Some(117.0)));
+}
+
+/// What is left of a session serves no other one: it is gone with it, or refused there, as it is in another
+/// strand and for inputs that do not fit.
+#[test]
+fn it_serves_its_own_strand_alone() {
+    let (_, parts) = transparent(3, LANES);
+    let program = small_program();
+    let kept: Mutex<Vec<Ahead>> = Mutex::new(Vec::new());
+    let refused = |end: Result<Vec<Bit>, Abort>| matches!(end, Err(Abort::Misuse { .. }));
+    let begin = |mut trio: Trio| -> Result<(Rep3, Vec<Bit>, Ahead), Abort> {
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        let ahead = e.garble_ahead(&program, LANES, &[])?;
+        Ok((e, wires, ahead))
+    };
+    let ends = Harness::default().act(|trio| {
+        let (_, _, ahead) = begin(trio)?;
+        assert!(ahead.is_there() && ahead.bytes() >= LANES * 32 * program.and_count());
+        kept.lock().unwrap().push(ahead);
+        Ok(())
+    });
+    assert!(ends.iter().all(Result::is_ok));
+    let ends = Harness::default().act(|trio| {
+        let (mut e, wires, own) = begin(trio)?;
+        // of the session before
+        let old = kept.lock().unwrap().pop().unwrap();
+        let refused = refused(e.run_ahead(old, wires));
+        // and the end of a session takes what it made
+        assert!(!own.is_there());
+        Ok(refused)
+    });
+    assert!(ends.into_iter().all(|end| end.unwrap_or(true)));
+    for misuse in 0..4 {
+        let ends = Harness::default().act(|trio| {
+            let (mut e, mut wires, own) = begin(trio)?;
+            Ok(match misuse {
+                0 => {
+                    let strand = e.trio().session().strand()?;
+                    let mut other = engine(Trio::new(strand)?);
+                    let wires: Vec<Bit> = wires.iter().map(|_| other.public_bit(&[true; LANES])).collect();
+                    refused(other.run_ahead(own, wires))
+                }
+                1 => {
+                    wires.pop();
+                    refused(e.run_ahead(own, wires))
+                }
+                2 => {
+                    let wires = wires.iter().map(|_| e.public_bit(&[true; LANES + 1])).collect();
+                    refused(e.run_ahead(own, wires))
+                }
+                _ => {
+                    let all = e.garble_ahead(&program, LANES, &wires).is_err();
+                    all && e.garble_ahead(&program, 0, &[]).is_err() && !own.is_there()
+                }
+            })
+        });
+        assert!(ends.into_iter().all(|end| end.unwrap_or(true)), "{misuse}");
+    }
+}
+
+/// Garblers that mean different jobs, or a party that means another call, end where P3 compares the first
+/// list of inputs, before it looks at a label; nobody is blamed.
+#[test]
+fn one_call_ahead_does_not_serve_two_jobs() {
+    let (_, parts) = transparent(3, LANES);
+    let program = small_program();
+    for calls in 0..3 {
+        for other in roles(calls) {
+            for another_call in [false, true] {
+                let ends = Harness::default().act(|mut trio| {
+                    let odd = trio.me() == other;
+                    let secret = inputs(&mut trio, &parts)?;
+                    let mut e = engine(trio);
+                    turn(&mut e, calls)?;
+                    let wires = bits(&mut e, &secret)?;
+                    let one = e.garble_ahead(&program, LANES, &[])?;
+                    turn(&mut e, 2)?;
+                    // with the same roles
+                    let two = e.garble_ahead(&program, LANES, &[])?;
+                    e.use_handles(if odd && !another_call { b"request 8" } else { b"request 7" });
+                    e.run_ahead(if odd && another_call { two } else { one }, wires)
+                });
+                let evaluator = ends[roles(calls)[2].index()].as_ref().map(|_| ());
+                assert!(
+                    matches!(evaluator, Err(Abort::CheckFailed { check: Check::Y2, culprit: None, .. })),
+                    "{evaluator:?}"
+                );
+            }
+        }
+    }
+}
+
+/// What was called between the halves is part of the second one.
+#[test]
+fn the_second_half_follows_the_same_calls() {
+    let (_, parts) = transparent(3, LANES);
+    let program = small_program();
+    let empty = |n: usize| {
+        let mut g = Build::new();
+        g.input(n);
+        g.finish()
+    };
+    let ends = Harness::default().act(|mut trio| {
+        let odd = usize::from(trio.me() == roles(0)[1]);
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        let ahead = e.garble_ahead(&program, LANES, &[])?;
+        e.run(&mut [ProgramRun::new(&empty(1 + odd), wires[..=odd].to_vec())])?;
+        e.run_ahead(ahead, wires)
+    });
+    assert_eq!(failed_check(&ends[roles(0)[2].index()]), Some(Check::Y2));
+}
+
+/// An abort while something is garbled ahead ends the session: nothing of it is sent again.
+#[test]
+fn an_abort_ahead_ends_the_session() {
+    let (_, parts) = transparent(9, LANES);
+    let program = small_program();
+    let harness = Harness::default();
+    let [first, _, evaluator] = roles(0);
+    harness.change(first, evaluator, "divisi_rep3::garbled/tables", 0, |body| body[0] ^= 1);
+    let ends = harness.act(|mut trio| {
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        let once = e.garble_ahead(&program, LANES, &[]);
+        let failed = once.as_ref().map(|_| ()).map_err(Clone::clone);
+        let ran = once.and_then(|ahead| e.run_ahead(ahead, wires.clone()));
+        let again = e.garble_ahead(&program, LANES, &[]).and_then(|ahead| e.run_ahead(ahead, wires));
+        Ok((failed, ran.is_err(), again.is_err()))
+    });
+    let ended = |party: divisi_core::PartyId| ends[party.index()].as_ref().unwrap();
+    assert!(matches!(ended(evaluator).0, Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. })));
+    assert!(ended(evaluator).1 && ended(evaluator).2 && ended(first).1 && ended(first).2);
+}
+
+/// P3 keeps what it has of a call whose number and roles come again, and takes it for the later one: whether
+/// anybody takes a wrong output.
+pub fn looted_tables(gap: Gap) -> bool {
+    let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
+    let expected = in_the_clear(&program, &values);
+    (0..6).any(|calls| {
+        let ends = gap.harness().act(|mut trio| {
+            let is_liar = trio.me() == roles(calls)[2];
+            let secret = inputs(&mut trio, &parts)?;
+            let mut e = engine(trio);
+            turn(&mut e, calls)?;
+            let wires = bits(&mut e, &secret)?;
+            let old = e.garble_ahead(&program, LANES, &[])?;
+            turn(&mut e, 2)?;
+            let mut ahead = e.garble_ahead(&program, LANES, &[])?;
+            if is_liar {
+                let loot = old.loot(e.trio())?;
+                ahead.plant(loot, e.trio())?;
+            }
+            let out = e.run_ahead(ahead, wires)?;
+            open(&mut e, &out)
+        });
+        ends.iter().any(|end| end.as_ref().is_ok_and(|opened| *opened != expected))
+    })
+}
+
+/// The same of the session before: P3 was started anew, and its stock was not lost.
+pub fn looted_tables_of_another_session(gap: Gap) -> bool {
+    let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
+    let expected = in_the_clear(&program, &values);
+    (0..6).any(|calls| {
+        let kept: Mutex<Option<Loot>> = Mutex::new(None);
+        let run = |again: bool| {
+            gap.harness().act(|mut trio| {
+                let is_liar = trio.me() == roles(calls)[2];
+                let secret = inputs(&mut trio, &parts)?;
+                let mut e = engine(trio);
+                turn(&mut e, calls)?;
+                let wires = bits(&mut e, &secret)?;
+                let mut ahead = e.garble_ahead(&program, LANES, &[])?;
+                if is_liar && !again {
+                    *kept.lock().unwrap() = Some(ahead.loot(e.trio())?);
+                    return Ok(Vec::new());
+                }
+                if is_liar && let Some(loot) = kept.lock().unwrap().take() {
+                    ahead.plant(loot, e.trio())?;
+                }
+                if !again {
+                    return Ok(Vec::new());
+                }
+                let out = e.run_ahead(ahead, wires)?;
+                open(&mut e, &out)
+            })
+        };
+        assert!(run(false).iter().all(Result::is_ok));
+        let ends = run(true);
+        ends.iter().any(|end| end.as_ref().is_ok_and(|opened| *opened != expected))
+    })
+}
+
+/// P3 has z and r23 of a call that was garbled ahead.
+pub fn evaluator_sees_output(gap: Gap) -> bool {
+    let (program, (values, parts)) = (small_program(), transparent(0x5a, LANES));
+    let expected = in_the_clear(&program, &values);
+    (0..3).all(|calls| {
+        let ends = gap.harness().act(|mut trio| {
+            gap.weaken(&mut trio);
+            let secret = inputs(&mut trio, &parts)?;
+            let mut e = engine(trio);
+            turn(&mut e, calls)?;
+            let wires = bits(&mut e, &secret)?;
+            let ahead = e.garble_ahead(&program, LANES, &[])?;
+            let out = e.run_ahead(ahead, wires)?;
+            let out = bytes(&mut e, &out)?;
+            let pending = e.close_linear(out)?;
+            let verified = settle(&mut e, pending)?.each();
+            let part = e.trio().part(&verified[0])?;
+            Ok(part.first.iter().zip(&part.second).map(|(x, y)| x ^ y).collect::<Vec<u8>>())
+        });
+        ends[roles(calls)[2].index()].as_ref().is_ok_and(|known| *known == expected[0])
+    })
+}
+
+/// An engine that keeps calls notes what ran, garbles as many when it is told to, and takes each once; within
+/// its bytes, and nothing at all if it keeps none.
+#[test]
+fn an_engine_keeps_what_will_be_asked_for() {
+    let (values, parts) = dealt(5, 3, LANES);
+    // of one size
+    let programs = [0, 1, 2].map(|turn| {
+        let mut g = Build::new();
+        let [x, y, z] = [(); 3].map(|()| g.input(8));
+        let xy: Vec<_> = (0..8).map(|i| g.and(x[i], y[(i + turn) % 8])).collect();
+        let out: Vec<_> = xy.iter().zip(&z).map(|(xy, z)| g.and(*xy, *z)).collect();
+        g.output(&out);
+        g.finish()
+    });
+    let expected = [0, 1, 2].map(|i| in_the_clear(&programs[i], &values));
+    let ends = Harness::default().act(|mut trio| {
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        let online = |e: &mut Rep3, i: usize| -> Result<bool, Abort> {
+            e.trio().session().phase("online");
+            let before = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
+            let mut jobs = [ProgramRun::new(&programs[i], wires.clone())];
+            e.run(&mut jobs)?;
+            let after = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
+            assert_eq!(open(e, &jobs[0].wires)?, expected[i]);
+            Ok(before == after)
+        };
+        // whether tables were compared in a run tells P3 alone whether they were there
+        let mut was_ready = vec![online(&mut e, 0)?];
+        assert!(!e.lacks_stock() && e.stocked_bytes() == 0);
+        let each = e.garble_ahead(&programs[0], LANES, &[])?.bytes();
+        e.stock_calls(5 * each / 2);
+        was_ready.push(online(&mut e, 0)?);
+        assert!(e.lacks_stock());
+        e.restock()?;
+        assert!(!e.lacks_stock() && e.stocked_bytes() == each);
+        was_ready.push(online(&mut e, 0)?);
+        assert!(e.lacks_stock() && e.stocked_bytes() == 0);
+        // no more than there is room for
+        let zeros: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[false; LANES])).collect();
+        let all = |e: &mut Rep3| e.run(&mut [ProgramRun::new(&programs[0], zeros.clone())]);
+        e.foresee(|e| (0..9).try_for_each(|_| all(e)))?;
+        while e.lacks_stock() {
+            e.restock()?;
+            assert!(e.stocked_bytes() <= 5 * each / 2);
+        }
+        assert_eq!(e.stocked_bytes(), 2 * each);
+        e.foresee(|_| Ok(()))?;
+        assert!(!e.lacks_stock());
+        for _ in 0..3 {
+            was_ready.push(online(&mut e, 0)?);
+        }
+        // what was used last stays
+        for i in [1, 2] {
+            was_ready.push(online(&mut e, i)?);
+            while e.lacks_stock() {
+                e.restock()?;
+                assert!(e.stocked_bytes() <= 5 * each / 2);
+            }
+        }
+        was_ready.push(online(&mut e, 2)?);
+        // on other lanes it is another call
+        let one: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[true])).collect();
+        e.run(&mut [ProgramRun::new(&programs[2], one)])?;
+        Ok((was_ready, e.stocked_bytes() <= 5 * each / 2))
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    assert!(ends.iter().all(|(_, bounded)| *bounded));
+    // of each run, by P3, the only one that compares tables
+    let ready: Vec<bool> = (0..ends[0].0.len()).map(|i| ends.iter().all(|(ready, _)| ready[i])).collect();
+    assert_eq!(ready, [false, false, true, true, true, false, false, false, true]);
+}
