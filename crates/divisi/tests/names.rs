@@ -11,6 +11,10 @@ use std::path::Path;
 /// Before the name of a type.
 const DEFINE: [&str; 5] = ["pub struct ", "pub enum ", "pub trait ", "pub type ", "pub union "];
 
+/// What stands behind a condition with one of these words is there for tests, with a feature, or stands for
+/// its like on another processor.
+const UNSEEN: [&str; 3] = ["test", "feature", "aarch64"];
+
 /// What a crate's text says.
 #[derive(Default)]
 struct Crate {
@@ -51,8 +55,7 @@ impl Crate {
     fn read(&mut self, text: &str, module: &[String]) {
         let mut before = "";
         for line in text.lines() {
-            let hidden =
-                before.starts_with("#[cfg(") && (before.contains("test") || before.contains("feature"));
+            let hidden = before.starts_with("#[cfg(") && UNSEEN.iter().any(|word| before.contains(word));
             before = line;
             if hidden {
                 let name = line.split("mod ").nth(1).map(name_at);

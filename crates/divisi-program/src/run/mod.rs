@@ -28,7 +28,7 @@ enum Held {
 }
 
 /// What is made before inputs are there, by layer and place: signs of lookups, and garbled circuits.
-pub struct Ahead {
+pub struct MadeAhead {
     signs: VecDeque<Signs>,
     garbled: VecDeque<GarbledInstances>,
 }
@@ -37,7 +37,7 @@ pub struct Ahead {
 ///
 /// # Errors
 /// [`Abort::Misuse`] without gear for garbled circuits; whatever a broken peer causes.
-pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<Ahead, Abort> {
+pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<MadeAhead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
     let (mut signs, mut garbled) = (VecDeque::new(), VecDeque::new());
@@ -71,7 +71,7 @@ pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> R
     mixed.prepare_bits(cost.b2a_bits)?;
     mixed.prepare_products(cost.products)?;
     mixed.gmw().prepare(triples)?;
-    Ok(Ahead { signs, garbled })
+    Ok(MadeAhead { signs, garbled })
 }
 
 /// Run a program. `own` has the entries of each input that is this party's, nothing of the others'; what
@@ -84,7 +84,7 @@ pub fn run(
     code: &Code,
     mixed: &mut Mixed,
     own: &[Option<Entries>],
-    ahead: Ahead,
+    ahead: MadeAhead,
 ) -> Result<Vec<Option<Entries>>, Abort> {
     let first = mixed.session().me().index() == 0;
     let plain = mixed.plain();
@@ -114,7 +114,7 @@ struct Run<'r> {
     /// How often each node is still used.
     left: Vec<usize>,
     held: Vec<Option<Held>>,
-    ahead: Ahead,
+    ahead: MadeAhead,
 }
 
 /// A node that is not what another takes it for; [`crate::lower`] makes none.

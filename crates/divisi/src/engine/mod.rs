@@ -41,7 +41,7 @@ pub use job::{Between, Job, Own, alike};
 pub use measured::{Measured, Moment, Page, Phase, Took};
 pub use rows::Rows;
 pub use settings::EngineSettings;
-pub use together::{Ended, Progress, together, together_seen};
+pub use together::{Ended, ProgressReport, together, together_seen};
 
 use divisi_core::{Abort, Counts, PublicParameters, Session};
 use divisi_rep3::Security;

@@ -23,10 +23,10 @@ impl From<Abort> for Ended {
 }
 
 /// Who is told how much of something long is done, of how much in all.
-pub type Progress<'p> = &'p (dyn Fn(u64, u64) + Sync);
+pub type ProgressReport<'p> = &'p (dyn Fn(u64, u64) + Sync);
 
 /// The first party's watch tells, the others' do not.
-struct Seen<'p>(Option<Progress<'p>>);
+struct Seen<'p>(Option<ProgressReport<'p>>);
 
 impl Watch for Seen<'_> {
     fn meet(&mut self, _: &'static str) -> Result<(), Abort> {
@@ -59,7 +59,7 @@ pub fn together_seen(
     prepared: &dyn Prepared,
     key: &[u8],
     inputs: &Rows,
-    tell: Progress<'_>,
+    tell: ProgressReport<'_>,
 ) -> Result<(Vec<u8>, Counts), Ended> {
     let parties = prepared.parties();
     let count = inputs.count();

@@ -12,7 +12,7 @@ mod outputs;
 mod texts;
 
 pub use digests::Digests;
-pub use outputs::{Lengths, Output, Outputs};
+pub use outputs::{OutputLengths, Outputs, XofOutput};
 pub use texts::{Texts, Thousand};
 
 use super::progress::Progress;

@@ -12,7 +12,7 @@ const MESSAGE: usize = 16;
 
 /// Which lengths outputs have, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lengths {
+pub struct OutputLengths {
     /// The shortest.
     pub least: usize,
     /// The longest.
@@ -21,9 +21,9 @@ pub struct Lengths {
     pub step: usize,
 }
 
-impl Lengths {
+impl OutputLengths {
     /// The length after an output.
-    fn after(self, output: &Output) -> usize {
+    fn after(self, output: &XofOutput) -> usize {
         let many = self.most.saturating_sub(self.least) / self.step.max(1) + 1;
         self.least + usize::from(output.last_bits()) % many * self.step
     }
@@ -39,21 +39,21 @@ pub struct Outputs {
     /// The first message.
     pub start: Vec<u8>,
     /// How long outputs are.
-    pub lengths: Lengths,
+    pub lengths: OutputLengths,
     /// How each thousand ends.
-    pub ends: Vec<Output>,
+    pub ends: Vec<XofOutput>,
 }
 
 /// An output as files have it: its last bits at the high end of the last byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct XofOutput {
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// How many bits they are.
     pub bits: usize,
 }
 
-impl Output {
+impl XofOutput {
     /// Bits of the last byte that are no part of it.
     fn spare(&self) -> usize {
         (8 * self.bytes.len()).saturating_sub(self.bits).min(7)
@@ -83,15 +83,15 @@ impl Outputs {
         if self.customizes { self.one_after_the_other(calls) } else { self.side_by_side(calls) }
     }
 
-    fn first(&self) -> Output {
-        Output { bytes: self.start.clone(), bits: 8 * self.start.len() }
+    fn first(&self) -> XofOutput {
+        XofOutput { bytes: self.start.clone(), bits: 8 * self.start.len() }
     }
 
     /// All thousands at once: a call gives the longest output that a lane asks for, and of a shorter one its
     /// beginning is taken.
     fn side_by_side(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
         let starts = [self.first()].into_iter().chain(self.ends.iter().rev().skip(1).rev().cloned());
-        let mut lanes: Vec<(Output, usize)> = starts
+        let mut lanes: Vec<(XofOutput, usize)> = starts
             .enumerate()
             .map(|(lane, start)| {
                 let bits = if lane == 0 { self.lengths.most } else { self.lengths.after(&start) };
@@ -108,7 +108,7 @@ impl Outputs {
             let answers = calls.call(&job, &inputs)?;
             for ((last, bits), answer) in lanes.iter_mut().zip(answers.iter()) {
                 let bytes = answer.get(..bits.div_ceil(8)).unwrap_or_default().to_vec();
-                *last = Output { bytes, bits: *bits };
+                *last = XofOutput { bytes, bits: *bits };
                 *bits = self.lengths.after(last);
             }
         }
@@ -134,7 +134,7 @@ impl Outputs {
                 let job =
                     Job::Messages(MessagesJob { using, key_bytes: 0, messages: vec![to_be_made(MESSAGE)] });
                 let answers = calls.call(&job, &inputs)?;
-                last = Output { bytes: answers.row(0).to_vec(), bits };
+                last = XofOutput { bytes: answers.row(0).to_vec(), bits };
                 // SHA-3 has the last bits of a string at the low end of its last byte
                 let spare = last.spare();
                 last.bytes.iter_mut().last().into_iter().for_each(|byte| *byte <<= spare);
