@@ -52,7 +52,7 @@ impl Gf128 {
     /// # Panics
     /// If there are more than [`TOGETHER`] tiles, more sums than columns, or fewer powers than tiles and one.
     pub fn absorb(sums: &mut [Self], tiles: &[u128], columns: usize, powers: &[Self]) {
-        let count = if columns == 0 { 0 } else { tiles.len() / columns };
+        let count = tiles.len().checked_div(columns).unwrap_or(0);
         assert!(count <= TOGETHER && sums.len() <= columns && count < powers.len(), "terms of a polynomial");
         let powers = &powers[..=count];
         let served = match kernel::active() {

@@ -6,7 +6,7 @@ use super::member::{UNANSWERED, bytes, tests};
 use crate::kat::chains::Chain;
 use crate::kat::content::Content;
 use crate::kat::large::{LargeGroup, LargeVector};
-use crate::kat::monte::{Digests, Fed, Lengths, Monte, Output, Outputs};
+use crate::kat::monte::{Digests, Fed, Monte, OutputLengths, Outputs, XofOutput};
 use crate::kat::vector::VectorAlgorithm;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::hash::Hash;
@@ -86,18 +86,18 @@ fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -
         .zip(said("maxOutLen"))
         .ok_or("a Monte Carlo test that does not say how long outputs are")?;
     let lengths = if customizes {
-        Lengths { least, most, step: said("outLenIncrement").unwrap_or(1) }
+        OutputLengths { least, most, step: said("outLenIncrement").unwrap_or(1) }
     } else {
-        Lengths { least: least.next_multiple_of(8), most: most / 8 * 8, step: 8 }
+        OutputLengths { least: least.next_multiple_of(8), most: most / 8 * 8, step: 8 }
     };
     let ends = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
-    let end = |end: &Value| -> Result<Output, String> {
+    let end = |end: &Value| -> Result<XofOutput, String> {
         let bytes = bytes(end, &["md"])?;
         let bits = end.get("outLen").and_then(Value::as_u64).and_then(|bits| usize::try_from(bits).ok());
         let bits = bits.unwrap_or(8 * bytes.len());
         let fits = bits.div_ceil(8) == bytes.len() && (lengths.least..=lengths.most).contains(&bits);
         if fits {
-            Ok(Output { bytes, bits })
+            Ok(XofOutput { bytes, bits })
         } else {
             Err("an output that is not as long as it may be".into())
         }
