@@ -21,7 +21,8 @@ const WORD: u64 = 64;
 const NUMBER_BITS: u64 = 17;
 
 /// Nanoseconds of a party for its contributions to the four rows of a gate; for a lookup by transfers with
-/// one other party, both ways; for a slot and prime by ciphertexts: measured as docs/linear-garbling.md says.
+/// one other party, both ways; for a slot and prime by ciphertexts. They are estimates by the count of
+/// operations, which tell an operator whether to expect seconds or hours; no choice depends on them.
 const GATE_NS: f64 = 120_000.0;
 const TRANSFER_NS: f64 = 12_000.0;
 const SLOT_NS: f64 = 150.0;
