@@ -5,16 +5,9 @@
 //! A gigabyte is some sixteen million blocks, one after the other: days, which an estimate tells after
 //! two seconds. So they run where they are asked for (`--long`).
 
-use super::monte::NEEDS_LONG;
-use super::progress::Progress;
-use super::report::Account;
-use super::vector::VectorAlgorithm;
-use super::{KatOptions, ended};
+use crate::engine::Rows;
 use crate::engine::job::{Job, LargeJob};
-use crate::engine::{Rows, together_seen};
-use crate::failure::Failure;
 use divisi_symmetric::algorithm::Settings;
-use std::sync::{Mutex, PoisonError};
 
 /// A message of a large-data test.
 #[derive(Clone, Debug)]
@@ -51,39 +44,12 @@ impl LargeGroup {
         }
     }
 
-    fn job(&self) -> (Job, Rows) {
+    /// What computes them, and what goes in.
+    pub(super) fn job(&self) -> (Job, Rows) {
         let mut inputs = Rows::default();
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.content]));
         let content = self.vectors.first().map_or(0, |vector| vector.content.len());
         let lengths = self.vectors.iter().map(|vector| vector.bytes).collect();
         (Job::Large(LargeJob { using: self.settings.clone(), content, lengths }), inputs)
-    }
-
-    /// Run them, where that is asked for.
-    pub(super) fn run(&self, account: &mut Account, name: &str, options: &KatOptions) -> Result<(), Failure> {
-        let algorithm = VectorAlgorithm::Function(self.settings.algorithm);
-        let count = self.vectors.len() as u64;
-        if !options.long {
-            account.lacks(algorithm, NEEDS_LONG, count);
-            return Ok(());
-        }
-        let (job, inputs) = self.job();
-        let prepared = match options.engine.prepare(&job, &options.settings) {
-            Ok(prepared) => prepared,
-            Err(lacks) => {
-                account.lacks(algorithm, &lacks.reason, count);
-                return Ok(());
-            }
-        };
-        let first = self.vectors.first().map_or(0, |vector| vector.id);
-        let progress = Mutex::new(Progress::new(format!("{algorithm} #{first} and on"), "bytes"));
-        let tell = |done, all| progress.lock().unwrap_or_else(PoisonError::into_inner).at(done, all);
-        let (outputs, counts) = together_seen(&*prepared, &[], &inputs, &tell).map_err(ended)?;
-        account.called(counts.openings);
-        let outputs = job.outputs(outputs, self.vectors.len());
-        for (vector, output) in self.vectors.iter().zip(outputs.iter()) {
-            account.answered(algorithm, output == vector.output, name, vector.id);
-        }
-        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Files of ACVP: tests of hashes that take long. Monte Carlo tests, whose answers are fed into one another,
 //! and messages of gigabytes.
 
-use super::functions::{BIT_LENGTH, Family, id};
+use super::family::{BIT_LENGTH, Family, id, settings};
 use super::member::{UNANSWERED, bytes, tests};
 use crate::kat::chains::Chain;
 use crate::kat::content::Content;
@@ -129,7 +129,7 @@ fn large(content: &mut Content, family: Family, test: &Value) -> Result<(), Stri
         return Err("a large message that is not as long as it says".into());
     }
     let output = bytes(test, &["md"]).map_err(|_| UNANSWERED)?;
-    let settings = super::functions::settings(family, &[], &output)?;
+    let settings = settings(family, &[], &output)?;
     let vector = LargeVector { id: id(test), content: repeated, bytes: all / 8, output };
     LargeGroup::sort(&mut content.large, settings, vector);
     Ok(())

@@ -2,6 +2,7 @@
 
 mod acvp;
 mod blocks;
+mod family;
 mod fed;
 mod functions;
 mod member;
