@@ -3,7 +3,9 @@
 //! Products accumulate unreduced in 256 bits; a sum of products is reduced once.
 
 use crate::field::operators;
-use crate::kernel::{self, Kernel, dispatch, vectorize};
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::Kernel;
+use crate::kernel::{self, dispatch, vectorize};
 use crate::{BigField, Field};
 use zeroize::Zeroize;
 
