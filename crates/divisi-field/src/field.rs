@@ -54,6 +54,11 @@ pub trait Field:
         (element.to_bits() == bits).then_some(element)
     }
 
+    /// `x[i] = x[i] * y[i]`, for as many as both have.
+    fn multiply_each(x: &mut [Self], y: &[Self]) {
+        x.iter_mut().zip(y).for_each(|(x, y)| *x = *x * *y);
+    }
+
     /// The square.
     fn square(self) -> Self {
         self * self

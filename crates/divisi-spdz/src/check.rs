@@ -104,6 +104,7 @@ impl<F: Mac> Party<F> {
         let lies = if self.session.mutated(Check::K9B) { 1 } else { self.session.parties() };
         let error = lies as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
         self.session.meter().verification_error(error);
+        self.ledger.reuse(ledger);
         Ok(())
     }
 }

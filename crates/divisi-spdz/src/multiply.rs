@@ -108,13 +108,14 @@ impl<F: Mac> Party<F> {
         let (e, d) = (self.hear(told_e, &a.m)?, self.hear(told_d, &b.m)?);
         for (factor, other) in [(&e, y), (&d, x)] {
             let mut term = other.clone();
-            term.x.iter_mut().zip(factor).for_each(|(x, factor)| *x = *x * *factor);
-            let factor: Vec<F> = factor.iter().map(|factor| F::embedded(*factor)).collect();
+            V::multiply_each(&mut term.x, factor);
+            let factor: Vec<F> = factor.iter().map(|factor| F::embedded_public(*factor)).collect();
             F::mul_assign(&mut term.m, &factor);
             let fits = c.add(&term);
             debug_assert!(fits || c.is_empty());
         }
-        let both: Vec<V> = e.iter().zip(&d).map(|(e, d)| *e * *d).collect();
+        let mut both = e;
+        V::multiply_each(&mut both, &d);
         self.add_public(&mut c, &both)?;
         Ok(c)
     }

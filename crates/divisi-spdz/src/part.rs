@@ -42,6 +42,11 @@ pub trait Shareable:
 pub trait Embeds<V>: MacField {
     /// The image of a value.
     fn embedded(value: V) -> Self;
+
+    /// The image of a public value: it may be looked up.
+    fn embedded_public(value: V) -> Self {
+        Self::embedded(value)
+    }
 }
 
 /// How elements of a small field lie in a field of MACs.
@@ -136,6 +141,7 @@ mod tests {
             let mut products = true;
             for x in &all {
                 assert_eq!(Lies::<V>::projected(F::embedded(*x)), *x);
+                assert!(F::embedded_public(*x) == F::embedded(*x));
                 for y in &all {
                     assert!(F::embedded(*x + *y) == F::embedded(*x) + F::embedded(*y));
                     products &= F::embedded(*x * *y) == F::embedded(*x) * F::embedded(*y);

@@ -4,7 +4,7 @@
 use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
-use divisi_field::{BigField, Field, Gf8};
+use divisi_field::{BigField, Field, Gf2, Gf8};
 use divisi_ot::wipe;
 use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
@@ -64,7 +64,21 @@ pub(crate) struct Ledger<F: Mac> {
     pub checked: u64,
 }
 
+/// Values for whose next ledger the memory of the last one is kept.
+const KEPT: usize = 1 << 22;
+
 impl<F: Mac> Ledger<F> {
+    /// Take over the memory of one that was checked: pages that are there need not be had anew.
+    pub fn reuse(&mut self, mut old: Self) {
+        if self.x.is_empty() && old.x.capacity().max(old.m.capacity()) <= KEPT {
+            wipe::words(&mut old.m);
+            old.x.clear();
+            old.m.clear();
+            std::mem::swap(&mut self.x, &mut old.x);
+            std::mem::swap(&mut self.m, &mut old.m);
+        }
+    }
+
     /// How many values were opened.
     pub fn opened(&self) -> u64 {
         self.checked + self.x.len() as u64
@@ -172,9 +186,34 @@ impl<F: Mac> Party<F> {
         let mut room = Zeroizing::new([F::ZERO; ROOM]);
         for (m, c) in x.m.chunks_mut(ROOM).zip(c.chunks(ROOM)) {
             let macs = &mut room[..c.len()];
-            macs.iter_mut().zip(c).for_each(|(mac, c)| *mac = F::embedded(*c));
+            macs.iter_mut().zip(c).for_each(|(mac, c)| *mac = F::embedded_public(*c));
             F::scale(macs, *alpha);
             <F as BigField>::add_assign(m, macs);
+        }
+        Ok(())
+    }
+
+    /// To shared bits, plane by plane, bit k of every byte after bit k - 1 of all of them, add those of public
+    /// bytes.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are not eight bits a byte.
+    #[inline(never)]
+    pub(crate) fn add_bits_of(&self, bits: &mut Auth<Gf2, F>, bytes: &[Gf8]) -> Result<(), Abort> {
+        if bits.len() != 8 * bytes.len() {
+            return Err(self.session.misuse(ALPHA, "eight bits for each byte"));
+        }
+        let alpha = Zeroizing::new(self.alpha()?);
+        let images = Zeroizing::new([F::ZERO, *alpha]);
+        let ours = u8::from(self.is_first());
+        let lanes = bytes.len().max(1);
+        for (k, (x, m)) in bits.x.chunks_mut(lanes).zip(bits.m.chunks_mut(lanes)).enumerate() {
+            for ((x, m), byte) in x.iter_mut().zip(m).zip(bytes) {
+                // the byte is public
+                let bit = byte.0 >> k & 1;
+                *x += Gf2::new(bit & ours);
+                *m += images[usize::from(bit)];
+            }
         }
         Ok(())
     }
@@ -245,7 +284,7 @@ impl<F: Mac> Party<F> {
     where
         F: Embeds<V>,
     {
-        self.hear_by(told, m, F::embedded)
+        self.hear_by(told, m, F::embedded_public)
     }
 
     /// The same where the caller knows how the values lie in the field.

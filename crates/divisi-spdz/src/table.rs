@@ -1,7 +1,7 @@
 //! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before; and the lookup of Protocol 1 reads
 //! them.
 
-use crate::part::{Embeds, Host, Mac, places};
+use crate::part::{Host, Mac, places};
 use crate::share::Auth;
 use crate::source::Units;
 use divisi_core::{Abort, Bytes, Direction, Plain};
@@ -166,9 +166,10 @@ pub(crate) fn bytes<F: Host>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> 
     out
 }
 
-/// Where all bytes lie in the field: for bytes that were opened, which an index may depend on.
-pub(crate) fn embeddings<F: Embeds<Gf8>>() -> Vec<F> {
-    (0..=u8::MAX).map(|x| F::embedded(Gf8(x))).collect()
+/// Entry h, which is public, of a table.
+#[inline(always)]
+pub(crate) fn entry<F: Mac>(table: &[F::Entry], h: Gf8) -> F::Entry {
+    table.first_chunk::<256>().map_or_else(F::Entry::default, |table| table[usize::from(h.0)])
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use crate::field::operators;
 use crate::{Field, Word, gf4, kernel};
+use zeroize::Zeroizing;
 
 pub mod anf;
 #[cfg(target_arch = "x86_64")]
@@ -55,6 +56,18 @@ impl Field for Gf8 {
 
     fn to_le_bytes(self) -> [u8; 1] {
         [self.0]
+    }
+
+    fn multiply_each(x: &mut [Self], y: &[Self]) {
+        let mut room = Zeroizing::new([[0; 256]; 2]);
+        let [a, b] = &mut *room;
+        for (x, y) in x.chunks_mut(256).zip(y.chunks(256)) {
+            let count = x.len().min(y.len());
+            a.iter_mut().zip(&*x).for_each(|(to, x)| *to = x.0);
+            b.iter_mut().zip(y).for_each(|(to, y)| *to = y.0);
+            mul_slices(&mut a[..count], &b[..count]);
+            x.iter_mut().zip(&a[..count]).for_each(|(x, a)| x.0 = *a);
+        }
     }
 }
 

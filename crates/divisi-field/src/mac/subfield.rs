@@ -15,6 +15,9 @@ pub trait Holds<S: Field>: Field {
     /// The image of an element: a homomorphism of fields.
     fn embed(x: S) -> Self;
 
+    /// The image of an element that is public, from a table: its place tells the element.
+    fn embed_public(x: S) -> Self;
+
     /// A map that is linear over GF(2), and the inverse of [`Holds::embed`] on the small field: of a sum
     /// whose terms lie anywhere but which itself lies in the small field, the projections of the terms add up
     /// to the element.
@@ -37,6 +40,18 @@ macro_rules! holds {
                 }
                 all
             };
+            static IMAGES: [$large; 1 << $bits] = {
+                let mut all = [$large::ZERO; 1 << $bits];
+                let mut x = 0;
+                while x < 1 << $bits {
+                    all[x] = match $large::new(image(POWERS, x) as $word) {
+                        Some(element) => element,
+                        None => $large::ZERO,
+                    };
+                    x += 1;
+                }
+                all
+            };
             const MASKS: [u128; $bits] = left_inverse(POWERS);
 
             impl Holds<$small> for $large {
@@ -52,6 +67,11 @@ macro_rules! holds {
                         sum ^= *power as $word & ((bits >> i & 1) as $word).wrapping_neg();
                     }
                     <$large>::from_low_bits(sum.into())
+                }
+
+                #[inline(always)]
+                fn embed_public(x: $small) -> Self {
+                    IMAGES[x.to_bits() as usize & ((1 << $bits) - 1)]
                 }
 
                 #[inline(always)]
@@ -107,6 +127,16 @@ const fn powers<const N: usize>(root: u128, modulus: u128) -> [u128; N] {
         i += 1;
     }
     powers
+}
+
+/// The sum of the powers that the bits of x choose.
+const fn image<const N: usize>(powers: [u128; N], x: usize) -> u128 {
+    let (mut sum, mut i) = (0, 0);
+    while i < N {
+        sum ^= powers[i] * (x >> i & 1) as u128;
+        i += 1;
+    }
+    sum
 }
 
 /// Masks such that the parity of `rows[j] & masks[i]` is one if i = j, else zero: Gauss' elimination finds N

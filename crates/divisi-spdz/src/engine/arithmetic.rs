@@ -163,9 +163,7 @@ impl<F: Host> Spdz<F> {
         told: Told<Gf8>,
     ) -> Result<Auth<Gf2, F>, Abort> {
         let opened = self.party.hear(told, &masked.m)?;
-        let bit = |k: usize| opened.iter().map(move |x| Gf2::new(x.0 >> k));
-        let public: Vec<Gf2> = (0..8).flat_map(bit).collect();
-        self.party.add_public(&mut r, &public)?;
+        self.party.add_bits_of(&mut r, &opened)?;
         Ok(r)
     }
 }

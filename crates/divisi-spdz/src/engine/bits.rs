@@ -6,12 +6,13 @@
 
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::part::{Embeds, Host, Mac, Small};
-use crate::share::Auth;
+use crate::share::{Auth, Wiped};
 use crate::source::Units;
 use crate::table::{LANES, subsets, transform};
 use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
 use divisi_field::{BigField, Field, Gf2, Gf8};
 use divisi_ot::wipe;
+use std::ops::Range;
 
 const OPEN: Step = step!("lookup.bits.2");
 const UNFIT: Step = step!("lookup.bits");
@@ -73,6 +74,25 @@ impl<F: Mac> Stock<F> {
     /// How many tables there are still.
     pub fn left(&self) -> usize {
         self.s.len() - self.used
+    }
+
+    /// Of each of these tables the entry at a public index, all words of it: one after the other in one place
+    /// first, for each waits for the memory, and no other for it.
+    pub fn entries_at(
+        &self,
+        tables: Range<usize>,
+        indices: impl ExactSizeIterator<Item = u8>,
+    ) -> Wiped<F::Entry> {
+        let size = 1 << self.of.index;
+        let words = self.entries.len() / self.s.len().max(1) / size;
+        let tables = self.entries[tables.start * size * words..tables.end * size * words]
+            .chunks_exact(size * words.max(1));
+        let mut found = Vec::with_capacity(tables.len() * words);
+        for (table, index) in tables.zip(indices) {
+            let from = usize::from(index) % size * words;
+            found.extend_from_slice(&table[from..from + words]);
+        }
+        Wiped::new(found)
     }
 
     /// The bits of each entry under one MAC, as what is opened together: one word an entry.
@@ -258,6 +278,14 @@ impl<F: Host> Lookups for Spdz<F> {
     #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.protocol != SpdzProtocol::Lookup {
+            // what is public of the tables is computed before anybody waits for it
+            for (table, _) in lookups {
+                if self.protocol == SpdzProtocol::Raw {
+                    let _ = self.interpolated.find(table);
+                } else {
+                    let _ = self.polynomials.find(table);
+                }
+            }
             self.foresee_lookups(lookups.iter().map(|(_, count)| count).sum());
             return Ok(());
         }
@@ -305,21 +333,19 @@ impl<F: Host> Spdz<F> {
             places.push(from..from + lanes);
         }
         self.party.session.observe_each(Check::K2, h.len() as u64);
-        let mut opened = self.party.open(OPEN, &h.x, &h.m)?.into_iter();
+        let opened = self.party.open(OPEN, &h.x, &h.m)?;
+        let mut opened = opened.as_slice();
         // 3.
         for (Lookup { table, wires }, tables) in layer.iter_mut().zip(places) {
-            let stock = self.tables.of(table);
-            let (size, width) = (1 << table.index, table.width);
-            let mut found = vec![Auth::zeros(tables.len()); width];
-            for (lane, at) in tables.enumerate() {
-                let h = opened.next().map_or(0, |h| usize::from(h.bits()));
-                let entry = stock.entries[(at * size + h % size) * width..].iter();
-                for (to, entry) in found.iter_mut().zip(entry) {
-                    let (share, m) = F::parts(*entry);
-                    (to.x[lane], to.m[lane]) = (Gf2::new(share.0), m);
-                }
-            }
-            *wires = found;
+            let (here, rest) = opened.split_at(tables.len());
+            opened = rest;
+            let found = self.tables.of(table).entries_at(tables, here.iter().map(|h| h.bits()));
+            let bit = |entry: &F::Entry| {
+                let (share, m) = F::parts(*entry);
+                (Gf2::new(share.0), m)
+            };
+            let plane = |k: usize| found.chunks_exact(table.width).map(|entry| bit(&entry[k])).unzip();
+            *wires = (0..table.width).map(plane).map(|(x, m)| Auth::new(x, m)).collect();
         }
         Ok(())
     }

@@ -3,9 +3,9 @@
 use super::{AuthByte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
 use crate::part::{Host, Mac};
 use crate::source::Units;
-use crate::table::{Function, LOG, Tables, embeddings};
+use crate::table::{Function, LOG, Tables, entry};
 use divisi_core::{Abort, Check, Direction, Step, step};
-use divisi_field::{BigField, Gf8};
+use divisi_field::BigField;
 
 const OPEN: Step = step!("lookup.2");
 const SHORT: Step = step!("lookup");
@@ -21,8 +21,6 @@ pub(super) struct Lookups<F: Mac> {
     units: Option<Units<F>>,
     /// Lookups that were announced and did not happen yet.
     foreseen: usize,
-    /// Where every byte lies in the field.
-    embedded: Vec<F>,
 }
 
 fn index(d: Direction) -> usize {
@@ -36,7 +34,7 @@ impl<F: Host> Lookups<F> {
     pub fn new() -> Result<Self, Abort> {
         let functions = [Function::sbox(Direction::Encrypt)?, Function::sbox(Direction::Decrypt)?];
         let tables = [Tables::default(), Tables::default()];
-        Ok(Lookups { functions, tables, units: None, foreseen: 0, embedded: embeddings() })
+        Ok(Lookups { functions, tables, units: None, foreseen: 0 })
     }
 }
 
@@ -115,7 +113,7 @@ impl<F: Host> Spdz<F> {
         }
         self.lookups.foreseen = self.lookups.foreseen.saturating_sub(count);
         // 1.
-        let Lookups { tables, embedded, .. } = &mut self.lookups;
+        let Lookups { tables, .. } = &mut self.lookups;
         let tables = &mut tables[i];
         let from = tables.used;
         if !self.party.session.mutated(Check::K2) {
@@ -132,9 +130,7 @@ impl<F: Host> Spdz<F> {
             at = lanes.end;
         }
         let told = self.party.tell(OPEN, &h.x)?;
-        let opened = self
-            .party
-            .hear_by(told, &h.m, |h| embedded.get(usize::from(h.0)).copied().unwrap_or_default())?;
+        let opened = self.party.hear(told, &h.m)?;
         // 3.
         let entries = tables.entries[from * 256..(from + count) * 256].chunks_exact(256);
         let mut found = opened.iter().zip(entries).map(|(h, table)| F::parts(entry::<F>(table, *h)));
@@ -147,10 +143,4 @@ impl<F: Host> Spdz<F> {
         }
         Ok(())
     }
-}
-
-/// Entry h, which is public, of a table.
-#[inline(always)]
-fn entry<F: Mac>(table: &[F::Entry], h: Gf8) -> F::Entry {
-    table.first_chunk::<256>().map_or_else(F::Entry::default, |table| table[usize::from(h.0)])
 }

@@ -18,7 +18,7 @@ const NONE: Step = step!("polynomial");
 pub(super) struct Known(Vec<(&'static Table, Decomposition)>);
 
 impl Known {
-    fn find(&mut self, table: &'static Table) -> Option<usize> {
+    pub(super) fn find(&mut self, table: &'static Table) -> Option<usize> {
         if let Some(at) = self.0.iter().position(|(of, _)| std::ptr::eq(*of, table)) {
             return Some(at);
         }

@@ -32,7 +32,7 @@ type Coefficients = [Gf6; DEGREE + 1];
 pub(super) struct Known(Vec<(&'static Table, Coefficients)>);
 
 impl Known {
-    fn find(&mut self, table: &'static Table) -> Option<Coefficients> {
+    pub(super) fn find(&mut self, table: &'static Table) -> Option<Coefficients> {
         if let Some((_, known)) = self.0.iter().find(|(of, _)| std::ptr::eq(*of, table)) {
             return Some(*known);
         }
@@ -146,7 +146,7 @@ impl<F: Host> Spdz<F> {
         let own: Vec<Small<WIDTH>> = masked.x.iter().map(|x| Small::new(x.to_bits() as u8)).collect();
         let told = self.party.tell(DECOMPOSE, &own)?;
         self.party.session.observe_each(Check::K8, lanes as u64); // [K8]
-        let opened = self.party.hear_by(told, &masked.m, |v| F::embedded(Gf6::new(v.bits())))?;
+        let opened = self.party.hear_by(told, &masked.m, |v| F::embedded_public(Gf6::new(v.bits())))?;
         let bit = |k: usize| opened.iter().map(move |v| Gf2::new(v.bits() >> k));
         let public: Vec<Gf2> = (0..WIDTH).flat_map(bit).collect();
         self.party.add_public(&mut r, &public)?;

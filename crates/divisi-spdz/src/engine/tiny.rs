@@ -12,7 +12,7 @@
 use super::{AuthByte, Spdz};
 use crate::part::Host;
 use crate::share::Auth;
-use crate::table::{LOG, Tables, bytes, embeddings};
+use crate::table::{LOG, Tables, bytes, entry};
 use divisi_core::{Abort, Bytes, Check, Direction, Lanes, Matrix, Step, step};
 use divisi_field::{BigField, Field, Gf8, gf8};
 use std::ops::Range;
@@ -51,7 +51,6 @@ pub struct Tiny<F: Host> {
     /// How many layers and lookups were evaluated; `None` while masks are made.
     done: Option<(usize, usize)>,
     foreseen: usize,
-    embedded: Vec<F>,
 }
 
 impl<F: Host> Lanes for TinyByte<F> {
@@ -82,7 +81,6 @@ impl<F: Host> Tiny<F> {
             o: AuthByte::default(),
             done: None,
             foreseen: 0,
-            embedded: embeddings(),
         }
     }
 
@@ -223,20 +221,23 @@ impl<F: Host> Tiny<F> {
         let Some((_, loaded)) = self.loads.get(*load) else { return Err(self.unfit()) };
         let entries = loaded.entries[tables.start * 256..tables.end * 256].chunks_exact(256);
         let mut opened = self.o.part(lookup..lookup + count);
-        let public = x.iter().flat_map(|x| x.public.iter()).zip(&self.e[lookup..]);
+        let mut index = self.e[lookup..lookup + count].to_vec();
+        let mut rest = index.as_mut_slice();
+        for x in x.iter() {
+            let (here, more) = rest.split_at_mut(x.public.len());
+            gf8::add_scaled(here, &x.public, Gf8::ONE);
+            rest = more;
+        }
         let places = opened.x.iter_mut().zip(&mut opened.m);
-        for (((x, e), table), (to, mac)) in public.zip(entries).zip(places) {
-            let entry = table.get(usize::from(x.0 ^ e.0)).copied().unwrap_or_default();
-            let (share, m) = F::parts(entry);
+        for ((index, table), (to, mac)) in index.iter().zip(entries).zip(places) {
+            let (share, m) = F::parts(entry::<F>(table, *index));
             *to += share;
             *mac += m;
         }
         let party = &mut self.engine.party;
         party.session.observe_each(Check::K3, count as u64); // [K3]
         let told = party.tell(ENTRIES, &opened.x)?;
-        let embedded = &self.embedded;
-        let values = party
-            .hear_by(told, &opened.m, |x| embedded.get(usize::from(x.0)).copied().unwrap_or_default())?;
+        let values = party.hear(told, &opened.m)?;
         party.forget(Check::K3, count);
         self.done = Some((layer + 1, lookup + count));
         let mut values = values.into_iter();

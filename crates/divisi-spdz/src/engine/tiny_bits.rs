@@ -243,16 +243,19 @@ impl<F: Host> TinyBits<F> {
         let count: usize = planned.iter().map(|planned| planned.tables.len()).sum();
         let mut opened = self.o.part(from..from + count);
         let mut place = 0;
-        for (Planned { table, load, tables }, Lookup { wires, .. }) in planned.iter().zip(layer.iter()) {
-            let size = 1 << table.index;
-            let entries = &self.loads[*load].entries;
-            for (lane, row) in tables.clone().enumerate() {
-                let x = wires.iter().rev().fold(0, |x, wire| x << 1 | wire.public[lane].to_bits() as usize);
-                let index = x ^ usize::from(self.e[from + place].bits());
-                let (share, m) = F::parts(entries[row * size + index % size]);
-                opened.x[place] += Small::new(share.0);
-                opened.m[place] += m;
-                place += 1;
+        for (Planned { load, tables, .. }, Lookup { wires, .. }) in planned.iter().zip(layer.iter()) {
+            let here = place..place + tables.len();
+            place = here.end;
+            let mut index: Vec<u8> = self.e[from..][here.clone()].iter().map(|e| e.bits()).collect();
+            for (k, wire) in wires.iter().enumerate() {
+                index.iter_mut().zip(&wire.public).for_each(|(index, x)| *index ^= (x.to_bits() as u8) << k);
+            }
+            let found = self.loads[*load].entries_at(tables.clone(), index.into_iter());
+            let places = opened.x[here.clone()].iter_mut().zip(&mut opened.m[here]);
+            for ((x, mac), entry) in places.zip(found.iter()) {
+                let (share, m) = F::parts(*entry);
+                *x += Small::new(share.0);
+                *mac += m;
             }
         }
         let party = &mut self.engine.party;

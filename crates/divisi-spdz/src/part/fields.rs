@@ -12,6 +12,11 @@ macro_rules! held {
             fn embedded(value: $small) -> $large {
                 $large::embed(value)
             }
+
+            #[inline(always)]
+            fn embedded_public(value: $small) -> $large {
+                $large::embed_public(value)
+            }
         }
 
         impl Lies<$small> for $large {

@@ -144,8 +144,8 @@ fn combined<V: Shareable + Field, F: Mac + Embeds<V>>(
         }
         let d = party.open(DIFFERENCES, &d.x, &d.m)?;
         let mut product = x.clone();
-        product.x.iter_mut().zip(&d).for_each(|(x, d)| *x = *x * *d);
-        let factors: Vec<F> = d.iter().map(|d| F::embedded(*d)).collect();
+        V::multiply_each(&mut product.x, &d);
+        let factors: Vec<F> = d.iter().map(|d| F::embedded_public(*d)).collect();
         F::mul_assign(&mut product.m, &factors);
         sum(&mut z, &product);
         spread(&mut a, &x, pairs);
