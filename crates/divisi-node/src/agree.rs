@@ -1,9 +1,10 @@
-//! What the three servers agree on before they use it: every public input among all three \[A25\], every
-//! secret component between its two holders, a client's \[A24\] and a stored one \[A26\].
+//! What the three servers compare before they use it: every public input among all three \[A25\]; every
+//! secret component between its two holders, whether it comes from a client \[A24\] or from the store
+//! \[A26\].
 //!
-//! Adversary: one malicious server, any clients. A difference, a part that is missing and a refusal by any
-//! server end that request, at all three, and harm no other: as likely as a server's it is the client's
-//! fault. Nothing of the input was used.
+//! Adversary: one malicious server, any clients. A difference, a missing part or a server's refusal ends that
+//! request at all three servers and affects no other request: the client is as likely to be at fault as a
+//! server. Nothing of the input has been used by then.
 
 use crate::error::{Failed, Stop};
 use divisi_core::{Abort, Check, PartyId, Step, step};
@@ -15,9 +16,9 @@ pub(crate) const STATUS: Step = step!("status");
 /// Whose inputs are compared, for the words of a refusal.
 #[derive(Clone, Copy)]
 pub(crate) enum About<'a> {
-    /// What a client sent.
+    /// An input that this client sent.
     Client(&'a str),
-    /// What the servers have stored under this name.
+    /// A key that the servers have stored under this name.
     Key(&'a str),
 }
 

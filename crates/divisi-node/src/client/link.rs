@@ -41,8 +41,8 @@ impl Link {
         sent.map_err(|e| self.fail(unavailable(self.party, step, &e)))
     }
 
-    /// The server's next word, [`ToClient::Waiting`] included, within a time; `None` if none came, after
-    /// which the line is of no more use: what comes later may have begun already.
+    /// The server's next message, [`ToClient::Waiting`] included; `None` if none came within the time. After
+    /// `None` the connection cannot be used any more: a later message may have arrived in part.
     pub fn listen(&mut self, step: Step, within: Duration) -> Result<Option<Reply>, Error> {
         let bytes = match self.whole(step)?.recv_within(LONGEST, within) {
             Ok(bytes) => Zeroizing::new(bytes),
@@ -74,7 +74,7 @@ impl Link {
         Ok(Some(reply))
     }
 
-    /// The server's first word, in time.
+    /// The server's first message, within the time limit.
     pub fn first(&mut self, step: Step) -> Result<ToClient, Error> {
         let limit = self.timeout();
         let reply = self.listen(step, limit)?.ok_or_else(|| self.silent(step, limit))?;
@@ -92,7 +92,7 @@ impl Link {
         self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party))
     }
 
-    /// The server has said nothing, not even that it waits.
+    /// The error for a server that sent nothing, not even that it waits.
     pub fn silent(&mut self, step: Step, lasted: Duration) -> Error {
         let message = format!(
             "{} has said nothing for {:.1} s at {step}; see that the server runs, then try again",
@@ -103,7 +103,7 @@ impl Link {
         self.fail(error.with_peer(self.party))
     }
 
-    /// The server talks, but answers nothing although there was time.
+    /// The error for a server that sends messages but did not answer in time.
     pub fn overdue(&mut self, step: Step) -> Error {
         let message = format!(
             "{} has no answer at {step} in all the time there was: see what it waits for",

@@ -1,12 +1,12 @@
-//! Stored keys: making, bringing, loading, listing, exporting and destroying them, at all three servers or at
-//! none.
+//! Stored keys: making, importing, loading, listing, exporting and destroying them, at all three servers or
+//! at none.
 //!
-//! A new key is written *prepared* everywhere, compared \[A26\], and only then becomes *active*; a client is
-//! told when all three have come so far. A server that died in between still has it prepared: a key is used
-//! when all three have it, prepared or active, and it compares equal, and that makes it active. A prepared
-//! key that not all have was never used, and gives way to the next of its name. What a malicious server says
-//! about its own store can keep a key from being used; it cannot make the honest two use different keys, or
-//! forget one that they finished.
+//! Every server writes a new key as *prepared*; they compare it \[A26\], and only then make it *active*; the
+//! client is told when all three have done so. A server that failed in between still has the key prepared.
+//! The servers use a key if all three have it, prepared or active, and it compares equal; that makes it
+//! active. A prepared key that some server lacks was never used, and the next key of its name replaces it. A
+//! malicious server that lies about its store can keep a key from being used; it cannot make the honest two
+//! use different keys, or lose a key that they finished.
 
 use super::Node;
 use super::ready::Ready;
@@ -58,7 +58,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What all three compare of it \[A26\]: all that is public about it, and our part.
+    /// What all three compare of the key \[A26\]: its public data, and this server's share.
     pub fn compared(&self) -> ([u8; 32], &Part) {
         (self.info.agreed(), &self.part)
     }
@@ -67,12 +67,12 @@ impl Found {
         &self.info
     }
 
-    /// Count a use, durably, before it happens.
+    /// Count a use of the key durably, before the use.
     pub fn count(&self, node: &Node) -> Result<(), Failed> {
         node.keys.reserve(&self.name, 1).map(drop).map_err(|e| stored(node, LOAD, &self.name, &e))
     }
 
-    /// The key, which all three have the same: agreed.
+    /// The key, after all three found it equal.
     pub fn agreed(self, node: &Node) -> Loaded {
         let Found { name, info, part, grant } = self;
         if info.state == KeyState::Prepared {

@@ -1,15 +1,16 @@
 //! A server: one of the three that hold the keys' shares.
 //!
-//! Threads: one accepts clients ([`listener`]), one talks with each client ([`connection`]), one computes
-//! with the other two servers ([`dispatch`], in the thread that runs the server). Between them stands the
-//! [`desk`], which decides and does nothing: whose turn it is ([`plan`], [`turns`]), what each request needs
-//! ([`script`]), who has had enough ([`limits`]). The computing thread owns the session and goes from round
-//! to round; when a session ends by an abort, all who wait are told, what it had made is wiped, and the
-//! servers join anew, after a pause that grows while aborts come fast: a party that could learn something
-//! from each abort gets few of them, and each is a line of the log.
+//! Threads: one accepts clients ([`listener`]), one for each connection talks with its client
+//! ([`connection`]), one computes with the other two servers ([`dispatch`], in the thread that runs the
+//! server). They share the [`intake`], which only decides: whose turn it is ([`plan`], [`turns`]), what each
+//! request needs ([`script`]), which client has reached a limit ([`limits`]). The computing thread owns the
+//! session and does round after round. When a session ends by an abort, it tells all waiting clients, wipes
+//! what the session had made, and the servers connect again after a pause that grows while aborts are
+//! frequent: an adversary that could learn something from each abort gets few of them, and the log has a line
+//! for each.
 //!
-//! A request is done step by step, those of others in between, and no step is begun before all that it needs
-//! is here: a client that is slow costs nobody anything.
+//! A request is done step by step, with steps of other requests in between. No step begins before all its
+//! messages are here, so that a slow client delays nobody else.
 
 mod call;
 mod connection;

@@ -1,8 +1,9 @@
-//! Where a server's operator speaks to it: a socket beside its keys, which nobody else can reach.
+//! The socket on which a server takes orders from its operator: it lies beside the keys, where nobody else
+//! can reach it.
 //!
-//! Adversary: other users of the machine. The directory is its owner's alone (the store refuses any other),
-//! the socket has mode 0600, and whoever connects is asked for his user where the system tells: the server's
-//! own, or root. Whoever is the server's user reads its keys and its identity anyway.
+//! Adversary: other users of the machine. Only its owner can enter the directory (the store refuses any other
+//! mode), the socket has mode 0600, and where the system tells the user of a connection, only the server's
+//! own user and root are accepted. The server's user can read its keys and its identity anyway.
 
 use super::Node;
 use super::operators::{Deed, Order, OrderState};
@@ -29,8 +30,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Open it in the directory of the data, which this process alone uses: a socket that is there was left
-    /// behind.
+    /// Open the socket in the data directory, which this process uses alone: an existing socket there is left
+    /// over from an earlier process, and is replaced.
     pub fn open(data: &Path) -> io::Result<Place> {
         let path = data.join(NAME);
         match fs::symlink_metadata(&path) {

@@ -1,4 +1,4 @@
-//! What a intake has to log.
+//! The log lines of an intake.
 
 use std::collections::HashMap;
 
