@@ -1,4 +1,4 @@
-//! Which engine takes a value, and when it may leave ([`crate::origin`]).
+//! Which values an engine accepts as inputs, and which it lets out ([`crate::origin`]).
 
 use crate::origin::{Origin, Place};
 use crate::trio::Trio;

@@ -1,14 +1,14 @@
-//! Against whom an engine computes.
+//! The adversary against which an engine is secure.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Against whom a computation is secure.
+/// The adversary against which a computation is secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Security {
-    /// One malicious party of three: the others abort or are right.
+    /// One malicious party of three: the other two get the right output or abort.
     Malicious,
-    /// One curious party of three, who follows the protocol: nothing is verified.
+    /// One semi-honest party of three, which follows the protocol: nothing is verified.
     SemiHonest,
 }
 

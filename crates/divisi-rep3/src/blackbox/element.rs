@@ -6,10 +6,10 @@ use divisi_field::{BigField, Field, Gf2, Gf4, Gf8, Gf64, Gf128, gf8};
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
-/// GF(2^k) for k = 1, 4, 8, 64, 128.
+/// A field of the black box: GF(2^k) for k = 1, 4, 8, 64, 128.
 pub trait Element: Inner {}
 
-/// What the black box needs of a field: nobody else can say it.
+/// The operations that the black box needs of a field; sealed, so that no other crate can implement it.
 pub trait Inner: Field {
     /// Where its products are verified.
     type Big: BigField;

@@ -1,4 +1,4 @@
-//! Bytes on the engine: what is linear is local, S-boxes go their protocol's way.
+//! Operations on bytes: linear ones are local, a layer of S-boxes runs the chosen protocol.
 
 use super::Rep3;
 use super::pack::{self, shape_of};
@@ -19,11 +19,11 @@ const SBOX: Step = step!("sbox");
 const FINISH: Step = step!("finish_layer");
 
 impl Rep3 {
-    /// One layer of S-boxes with these one-hot vectors, which are consumed.
+    /// Compute one layer of S-boxes with these one-hot vectors, which are consumed.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they were made for another session, security, protocol or shape of layer;
-    /// whatever ends the session.
+    /// [`Abort::Misuse`] if the vectors were made for another session, security, protocol or shape of layer;
+    /// the abort that ends the session.
     pub fn sbox_with(
         &mut self,
         d: Direction,

@@ -110,9 +110,9 @@ fn fold<F: BigField>(x: &mut Rep<F>, r: F) {
     block.zeroize();
 }
 
-/// Something that must hold, as products over F whose sum is known.
+/// A claim of the form: a sum of products over F has a known value.
 ///
-/// `Debug` is not asked for: a statement holds shares.
+/// It does not require `Debug`, because a statement holds shares.
 pub trait Statement<F: BigField>: Send + Sync {
     /// Add it, each of its equations weighed by a fresh element of the expansion, so that the sum is right
     /// only if all are but with probability 1/|F| (and what [`Statement::is_bilinear`] adds).
@@ -124,7 +124,7 @@ pub trait Statement<F: BigField>: Send + Sync {
     }
 }
 
-/// One inner product that stands for many.
+/// One inner product that combines several statements.
 pub struct Sum<F: BigField> {
     pub(crate) x: Rep<F>,
     pub(crate) y: Rep<F>,
