@@ -1,4 +1,4 @@
-//! A source whose every answer is counted before it masks anything.
+//! A source that checks the number of lanes in every answer before the answer masks anything.
 
 use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;

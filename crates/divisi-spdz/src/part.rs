@@ -1,7 +1,8 @@
-//! What shares of a value are, by its type; and the field under whose MACs it lies.
+//! The types of shared values: of which elements their shares consist, and under which field of MACs they
+//! are.
 //!
-//! A value of a subfield or of a GF(2)-linear part of the MACs' field is shared by elements of that part
-//! alone: a share that lies elsewhere has no encoding \[K8\].
+//! A value of a subfield, or of a GF(2)-linear part, of the MACs' field has shares in that part alone: a
+//! share outside of it has no encoding \[K8\].
 
 mod fields;
 mod small;
@@ -38,13 +39,13 @@ pub trait Shareable:
     fn add_random(prg: &mut Prg, sum: &mut [Self]);
 }
 
-/// How a part lies in a field: linear over GF(2), and one to one.
+/// The embedding of a part in a field: GF(2)-linear and injective.
 pub trait Embeds<V>: MacField {
     /// The image of a value.
     fn embedded(value: V) -> Self;
 }
 
-/// How elements of a small field lie in a field of MACs.
+/// The embedding of a small field in a field of MACs.
 pub trait Lies<V: Field>: Embeds<V> {
     /// Whether products do too, for the large field holds the small one. Else elements lie in it as
     /// coefficients of 1, y, y^2, ..: they are added, opened and looked up, and nothing that multiplies them
@@ -61,8 +62,8 @@ pub(crate) fn places<V: Field, F: Embeds<V>>() -> Vec<F> {
     (0..<V as Field>::BITS).map(|k| F::embedded(V::from_low_bits(1 << k))).collect()
 }
 
-/// A field of MACs under which the engine computes: bytes lie in it, and indices of DES. [`Lies::FIELD`] says
-/// of either whether they are multiplied there.
+/// A field of MACs in which the engine computes: it embeds bytes, and indices of DES. [`Lies::FIELD`] says
+/// for each whether the embedding preserves products.
 pub trait Host: Mac + Lies<Gf8> + Lies<Gf6> {}
 
 impl<F: Mac + Lies<Gf8> + Lies<Gf6>> Host for F {}

@@ -27,7 +27,7 @@ pub(super) struct Evaluator<'t, 'h> {
     /// The compared piece of tables in use, and how many of its gates are evaluated.
     table: Kept<u8>,
     done: usize,
-    /// How many ANDs of this group are in later pieces; `more`: whether other groups follow.
+    /// How many ANDs of this group are in later pieces; `last`: whether it is the last group.
     left: usize,
     last: bool,
 }
