@@ -33,7 +33,7 @@ impl SharedIntake {
         f(&mut intake, self.world.now())
     }
 
-    /// As [`Shared::with`], and wake the computing thread.
+    /// As [`SharedIntake::with`], and wake the computing thread.
     pub fn tell<R>(&self, f: impl FnOnce(&mut Intake, Instant) -> R) -> R {
         let result = self.with(f);
         self.bell.notify_all();

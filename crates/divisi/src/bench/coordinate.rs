@@ -1,5 +1,5 @@
-//! The coordinating process of a benchmark: starts the parties, gives each its inputs, opens barriers, checks
-//! every output.
+//! The coordinating process of a benchmark: it starts the parties, gives each its inputs, opens barriers, and
+//! checks every output.
 
 use super::expected::Expected;
 use super::message::{Costs, Order, Said};
@@ -20,10 +20,10 @@ use std::path::Path;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// Measure.
+/// Run a benchmark.
 ///
 /// # Errors
-/// If an option makes no sense, a party fails, or an output is wrong.
+/// [`Failure`] if an option makes no sense, a party fails, or an output is wrong.
 pub fn run(
     options: &BenchOptions,
     program: &Path,

@@ -1,7 +1,8 @@
-//! The same among parties that trust nobody: a file in CBC under a key that all of them drew together.
+//! The demonstration with engine spdz, among parties that do not trust each other: a file in CBC under a key
+//! that all of them drew together.
 //!
-//! Trust: all parties are threads of this process, which therefore knows everything; it shows how it goes.
-//! The client, whose file it is, pads it and takes the padding off, and sits at the first party.
+//! Trust: all parties are threads of this process, which therefore knows all secrets: a demonstration only.
+//! The client, whose file it is, adds and removes the padding, and runs at the first party.
 
 use super::{TEXT, unwritten};
 use crate::bench::ordinary;
@@ -19,20 +20,20 @@ use zeroize::Zeroizing;
 /// A block takes 160 tables each way, and the blocks of CBC come one after the other.
 const LONGEST: usize = 64 << 10;
 
-/// What to show.
+/// The options of the demonstration.
 pub struct Joint {
-    /// A file of the caller's, or the text that is in the program.
+    /// The caller's file; a built-in text by default.
     pub file: Option<PathBuf>,
     /// The cipher.
     pub cipher: Cipher,
-    /// How it is computed.
+    /// The settings of the engine.
     pub settings: EngineSettings,
 }
 
 /// The cipher of a mode by its name on the command line: aes-128-cbc and the like, or 3des-cbc.
 ///
 /// # Errors
-/// Which there are.
+/// The names that there are.
 pub fn cipher(name: &str) -> Result<Cipher, String> {
     Ok(match name {
         "aes-128-cbc" => Cipher::Aes(KeySize::Aes128),
@@ -50,10 +51,10 @@ fn mode_name(cipher: Cipher) -> String {
     }
 }
 
-/// Show it. `say` is told what happens, line by line; what comes back is for `--json`.
+/// Run the demonstration. `say` is called with lines of text; returns the object for `--json`.
 ///
 /// # Errors
-/// If the file cannot be read, a party fails, or a result is wrong.
+/// [`Failure`] if the file cannot be read, a party fails, or a result is wrong.
 pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failure> {
     let Joint { file, cipher, settings } = options;
     let through = Through::new(settings, *cipher)?;

@@ -1,4 +1,4 @@
-//! What a intake decides, event by event.
+//! What an intake decides, event by event.
 
 use super::*;
 use crate::request::Way;

@@ -1,16 +1,16 @@
-//! What the clients of a benchmark ask for.
+//! The mix of requests that the clients of a benchmark send.
 
-/// What the clients do.
+/// A mix of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mix {
-    /// One block, by turns there and back.
+    /// One block, encrypted and decrypted by turns.
     OneBlock,
     /// Files of 1 MiB.
     File,
     /// Hashes of 64 KiB.
     Hash,
-    /// One long file, one long hash, and all others one block.
+    /// One long file, one long hash, and one block by all other clients.
     Mixed,
 }
 

@@ -1,4 +1,4 @@
-//! The page itself: one file, nothing from elsewhere.
+//! The page itself: one file, which fetches nothing.
 
 use super::super::escape::escape;
 use super::super::html::{STYLE, paragraph, section};
