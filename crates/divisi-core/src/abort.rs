@@ -75,9 +75,9 @@ impl Abort {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
-            Abort::Network(_) => "see that the peer runs and can be reached, then try again",
+            Abort::Network(_) => "check that the peer runs and can be reached, then try again",
             Abort::CheckFailed { .. } => {
-                "a party or its memory deviated from the protocol: find out which before trying again"
+                "a party or its memory deviated from the protocol: find out which one before trying again"
             }
             Abort::Disagreement { .. } => "give all parties the same version and configuration",
             Abort::Misuse { .. } => "correct the call",

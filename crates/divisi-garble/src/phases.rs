@@ -96,7 +96,7 @@ impl Garble {
     /// party i mod n: two rounds.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little preprocessing is left, or the
     /// tables exceed the budget.
     pub fn function_dependent<'p>(
         &mut self,
@@ -245,7 +245,7 @@ impl Live {
             made.append(Made { masks: Shares::of(session.me(), bits), triples: Triples::default() });
         }
         if made.masks.len() < wires || made.triples.len() < ands {
-            return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
+            return Err(session.misuse(INDEPENDENT, "fewer authenticated bits than needed"));
         }
         Ok(made)
     }
@@ -346,12 +346,12 @@ impl Live {
         if plan.ahead().is_err() {
             return Err(session.misuse(
                 DEPENDENT,
-                "a circuit that stays in its file, where only the streamed mode runs it",
+                "a circuit that stays in its file, which only the streamed mode can run",
             ));
         }
         let ands = count * plan.and_count();
         if made.triples.len() < ands || made.masks.len() < ands + count * plan.input_bits() {
-            return Err(session.misuse(DEPENDENT, "too little was made ahead"));
+            return Err(session.misuse(DEPENDENT, "not enough preprocessing"));
         }
         if self.admit(plan, count).is_err() {
             return Err(session.misuse(DEPENDENT, "tables beyond the budget"));

@@ -120,20 +120,22 @@ impl Gmw {
         if owner != me {
             let stream = self.streams.get_mut(owner.index()).and_then(Option::as_mut);
             let Some(stream) = stream else {
-                return Err(self.session.misuse(INPUT, "an input of a party that there is not"));
+                return Err(self.session.misuse(INPUT, "an input of a party that does not exist"));
             };
             stream[usize::from(owner > me)].words(&mut words);
             return Ok(GmwBit::new(lanes, &words).made(&self.session));
         }
         let fits = |bit: &&GmwBit| bit.lanes() == lanes && bit.is_brought();
         let Some(mut bit) = values.filter(fits).cloned() else {
-            return Err(self.session.misuse(INPUT, "other lanes than were said, or shares for values"));
+            return Err(self
+                .session
+                .misuse(INPUT, "another number of lanes than announced, or shares in place of values"));
         };
         for (peer, stream) in self.streams.iter_mut().enumerate() {
             let Some(stream) = stream else { continue };
             stream[usize::from(me.index() > peer)].words(&mut words);
             if !bit.add(&GmwBit::new(lanes, &words)) {
-                return Err(self.session.misuse(INPUT, "other lanes than were said"));
+                return Err(self.session.misuse(INPUT, "another number of lanes than announced"));
             }
         }
         Ok(bit.made(&self.session))

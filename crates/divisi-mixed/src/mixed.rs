@@ -171,7 +171,7 @@ impl Mixed {
         }
         let session = self.gmw.session();
         let Some((keys, sampler)) = &mut self.multiplies else {
-            return Err(session.misuse(PRODUCTS, "products of numbers without keys for them"));
+            return Err(session.misuse(PRODUCTS, "products of numbers in a session without keys for them"));
         };
         let batches = missing.div_ceil(keys.ring().dimension());
         self.products.extend(arithmetic::batches(session, keys, sampler, batches)?);
@@ -325,7 +325,7 @@ impl Convert<Vec<GmwBit>, Num> for Mixed {
     fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
         let lanes = x.first().map_or(0, Lanes::lanes);
         if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
-            return Err(self.session().misuse(BITS, "numbers of 1 to 32 bits, alike in lanes"));
+            return Err(self.session().misuse(BITS, "numbers of different lanes, or of more than 32 bits"));
         }
         x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
         let masks = self.take_bits(x.len() * lanes)?;

@@ -36,7 +36,7 @@ impl GarbledInstances {
             return Err(session.misuse(INPUT, "a circuit that another session garbled"));
         }
         if inputs.len() != self.wiring.inputs() || inputs.iter().any(|bit| bit.lanes() != lanes) {
-            return Err(session.misuse(INPUT, "a lane an instance of each input wire"));
+            return Err(session.misuse(INPUT, "not one lane an instance for each input wire"));
         }
         let mut masked = inputs.to_vec();
         for (w, bit) in masked.iter_mut().enumerate() {

@@ -142,12 +142,12 @@ impl Gear {
     /// parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] among more parties than rows decrypt for, of a session that has a garbler, and for a
-    /// ring of other tables; as [`BgvKeys::generate`].
+    /// [`Abort::Misuse`] for more parties than a row can decrypt for, for a second garbler in one session,
+    /// and for a ring of other tables; as [`BgvKeys::generate`].
     pub fn new(gmw: &mut Gmw, way: &Way, beside: Option<&BgvKeys>) -> Result<Gear, Abort> {
         let session = gmw.session();
         if !parameters::fits(session.parties()) {
-            return Err(session.misuse(GARBLE, "more parties than rows decrypt for"));
+            return Err(session.misuse(GARBLE, "more parties than a row can decrypt for"));
         }
         let labels = Labels::new(session)?; // [G8]
         let Some(scheme) = Scheme::new(session) else {

@@ -65,7 +65,7 @@ impl fmt::Display for LinkReport {
         match (&self.result, self.trouble()) {
             (Ok(r), None) => write!(
                 f,
-                "{} at {} is well: identity {}, round trip {:.1} ms, clock {:+} ms{}",
+                "{} at {} works: identity {}, round trip {:.1} ms, clock {:+} ms{}",
                 self.peer,
                 self.address,
                 self.pinned,

@@ -179,7 +179,7 @@ impl Config {
         if !hosts.is_empty() && hosts.len() != parties {
             let given = hosts.len();
             return Err(ConfigError(format!(
-                "{given} hosts for {parties} parties: name one host:port for each"
+                "{given} hosts for {parties} parties: give one host:port for each"
             )));
         }
         let made: Vec<Identity> = (0..parties).map(|_| Identity::generate(world)).collect();
@@ -217,7 +217,7 @@ impl Config {
                 party.address = address.unwrap_or(&party.address).to_owned();
             }
             (None, Some(address)) => new.parties.push(PartyEntry { id, address: address.to_owned(), pin }),
-            (None, None) => return Err(ConfigError(format!("{id} is new: name its address, host:port"))),
+            (None, None) => return Err(ConfigError(format!("{id} is new: give its address as host:port"))),
         }
         new.checked()
     }

@@ -64,7 +64,7 @@ impl fmt::Display for ConnectionError {
             }
             Self::Closed(peer) => write!(f, "{peer} closed the connection"),
             Self::TooLong { peer, len, max } => {
-                write!(f, "{peer} announced a message of {len} bytes where at most {max} are due")
+                write!(f, "{peer} announced a message of {len} bytes where at most {max} are expected")
             }
         }
     }

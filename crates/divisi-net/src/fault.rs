@@ -25,7 +25,7 @@ impl fmt::Display for Loss {
         f.write_str(match self {
             Self::Closed => "it closed the connection",
             Self::Cut => "the connection broke",
-            Self::Garbage => "it sent what is no frame of this protocol",
+            Self::Garbage => "it sent data that are not a frame of this protocol",
             Self::Flooded => "it sent more than the memory set aside for it",
             Self::Own => "this party closed its mesh",
         })
@@ -140,7 +140,7 @@ impl fmt::Display for Fault {
                 write!(f, "{peer} sent nothing for {step} within {:.1} s", waited.as_secs_f64())?;
                 match claim {
                     Some((other, id)) => {
-                        write!(f, " and says that it waits for {other} itself (step {id:08x})")
+                        write!(f, " and says that it is waiting for {other} (step {id:08x})")
                     }
                     None => Ok(()),
                 }
@@ -149,10 +149,10 @@ impl fmt::Display for Fault {
                 write!(f, "the link to {peer} was lost at {step}: {reason}")
             }
             Self::Malformed { peer, step, want, got } => {
-                write!(f, "{peer} sent {got} bytes for {step} where the protocol has {want}")
+                write!(f, "{peer} sent {got} bytes for {step} where the protocol expects {want}")
             }
             Self::WrongStep { peer, step, got } => {
-                write!(f, "{peer} sent step {got:08x} where {step} ({:08x}) was due", step.id)
+                write!(f, "{peer} sent step {got:08x} where {step} ({:08x}) was expected", step.id)
             }
             Self::Aborted { peer, step } => {
                 write!(f, "{peer} ended the session while this party was at {step}")

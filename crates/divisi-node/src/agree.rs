@@ -45,9 +45,10 @@ pub(crate) fn agree(
 pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Result<(), Failed> {
     let (peer, message) = match (verdict, about) {
         (Agreement::Agreed, _) => return Ok(()),
-        (Agreement::Missing(party) | Agreement::NotYet(party), _) => {
-            (party.number(), format!("{party} refused this, or did not get what belongs to it, at {step}"))
-        }
+        (Agreement::Missing(party) | Agreement::NotYet(party), _) => (
+            party.number(),
+            format!("{party} refused this input, or did not receive its part of it, at {step}"),
+        ),
         (Agreement::PublicDiffers, About::Client(who)) => (
             0,
             format!("client {who} told the servers different things at {step}: send the same to all three"),
@@ -55,7 +56,7 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
         (Agreement::SecretDiffers, About::Client(who)) => (
             0,
             format!(
-                "client {who} gave the servers parts that do not fit together at {step}: split the input anew"
+                "client {who} gave the servers shares that do not match at {step}: split the input again"
             ),
         ),
         (Agreement::PublicDiffers | Agreement::SecretDiffers, About::Key(name)) => (

@@ -59,7 +59,7 @@ pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Resu
     let gone = |e: io::Error| {
         let place = data.display();
         usage(format!(
-            "no server that runs has its data in {place} ({e}): start it, or give its directory with --data"
+            "no running server has its data in {place} ({e}): start the server, or give its directory with --data"
         ))
     };
     let fingerprint = *identity.fingerprint().bytes();
@@ -79,9 +79,7 @@ pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Resu
     match decode(&receive().map_err(gone)?) {
         Some(Answer::State(state)) => Ok(state),
         Some(Answer::Refused(why)) => Err(usage(why)),
-        None => Err(usage(
-            "the server ended, or is of another version than this command: look into its log".into(),
-        )),
+        None => Err(usage("the server ended, or has another version than this command: see its log".into())),
     }
 }
 

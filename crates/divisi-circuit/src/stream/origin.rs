@@ -60,7 +60,7 @@ impl fmt::Display for CircuitFault {
             CircuitFault::Wrong(error) => error.fmt(f),
             CircuitFault::Unreadable { reason } => write!(f, "the file cannot be read ({reason})"),
             CircuitFault::Changed => f.write_str(
-                "the file has changed since it was first read: leave it as it is until all is done",
+                "the file has changed since it was first read: do not change it before the run has ended",
             ),
         }
     }

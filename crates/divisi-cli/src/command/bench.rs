@@ -190,14 +190,14 @@ struct Messages {
 
 /// A size of AES keys, by its bits.
 pub fn key_size(text: &str) -> Result<KeySize, String> {
-    text.parse().ok().and_then(KeySize::from_bits).ok_or_else(|| "there are 128, 192 and 256".into())
+    text.parse().ok().and_then(KeySize::from_bits).ok_or_else(|| "AES keys have 128, 192 or 256 bits".into())
 }
 
 fn direction(text: &str) -> Result<Direction, String> {
     [Direction::Encrypt, Direction::Decrypt]
         .into_iter()
         .find(|direction| bench::direction_name(*direction) == text)
-        .ok_or_else(|| "there are encrypt and decrypt".into())
+        .ok_or_else(|| "the directions are encrypt and decrypt".into())
 }
 
 pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {

@@ -38,7 +38,7 @@ fn dimensions(text: &str) -> Result<Factors, String> {
     match text {
         "auto" => Ok(Factors(None)),
         "1" | "2" | "3" => Ok(Factors(text.parse().ok())),
-        _ => Err("there are 1, 2, 3 and auto".into()),
+        _ => Err("the choices are 1, 2, 3 and auto".into()),
     }
 }
 

@@ -127,12 +127,14 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptio
             return Err(Failure::usage(error));
         }
         (What::Op(_) | What::Mpgc | What::Table4, Some(_)) => {
-            return Err(Failure::usage("--program is about --op program: leave it out, or give that"));
+            return Err(Failure::usage(
+                "--program belongs to --op program: leave it out, or give --op program",
+            ));
         }
     };
     if !matches!(op, What::Op(_)) && (private || bits != BITS || entries != ENTRIES) {
         return Err(Failure::usage(
-            "--bits, --entries and --private are of other operations: leave them out",
+            "--bits, --entries and --private belong to other operations: leave them out",
         ));
     }
     Ok(BenchOptions { own, work, blocks: count.unwrap_or(usual), ..effort.options(context, Some(choice)) })

@@ -73,10 +73,9 @@ pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure
     let report = file::run(&options, &program, calibration, &context.cleanup, &mut |done| progress.at(done));
     progress.end();
     let report = report?;
-    let rtt =
-        options.rtt_ms.map(|rtt| format!(", {rtt} ms there and back to the client")).unwrap_or_default();
+    let rtt = options.rtt_ms.map(|rtt| format!(", round trip to the client {rtt} ms")).unwrap_or_default();
     let text = format!(
-        "a file of {} bytes by {}{rtt}: encrypted at {:.2} MB/s, decrypted at {:.2} MB/s\n{}; it came back byte by byte\n{}",
+        "a file of {} bytes by {}{rtt}: encrypted at {:.2} MB/s, decrypted at {:.2} MB/s\n{}; the decrypted file is the same, byte by byte\n{}",
         options.bytes,
         options.choice,
         report.encrypt_mb_per_second(),
@@ -101,7 +100,7 @@ pub fn measure_serving(context: &Context, arguments: &Serve) -> Result<Done, Fai
     let mut done = Done::new(text(&report), report.to_json());
     if !report.checked {
         done.failure = Some(Failure::mismatch(
-            "a result was wrong: the figures are worth nothing; report this with the output of `divisi --version`",
+            "a result was wrong, so the figures mean nothing: report this with the output of `divisi --version`",
         ));
     }
     Ok(done)
@@ -114,7 +113,7 @@ fn text(report: &serve::ServeReport) -> String {
     for of in &report.kinds {
         let latency = match of.percentiles {
             [Some(p50), Some(p90), Some(p99)] => format!("p50 {p50:.1} ms, p90 {p90:.1} ms, p99 {p99:.1} ms"),
-            _ => "none was done in time".into(),
+            _ => "none ended in time".into(),
         };
         lines.push(format!(
             "  {}: {} done, {:.1}/s; {latency}; {} refused",
@@ -124,7 +123,7 @@ fn text(report: &serve::ServeReport) -> String {
             of.refused
         ));
     }
-    let checked = if report.checked { "all results that came were right" } else { "a result was WRONG" };
+    let checked = if report.checked { "all results received were right" } else { "a result was WRONG" };
     lines.push(format!("{}; {checked}", cost(&report.cost)));
     lines.push(report.calibration.summary());
     lines.join("\n")

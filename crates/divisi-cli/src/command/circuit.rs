@@ -171,7 +171,7 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
         if first_bit_first {
             let _ = writeln!(
                 std::io::stderr(),
-                "its values still have their first bit first: give --first-bit-first with it from now on"
+                "its values still have the first bit first: give --first-bit-first whenever you use it"
             );
         }
     }
@@ -189,7 +189,7 @@ fn put(
     out: Option<&PathBuf>,
 ) -> Result<About, Failure> {
     if context.json && out.is_none() {
-        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
+        return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
     let write = |out: &mut dyn Write| -> Result<std::io::Result<FileCounts>, Failure> {
         let mut out = BufWriter::new(out);

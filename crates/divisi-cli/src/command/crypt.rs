@@ -53,7 +53,7 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     let source = TextSource::named(arguments.input.as_deref());
     let sink = Sink::named(arguments.out.as_deref());
     if context.json && matches!(sink, Sink::Stdout) {
-        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
+        return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
     let input = InputFile::open(&source, way)?;
     input.check(way, arguments.algorithm)?;
@@ -73,7 +73,7 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     let done = done?;
     // A name may have come to another key: whose it is now, as all three servers say.
     let used = client.last_key().filter(|_| way == Direction::Encrypt);
-    let whose = used.map(|key| format!(", for the key that {} made", key.maker)).unwrap_or_default();
+    let whose = used.map(|key| format!(", with the key that {} made", key.maker)).unwrap_or_default();
     let text = match &sink {
         Sink::Stdout => String::new(),
         Sink::File(path) => format!(

@@ -68,7 +68,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     }
     if own.contains_key(MODE) {
         return Err(Failure::usage(
-            "the demonstration encrypts, and nothing of it runs in constant rounds: give another --mode",
+            "the demonstration encrypts with AES-GCM, which does not run in constant rounds: give another --mode",
         ));
     }
     if arguments.cipher.is_some() {

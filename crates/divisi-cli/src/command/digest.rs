@@ -98,7 +98,7 @@ impl Text {
         if input.length > divisi_node::MESSAGE {
             let (length, most) = (input.length, divisi_node::MESSAGE);
             return Err(Failure::usage(format!(
-                "the input has {length} bytes, and servers take at most {most}: give a shorter one"
+                "the input has {length} bytes, and servers accept at most {most}: give a shorter one"
             )));
         }
         Ok(input)
@@ -110,7 +110,7 @@ fn checked(settings: Settings) -> Result<Settings, Failure> {
     if settings.output_bytes > divisi_node::OUTPUT {
         let (asked, most) = (settings.output_bytes, divisi_node::OUTPUT);
         return Err(Failure::usage(format!(
-            "--bytes is {asked}, and servers give at most {most}: give less"
+            "--bytes is {asked}, and servers return at most {most}: ask for fewer"
         )));
     }
     Ok(settings)
@@ -144,7 +144,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     let least = divisi_node::least_tag(settings.algorithm);
     if settings.output_bytes < least {
         return Err(Failure::usage(format!(
-            "servers make and compare tags of {} of {least} bytes or more, and {} are asked for: give more --bytes",
+            "servers make and compare {} tags of at least {least} bytes, not {}: give a larger --bytes",
             settings.algorithm, settings.output_bytes
         )));
     }

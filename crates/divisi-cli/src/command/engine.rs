@@ -138,7 +138,7 @@ pub const EQUAL_KEYS: &str =
 pub fn caution(engine: &dyn Engine, security: Security) {
     if security == Security::SemiHonest && engine.usual_security() == Security::SemiHonest {
         eprintln!(
-            "divisi: {} is semi-honest: it protects from parties that look, not from parties that deviate",
+            "divisi: {} is semi-honest: it protects against parties that follow the protocol, not against parties that deviate",
             engine.name()
         );
     }

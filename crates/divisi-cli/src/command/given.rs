@@ -23,7 +23,7 @@ pub fn inputs(given: &[String]) -> Result<Zeroizing<Vec<String>>, Failure> {
         let read = match digits.strip_prefix('@') {
             Some(path) => of_file(number, path)?,
             None if digits == "-" => {
-                let twice = || usage(number, "is the second that comes from standard input: give it a file");
+                let twice = || usage(number, "is the second value from standard input: give it in a file");
                 of_stream(number, "standard input", stdin.take().ok_or_else(twice)?.lock())?
             }
             None => {

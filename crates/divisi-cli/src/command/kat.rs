@@ -63,8 +63,10 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     );
     done.failure = (!report.is_good()).then(|| {
         Failure::mismatch(match report.algorithms.iter().map(|tally| tally.failed).sum::<u64>() {
-            0 => "no vector could be run: give a file with vectors that this engine supports".into(),
-            failed => format!("{failed} vectors failed: the engine is wrong, or the file is"),
+            0 => {
+                "this engine supports none of the vectors: give a file with others, or another engine".into()
+            }
+            failed => format!("{failed} vectors failed: either the engine or the file is wrong"),
         })
     });
     Ok(done)

@@ -142,7 +142,10 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_new(&wanted)?;
             Ok(Done::new(
-                format!("the servers hold a new {} key, {}: nobody knows it", made.kind, made.name),
+                format!(
+                    "the servers hold shares of the new {} key {}: nobody knows the key",
+                    made.kind, made.name
+                ),
                 entry(&made, &[]),
             ))
         }
@@ -153,7 +156,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_import(&wanted, &key)?;
             let text = format!(
-                "the servers hold the {} key {} in parts: your own copy still opens everything, wipe it if it is not needed",
+                "the servers hold shares of the {} key {}: your own copy still decrypts everything, so wipe it if you do not need it",
                 made.kind, made.name
             );
             Ok(Done::new(text, entry(&made, &[])))
@@ -182,7 +185,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             output.writer().write_all(&key).map_err(unwritten)?;
             output.put_in_empty_place(&export.out)?;
             let text = format!(
-                "{} holds the {} bytes of key {}: whoever reads it opens everything that the key encrypted",
+                "{} holds the {} bytes of key {}: whoever reads it can decrypt everything that the key encrypted",
                 export.out.display(),
                 key.len(),
                 export.key
@@ -206,14 +209,14 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Destroy(destroy) => {
             if !destroy.yes {
                 let error = format!(
-                    "what key {} encrypted can never be opened once it is destroyed: give --yes if you mean it",
+                    "what key {} encrypted can never be decrypted once the key is destroyed: give --yes to confirm",
                     destroy.key
                 );
                 return Err(Failure::usage(error));
             }
             destroy.membership.connect(context)?.key_destroy(&destroy.key)?;
             let text = format!(
-                "key {} is destroyed at all servers; copies of their disks made before may still hold its parts",
+                "key {} is destroyed at all servers; older copies of their disks may still hold its shares",
                 destroy.key
             );
             Ok(Done::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
@@ -244,7 +247,7 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
     };
     let mut text = format!("{order}: asked; waiting for the operators of {}", servers(&waiting));
     if !differs.is_empty() {
-        text += &format!(", and at {} something else was asked: the logs say what", servers(&differs));
+        text += &format!(", and the operator of {} gave another order: see the logs", servers(&differs));
     }
     let json = json!({
         "schema": 1,
@@ -273,7 +276,7 @@ fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Fa
     let (want, have) =
         (kind.bytes(), if key.len() < 4096 { key.len().to_string() } else { "at least 4096".into() });
     Err(Failure::usage(format!(
-        "an {kind} key has {want} bytes and {shown} has {have}: give the bytes of the key as they are, not as digits"
+        "an {kind} key has {want} bytes and {shown} has {have}: give the raw bytes of the key, not digits"
     )))
 }
 

@@ -111,7 +111,9 @@ fn directory(context: &Context, path: &Path) -> Result<divisi::cleanup::Entry, F
             std::io::ErrorKind::AlreadyExists => {
                 format!("{} exists already: choose another directory for --out", path.display())
             }
-            _ => format!("the directory {} cannot be made ({e}): choose another for --out", path.display()),
+            _ => {
+                format!("the directory {} cannot be made ({e}): choose another one for --out", path.display())
+            }
         })
     })?;
     Ok(context.cleanup.path(path))
@@ -193,7 +195,7 @@ fn add(arguments: &Add) -> Result<Done, Failure> {
     };
     write(&arguments.config, &changed.map_err(usage)?.to_toml())?;
     let text = format!(
-        "{} now pins {} for {who}: give all parties and clients this file; a running server takes it over on SIGHUP",
+        "{} now pins {} for {who}: give this file to all parties and clients; a running server reads it on SIGHUP",
         arguments.config.display(),
         arguments.fingerprint
     );
@@ -208,7 +210,7 @@ fn remove(arguments: &Remove) -> Result<Done, Failure> {
     let changed = config.remove_client(&arguments.client).map_err(usage)?;
     write(&arguments.config, &changed.to_toml())?;
     let text = format!(
-        "{} has no client {} any more: give all parties this file; a running server takes it over on SIGHUP",
+        "{} has no client {} any more: give this file to all parties; a running server reads it on SIGHUP",
         arguments.config.display(),
         arguments.client
     );
@@ -240,8 +242,11 @@ fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
     let mut lines = Vec::new();
     let mut links = Vec::new();
     for report in &reports {
-        let skewed =
-            if report.is_skewed() { "; its clock is far off: set it, or its log misleads" } else { "" };
+        let skewed = if report.is_skewed() {
+            "; its clock is wrong: set it, or the times in its log mislead"
+        } else {
+            ""
+        };
         lines.push(format!("{report}{skewed}"));
         let reached = report.result.as_ref().ok();
         links.push(json!({

@@ -42,7 +42,7 @@ use std::time::Duration;
 
 /// What `--version` says: a build for tests says so, and is never for real secrets.
 const VERSION: &str = if divisi_core::TEST_BUILD {
-    concat!(env!("CARGO_PKG_VERSION"), ", a build for tests: never for real secrets")
+    concat!(env!("CARGO_PKG_VERSION"), ", a test build: never use it with real secrets")
 } else {
     env!("CARGO_PKG_VERSION")
 };

@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
         );
     }
     if report.bootstraps > 0 {
-        let _ = writeln!(text, "\na ciphertext is refreshed {} times on its way", report.bootstraps);
+        let _ = writeln!(text, "\na ciphertext is refreshed {} times on its path", report.bootstraps);
     }
     let _ = write!(
         text,

@@ -18,7 +18,7 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         divisi::server::ROLE => divisi::server::run_party()?,
         role => {
             return Err(Failure::usage(format!(
-                "there is no party for {role:?}: use one version of the program"
+                "unknown role of a party {role:?}: use one version of the program everywhere"
             )));
         }
     }

@@ -114,7 +114,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Drop(Drop { dir, yes }) => {
             if !yes {
                 return Err(Failure::usage(format!(
-                    "all that is left in {} would be gone: give --yes if that is meant",
+                    "this destroys everything that is left in {}: give --yes to confirm",
                     dir.display()
                 )));
             }
@@ -130,7 +130,7 @@ fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     let name = engine.0.name();
     if name != "spdz" {
         return Err(Failure::usage(format!(
-            "the engine {name} keeps no preprocessing on disk: give --engine spdz, or leave it out"
+            "the engine {name} keeps no preprocessing on disk: give --engine spdz, or leave --engine out"
         )));
     }
     let choice = EngineChoice::of(name, *parties)?;

@@ -24,7 +24,7 @@ impl<T: Send> Forget for Mutex<Option<T>> {
 }
 
 /// What is to be done if the session ends by an abort, as long as this is kept.
-#[must_use = "what is dropped is not done"]
+#[must_use = "an action that is dropped is not done"]
 pub struct AtEnd(
     #[expect(dead_code, reason = "kept, for the session knows it as long as somebody does")] Arc<Last>,
 );
@@ -94,10 +94,10 @@ impl<T: Send + 'static> Bound<T> {
     /// [`Abort::Misuse`] in another session, and when it is not there any more.
     pub fn take(&mut self, session: &Session, step: Step) -> Result<T, Abort> {
         if self.session != session.id() {
-            return Err(session.misuse(step, "what another session made"));
+            return Err(session.misuse(step, "a value of another session"));
         }
         let value = locked(&self.value).take();
-        value.ok_or_else(|| session.misuse(step, "what went with its session"))
+        value.ok_or_else(|| session.misuse(step, "a value that was wiped with its session"))
     }
 
     /// Put it back, unless the session has ended.

@@ -86,8 +86,8 @@ impl Client {
         let algorithm = settings.algorithm;
         if nonce.is_some() != (algorithm.nonce_bytes() > 0) {
             let what =
-                if nonce.is_some() { "without a nonce" } else { "with the nonce that it was made with" };
-            let message = format!("a tag of {algorithm} is compared {what}: give it so");
+                if nonce.is_some() { "without a nonce" } else { "under the nonce that it was made with" };
+            let message = format!("a tag of {algorithm} is compared {what}: call it accordingly");
             return Err(Error::new(ErrorKind::Usage, VERIFY, message));
         }
         let tag = Some(Tag { nonce, tag: Blob(tag.to_vec()) });
@@ -110,7 +110,7 @@ impl Client {
     ) -> Result<([u8; IV], Option<UsedKey>, [ToClient; 3]), Error> {
         if length > MESSAGE {
             let message = format!(
-                "the message has {length} bytes, and servers take at most {MESSAGE}: give a shorter one"
+                "the message has {length} bytes, and servers accept at most {MESSAGE}: give a shorter one"
             );
             return Err(Error::new(ErrorKind::Usage, INPUT, message));
         }
@@ -124,8 +124,9 @@ impl Client {
                 let left = length - (index - 1) * PIECE as u64;
                 let mut text = Zeroizing::new(vec![0; left.min(PIECE as u64) as usize]);
                 input.read_exact(&mut text).map_err(|e| {
-                    let message =
-                        format!("the input cannot be read to its end ({e}): give a file that nobody writes");
+                    let message = format!(
+                        "the input cannot be read to its end ({e}): give a file that no other program changes"
+                    );
                     Error::new(ErrorKind::Usage, INPUT, message)
                 })?;
                 Ok(client.split(&text).map(|body| ToServer::Data { number, index: index - 1, body }))

@@ -166,7 +166,7 @@ impl Client {
 fn endless(party: PartyId) -> Error {
     let keys = PAGES * PAGE;
     let message = format!(
-        "{party} lists keys out of order, or more than {keys}: nothing of it was used; see its release"
+        "{party} lists keys out of order, or more than {keys}: its answer was not used; check which release it runs"
     );
     Error::new(ErrorKind::Mismatch, LIST, message).with_peer(party)
 }

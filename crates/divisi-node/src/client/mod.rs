@@ -196,15 +196,14 @@ fn unexpected(step: Step, party: PartyId, answer: ToClient) -> Error {
     if let ToClient::Failed(failed) = answer {
         return told(party, failed);
     }
-    let message =
-        format!("{party} answered something else than what is due at {step}: see that it runs this release");
+    let message = format!("{party} sent an unexpected answer at {step}: check that it runs this release");
     Error::new(ErrorKind::Mismatch, step, message).with_peer(party)
 }
 
 fn differ(step: Step, odd: Option<PartyId>) -> Error {
     let who = odd.map_or_else(|| "the servers".into(), |p| format!("{p} and the other two"));
     let message = format!(
-        "{who} gave different answers at {step}: nothing of them was used; find out which one deviates"
+        "{who} gave different answers at {step}: the answers were not used; find out which server deviates"
     );
     Error { peer: odd, ..Error::new(ErrorKind::Mismatch, COMPARE, message) }
 }

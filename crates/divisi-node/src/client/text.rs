@@ -129,7 +129,7 @@ impl Client {
     ) -> Result<(), Error> {
         let Some(text) = length.checked_sub(OVERHEAD) else {
             let message = format!(
-                "{length} bytes are no encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote"
+                "{length} bytes are too few for an encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote"
             );
             return Err(Error::new(ErrorKind::Usage, INPUT, message));
         };
@@ -209,7 +209,7 @@ fn unusable(step: Step, what: &str, e: &std::io::Error) -> Error {
     Error::new(
         ErrorKind::Usage,
         step,
-        format!("{what} ({e}): see that the file is there and the disk has room"),
+        format!("{what} ({e}): check that the file exists and the disk has room"),
     )
 }
 

@@ -61,8 +61,10 @@ impl Client {
         self.used = None;
         let iv_bytes = if matches!(mode, Mode::Cbc | Mode::Siv) { BLOCK } else { 0 };
         let Some((iv, text)) = sealed.split_at_checked(iv_bytes) else {
-            let message =
-                format!("the input has {} bytes and no IV: give what was encrypted by {mode}", sealed.len());
+            let message = format!(
+                "the input has {} bytes, too few for an IV: give what was encrypted with {mode}",
+                sealed.len()
+            );
             return Err(Error::new(ErrorKind::Usage, DECRYPT, message));
         };
         let iv = iv.try_into().unwrap_or_default();

@@ -7,7 +7,7 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
 
-/// A tag to be compared, with the nonce that it was made with, if there is one.
+/// A tag to be compared, under the nonce that it was made with, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tag {
     pub nonce: Option<[u8; IV]>,

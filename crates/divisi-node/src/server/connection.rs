@@ -84,7 +84,7 @@ fn talk(
         }
         if !owes && answers.is_empty() && duplex.is_sent() {
             let over = [
-                (ended, "the server stops: try again when it is back"),
+                (ended, "the server is stopping: try again when it is back"),
                 (leaves, "this connection gave way to another client's: try again on a new one"),
             ];
             if let Some((_, message)) = over.iter().find(|(flag, _)| flag.load(Ordering::SeqCst)) {

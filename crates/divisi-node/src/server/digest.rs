@@ -44,7 +44,7 @@ pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
     if given < least {
         let most = if algorithm.has_any_length() { OUTPUT } else { algorithm.output_bytes() };
         let message = format!(
-            "tags of {algorithm} have {least} to {most} bytes here, not {given}, so that none is guessed by asking: ask for more"
+            "tags of {algorithm} must have {least} to {most} bytes, not {given}, so that nobody guesses one by trying: ask for more"
         );
         return Err(Failed::refused(SETTINGS, message));
     }
@@ -69,12 +69,12 @@ pub fn least_tag(algorithm: Algorithm) -> usize {
 pub(crate) fn fits(settings: &Settings, tag: &Tag) -> Result<(), Failed> {
     let message = match (tag.nonce.is_some(), settings.algorithm.nonce_bytes() > 0) {
         _ if matches!(settings.algorithm, Algorithm::Otp(_)) => {
-            "a one-time password has so few digits that asking finds it: have it made, and compare it yourself"
+            "a one-time password has so few digits that trying would find it: have it made, and compare it yourself"
         }
-        (true, false) => "a nonce belongs to no tag of this algorithm: give none",
+        (true, false) => "tags of this algorithm have no nonce: give none",
         (false, true) => "a tag of this algorithm is compared under the nonce that it was made with: give it",
         _ if tag.tag.0.len() != settings.output_bytes => {
-            "the tag has another length than was asked for: give all of it"
+            "the tag has another length than the one asked for: give the whole tag"
         }
         _ => return Ok(()),
     };

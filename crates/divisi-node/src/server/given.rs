@@ -69,6 +69,6 @@ impl Given {
 pub(crate) fn misfit(me: PartyId) -> Stop {
     Stop::Refused(Failed::refused(
         GIVEN,
-        format!("{me} was given something else than what is due: report this"),
+        format!("{me} took an unexpected message for this step: report this"),
     ))
 }

@@ -145,7 +145,7 @@ impl Intake {
     ) -> Result<(), Failed> {
         let Some(line) = self.lines.get_mut(id) else { return Ok(()) };
         let fault = match &message {
-            ToServer::Begin { .. } => Some("the connection has begun already"),
+            ToServer::Begin { .. } => Some("the connection has already begun"),
             ToServer::Request { number, .. } if *number != line.last + 1 => {
                 Some("requests are numbered from 1 in each connection, and no number comes twice")
             }
@@ -155,7 +155,7 @@ impl Intake {
                 Some("message outside of a request")
             }
             ToServer::Request { item, .. } if !item.is_well_formed() => {
-                Some("the request says more than any may: name fewer clients, and give shorter texts")
+                Some("the request is larger than allowed: name fewer clients, and give shorter texts")
             }
             _ => None,
         };
@@ -195,7 +195,7 @@ impl Intake {
             let Some((nth, _)) = wrong.into_iter().find(|(_, right)| !right) else { return };
             let step = step(&request.item, self.shape, nth);
             let (number, who) = (request.number, &line.who.name);
-            let message = format!("client {who} sent {} something else than what is due at {step}", self.me);
+            let message = format!("client {who} sent {} an unexpected message at {step}", self.me);
             self.fail(id, number, Failed::refused(step, message), now);
         }
     }
@@ -210,7 +210,8 @@ impl Intake {
         let refused = if self.draining {
             Err(self.stopping())
         } else if waiting >= limits.waiting {
-            let message = format!("{waiting} requests of client {} wait already: try again later", who.name);
+            let message =
+                format!("{waiting} requests of client {} are waiting already: try again later", who.name);
             let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
             Err(Failed { kind: ErrorKind::Unavailable, ..failed })
         } else {
@@ -241,7 +242,7 @@ impl Intake {
     }
 
     fn stopping(&self) -> Failed {
-        let message = format!("{} stops: try again when it is back", self.me);
+        let message = format!("{} is stopping: try again when it is back", self.me);
         let failed = Failed { retry: true, peer: self.me.number(), ..Failed::refused(STOPPING, message) };
         Failed { kind: ErrorKind::Unavailable, ..failed }
     }

@@ -134,7 +134,8 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> 
     if first(&all, |s| s[0] == SAME).is_some() {
         // the request was served before: its answer was lost
         if let Some(party) = first(&all, |s| s[0] == ABSENT) {
-            let message = format!("key {} is not at {party}: destroy it and make it anew", new.name);
+            let message =
+                format!("{party} does not have key {}: destroy the key and make it again", new.name);
             return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
         }
         let loaded = load(turn, &new.name, |key| What::See(key))?;
@@ -187,7 +188,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     let most = turn.node.limits(&turn.who.name).keys;
     if made >= most && found.is_none() {
         let message = format!(
-            "client {} has used {made} names of keys, and {} keeps at most {most} for it: use that of a destroyed key again, or have its operator raise the limit",
+            "client {} has used {made} names of keys, and {} keeps at most {most} for it: reuse the name of a destroyed key, or have the operator raise the limit",
             turn.who.name,
             turn.me()
         );
@@ -315,7 +316,8 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName, forget: &mut Forget<'
     };
     let done = if told.iter().any(|status| status[0] == 1) { named(1) } else { "no server".into() };
     let why = gone.as_ref().err().map_or_else(String::new, |failed| format!(" ({})", failed.message));
-    let message = format!("key {name} is destroyed at {done}, and not at {}{why}: ask again", named(0));
+    let message =
+        format!("key {name} is destroyed at {done}, and not at {}{why}: give the command again", named(0));
     let peer = party.number();
     Err(Failed { peer, retry: true, hearsay: gone.is_ok(), ..Failed::refused(DESTROYED, message) }.into())
 }

@@ -70,13 +70,13 @@ impl Limits {
             Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if *length > self.text_bytes => {
                 let most = self.text_bytes;
                 let message =
-                    format!("the text has {length} bytes, and this server takes at most {most}: split it");
+                    format!("the text has {length} bytes, and this server accepts at most {most}: split it");
                 Err(Failed::refused(LIMIT, message))
             }
             Item::Whole(asked) if asked.length > self.message_bytes => {
                 let (length, most) = (asked.length, self.message_bytes);
                 let message = format!(
-                    "the text has {length} bytes, and this server takes at most {most} in this mode: split it"
+                    "the text has {length} bytes, and this server accepts at most {most} in this mode: split it"
                 );
                 Err(Failed::refused(LIMIT, message))
             }
@@ -145,7 +145,7 @@ struct Account {
 impl Account {
     fn full(&self, client: &str, what: &str, now: Instant) -> Failed {
         let left = HOUR.saturating_sub(now.saturating_duration_since(self.begun)).as_secs().div_ceil(60);
-        let message = format!("client {client} has had {what} within the hour: try again in {left} minutes");
+        let message = format!("client {client} has used {what} within the hour: try again in {left} minutes");
         let failed = Failed { retry: true, ..Failed::refused(LIMIT, message) };
         Failed { kind: ErrorKind::Unavailable, ..failed }
     }

@@ -202,7 +202,7 @@ impl Server {
         let place = Place::open(data);
         if let Err(e) = &place {
             (options.log)(&format!(
-                "operators cannot ask here: the socket {} cannot be made ({e})",
+                "operators cannot give orders here: the socket {} cannot be made ({e})",
                 operator::NAME
             ));
         }
@@ -281,7 +281,7 @@ impl Server {
             let inside = self.node.clone();
             let hearing = move || place::attend(&inside, &place);
             if world.spawn(format!("operator of {}", node.me), Box::new(hearing)).is_err() {
-                node.log("operators cannot ask here: no thread can be started");
+                node.log("operators cannot give orders here: no thread can be started");
             }
         }
         let mut pause = PAUSE.0;

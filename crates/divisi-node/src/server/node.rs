@@ -111,7 +111,7 @@ impl Node {
         drop(lists);
         self.log(&if differ {
             format!(
-                "{party} has another list of clients than {}: who is not in both is served by none",
+                "{party} has another list of clients than {}: a client that is not in both lists cannot be served",
                 self.me
             )
         } else {

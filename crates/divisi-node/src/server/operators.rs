@@ -193,7 +193,9 @@ impl Orders {
             match self.pending.iter().position(|p| !matches!(p.progress, Progress::Waits)) {
                 Some(at) => drop(self.pending.remove(at)),
                 None => {
-                    return Err(format!("{MOST} orders wait already: try again when some are done or over"));
+                    return Err(format!(
+                        "{MOST} orders are waiting already: try again when some of them have ended"
+                    ));
                 }
             }
         }
@@ -249,7 +251,7 @@ impl Orders {
         match self.pending.get(at) {
             Some(pending) if another(pending) => {
                 let line =
-                    format!("operator: {}: over, for there is another key of this name now", pending.order);
+                    format!("operator: {}: ended, because another key has this name now", pending.order);
                 self.log.push(line);
                 self.pending.remove(at);
                 NONE
@@ -274,10 +276,8 @@ impl Orders {
                     self.log.push(format!("operator: {order}: waits for the operator of {lacking}"));
                 }
                 if has.contains(&OTHER) && news {
-                    let line = format!(
-                        "operator: {order}: the operator of {} asked for something else",
-                        named(OTHER)
-                    );
+                    let line =
+                        format!("operator: {order}: the operator of {} gave another order", named(OTHER));
                     self.log.push(line);
                 }
             }
@@ -341,7 +341,7 @@ impl Orders {
             let gone = over(pending.asked);
             if gone && matches!(pending.progress, Progress::Waits) {
                 let minutes = lasts.as_secs().div_ceil(60);
-                let line = format!("not all three asked within {minutes} minutes: ask again at all");
+                let line = format!("not all three asked within {minutes} minutes: give the command again at all three servers");
                 log.push(format!("operator: {}: expired, {line}", pending.order));
             }
             !gone

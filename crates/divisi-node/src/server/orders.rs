@@ -68,12 +68,12 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
     house.rep.trio().barrier()?;
     let end = match given {
         _ if known == Agreement::PublicDiffers => {
-            Err("the servers' configurations give its new owner different identities: make them the same"
+            Err("the servers' configurations give the new owner different identities: give all servers the same configuration"
                 .into())
         }
         _ if key != Agreement::Agreed => Err(match key {
             Agreement::Missing(party) => {
-                format!("{party} cannot read its file of it, or knows not all these clients")
+                format!("{party} cannot read its file of the key, or does not know all these clients")
             }
             key => verdict_of(key, ORDER, About::Key(order.key.as_str()))
                 .err()
@@ -133,7 +133,7 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
     let lacking = parties(PartyId::all(3).filter(|party| told[party.index()][0] != 1));
     let what =
         if lacking.is_empty() { "the files differ".into() } else { format!("not written at {lacking}") };
-    Ok(Err(format!("{what}, and the key serves nobody until all three operators have asked again")))
+    Ok(Err(format!("{what}, and the key serves nobody until all three operators have given the order again")))
 }
 
 /// Destroy a key; what came of it is the same at all.
@@ -147,5 +147,9 @@ fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, A
         return Ok(Ok(()));
     }
     let with = |done: u8| parties(PartyId::all(3).filter(|party| told[party.index()][0] == done));
-    Ok(Err(format!("destroyed at {}, and not at {}: ask again at all", with(1), with(0))))
+    Ok(Err(format!(
+        "destroyed at {}, and not at {}: give the command again at all three servers three servers",
+        with(1),
+        with(0)
+    )))
 }

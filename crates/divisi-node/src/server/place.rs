@@ -36,7 +36,7 @@ impl Place {
         let path = data.join(NAME);
         match fs::symlink_metadata(&path) {
             Ok(meta) if meta.file_type().is_socket() => fs::remove_file(&path)?,
-            Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is no socket")),
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is not a socket")),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => return Err(e),
         }
@@ -88,7 +88,9 @@ fn serve(node: &Node, mut stream: UnixStream) -> io::Result<()> {
     (&mut stream).take(LONGEST).read_to_end(&mut bytes)?;
     let answer = match decode::<Asking>(&bytes) {
         Some(asking) => take(node, &asking).unwrap_or_else(Answer::Refused),
-        None => Answer::Refused("the server is of another version than this command: use the same".into()),
+        None => {
+            Answer::Refused("the server has another version than this command: use the same version".into())
+        }
     };
     stream.write_all(&encode(&answer, 0).unwrap_or_default())
 }
@@ -105,7 +107,7 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
         return Err(format!("the identity is not that of {me}, the server here: give its own --identity"));
     }
     if !order.is_well_formed() {
-        return Err("the order says more than any may: name fewer clients".into());
+        return Err("the order is larger than allowed: name fewer clients".into());
     }
     if let Some(name) = order.clients().iter().find(|name| !config.clients().iter().any(|c| c.name == **name))
     {
@@ -117,7 +119,9 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     // each of the three leads within three words that there is nothing to do
     let until = node.shared.world.now() + 4 * node.beat + SAYING;
     loop {
-        let state = node.operators(|orders, _| orders.state(order)).ok_or("the order is over: ask again")?;
+        let state = node
+            .operators(|orders, _| orders.state(order))
+            .ok_or("the order is over: give the command again")?;
         let is_told = match &state {
             (OrderState::Asked { waiting, .. }, compared) => *compared && !waiting.is_empty(),
             _ => true,

@@ -39,7 +39,7 @@ pub(super) fn room(aad: &Blob, length: u64) -> Result<(), Failed> {
 /// The size of an AES key.
 pub(super) fn size(key: &KeyInfo) -> Result<KeySize, Failed> {
     let size = KeySize::from_bytes(key.kind.bytes());
-    size.ok_or_else(|| Failed::refused(LENGTHS, "the key is no AES key: use another"))
+    size.ok_or_else(|| Failed::refused(LENGTHS, "the key is not an AES key: use another one"))
 }
 
 /// The key, ready for use: prepared now, or before in this session.
@@ -172,7 +172,8 @@ impl Decrypting {
     /// Check that a chunk of the second sending equals that of the first, byte for byte: only what was
     /// verified is decrypted.
     pub fn admits(&self, given: &Given) -> Result<(), Failed> {
-        let message = "the ciphertext changed between its two readings: decrypt a file that nobody writes";
+        let message =
+            "the ciphertext changed between its two readings: decrypt a file that no other program changes";
         match given {
             Given::Public(_, digest) if self.verified && self.first.get(self.index) != Some(digest) => {
                 Err(Failed::refused(SECOND, message))

@@ -58,11 +58,13 @@ pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
     let Whole { mode, encrypts, length, .. } = asked;
     let refused = |message: String| Err(Failed::refused(SETTINGS, message));
     if *mode != Mode::Cbc && *length > WHOLE as u64 {
-        return refused(format!("{mode} takes at most {WHOLE} bytes here, not {length}: use GCM for more"));
+        return refused(format!(
+            "{mode} takes at most {WHOLE} bytes, not {length}: use GCM for longer texts"
+        ));
     }
     if asked.aad.0.len() > if *mode == Mode::Siv { WHOLE_AAD } else { 0 } {
         return refused(format!(
-            "{mode} takes less associated data here: at most {WHOLE_AAD} bytes with siv, else none"
+            "too much associated data for {mode}: siv takes at most {WHOLE_AAD} bytes, the other modes none"
         ));
     }
     let bytes = usize::try_from(*length).unwrap_or(usize::MAX);

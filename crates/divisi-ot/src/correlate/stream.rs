@@ -45,7 +45,7 @@ impl Setup {
         self.enter(session, Bits::Random(count), false)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (count + 63) % 64));
         if values.len() != count.div_ceil(64) || last != 0 {
-            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
         // what fails on the way is not put back
         match std::mem::replace(&mut self.source, Source::Erased) {

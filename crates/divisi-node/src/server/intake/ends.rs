@@ -62,20 +62,20 @@ impl Intake {
                 Some((party, since, _)) if now.saturating_duration_since(since) >= self.timeout / 2 => {
                     let lasted = seconds(now.saturating_duration_since(since));
                     let message = format!(
-                        "client {who} has sent {party} for {lasted:.1} s not what it sent {me}, at {ARRIVAL}"
+                        "for {lasted:.1} s client {who} has not sent {party} what it sent {me}, at {ARRIVAL}"
                     );
                     Failed { peer: party.number(), ..Failed::refused(ARRIVAL, message) }
                 }
                 _ if line.unsent > BACKLOG && waited >= self.timeout => {
                     let message = format!(
-                        "client {who} takes no answers of {me} for {:.1} s at {step}",
+                        "client {who} has read no answers of {me} for {:.1} s at {step}",
                         seconds(waited)
                     );
                     Failed { peer: me.number(), ..Failed::refused(step, message) }
                 }
                 _ if self.ready(line, request).is_none() && waited >= self.timeout => {
                     let message =
-                        format!("client {who} sent {me} nothing for {:.1} s at {step}", seconds(waited));
+                        format!("client {who} has sent {me} nothing for {:.1} s at {step}", seconds(waited));
                     Failed { peer: me.number(), ..Failed::refused(step, message) }
                 }
                 _ => continue,
