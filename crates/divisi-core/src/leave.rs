@@ -15,13 +15,13 @@ pub trait Settles: Sized {
     /// End a computation: its outputs, which owe the verification of everything that they depend on.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn closed<T>(&mut self, out: T) -> Result<Pending<T, Self::Debt>, Abort>;
 
     /// End a computation, and verify what its outputs owe.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn settled<T>(&mut self, out: T) -> Result<Verified<T>, Abort> {
         let pending = self.closed(out)?;
         settle(self, pending)
@@ -36,13 +36,13 @@ pub trait Opens<X>: Settles {
     /// Open to all.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn open(&mut self, x: Verified<X>) -> Result<Self::Public, Abort>;
 
     /// Settle what is owed, then open to all.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn reveal(&mut self, x: X) -> Result<Self::Public, Abort> {
         let verified = self.settled(x)?;
         self.open(verified)
@@ -54,6 +54,6 @@ pub trait Compares<X>: Settles {
     /// For each of these whether all its lanes are zero; all parties learn the same. Settles what is owed.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn vanish(&mut self, x: &[X]) -> Result<Vec<bool>, Abort>;
 }

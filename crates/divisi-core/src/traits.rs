@@ -85,7 +85,8 @@ pub trait Bytes {
     /// converted.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if these are not all the bytes that the last layer left.
+    /// The abort that ends the session; [`Abort::Misuse`] if these are not all the bytes that the last layer
+    /// left.
     fn finish(&mut self, _x: &mut [&mut Self::Byte]) -> Result<(), Abort> {
         Ok(())
     }
@@ -120,14 +121,14 @@ pub trait Blocks {
     /// The products `x_l y_l`, lane by lane, in one round.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the lanes differ.
+    /// The abort that ends the session; [`Abort::Misuse`] if the lanes differ.
     fn multiply(&mut self, x: &Self::Block, y: &Self::Block) -> Result<Self::Block, Abort>;
 
     /// For each pair, the sum over its lanes of `x_l y_l`, as one lane each, side by side in the result; one
     /// round for all.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the lanes of a pair differ.
+    /// The abort that ends the session; [`Abort::Misuse`] if the lanes of a pair differ.
     fn dot(&mut self, sums: &[(&Self::Block, &Self::Block)]) -> Result<Self::Block, Abort>;
 
     /// All lanes of all values, side by side.

@@ -19,7 +19,7 @@ const TELL: Step = step!("open.tell");
 /// Which party it is goes round from opening to opening.
 ///
 /// # Errors
-/// Whatever a broken peer causes; bits beyond the last are malformed.
+/// The abort that ends the session; bits beyond the last are malformed.
 pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort> {
     let packed = GmwBit::of(share.iter().copied());
     let opened = open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;

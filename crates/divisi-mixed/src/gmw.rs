@@ -95,7 +95,7 @@ impl Gmw {
     /// Make triples until there are so many: batch by batch, each of two rounds.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     pub fn prepare(&mut self, triples: usize) -> Result<(), Abort> {
         while self.stock.len() < triples {
             let missing = (triples - self.stock.len()).next_multiple_of(64);
@@ -144,7 +144,7 @@ impl Gmw {
     /// Open values to their receivers \[G11\]; whoever is none gets nothing. One round.
     ///
     /// # Errors
-    /// Whatever a broken peer causes; bits behind the last are malformed.
+    /// The abort that ends the session; bits behind the last are malformed.
     pub fn output(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<Option<Vec<GmwBit>>, Abort> {
         let session = &mut self.session;
         bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
@@ -182,7 +182,7 @@ impl Gmw {
     /// The shares of the products of packed bits: one round, and a triple for each, whole words of them.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     pub(crate) fn products(&mut self, x: &Dense, y: &Dense) -> Result<Dense, Abort> {
         let (bits, words) = (x.len(), x.len().div_ceil(64));
         if self.stock.len() < bits {

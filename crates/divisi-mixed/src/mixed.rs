@@ -136,7 +136,7 @@ impl Mixed {
     /// Make random bits until there are so many.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     pub fn prepare_bits(&mut self, count: usize) -> Result<(), Abort> {
         let mut there: usize = self.bits.iter().map(RandomBits::len).sum();
         while there < count {
@@ -162,7 +162,7 @@ impl Mixed {
     /// Make arithmetic triples until there are so many.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] without keys for them; whatever a broken peer causes.
+    /// [`Abort::Misuse`] without keys for them; the abort that ends the session.
     pub fn prepare_products(&mut self, count: usize) -> Result<(), Abort> {
         let there: usize = self.products.iter().map(NumberTriples::len).sum();
         let missing = count.saturating_sub(there);
@@ -247,8 +247,8 @@ impl Mixed {
     /// x y, lane by lane: two openings of section 3.1 at once, and a triple a lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they differ in lanes, and without keys for triples; whatever a broken peer
-    /// causes.
+    /// [`Abort::Misuse`] if they differ in lanes, and without keys for triples; the abort that ends the
+    /// session.
     pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         [x, y].into_iter().try_for_each(|x| x.admit(self.session(), PRODUCTS))?;

@@ -76,7 +76,7 @@ impl Mixed {
     /// Figure 7, steps 1 to 4, for all tables of 2^width entries: masks and signs for so many lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for an index of no bit or of more than eight; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for an index of no bit or of more than eight; the abort that ends the session.
     pub fn signs(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
         if !(1..=MOST).contains(&width) || count == 0 {
             return Err(self

@@ -111,7 +111,7 @@ impl GarbledInstances {
 ///
 /// # Errors
 /// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what another
-/// session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer causes.
+/// session made; [`Abort::CheckFailed`] if a row decrypts to no key; the abort that ends the session.
 pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Result<Vec<Vec<GmwBit>>, Abort> {
     // 6. e_w of all circuits, opened to all
     let mut masked = Vec::new();

@@ -161,7 +161,7 @@ impl Gear {
     /// Garble so many instances of a circuit. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for more gates than a session may have; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for more gates than a session may have; the abort that ends the session.
     pub fn garble(
         &mut self,
         gmw: &mut Gmw,

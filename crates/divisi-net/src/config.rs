@@ -352,7 +352,7 @@ impl Config {
         self.clients.iter().find(|c| c.pin.fingerprint() == identity)
     }
 
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub fn timeout(&self) -> Duration {
         seconds(self.timeout_seconds, 10)
     }

@@ -65,7 +65,7 @@ impl Mesh {
         Ok(self.fabric.link(peer, step!("link_secret"))?.secret.clone())
     }
 
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub fn timeout(&self) -> Duration {
         self.fabric.timeout()
     }

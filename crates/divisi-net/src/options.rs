@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What a mesh is to be like.
 #[derive(Clone)]
 pub struct Options {
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
     /// What the links pretend to be.
     pub emulation: Option<Emulation>,

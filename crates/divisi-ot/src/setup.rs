@@ -92,8 +92,8 @@ impl Setup {
     /// five with [`Base::Half`].
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range, and for a
-    /// second one of a session.
+    /// The abort that ends the session; [`Abort::Misuse`] for parameters out of range, and for a second one
+    /// of a session.
     pub fn new(session: &mut Session, config: SetupConfig) -> Result<Setup, Abort> {
         let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
         Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
@@ -180,7 +180,7 @@ impl Setup {
         self.config
     }
 
-    /// Who we are.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.me
@@ -196,7 +196,7 @@ impl Setup {
     /// was received.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes.
+    /// The abort that ends the session.
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
         self.coins.toss(session, step)
     }

@@ -13,7 +13,7 @@ use divisi_core::{Abort, Convert, Counts, Lanes, PartyId, settle};
 pub struct Rep3Lab {
     /// How S-boxes are computed.
     pub protocol: Protocol,
-    /// Against whom.
+    /// The adversary against which it is secure.
     pub security: Security,
 }
 

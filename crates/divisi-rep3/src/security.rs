@@ -13,7 +13,7 @@ pub enum Security {
 }
 
 impl Security {
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

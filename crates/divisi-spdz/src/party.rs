@@ -83,7 +83,7 @@ impl<F: Mac> Party<F> {
     /// \[K21\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for the second; the abort that ends the session.
     #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);

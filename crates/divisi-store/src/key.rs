@@ -167,7 +167,7 @@ impl KeyType {
         KeyType::Aes256Kw,
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -71,7 +71,7 @@ impl<'c> OwnedCircuit<'c> {
     /// output wires, eight to a byte, are not verified yet: [`close`] does that.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit
     /// together, with A25 if the parties mean different circuits; [`Abort::Misuse`] if `own` has another
     /// length.
     pub fn compute(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Byte>, Abort> {
@@ -117,7 +117,8 @@ impl<'c> OwnedCircuit<'c> {
     /// The step 3: the outputs, at each receiver, one wire to a byte; nothing at another party.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A1 if the holders of a component
+    /// disagree.
     pub fn deliver(
         &self,
         rep: &mut Rep3,

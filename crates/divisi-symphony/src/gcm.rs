@@ -158,7 +158,7 @@ impl Sealing {
     /// The tag, opened to all three when everything behind it is verified.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the text is not complete.
+    /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
     pub fn finish(mut self, rep: &mut Rep3, key: &GcmKey) -> Result<[u8; TAG], Abort> {
         let mask = mask(rep, key, &mut self.stream)?;
         let ghash = self.hash.finish(rep, key.ready()?)?;
@@ -205,7 +205,7 @@ impl Opening {
     /// The next chunk of the ciphertext, first reading: it goes into the tag.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] after [`Opening::verify`].
+    /// The abort that ends the session; [`Abort::Misuse`] after [`Opening::verify`].
     pub fn absorb(&mut self, rep: &mut Rep3, key: &GcmKey, ciphertext: &[u8]) -> Result<(), Abort> {
         let late = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
         let hash = self.hash.as_mut().ok_or(late)?;
@@ -217,7 +217,7 @@ impl Opening {
     /// Compare the tag, inside: true if it is right. All three get the same answer.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
+    /// The abort that ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
     pub fn verify(&mut self, rep: &mut Rep3, key: &GcmKey) -> Result<bool, Abort> {
         let late = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
         let hash = self.hash.take().ok_or(late)?;
@@ -232,7 +232,7 @@ impl Opening {
     /// everything behind it is verified. `context` binds the answer to its request.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] unless the tag was found right.
+    /// The abort that ends the session; [`Abort::Misuse`] unless the tag was found right.
     pub fn chunk(
         &mut self,
         rep: &mut Rep3,
@@ -285,7 +285,7 @@ impl Opening {
 /// What a client gets of a chunk's plaintext from us: of its parts, in order, each verified.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for parts that are not those of one chunk.
+/// The abort that ends the session; [`Abort::Misuse`] for parts that are not those of one chunk.
 pub fn answer(
     rep: &mut Rep3,
     context: &[u8],

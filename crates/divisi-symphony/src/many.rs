@@ -69,8 +69,8 @@ pub enum Outcome {
 /// Run jobs whose keys have one size.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM has no
-/// room for, no jobs.
+/// The abort that ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM
+/// has no room for, no jobs.
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Outcome>, Abort> {
     let items: Option<Vec<Item<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
     let items = match items {

@@ -21,7 +21,7 @@ impl Priority {
     pub const ALL: [Priority; 3] =
         [Priority::OnlineThroughput, Priority::TotalThroughput, Priority::LowLatency];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -90,7 +90,7 @@ impl Sharp {
     /// The digest of each message, verified.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different hashes,
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different hashes,
     /// or messages of different lengths.
     pub fn hash(&self, rep: &mut Rep3, messages: &Message) -> Result<Digest, Abort> {
         agree_public(rep, HASH, &messages.lengths(Public::new(HASH).settings(&self.0)))?;

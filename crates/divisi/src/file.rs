@@ -234,7 +234,7 @@ pub enum Using {
 }
 
 impl Using {
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

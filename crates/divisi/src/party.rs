@@ -29,7 +29,7 @@ pub(crate) fn connect(parties: usize) -> Duration {
 /// The links between parties.
 #[derive(Clone, Copy)]
 pub(crate) struct Links {
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
     /// Emulated round-trip time, in milliseconds.
     pub rtt_ms: Option<f64>,

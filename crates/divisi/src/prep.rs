@@ -28,7 +28,7 @@ pub struct PrepOptions {
     /// The file of the key that it is sealed under, made if it is not there; one in the directory if nothing
     /// is said.
     pub key_file: Option<PathBuf>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 

@@ -34,7 +34,7 @@ pub struct Description {
     pub data: PathBuf,
     /// Where it listens, if not at the configuration's address.
     pub listen: Option<String>,
-    /// The time limit of a receive, if not the configuration's.
+    /// How long a receive waits for a message, if it differs from the configuration.
     pub timeout: Option<Duration>,
     /// How programs of hashes and MACs run in the rounds that it leads.
     pub rounds: RoundsChoice,

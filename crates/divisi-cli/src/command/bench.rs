@@ -92,7 +92,7 @@ pub struct Des3 {
     /// How many keys: 2 or 3
     #[arg(long, default_value_t = 3, value_name = "N")]
     keys: u8,
-    /// Which way: encrypt or decrypt
+    /// The direction: encrypt or decrypt
     #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
     direction: Direction,
     /// How many blocks [default: 2048]

@@ -45,7 +45,7 @@ fn dimensions(text: &str) -> Result<Factors, String> {
 /// What is measured, and what beside it.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn options(
     context: &super::Context,
     arguments: &Lookup,

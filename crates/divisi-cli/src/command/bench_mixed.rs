@@ -95,7 +95,7 @@ pub struct Mixed {
 /// What is measured.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptions, Failure> {
     let Mixed { op, circuit, parties, count, program, form, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;

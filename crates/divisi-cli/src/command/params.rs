@@ -60,7 +60,7 @@ fn form_of(form: &FormName) -> Result<Form, Failure> {
 /// What comes of the arguments.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let operation = match arguments.op {
         Name::Dabit => Operation::Bits,

@@ -87,7 +87,7 @@ impl Session {
     /// session has. All parties call it with the same number, each number once for a mesh. Two rounds.
     ///
     /// # Errors
-    /// [`Abort::Disagreement`] if a peer's parameters differ, and whatever a broken peer causes.
+    /// [`Abort::Disagreement`] if a peer's parameters differ, and the abort that ends the session.
     pub fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters) -> Result<Session, Abort> {
         agree::start(mesh, number, parameters)
     }
@@ -98,7 +98,7 @@ impl Session {
         self.strand
     }
 
-    /// Who we are.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.shared.mesh.me()

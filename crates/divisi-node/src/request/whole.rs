@@ -24,7 +24,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

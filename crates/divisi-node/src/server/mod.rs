@@ -84,7 +84,7 @@ pub struct ServerOptions {
     /// Where it listens, `host:port`, if not at the configuration's address: others may come through a
     /// translated one.
     pub listen: Option<String>,
-    /// The time limit of a receive, if not the configuration's.
+    /// How long a receive waits for a message, if it differs from the configuration.
     pub timeout: Option<Duration>,
     /// How many threads may compute at once; all that like if `None`.
     pub threads: Option<usize>,

@@ -34,8 +34,8 @@ impl Setup {
     /// a chunk of rows.
     ///
     /// # Errors
-    /// Whatever a broken peer causes, and everything secret is erased then; [`Abort::Misuse`] for bits behind
-    /// the last row, for no row, and of a set-up whose rows are checked.
+    /// The abort that ends the session, which erases everything secret; [`Abort::Misuse`] for bits behind the
+    /// last row, for no row, and of a set-up whose rows are checked.
     pub fn random_products(
         &mut self,
         session: &mut Session,

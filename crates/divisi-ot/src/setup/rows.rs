@@ -73,7 +73,7 @@ impl Setup {
     /// holds 32 bytes a position and peer; 3 rounds between two parties, else 4, and 5 the first time.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; everything secret is erased then.
+    /// The abort that ends the session; everything secret is erased then.
     pub fn authenticated_bits(&mut self, session: &mut Session, count: usize) -> Result<AuthBits, Abort> {
         self.mac_rows(session, Bits::Random(count))
     }
@@ -143,7 +143,7 @@ impl Setup {
     /// gives such rows gives no others.
     ///
     /// # Errors
-    /// Whatever a broken peer causes; [`Abort::Misuse`] for a set-up whose rows are checked.
+    /// The abort that ends the session; [`Abort::Misuse`] for a set-up whose rows are checked.
     pub fn semi_honest_rows(
         &mut self,
         session: &mut Session,

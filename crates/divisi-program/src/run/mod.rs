@@ -36,7 +36,7 @@ pub struct MadeAhead {
 /// Make ahead all that a run takes. `gear` is the session's, for programs that garble.
 ///
 /// # Errors
-/// [`Abort::Misuse`] without gear for garbled circuits; whatever a broken peer causes.
+/// [`Abort::Misuse`] without gear for garbled circuits; the abort that ends the session.
 pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<MadeAhead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
@@ -78,7 +78,7 @@ pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> R
 /// comes out are the entries of each output that this party learns.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for inputs that are missing or do not fit; whatever a broken peer causes.
+/// [`Abort::Misuse`] for inputs that are missing or do not fit; the abort that ends the session.
 pub fn run(
     program: &Script,
     code: &Code,

@@ -28,7 +28,7 @@ impl RoundsChoice {
     /// Every choice.
     pub const ALL: [RoundsChoice; 3] = [RoundsChoice::Levels, RoundsChoice::Constant, RoundsChoice::Auto];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

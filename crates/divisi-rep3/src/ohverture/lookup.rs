@@ -25,8 +25,8 @@ impl BlackBox {
     /// from replicated shares (section 3.5.1). One round, k bits.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless there is a vector of the table's length for each lane; whatever ends the
-    /// session.
+    /// [`Abort::Misuse`] unless there is a vector of the table's length for each lane; the abort that ends
+    /// the session.
     pub fn lookup<F: Element, G: Element>(
         &mut self,
         table: &LookupTable<G>,

@@ -36,7 +36,7 @@ impl Protocol {
         Protocol::Lut256Additive,
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -57,7 +57,7 @@ impl SpdzProtocol {
     pub const ALL: [SpdzProtocol; 3] =
         [SpdzProtocol::Lookup, SpdzProtocol::RivainProuff, SpdzProtocol::BitDecomposition];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

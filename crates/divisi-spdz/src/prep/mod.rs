@@ -34,7 +34,7 @@ impl Preparation {
     /// All of them.
     pub const ALL: [Preparation; 2] = [Preparation::Bucketed, Preparation::Mascot];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -24,7 +24,7 @@ pub struct LaneCmacKey<E: MacEngine> {
 /// Cost: a key schedule and a block.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
+/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
 pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneCmacKey<E>, Abort> {
     let round_keys = aes::expand(e, key)?;
     let n = round_keys.lanes();

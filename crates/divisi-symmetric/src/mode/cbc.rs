@@ -12,8 +12,8 @@ use divisi_core::{Abort, Direction, Lanes};
 /// Cost: one call of the cipher a block of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes that
-/// do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes
+/// that do not fit.
 pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -58,7 +58,8 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for columns that are no blocks, and lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for columns that are no blocks, and lanes that do not
+/// fit.
 pub fn decrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,

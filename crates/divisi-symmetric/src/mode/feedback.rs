@@ -12,8 +12,8 @@ use divisi_core::{Abort, Direction, Lanes};
 /// Cost: one call of the cipher a segment of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do not
-/// fit.
+/// The abort that ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do
+/// not fit.
 pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -46,7 +46,8 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for columns that are no segments, and lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for columns that are no segments, and lanes that do not
+/// fit.
 pub fn cfb_decrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -76,7 +77,7 @@ pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
 /// Cost: one call of the cipher a block of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for lanes that do not fit.
 pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,

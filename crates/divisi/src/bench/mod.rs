@@ -82,7 +82,7 @@ pub struct BenchOptions {
     /// The statistical security in bits: a lie passes a verification with probability at most 2 to the minus
     /// this; `None` for the engine's default.
     pub statistical: Option<u32>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
 }
 

@@ -38,7 +38,7 @@ pub struct DemoOptions {
     pub key: KeySize,
     /// The protocol for S-boxes, or the performance mode that chooses it.
     pub choice: Choice,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 

@@ -404,7 +404,7 @@ impl Watch for Unwatched {
 /// A phase of its own: meet, do it, tell how long it took.
 ///
 /// # Errors
-/// Those of the phase.
+/// The errors of the phase.
 pub fn timed<R>(
     watch: &mut dyn Watch,
     phase: &'static str,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct EngineSettings {
     /// How many parties, if that was said.
     pub parties: Option<usize>,
-    /// Against whom.
+    /// The adversary against which it is secure.
     pub security: Security,
     /// How S-boxes are computed, or what matters most.
     pub choice: Choice,

@@ -11,7 +11,7 @@ const AGREE: Step = step!("run.agree");
 /// Tell the others what we are about to run, in session `number` of the mesh, and compare.
 ///
 /// # Errors
-/// The first thing that the parties do not agree on, with both digests; whatever ends the session.
+/// The first thing that the parties do not agree on, with both digests; the abort that ends the session.
 pub(super) fn agree(
     mesh: &Arc<Mesh>,
     number: u32,

@@ -64,7 +64,7 @@ pub struct RunOptions {
     pub engine: &'static dyn Engine,
     /// And how.
     pub settings: EngineSettings,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 

@@ -27,7 +27,7 @@ pub struct ProgramOptions {
     pub engine: &'static dyn Engine,
     /// And how.
     pub settings: EngineSettings,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 /// Rows, when they decrypt, and what AES-128 costs by both ways of lookup.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let parties = arguments.parties;
     if arguments.plain_modulus.is_some_and(|p| p != PLAIN) {

@@ -27,8 +27,8 @@ impl BlackBox {
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless there is a vector of the table's parts for each lane, and the inputs have as
-    /// many bits as its index; for more than [`PIECE`] products, 2^k1 + 2^k2 a lane: split the vectors;
-    /// whatever ends the session.
+    /// many bits as its index; for more than [`PIECE`] products, 2^k1 + 2^k2 a lane: split the vectors; the
+    /// abort that ends the session.
     pub fn lookup_cube<F: Element, G: Element>(
         &mut self,
         cube: &Cube<G>,

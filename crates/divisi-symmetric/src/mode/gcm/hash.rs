@@ -26,7 +26,8 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// The next bytes of the associated data.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or text came before.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more than was said, or text came
+    /// before.
     pub fn aad<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
@@ -44,8 +45,8 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// The next bytes of the ciphertext.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or associated data are
-    /// missing.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more than was said, or associated data
+    /// are missing.
     pub fn text<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
@@ -63,7 +64,7 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// The block of lengths, and the hash, one lane.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the message is shorter than was said.
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is shorter than was said.
     pub fn finish<E>(mut self, e: &mut E, powers: &Powers<B>) -> Result<B, Abort>
     where
         E: Blocks<Block = B> + ?Sized,
@@ -79,7 +80,7 @@ impl<B: Lanes + Clone> GhashState<B> {
 /// GHASH of a message that is in memory.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the message is too long, or the powers are too few.
+/// The abort that ends the session; [`Abort::Misuse`] if the message is too long, or the powers are too few.
 pub fn hash<E>(e: &mut E, powers: &Powers<E::Block>, aad: &[u8], text: &[u8]) -> Result<E::Block, Abort>
 where
     E: Blocks + ?Sized,

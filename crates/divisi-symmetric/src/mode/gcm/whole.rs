@@ -46,7 +46,7 @@ impl<E: GcmEngine> TextsKey<E> {
     /// A key of one lane. What it leaves is settled here, once.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn new(e: &mut E, round_keys: RoundKeys<E::Byte>, steps: Steps) -> Result<Self, Abort> {
         let h = hash_key(e, &round_keys)?;
         let (round_keys, h) = e.settled((round_keys, h))?.into_inner();
@@ -58,8 +58,8 @@ impl<E: GcmEngine> TextsKey<E> {
     /// before the tag is made.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than GCM
-    /// allows.
+    /// The abort that ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than
+    /// GCM allows.
     pub fn seal(
         &self,
         e: &mut E,
@@ -105,8 +105,8 @@ impl<E: GcmEngine> TextsKey<E> {
     /// opened \[A23\].
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for a text that is longer than GCM allows, or a tag that
-    /// is no tag.
+    /// The abort that ends the session; [`Abort::Misuse`] for a text that is longer than GCM allows, or a tag
+    /// that is no tag.
     pub fn open(
         &self,
         e: &mut E,
@@ -159,7 +159,7 @@ impl<E: GcmEngine> TextsKey<E> {
     /// The powers of the hash key that a string of so many blocks takes.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn powers(&self, e: &mut E, blocks: u64) -> Result<Powers<E::Block>, Abort> {
         Powers::new(e, &self.h, self.steps, blocks)
     }

@@ -13,7 +13,8 @@ use divisi_core::{Abort, Direction, Lanes};
 /// Cost: one call of the cipher for each bit, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a block.
+/// The abort that ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a
+/// block.
 pub fn encrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

@@ -14,7 +14,7 @@ use divisi_core::{Abort, Direction};
 /// associated data and ciphertext and one more, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for an IV of another length.
+/// The abort that ends the session; [`Abort::Misuse`] for an IV of another length.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

@@ -153,7 +153,7 @@ fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
 /// Encrypt (4): the tags, which all learn, then what the ciphertexts are, shared.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key of 192 bits, or lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for a key of 192 bits, or lanes that do not fit.
 pub fn seal<E: Releases>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

@@ -70,7 +70,7 @@ fn parts(bits: usize) -> Option<(usize, usize)> {
 /// stays. Nothing of the rest, which is inside the last one, leaves.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
+/// The abort that ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
 pub fn encrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

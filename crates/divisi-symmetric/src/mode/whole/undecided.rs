@@ -78,7 +78,7 @@ impl<E: MacEngine> Undecided<E> {
     /// Claims contradict each other, so that at most one holds.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn release(self, e: &mut E) -> Result<Released<E::Byte>, Abort>
     where
         E: Releases,

@@ -26,7 +26,7 @@ fn next<E: MacEngine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abo
 /// Cost: two calls of the cipher, and one more where something is stolen.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for less than a block, or too much.
+/// The abort that ends the session; [`Abort::Misuse`] for less than a block, or too much.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     [data, tweaks]: [&RoundKeys<E::Byte>; 2],

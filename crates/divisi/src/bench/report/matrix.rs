@@ -26,7 +26,7 @@ pub struct MatrixPlan {
     pub reps: Option<usize>,
     /// Emulated round-trip times of the latency figure, in milliseconds, in order.
     pub round_trips_ms: Vec<f64>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
 }
 

@@ -46,7 +46,7 @@ pub struct FileOptions {
     pub choice: Choice,
     /// Emulated round-trip time between the client and the servers, in milliseconds.
     pub rtt_ms: Option<f64>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 

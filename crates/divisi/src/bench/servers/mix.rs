@@ -18,7 +18,7 @@ impl Mix {
     /// Every mix.
     pub const ALL: [Mix; 4] = [Mix::OneBlock, Mix::File, Mix::Hash, Mix::Mixed];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

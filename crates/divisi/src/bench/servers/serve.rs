@@ -58,7 +58,7 @@ pub struct ServeOptions {
     pub seconds: f64,
     /// The mix of requests.
     pub mix: Mix,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 

@@ -76,7 +76,7 @@ impl Cipher {
 pub struct BlocksJob {
     /// The cipher.
     pub cipher: Cipher,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// How many blocks.
     pub count: usize,

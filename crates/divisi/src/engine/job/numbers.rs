@@ -92,7 +92,7 @@ impl Op {
         Op::TripleBool,
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -108,7 +108,7 @@ impl TextsJob {
 /// What is public about a text.
 #[derive(Clone, Debug)]
 pub struct PublicText {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// The IV, or the first counter block; empty where there is none.
     pub iv: Vec<u8>,

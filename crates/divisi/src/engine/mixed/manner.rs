@@ -33,7 +33,7 @@ impl CircuitProtocol {
     /// Both.
     pub const ALL: [CircuitProtocol; 2] = [CircuitProtocol::Gmw, CircuitProtocol::Mpgc];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl BitForm {
         BitForm::Ciphertexts(divisi_bgv::parameters::Form::Paper),
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Manner {
     /// What these settings say.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn new(settings: &EngineSettings) -> Result<Manner, Unsupported> {
         if settings.security == Security::Malicious {
             return Err(Unsupported::new(

@@ -44,7 +44,7 @@ const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine went w
 /// indices and masked inputs. With them comes how many values were opened online.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
     seat: &mut Seat<F>,
     how: Named,

@@ -111,7 +111,7 @@ impl How {
     /// What these settings say.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn new(settings: &EngineSettings) -> Result<How, Unsupported> {
         let wrong = |what: String| Err(Unsupported::new(what));
         if settings.security == Security::SemiHonest {

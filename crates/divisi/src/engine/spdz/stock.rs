@@ -146,7 +146,7 @@ impl Wanted {
 /// Make our part of a stock, in `dir`.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Unfit`] if it cannot be written.
+/// The abort that ends the session; [`Abort::Unfit`] if it cannot be written.
 pub fn make(
     session: Session,
     wanted: &Wanted,

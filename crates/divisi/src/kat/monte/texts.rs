@@ -11,7 +11,7 @@ use divisi_core::Direction;
 pub struct Texts {
     /// The cipher.
     pub cipher: Cipher,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// Where each thousand begins, and how it ends.
     pub lanes: Vec<Thousand>,

@@ -42,7 +42,7 @@ pub struct MixedPlan {
     pub applications: Vec<&'static str>,
     /// Use lattices that protect nothing: for tests.
     pub danger_insecure: bool,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
 }
 
