@@ -41,7 +41,7 @@ impl Trio {
         if place.strand() == self.place.strand() {
             "values with and without active security in one computation"
         } else {
-            "values of another strand: they are settled there"
+            "values of another strand that were not settled there"
         }
     }
 

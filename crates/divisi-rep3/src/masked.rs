@@ -32,7 +32,7 @@ impl Trio {
     /// At the receiver, [`Abort::CheckFailed`] with A1 if the holders of its missing component disagree.
     pub fn open_to(&mut self, to: PartyId, x: &Verified<Byte>) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
         if to.index() >= 3 {
-            return Err(self.session.misuse(TO, "an opening to a party that is not there"));
+            return Err(self.session.misuse(TO, "an opening to a party that does not exist"));
         }
         self.demand_compared(TO)?;
         self.demand_settled(TO, [x.get().origin])?;

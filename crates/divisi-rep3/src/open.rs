@@ -120,7 +120,7 @@ impl Trio {
         let [first, second] = [&x.a, &x.b].map(|side| Zeroizing::new(wire::write_elements(side)));
         let missing = self.missing_component(step, &first, &second, (x.len() * F::BITS) as u64)?;
         let Some(missing) = wire::read_elements::<F>(&missing, x.len()).map(Zeroizing::new) else {
-            return Err(self.session.misuse(step, "a component that is no field element"));
+            return Err(self.session.misuse(step, "a component that is not a field element"));
         };
         let mut value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
         taint::public(step, &mut value);

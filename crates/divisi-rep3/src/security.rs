@@ -36,7 +36,7 @@ impl FromStr for Security {
         match name {
             "malicious" => Ok(Security::Malicious),
             "semi-honest" => Ok(Security::SemiHonest),
-            _ => Err(format!("unknown security {name:?}: there are malicious, semi-honest")),
+            _ => Err(format!("unknown security {name:?}: choose malicious or semi-honest")),
         }
     }
 }

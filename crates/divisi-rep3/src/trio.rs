@@ -125,7 +125,7 @@ impl Trio {
     #[must_use]
     pub fn into_session(self) -> Session {
         if self.uncompared {
-            let _ = self.session.misuse(TRIO, "openings that no barrier compared");
+            let _ = self.session.misuse(TRIO, "openings that no barrier has compared");
         }
         if !self.unpaid.is_empty() {
             let _ = self.session.misuse(TRIO, "values that were closed and not settled");

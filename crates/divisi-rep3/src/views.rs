@@ -61,7 +61,7 @@ impl Trio {
     /// An output is about to leave: everything that was opened before must have been compared.
     pub(crate) fn demand_compared(&self, step: Step) -> Result<(), Abort> {
         if self.uncompared {
-            return Err(self.session.misuse(step, "an output before a barrier compared what was opened"));
+            return Err(self.session.misuse(step, "an output before a barrier has compared the openings"));
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ impl Rep3 {
     /// The abort that ends the session; [`Abort::Misuse`] for an empty group.
     pub fn are_zero(&mut self, groups: &[Block]) -> Result<Vec<bool>, Abort> {
         if groups.iter().any(|group| group.lanes() == 0) {
-            return Err(self.trio().session().misuse(ZERO, "a group of nothing is no secret"));
+            return Err(self.trio().session().misuse(ZERO, "an empty group"));
         }
         let random: Vec<Block> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
         let pairs: Vec<_> = groups.iter().zip(&random).collect();

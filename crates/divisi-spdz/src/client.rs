@@ -67,11 +67,11 @@ pub enum ClientFault {
 impl fmt::Display for ClientFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ClientFault::Parties => f.write_str("not as many messages as parties"),
+            ClientFault::Parties => f.write_str("the number of messages is not that of the parties"),
             ClientFault::Malformed { place, want, got } => {
-                write!(f, "party {} told {got} bytes and not {want}", place + 1)
+                write!(f, "party {} sent {got} bytes, not {want}", place + 1)
             }
-            ClientFault::False => f.write_str("a party lied: ask again, of other parties"),
+            ClientFault::False => f.write_str("a party lied: ask again, among other parties"),
         }
     }
 }

@@ -162,7 +162,7 @@ impl<F: Host> Spdz<F> {
         let Some(mask) = mask else { return Ok(None) };
         let values = values.unwrap_or(&[]);
         if values.len() != mask.len() {
-            return Err(self.session().misuse(INPUT, "as many values as lanes"));
+            return Err(self.session().misuse(INPUT, "not one value for each lane"));
         }
         Ok(Some(values.iter().zip(mask).map(|(x, r)| add(*x, *r)).collect()))
     }
@@ -179,7 +179,7 @@ impl<F: Host> Spdz<F> {
         let mut d = vec![V::default(); lanes];
         if let Some(mine) = mine {
             if mine.len() != lanes {
-                return Err(session.misuse(INPUT, "as many values as lanes"));
+                return Err(session.misuse(INPUT, "not one value for each lane"));
             }
             V::pack(&mine, &mut body);
             for peer in session.peers() {

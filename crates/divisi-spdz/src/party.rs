@@ -139,7 +139,7 @@ impl<F: Mac> Party<F> {
     /// # Errors
     /// [`Abort::Misuse`] when it went with the session.
     pub(crate) fn alpha(&self) -> Result<F, Abort> {
-        let gone = || self.session.misuse(ALPHA, "the MAC key went with its session");
+        let gone = || self.session.misuse(ALPHA, "the MAC key was wiped with its session");
         self.alpha.peek(|alpha| **alpha.0).ok_or_else(gone)
     }
 
@@ -163,7 +163,7 @@ impl<F: Mac> Party<F> {
         F: Embeds<V>,
     {
         if c.len() != x.len() {
-            return Err(self.session.misuse(ALPHA, "as many constants as lanes"));
+            return Err(self.session.misuse(ALPHA, "not one constant for each lane"));
         }
         if self.is_first() {
             x.x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
@@ -201,7 +201,7 @@ impl<F: Mac> Party<F> {
         if counted == [x.len(); 4] && x.add(r) {
             Ok(())
         } else {
-            Err(self.session.misuse(MASK, "a mask for each lane"))
+            Err(self.session.misuse(MASK, "not one mask for each lane"))
         }
     }
 

@@ -50,7 +50,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, why) => {
-                write!(f, "{} cannot be used ({why}): see that the disk works and has room", path.display())
+                write!(f, "{} cannot be used ({why}): check that the disk works and has room", path.display())
             }
             Self::Readable(path, mode) => write!(
                 f,
@@ -82,7 +82,7 @@ impl fmt::Display for StoreError {
             Self::OtherParty(path, party) => {
                 write!(
                     f,
-                    "the key file {} is that of party {party}: give each server its own files",
+                    "the key file {} belongs to party {party}: give each server its own files",
                     path.display()
                 )
             }

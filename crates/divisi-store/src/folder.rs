@@ -57,7 +57,7 @@ impl Folder {
             Ok(read) => Ok(Some(read)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-                Err(StoreError::Damaged(path, "it has not the length of a key file"))
+                Err(StoreError::Damaged(path, "it does not have the length of a key file"))
             }
             Err(e) => Err(StoreError::Io(path, e)),
         }

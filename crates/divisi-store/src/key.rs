@@ -33,7 +33,7 @@ impl FromStr for KeyName {
         if name.is_empty() || name.len() > Self::LONGEST || name.starts_with('.') || !name.bytes().all(good) {
             let shown: String = name.chars().take(80).flat_map(char::escape_default).collect();
             return Err(format!(
-                "\"{shown}\" is no key name: use 1 to 64 of a-z, 0-9, dot, underscore and dash, not beginning with a dot"
+                "\"{shown}\" is not a key name: use 1 to 64 of a-z, 0-9, dot, underscore and dash, not beginning with a dot"
             ));
         }
         Ok(KeyName(name.to_owned()))
@@ -260,7 +260,7 @@ impl FromStr for KeyType {
     fn from_str(name: &str) -> Result<Self, String> {
         KeyType::ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| {
             let known: Vec<&str> = KeyType::ALL.iter().map(|t| t.name()).collect();
-            format!("unknown key type {name:?}: there are {}", known.join(", "))
+            format!("unknown key type {name:?}: choose one of {}", known.join(", "))
         })
     }
 }

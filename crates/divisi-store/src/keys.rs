@@ -82,7 +82,7 @@ impl StoredKeys {
         for file in self.folder.names()? {
             let Ok(name) = file.parse::<KeyName>() else {
                 let path = self.folder.path(&file.escape_default().to_string());
-                troubles.push(format!("{} is no key's file: no key has such a name", path.display()));
+                troubles.push(format!("{} is not a key file: no key can have this name", path.display()));
                 continue;
             };
             troubles.extend(self.load(&name).err().map(|e| e.to_string()));

@@ -102,7 +102,10 @@ impl Stream {
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
         let left = (self.length - self.done).min(CHUNK as u64 - self.done % CHUNK as u64);
         if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
-            return Err(Abort::Misuse { step: TEXT, what: "a chunk of another length than the text's" });
+            return Err(Abort::Misuse {
+                step: TEXT,
+                what: "a chunk of another length than the text requires",
+            });
         }
         let first = self.done / 16 + 1;
         self.done += bytes as u64;
@@ -257,12 +260,12 @@ impl Opening {
         part: Range<usize>,
     ) -> Result<Verified<Vec<Byte>>, Abort> {
         if !self.valid {
-            let what = "a text whose tag was not found right";
+            let what = "a text whose tag was not verified";
             return Err(Abort::Misuse { step: ORDER, what }); // [M0.7, A23]
         }
         let place = (self.stream.done / CHUNK as u64) as usize;
         if self.first_reading.get(place) != Some(blake3::hash(chunk).as_bytes()) {
-            return Err(Abort::Misuse { step: ORDER, what: "a second reading that is not the first" });
+            return Err(Abort::Misuse { step: ORDER, what: "a second reading that differs from the first" });
         }
         let ciphertext =
             chunk.get(part.clone()).filter(|_| self.stream.done % CHUNK as u64 == part.start as u64);
@@ -324,7 +327,7 @@ fn mask(rep: &mut Rep3, key: &GcmKey, stream: &mut Stream) -> Result<Verified<Bl
         return Ok(mask);
     }
     let (_, mask) = text_stream(rep, key.round_keys(), &stream.j0, 1, 0, true)?;
-    let mask = mask.ok_or(Abort::Misuse { step: ORDER, what: "no mask was made" })?;
+    let mask = mask.ok_or(Abort::Misuse { step: ORDER, what: "the mask of the tag is missing" })?;
     close(rep, mask)
 }
 

@@ -100,7 +100,7 @@ impl Macnifico {
         if !settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
                 step: SETTINGS,
-                what: "no MAC, or one that has not what is asked for",
+                what: "an algorithm that is not a MAC, or does not have these settings",
             });
         }
         Ok(Macnifico { settings: Settings { adder: mode.adder(), ..settings.clone() }, mode })
@@ -181,10 +181,7 @@ impl Macnifico {
     ) -> Result<Vec<bool>, Abort> {
         let wanted = self.algorithm().nonce_bytes() > 0;
         if received.len() != messages.0.lanes() || received.iter().any(|one| one.nonce.is_some() != wanted) {
-            return Err(rep
-                .trio()
-                .session()
-                .misuse(NONCE, "tags or nonces that do not belong to these messages"));
+            return Err(rep.trio().session().misuse(NONCE, "not one tag and one nonce for each message"));
         }
         let public = messages.lengths(self.public(VERIFY));
         let public = public.list(received, |public, one| {

@@ -178,7 +178,7 @@ impl BlackBox {
     #[must_use]
     pub fn into_trio(self) -> Trio {
         if !self.owed.is_empty() {
-            let _ = self.trio.session.misuse(LEFT, "products that verify_mul has not seen");
+            let _ = self.trio.session.misuse(LEFT, "products that verify_mul has not verified");
         }
         self.trio
     }
@@ -196,7 +196,7 @@ impl BlackBox {
     ) -> Result<Shared<F>, Abort> {
         let mine = owner == self.trio.me();
         if owner.index() >= 3 || x.is_some() != mine || x.is_some_and(|x| x.len() != lanes) {
-            let what = "the owner of an input has its values, as many as were said, and nobody else has";
+            let what = "an input is given by its owner alone, with as many values as lanes";
             return Err(self.trio.session.misuse(INPUT, what));
         }
         let mut rep = Rep::zero(lanes);
@@ -243,7 +243,7 @@ impl BlackBox {
     pub fn reconst<F: Element>(&mut self, x: &Shared<F>) -> Result<Unverified<F>, Abort> {
         // the mutant opens what nobody verified
         if x.rests_on > self.verified && !self.trio.session.mutated(Check::S3) {
-            let what = "an opening of what rests on unverified products: verify them first, or mask it";
+            let what = "an opening that depends on unverified products: verify them first, or mask it";
             return Err(self.trio.session.misuse(RECONST, what));
         }
         self.open(x, F::BITS)
@@ -374,7 +374,7 @@ impl BlackBox {
         let compared = x.opening <= recon.openings || self.trio.session.mutated(Check::S1);
         let verified = x.rests_on <= mul.owed || self.trio.session.mutated(Check::S2);
         if !compared || !verified {
-            let what = "proofs that are older than what they are shown for";
+            let what = "proofs that are older than the opening";
             return Err(self.trio.session.misuse(RECONST, what));
         }
         Ok(x.value)

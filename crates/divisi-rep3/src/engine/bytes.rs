@@ -142,7 +142,7 @@ impl Bytes for Rep3 {
                 return Err(self
                     .trio
                     .session
-                    .misuse(SUM, "one lane of a chain that was not finished, for many"));
+                    .misuse(SUM, "a byte of one lane, of an unfinished chain, where many lanes are needed"));
             }
             let x_was = std::mem::replace(x, y.clone());
             return self.add(x, &x_was);
@@ -182,7 +182,12 @@ impl Bytes for Rep3 {
         let components = match x.iter().filter(|byte| byte.is_replicated()).count() {
             n if n == N => 2,
             0 => 1,
-            _ => return Err(self.trio.session.misuse(MIXED, "finished bytes with some that are not")),
+            _ => {
+                return Err(self
+                    .trio
+                    .session
+                    .misuse(MIXED, "bytes of an unfinished chain together with others"));
+            }
         };
         for t in 0..lanes.div_ceil(LANES) {
             for c in 0..components {

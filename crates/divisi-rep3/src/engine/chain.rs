@@ -129,10 +129,10 @@ impl Rep3 {
         let mut layer = None;
         for (link, value) in links.into_iter().zip(&mut values) {
             let Some(origin) = link.0 else {
-                return misuse(self, "a byte that several layers went into, or that was verified nowhere");
+                return misuse(self, "a byte that depends on several layers, or was never verified");
             };
             if *layer.get_or_insert(origin.layer) != origin.layer {
-                return misuse(self, "bytes of several layers where those of one belong");
+                return misuse(self, "bytes of several layers in place of those of one");
             }
             rows.extend(&origin.row);
             if let Some(k) = &origin.offset {
@@ -153,7 +153,7 @@ impl Rep3 {
         apply(&inverse, &mut values);
         if waiting.is_packed {
             let Some(whole) = pack::pack(values.iter()) else {
-                return misuse(self, "bytes of a layer with other lanes than it had");
+                return misuse(self, "bytes of a layer with another number of lanes");
             };
             values = vec![whole];
         }

@@ -173,7 +173,7 @@ impl Rep3 {
             let _ = self
                 .trio
                 .session
-                .misuse(FORGOTTEN, "products were made: close and settle what rests on them");
+                .misuse(FORGOTTEN, "products were made: close and settle what depends on them");
         }
         self.trio.place = self.trio.place.under(None);
         self.trio

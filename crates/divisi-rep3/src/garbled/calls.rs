@@ -117,7 +117,7 @@ impl Rep3 {
         let origin = self.trio().admit(AHEAD, inputs.iter().map(|bit| bit.origin))?;
         let Rep3 { trio, handles, .. } = self;
         if ahead.place != trio.place {
-            return Err(trio.session.misuse(AHEAD, "what was garbled for another strand"));
+            return Err(trio.session.misuse(AHEAD, "a call that was garbled in another strand"));
         }
         if inputs.len() + ahead.known != ahead.program.input_bits() {
             return Err(trio.session.misuse(AHEAD, "not as many bits as the program has input wires"));

@@ -65,7 +65,7 @@ impl FromStr for RoundsChoice {
     fn from_str(name: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::name).join(", ");
         let known = Self::ALL.into_iter().find(|choice| choice.name() == name);
-        known.ok_or_else(|| format!("{name} is none of {}", names()))
+        known.ok_or_else(|| format!("unknown mode {name:?}: choose one of {}", names()))
     }
 }
 

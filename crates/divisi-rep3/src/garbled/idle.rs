@@ -28,7 +28,10 @@ impl Rep3 {
         self.calls.foreseeing = before;
         result?;
         if self.owes() != owed {
-            return Err(self.trio().session().misuse(FORESEE, "products of programs that are only foreseen"));
+            return Err(self
+                .trio()
+                .session()
+                .misuse(FORESEE, "products made while programs are only foreseen"));
         }
         Ok(())
     }

@@ -278,7 +278,7 @@ impl BlackBox {
         if products as u64 <= PIECE {
             return Ok(());
         }
-        Err(self.trio.session.misuse(VECTORS, "more vectors than are spread at once: split them"))
+        Err(self.trio.session.misuse(VECTORS, "more vectors than one call can expand: split them"))
     }
 
     fn demand_size(&mut self, k: usize, largest: usize, count: usize) -> Result<(), Abort> {
@@ -291,10 +291,10 @@ impl BlackBox {
         if fits {
             return Ok(());
         }
-        Err(self
-            .trio
-            .session
-            .misuse(VECTORS, "no vectors, or of a length or number that are not made at once"))
+        Err(self.trio.session.misuse(
+            VECTORS,
+            "no vectors, a length that no vector can have, or too many vectors for one call",
+        ))
     }
 }
 

@@ -91,7 +91,7 @@ impl FromStr for Protocol {
             .iter()
             .copied()
             .find(|p| p.name() == name)
-            .ok_or_else(|| format!("unknown protocol {name:?}: there are {}", known()))
+            .ok_or_else(|| format!("unknown protocol {name:?}: choose one of {}", known()))
     }
 }
 

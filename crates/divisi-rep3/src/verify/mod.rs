@@ -157,7 +157,9 @@ impl Trio {
         }
         if debt.is_empty() || debt.place.is_semi_honest() {
             // [A11] a check over nothing is an error
-            return Err(self.session.misuse(VERIFY, "a verification over no products, or over some only"));
+            return Err(self
+                .session
+                .misuse(VERIFY, "a verification of no products, or of only some of them"));
         }
         if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
             self.uncompared = false;

@@ -181,7 +181,7 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub fn prepare_lookups(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if lookups.iter().any(|(table, _)| !is_small(table)) {
-            return Err(self.party.session.misuse(UNFIT, "a table that this engine has not"));
+            return Err(self.party.session.misuse(UNFIT, "a table that this engine does not have"));
         }
         self.stock(lookups)
     }
@@ -247,7 +247,7 @@ impl<F: Host> Lookups for Spdz<F> {
                 && is_small(table)
         });
         if !fits {
-            return Err(self.party.session.misuse(UNFIT, "an index that is none of its table"));
+            return Err(self.party.session.misuse(UNFIT, "an index that is not one of its table"));
         }
         match self.protocol {
             SpdzProtocol::Lookup => self.masked_lookups(layer),

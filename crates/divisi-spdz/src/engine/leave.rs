@@ -58,7 +58,7 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
     #[inline(never)]
     fn vanish(&mut self, x: &[AuthByte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
-            return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
+            return Err(self.party.session.misuse(SHAPE, "an empty group"));
         }
         self.multiplies_bytes()?;
         let (m, groups) = (rows::<F>(), x.len());
@@ -106,7 +106,7 @@ impl<F: Host> Spdz<F> {
         // row i of a matrix times d: its m products stand side by side
         let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
-            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
+            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "not one byte for each row"))?;
         let terms = self.multiply(r, &factors)?;
         let mut product = AuthByte::<F>::with_room(d.len());
         for i in 0..d.len() {

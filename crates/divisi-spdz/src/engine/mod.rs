@@ -183,7 +183,7 @@ impl<F: Host> Openings<F> {
         if self.party == payer.party.number() {
             Ok(())
         } else {
-            Err(payer.party.session.misuse(FOREIGN, "what another engine owes"))
+            Err(payer.party.session.misuse(FOREIGN, "a value that another engine owes a check for"))
         }
     }
 }

@@ -84,7 +84,7 @@ impl<F: Host> Spdz<F> {
         for lookup in layer.iter() {
             let known = self.interpolated.find(lookup.table);
             let known =
-                known.ok_or_else(|| self.party.session.misuse(NONE, "a table that is none of DES"))?;
+                known.ok_or_else(|| self.party.session.misuse(NONE, "a table that is not one of DES"))?;
             polynomials.push((known, lanes(lookup)));
         }
         // 1.

@@ -146,7 +146,7 @@ impl<F: Host> Tiny<F> {
     #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
-            return Err(self.engine.party.session.misuse(SHAPE, "masks are made once"));
+            return Err(self.engine.party.session.misuse(SHAPE, "a second run over masks"));
         }
         let masked = std::mem::take(&mut self.masked);
         self.e = self.engine.party.open(INDICES, &masked.x, &masked.m)?;

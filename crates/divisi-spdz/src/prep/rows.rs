@@ -33,7 +33,7 @@ impl Rows {
     /// Cost: docs/ot.md, section 10.
     pub fn start<F: Mac>(mut session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         if (<F as Field>::BITS as u32) < config.rho {
-            return Err(session.misuse(SETUP, "a field of MACs with fewer bits than are wanted"));
+            return Err(session.misuse(SETUP, "a field of MACs with too few bits"));
         }
         let setup = Setup::over_field(&mut session, config, <F as Field>::BITS as u32)?;
         Rows::of(session, setup)

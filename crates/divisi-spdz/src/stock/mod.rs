@@ -121,7 +121,7 @@ impl<F: Mac> FromStock<F> {
             let (id, rest) = told.split_at(32);
             if id != info.id {
                 return Err(refused(format!(
-                    "the stock of {peer} is another one than ours: give all parties the parts of one stock"
+                    "{peer} has another stock than this party: give all parties the parts of one stock"
                 )));
             }
             let (open, rest) = rest.split_first().unwrap_or((&0, rest));
@@ -224,19 +224,19 @@ fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result
     let (me, n, bits) = (session.me(), session.parties(), <F as Field>::BITS as u32);
     if info.party != me.number() {
         return Err(refused(format!(
-            "the stock is that of party {} and not of {me}: give each party its own files",
+            "the stock belongs to party {}, not to {me}: give each party its own files",
             info.party
         )));
     }
     if usize::from(info.parties) != n {
         return Err(refused(format!(
-            "the stock is that of {} parties and not of {n}: give as many --parties",
+            "the stock is for {} parties, not {n}: give as many --parties",
             info.parties
         )));
     }
     if info.field_bits != bits || info.series.len() > MOST_SERIES {
         return Err(refused(format!(
-            "the stock has MACs of {} bits and not of {bits}: give --field {}",
+            "the stock has MACs of {} bits, not {bits}: give --field {}",
             info.field_bits, info.field_bits
         )));
     }

@@ -47,7 +47,7 @@ impl fmt::Display for StockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, why) => {
-                write!(f, "{} cannot be used ({why}): see that the disk works and has room", path.display())
+                write!(f, "{} cannot be used ({why}): check that the disk works and has room", path.display())
             }
             Self::Readable(path, mode) => write!(
                 f,
@@ -76,11 +76,11 @@ impl fmt::Display for StockError {
             ),
             Self::NoKey(path) => write!(
                 f,
-                "{} is no key file of stock: give the file that `divisi prep make` wrote",
+                "{} is not the key file of a stock: give the file that `divisi prep make` wrote",
                 path.display()
             ),
             Self::OtherParty(path, party) => {
-                write!(f, "{} is the stock of party {party}: give each party its own files", path.display())
+                write!(f, "{} belongs to party {party}: give each party its own files", path.display())
             }
             Self::InUse(path) => {
                 write!(f, "another process uses the stock in {}: wait until it has ended", path.display())
@@ -92,7 +92,7 @@ impl fmt::Display for StockError {
             ),
             Self::Destroyed(path) => write!(
                 f,
-                "the stock in {} was destroyed, for a session on it was aborted: make another with `divisi prep make`",
+                "the stock in {} was destroyed because a session on it aborted: make another with `divisi prep make`",
                 path.display()
             ),
             Self::UsedUp(path, what, wanted, left, more) => write!(

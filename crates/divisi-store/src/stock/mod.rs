@@ -237,7 +237,7 @@ impl Reserve {
         let name = file_name(&self.name_of(series), lot);
         let path = self.dir.join(&name);
         let bytes = load(&*self.disk, &path, longest + seal::OVERHEAD)?;
-        let bytes = bytes.ok_or_else(|| StockError::Damaged(path.clone(), "it is not there"))?;
+        let bytes = bytes.ok_or_else(|| StockError::Damaged(path.clone(), "it is missing"))?;
         self.key.open(&path, &context(self.wrap.as_slice(), &[self.info.party], &name), bytes)
     }
 

@@ -137,7 +137,7 @@ impl SealKey {
         let (version, rest) = rest.split_at(2);
         let (check, salt) = rest.split_at(CHECK);
         if magic != MAGIC {
-            return Err(damaged("it does not begin as a file of a stock does"));
+            return Err(damaged("it does not begin like a file of a stock"));
         }
         let version = version.iter().rev().fold(0, |number, byte| number << 8 | u16::from(*byte));
         if version != VERSION {
@@ -148,7 +148,7 @@ impl SealKey {
         }
         let cipher = self.cipher(salt, context).ok_or_else(|| damaged("it cannot be decrypted"))?;
         let nonce = Nonce::assume_unique_for_key([0; 12]);
-        let altered = || damaged("it was cut off, altered, or stands in another's place");
+        let altered = || damaged("it was truncated or altered, or has the place of another file");
         let body = bytes.get_mut(HEAD..).unwrap_or_default();
         let len = cipher.open_in_place(nonce, Aad::from(&head), body).map_err(|_| altered())?.len();
         bytes.copy_within(HEAD..HEAD + len, 0);

@@ -65,7 +65,7 @@ impl<E: MacEngine> BlockCipher<E> for BlockKey<E> {
 
     fn permute(&self, e: &mut E, d: Direction, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
         if block.len() != 16 {
-            return Err(unfit("a block of AES has 16 bytes"));
+            return Err(unfit("a block of AES without 16 bytes"));
         }
         let (key, block) = (bits(e, self.bytes.clone())?, bits(e, block)?);
         let mut jobs = [ProgramRun::new(program(self.size, d)?, inputs(vec![key, block]))];

@@ -147,7 +147,7 @@ pub fn tag<E: MacEngine>(
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let bytes = messages.whole_bytes()?;
     if before > 0 && bytes.contains(&0) {
-        return Err(unfit("a message whose last block was taken for one in its middle"));
+        return Err(unfit("a message whose last block was processed as an inner one"));
     }
     let lengths: Vec<u64> = bytes.iter().map(|length| before + *length as u64).collect();
     let rule = Rule {

@@ -38,7 +38,7 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
     /// [`Abort::Misuse`] if there is no such lane.
     fn of_lanes(&self, index: &[usize]) -> Result<Self, Abort> {
         let index = if self.lanes() == 1 { &[0][..] } else { index };
-        self.gather(index).ok_or_else(|| misfit("a key for each lane"))
+        self.gather(index).ok_or_else(|| misfit("not one key for each lane"))
     }
 
     /// `x += y`, block by block.

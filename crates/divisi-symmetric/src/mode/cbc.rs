@@ -21,7 +21,7 @@ pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if !text.len().is_multiple_of(C::BYTES) || iv.len() != C::BYTES {
-        return Err(misfit("texts and an IV of whole blocks"));
+        return Err(misfit("texts or an IV that are not whole blocks"));
     }
     let state = C::public_block(e, iv);
     encrypt_from(e, cipher, state, text)
@@ -38,7 +38,7 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if !text.len().is_multiple_of(C::BYTES) {
-        return Err(misfit("texts of whole blocks"));
+        return Err(misfit("texts that are not whole blocks"));
     }
     let mut ciphertext = Vec::with_capacity(text.len());
     for block in text.chunks(C::BYTES) {

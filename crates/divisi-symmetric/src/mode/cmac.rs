@@ -211,7 +211,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
                 return first_lanes(bytes, 1);
             }
             let all: Option<Vec<C::Byte>> = bytes.iter().map(|byte| byte.gather(index)).collect();
-            all.ok_or_else(|| misfit("a key for each lane"))
+            all.ok_or_else(|| misfit("not one key for each lane"))
         };
         let [first, second] = &self.subkeys;
         Ok(CmacKey { cipher, subkeys: [pick(first)?, pick(second)?] })

@@ -22,7 +22,7 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if segment == 0 || segment > C::BYTES || !text.len().is_multiple_of(segment) || iv.len() != C::BYTES {
-        return Err(misfit("texts of whole segments, and an IV of a block"));
+        return Err(misfit("texts that are not whole segments, or an IV that is not a block"));
     }
     let mut input = C::public_block(e, iv);
     let mut ciphertext = Vec::with_capacity(text.len());
@@ -85,7 +85,7 @@ pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if iv.len() != C::BYTES {
-        return Err(misfit("an IV of a block"));
+        return Err(misfit("an IV that is not a block"));
     }
     let mut state = C::public_block(e, iv);
     let mut out = Vec::with_capacity(text.len());

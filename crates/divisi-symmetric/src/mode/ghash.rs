@@ -257,7 +257,7 @@ impl<B: Lanes + Clone> Ghash<B> {
             // this block's exponent is a + m j, with a - 1 and j the remainder and quotient of the exponent
             // less one
             self.remaining =
-                self.remaining.checked_sub(1).ok_or(misuse("the string is longer than was said"))?;
+                self.remaining.checked_sub(1).ok_or(misuse("the string is longer than announced"))?;
             let (j, lane) = (self.remaining / m, (self.remaining % m) as usize);
             self.coefficients[lane] = block;
             if lane == 0 {
@@ -293,7 +293,7 @@ impl<B: Lanes + Clone> Ghash<B> {
     pub fn finish(self) -> Result<B, Abort> {
         match self.folded {
             Some(hash) if self.remaining == 0 => Ok(hash),
-            _ => Err(misuse("the string is shorter than was said")),
+            _ => Err(misuse("the string is shorter than announced")),
         }
     }
 }

@@ -175,7 +175,7 @@ impl BlackBox {
             && count > 0
             && bytes(parts, 1).checked_mul(count.div_ceil(LANES)).is_some_and(|n| n <= MAX_BYTES);
         if !fits {
-            let what = "no vectors, or of parts or of a number that are not made at once";
+            let what = "no vectors, parts that no vector can have, or too many vectors for one call";
             return Err(self.trio.session.misuse(VECTORS, what));
         }
         let made = Arc::new(Products::make(&mut self.trio, parts, count)?);

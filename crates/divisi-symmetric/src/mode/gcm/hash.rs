@@ -33,7 +33,7 @@ impl<B: Lanes + Clone> GhashState<B> {
         E: Blocks<Block = B> + ?Sized,
     {
         if self.text > 0 {
-            return Err(misuse("associated data come before the text"));
+            return Err(misuse("associated data after the text"));
         }
         self.aad = counted(self.aad, bytes, self.lengths.aad())?;
         let blocks = self.padding.push(bytes);
@@ -52,7 +52,7 @@ impl<B: Lanes + Clone> GhashState<B> {
         E: Blocks<Block = B> + ?Sized,
     {
         if self.aad != self.lengths.aad() {
-            return Err(misuse("the associated data are shorter than was said"));
+            return Err(misuse("the associated data are shorter than announced"));
         }
         self.text = counted(self.text, bytes, self.lengths.text())?;
         let blocks = self.padding.push(bytes);
@@ -70,7 +70,7 @@ impl<B: Lanes + Clone> GhashState<B> {
         E: Blocks<Block = B> + ?Sized,
     {
         if (self.aad, self.text) != (self.lengths.aad(), self.lengths.text()) {
-            return Err(misuse("the message is shorter than was said"));
+            return Err(misuse("the message is shorter than announced"));
         }
         self.ghash.absorb(e, powers, &[element(self.lengths.length_block())])?;
         self.ghash.finish()
@@ -133,7 +133,7 @@ impl Padding {
 
 fn counted(before: u64, bytes: &[u8], limit: u64) -> Result<u64, Abort> {
     let now = before.checked_add(bytes.len() as u64).filter(|&now| now <= limit);
-    now.ok_or(misuse("the message is longer than was said"))
+    now.ok_or(misuse("the message is longer than announced"))
 }
 
 fn misuse(what: &'static str) -> Abort {

@@ -84,7 +84,7 @@ impl<E: GcmEngine> TextsKey<E> {
         let bytes = text.iter().map(Lanes::lanes).sum();
         let (mut stream, mask) = self.stream(e, counters, bytes)?;
         if text.len() != stream.len() || text.iter().zip(&stream).any(|(x, y)| x.lanes() != y.lanes()) {
-            return Err(misuse("columns that are no text"));
+            return Err(misuse("columns that are not those of a text"));
         }
         for (stream, text) in stream.iter_mut().zip(&text) {
             e.add(stream, text)?;
@@ -177,7 +177,7 @@ impl<E: GcmEngine> TextsKey<E> {
         let cut =
             |(i, byte): (usize, &E::Byte)| byte.gather(&(1..1 + lanes_at(bytes, i)).collect::<Vec<_>>());
         let stream: Option<Vec<E::Byte>> = all.iter().enumerate().map(cut).collect();
-        Ok((stream.ok_or_else(|| misuse("a key stream for each byte"))?, mask))
+        Ok((stream.ok_or_else(|| misuse("not one key stream byte for each byte"))?, mask))
     }
 
     fn tag(&self, e: &mut E, aad: &[u8], ciphertext: &[u8], mask: &E::Block) -> Result<E::Block, Abort> {
@@ -206,7 +206,7 @@ fn from_nonce<E: GcmEngine>(
 /// [`Abort::Misuse`] if they hold fewer bytes.
 pub fn interleaved(columns: &[Vec<u8>], bytes: usize) -> Result<Vec<u8>, Abort> {
     let byte = |at: usize| columns.get(at % 16).and_then(|column| column.get(at / 16)).copied();
-    (0..bytes).map(byte).collect::<Option<_>>().ok_or_else(|| misuse("columns that are no text"))
+    (0..bytes).map(byte).collect::<Option<_>>().ok_or_else(|| misuse("columns that are not those of a text"))
 }
 
 fn misuse(what: &'static str) -> Abort {

@@ -98,7 +98,7 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
         || !heads.windows(2).all(alike)
         || !heads.iter().all(|head| takes(head.nonce.len(), tag, bytes))
     {
-        return Err(misfit("texts of one shape that CCM takes"));
+        return Err(misfit("texts of different shapes, or of one that CCM does not take"));
     }
     Ok(())
 }

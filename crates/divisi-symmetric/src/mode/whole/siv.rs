@@ -154,7 +154,7 @@ impl<E: MacEngine> SivKey<E> {
         let known = public(e, ciphertext);
         add(e, &mut text, &known)?;
         if !text.is_empty() && lanes_of(&[&text])? != lanes {
-            return Err(misfit("an IV for each text"));
+            return Err(misfit("not one IV for each text"));
         }
         let tag = self.s2v(e, lanes, strings, &text)?;
         self.undecided(e, ivs, text, tag)
@@ -183,7 +183,7 @@ pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, A
     let byte = |l: usize, i: usize| columns.get(i).and_then(|column| column.get(l)).copied();
     let row = |l: usize| (0..16).map(|i| byte(l, i)).collect::<Option<Vec<u8>>>();
     let rows: Option<Vec<[u8; 16]>> = (0..lanes).map(|l| row(l)?.try_into().ok()).collect();
-    rows.ok_or_else(|| misfit("a tag of 16 bytes for each text"))
+    rows.ok_or_else(|| misfit("not one tag of 16 bytes for each text"))
 }
 
 /// The counter blocks of an IV (2.5): without two of its bits, so that 32 bits and 64 bits count without a

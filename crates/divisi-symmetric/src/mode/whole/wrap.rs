@@ -86,7 +86,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
             _ => unwraps(text.len(), form == WrapForm::Kwp),
         };
         if !takes {
-            return Err(misfit("a text that can be wrapped, or was"));
+            return Err(misfit("a text of a length that is neither to be wrapped nor was wrapped"));
         }
         let mut s = match (form, encrypts) {
             (WrapForm::Kw, true) => constant(e, &ICV1, lanes),
