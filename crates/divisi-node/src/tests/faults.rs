@@ -195,7 +195,7 @@ fn a_server_that_cannot_run_says_why() {
     // the port is free again in a moment
     eventually(Duration::from_secs(5), || {
         let other = why(&house, 1, 0, elsewhere.path(), None);
-        if other.contains("belongs to party 2") { Ok(()) } else { Err(other) }
+        if other.contains("that of party 2") { Ok(()) } else { Err(other) }
     });
 
     let two = Config::create(2, &[], &["alice".into()], &Machine).unwrap();
