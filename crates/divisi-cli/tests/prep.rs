@@ -160,12 +160,12 @@ fn circuits_take_from_their_stock() {
     refused(
         dir,
         &["prep", "make", "--protocol", "aes-lt", "--field", "42", "--blocks", "1", "--out", "other"],
-        "--field 42 is of the protocol 3des-raw alone",
+        "--field 42 belongs to the protocol 3des-raw alone",
     );
     refused(
         dir,
         &["prep", "make", "--protocol", "3des-raw", "--field", "40", "--blocks", "1", "--out", "other"],
-        "which GF(2^40) does not hold",
+        "which GF(2^40) does not contain",
     );
 }
 

@@ -60,7 +60,7 @@ pub fn calibrate() -> Result<Calibration, Failure> {
         aes_ctr_gb_s: aes_ctr(Duration::from_millis(700))?,
         loopback_gbit_s: loopback(Duration::from_secs(1)).map_err(|e| {
             Failure::unavailable(format!(
-                "the loopback network cannot be measured ({e}): see that 127.0.0.1 is up"
+                "the loopback network cannot be measured ({e}): check that 127.0.0.1 is up"
             ))
         })?,
         clmul_ns: products(Duration::from_millis(500)),

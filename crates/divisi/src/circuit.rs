@@ -65,7 +65,7 @@ fn in_file(name: &str) -> Result<usize, Failure> {
     }
     if known.len() > LONGEST {
         return Err(Failure::usage(format!(
-            "{name} has {} bytes: no more than {LONGEST} are read",
+            "{name} has {} bytes: files of more than {LONGEST} bytes are not read",
             known.len()
         )));
     }
@@ -89,7 +89,7 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Failure> {
     let Ok(algorithm) = algorithm.parse::<Algorithm>() else { return Ok(None) };
     let length = length.parse().ok().filter(|length| *length <= LONGEST_MESSAGE).ok_or_else(|| {
         Failure::usage(format!(
-            "{name}: behind the colon belongs how many bytes a message has, at most {LONGEST_MESSAGE}, as in {algorithm}:32"
+            "{name}: give the length of a message in bytes after the colon, at most {LONGEST_MESSAGE}, as in {algorithm}:32"
         ))
     })?;
     let settings = Settings { adder, ..Settings::new(algorithm) };
@@ -100,7 +100,7 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Failure> {
 #[must_use]
 pub fn names() -> String {
     format!(
-        "{}, or a hash or MAC of messages of so many bytes, as hmac-sha256:32",
+        "{}, or a hash or MAC with the length of a message in bytes, as hmac-sha256:32",
         circuits::NAMES.join(", ")
     )
 }
@@ -214,11 +214,11 @@ pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<F
 pub fn from_hex(digits: &str, width: usize) -> Result<Zeroizing<Vec<bool>>, String> {
     let want = width.div_ceil(4);
     if digits.len() != want {
-        return Err(format!("has {} hexadecimal digits, and {width} bits take {want}", digits.len()));
+        return Err(format!("has {} hexadecimal digits where {width} bits need {want}", digits.len()));
     }
     let mut bits = Zeroizing::new(Vec::with_capacity(4 * want));
     for digit in digits.bytes().rev() {
-        let value = (digit as char).to_digit(16).ok_or("has a character that is no hexadecimal digit")?;
+        let value = (digit as char).to_digit(16).ok_or("has a character that is not a hexadecimal digit")?;
         bits.extend((0..4).map(|i| value >> i & 1 == 1));
     }
     if bits.iter().skip(width).any(|bit| *bit) {

@@ -143,7 +143,7 @@ impl From<Unsupported> for Failure {
 
 impl From<Differ> for Failure {
     fn from(differ: Differ) -> Self {
-        let worth = "the results are worth nothing";
+        let worth = "the results mean nothing";
         match differ.party {
             Some(party) => Failure::mismatch(format!("{party} {}: {worth}", differ.what)).with_peer(party),
             None => Failure::mismatch(format!("{}: {worth}", differ.what)),

@@ -160,7 +160,7 @@ impl InputFile {
         };
         if way == Direction::Decrypt && self.length < least {
             let error = format!(
-                "the input has {} bytes and is no encrypted file, which has at least {least}: give what `encrypt` wrote",
+                "the input has {} bytes, too few for an encrypted file, which has at least {least}: give what `encrypt` wrote",
                 self.length
             );
             return Err(Failure::usage(error));
@@ -263,7 +263,7 @@ impl Using {
         let serves = Using::of_type(kind);
         let Some(usual) = serves.first() else {
             return Err(Failure::usage(format!(
-                "key {key} is of type {kind} and encrypts nothing: use a key of type aes-256 or the like"
+                "key {key} is of type {kind}, which does not encrypt: use a key of type aes-256 or the like"
             )));
         };
         match asked {
@@ -289,7 +289,7 @@ impl std::str::FromStr for Using {
         let all = || [Using::Gcm].into_iter().chain(modes);
         all().find(|using| using.name() == name).ok_or_else(|| {
             let names: Vec<&str> = all().map(Using::name).collect();
-            format!("unknown algorithm {name:?}: there are {}", names.join(", "))
+            format!("unknown algorithm {name:?}: choose one of {}", names.join(", "))
         })
     }
 }
@@ -315,13 +315,15 @@ pub fn transform_whole(
     let (length, start) = (input.length, Instant::now());
     if length > IN_MEMORY {
         return Err(Failure::usage(format!(
-            "the input has {length} bytes, and {mode} takes at most {} MiB: use a key of GCM for more",
+            "the input has {length} bytes, and {mode} takes at most {} MiB: use a GCM key for longer texts",
             IN_MEMORY >> 20
         )));
     }
     let mut text = Zeroizing::new(Vec::with_capacity(length as usize + 16));
     input.reader().take(length).read_to_end(&mut text).map_err(|e| {
-        Failure::usage(format!("the input cannot be read to its end ({e}): give a file that nobody writes"))
+        Failure::usage(format!(
+            "the input cannot be read to its end ({e}): give a file that no other program changes"
+        ))
     })?;
     let out = match way {
         Direction::Encrypt => {
@@ -334,7 +336,7 @@ pub fn transform_whole(
             let plain = client.decrypt_whole(key, mode, aad, &text, progress)?;
             match mode {
                 Mode::Cbc => Zeroizing::new(crate::padding::remove(&plain, 16).ok_or_else(|| {
-                    Failure::mismatch("what was decrypted has no padding: it is no text of this key by CBC")
+                    Failure::mismatch("the decrypted text has no valid padding: the file is not a CBC ciphertext of this key")
                 })?),
                 _ => plain,
             }
@@ -366,7 +368,7 @@ fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
 fn check_stdout(bytes: u64) -> Result<(), Failure> {
     if bytes > IN_MEMORY + OVERHEAD {
         let error = format!(
-            "{bytes} bytes are more than standard output takes, which is held until it is verified: give a file with --out"
+            "{bytes} bytes are too many for standard output, which is held in memory until it is verified: give a file with --out"
         );
         return Err(Failure::usage(error));
     }

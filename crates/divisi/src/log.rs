@@ -65,7 +65,7 @@ fn write(me: PartyId, mut out: impl Write, entries: &Receiver<Entry>, dropped: &
     for entry in entries {
         let lost = dropped.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            let line = format!("{lost} lines of this log were dropped, for nobody read it fast enough");
+            let line = format!("{lost} lines of this log were dropped, because nobody read it fast enough");
             let _ = writeln!(out, "{}", stamped(me, &line));
         }
         match entry {

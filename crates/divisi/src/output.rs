@@ -176,7 +176,7 @@ fn unwritten(path: &Path, e: &io::Error) -> Failure {
         }
         io::ErrorKind::StorageFull => {
             format!(
-                "{} cannot be written, for the disk is full: make room, or give another place",
+                "{} cannot be written because the disk is full: make room, or give another place",
                 path.display()
             )
         }

@@ -65,11 +65,11 @@ impl HeldProgram {
             .map_err(|e| unread(&e))?;
         if body.len() as u64 > LONGEST {
             return Err(Failure::usage(format!(
-                "{path} has more than {} MiB: cut the program in parts",
+                "{path} has more than {} MiB: split the program",
                 LONGEST >> 20
             )));
         }
-        let body = String::from_utf8(body).map_err(|_| unread(&"it is no text in UTF-8"))?;
+        let body = String::from_utf8(body).map_err(|_| unread(&"it is not a text in UTF-8"))?;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 program v1");
         hasher.update(body.as_bytes());
         // circuits in their order: a file that differs is another program
@@ -177,7 +177,7 @@ impl HeldProgram {
             let input = &inputs[place];
             if owner.is_some_and(|owner| owner != input.owner) {
                 return Err(Failure::usage(format!(
-                    "the input {name} is party {}'s, and its values are given here: leave it out",
+                    "the input {name} belongs to party {}, and its values are given here: leave it out",
                     input.owner
                 )));
             }
@@ -210,7 +210,7 @@ impl HeldProgram {
 }
 
 fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {
-    lower(program).ok_or_else(|| Failure::usage(format!("{name} has statements that do not fit")))
+    lower(program).ok_or_else(|| Failure::usage(format!("{name} has statements that do not fit together")))
 }
 
 /// Values between commas or white space.
@@ -224,14 +224,19 @@ fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
         ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
                 let number = word.parse::<i64>().ok().filter(|x| x.unsigned_abs() <= LARGEST as u64);
-                number.ok_or_else(|| wrong(i, format!("is no integer from -{LARGEST} to {LARGEST}")))
+                number.ok_or_else(|| wrong(i, format!("is not an integer from -{LARGEST} to {LARGEST}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
         }
         ValueKind::Bits(width) => {
             let word = |(i, word): (usize, &str)| {
                 bits(word, width).ok_or_else(|| {
-                    wrong(i, format!("is no number of {width} bits: give digits, or 0x and hexadecimal ones"))
+                    wrong(
+                        i,
+                        format!(
+                            "is not a number of {width} bits: give decimal digits, or 0x and hexadecimal ones"
+                        ),
+                    )
                 })
             };
             Entries::Bits(words.enumerate().map(word).collect::<Result<_, _>>()?)

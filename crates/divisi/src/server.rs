@@ -68,15 +68,12 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     raise_descriptors();
     let server = Server::open(config, me, identity, &description.data, options, world).map_err(usage)?;
     for trouble in server.troubles_of_keys().map_err(usage)? {
-        log(&format!("a key is refused, all others are served: {trouble}"));
+        log(&format!("one key is refused, all others can be used: {trouble}"));
     }
     let server = Arc::new(server);
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])
         .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?;
-    log(&format!(
-        "listens at {} for the other servers and for clients, on this port alone",
-        server.address()
-    ));
+    log(&format!("listens at {} for the other servers and for clients, on this port only", server.address()));
     let (stop, reloaded, path) = (server.stop_flag(), Arc::clone(&server), description.config.clone());
     let attend = move || {
         for signal in signals.forever() {
@@ -88,7 +85,7 @@ pub fn run(description: &Description) -> Result<(), Failure> {
             let fresh = Config::load(&path).map_err(|e| e.to_string());
             match fresh.and_then(|config| reloaded.reload(config).map_err(|e| e.to_string())) {
                 Ok(()) => log(&format!("took over {} again", path.display())),
-                Err(e) => log(&format!("keeps the configuration it had: {e}")),
+                Err(e) => log(&format!("keeps its old configuration: {e}")),
             }
         }
     };

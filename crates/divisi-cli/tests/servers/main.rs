@@ -379,7 +379,7 @@ fn files_are_hashed_and_authenticated() {
     verify("anna", "g", "gmac-aes256", &two, 0);
     // a key serves its type and nothing else
     let encrypt = ["encrypt", "--key", "h", "--in", "abc", "--out", "sealed"];
-    house.fails("anna", &encrypt, 2, &["is of type hmac-sha256 and encrypts nothing"]);
+    house.fails("anna", &encrypt, 2, &["is of type hmac-sha256, which does not encrypt"]);
     house.does("anna", &["key", "new", "--key", "a", "--type", "aes-128"]);
     let cmac = ["mac", "--key", "a", "--algorithm", "cmac-aes128", "--in", "abc"];
     house.fails("anna", &cmac, 2, &["is of type aes-128", "a key serves one algorithm"]);

@@ -147,7 +147,7 @@ fn page(measured: &Measured, reports: &[(Row, BenchReport)]) -> Page {
         .to_vec(),
         rows: reports.iter().map(row).collect(),
         below: format!(
-            "Table 4 is an estimate from times of single operations on other machines, without the set-up too. memory {}; all outputs checked; nothing protects from who deviates\n{}",
+            "Table 4 is an estimate from times of single operations on other machines, without the set-up too. memory {}; all outputs checked; no protection against parties that deviate\n{}",
             measured.memory(),
             measured.calibration.summary(),
         ),

@@ -40,7 +40,7 @@ pub fn cipher(name: &str) -> Result<Cipher, String> {
         "aes-192-cbc" => Cipher::Aes(KeySize::Aes192),
         "aes-256-cbc" => Cipher::Aes(KeySize::Aes256),
         "3des-cbc" => Cipher::TripleDes(DesKeys::Three),
-        _ => return Err("there are aes-128-cbc, aes-192-cbc, aes-256-cbc and 3des-cbc".into()),
+        _ => return Err("choose aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc".into()),
     })
 }
 
@@ -83,7 +83,7 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     let Some(Came { sealed, opened: Some(opened), key: Some(key), seconds: [setup, encrypt, decrypt] }) =
         first
     else {
-        return Err(wrong("nothing came back to the client"));
+        return Err(wrong("the client received no text"));
     };
     say(&format!(
         "{parties} parties, all but one of whom may be corrupt, drew a key of {} bits together ({setup:.2} s): none of them has it.",
@@ -99,13 +99,13 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     ));
     let back = padding::remove(&opened, block).map(Zeroizing::new);
     if back.as_ref() != Some(&plain) {
-        return Err(wrong("what the parties decrypted is not the file"));
+        return Err(wrong("the decrypted file differs from the original"));
     }
     say(&format!("They decrypted it again, for the client alone ({decrypt:.2} s). It is the same file."));
     let ordinary =
         ordinary::open_cbc(&key, block, &sealed).and_then(|padded| padding::remove(&padded, block));
     if ordinary.map(Zeroizing::new) != Some(plain.clone()) {
-        return Err(wrong("an ordinary program does not open what the parties wrote"));
+        return Err(wrong("an ordinary program does not decrypt what the parties wrote"));
     }
     let by = if cipher.aes().is_some() { "The crate aes" } else { "This program's own DES, in the clear," };
     say(&format!(

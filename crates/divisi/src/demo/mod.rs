@@ -142,7 +142,7 @@ pub fn run(
     let back = Zeroizing::new(std::fs::read(&opened).map_err(|e| unwritten(&opened, &e))?);
     if plain != back {
         return Err(Failure::mismatch(
-            "what the servers decrypted is not the file: report this with the output of `divisi --version`",
+            "the decrypted file differs from the original: report this with the output of `divisi --version`",
         ));
     }
     say(&format!("They decrypted it again: {}. It is the same file.", speed(bytes, decrypted.seconds)));
@@ -177,7 +177,7 @@ pub fn run(
 }
 
 fn unwritten(path: &Path, e: &std::io::Error) -> Failure {
-    Failure::usage(format!("{} cannot be used ({e}): see that the disk has room", path.display()))
+    Failure::usage(format!("{} cannot be used ({e}): check that the disk has room", path.display()))
 }
 
 fn speed(bytes: u64, seconds: f64) -> String {

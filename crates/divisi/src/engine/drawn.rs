@@ -59,7 +59,7 @@ impl<'j> Drawn<'j> {
                     || !matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm)
                 {
                     return Err(Unsupported::new(format!(
-                        "a mode of which the engine {engine} has no circuit"
+                        "a mode for which the engine {engine} has no circuit"
                     )));
                 }
                 let counter = texts.mode == CipherMode::Ctr;
@@ -115,7 +115,7 @@ impl<'j> Drawn<'j> {
             return Err(Unsupported { reason, instances });
         }
         if !long_ivs.is_empty() {
-            let reason = "an IV of another length than 96 bits, of which no circuit is drawn".into();
+            let reason = "an IV of another length than 96 bits, for which there is no circuit".into();
             return Err(Unsupported { reason, instances: long_ivs });
         }
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
@@ -188,7 +188,7 @@ impl<'j> Drawn<'j> {
 
     /// A circuit by its number; whoever of the parties comes first draws it.
     pub fn program(&self, number: usize) -> Result<Arc<Program>, Abort> {
-        let misfit = || Abort::Misuse { step: KNOWN, what: "a circuit that is not among those needed" };
+        let misfit = || Abort::Misuse { step: KNOWN, what: "a circuit with a number that does not exist" };
         let mut last = lock(&self.drawn);
         if let Some((_, program)) = last.as_ref().filter(|(drawn, _)| *drawn == number) {
             return Ok(Arc::clone(program));

@@ -204,7 +204,7 @@ impl Walk for Group<'_> {
         cipher: &C,
         mut text: Vec<C::Byte>,
     ) -> Result<Vec<C::Byte>, Abort> {
-        let unfit = || Abort::Misuse { step: GROUPS, what: "texts that their mode does not take" };
+        let unfit = || Abort::Misuse { step: GROUPS, what: "texts that do not fit their mode" };
         let ivs =
             |own: fn(&PublicText) -> Vec<u8>| self.texts().map(|(_, text)| own(text)).collect::<Vec<_>>();
         match (self.job.mode, self.direction) {

@@ -108,7 +108,7 @@ impl Told {
                 Told::Program { name, digest, count: job.count as u64 }
             }
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
-                return Err(Failure::usage("known answers run in one process: use `divisi kat`"));
+                return Err(Failure::usage("known answers run in a single process: use `divisi kat`"));
             }
         })
     }

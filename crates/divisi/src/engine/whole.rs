@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const WHOLE: Step = step!("whole");
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: WHOLE, what: "texts of one shape that their mode takes" }
+    Abort::Misuse { step: WHOLE, what: "texts of different shapes, or of one that their mode does not take" }
 }
 
 /// All that is public about the lengths of a text.

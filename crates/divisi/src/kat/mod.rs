@@ -131,7 +131,7 @@ fn ended(ended: Ended) -> Failure {
     match ended {
         Ended::Abort(abort) => abort.into(),
         Ended::Differ(_) => {
-            Failure::mismatch("the parties do not give the same answers: report this with the file")
+            Failure::mismatch("the parties gave different answers: report this with the file")
         }
     }
 }

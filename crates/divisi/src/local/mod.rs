@@ -32,7 +32,7 @@ const PREFIX: &str = "divisi-";
 /// If the system does not tell.
 pub fn this_program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|e| {
-        Failure::unavailable(format!("this program does not find itself ({e}): start it by its path"))
+        Failure::unavailable(format!("this program cannot find its own file ({e}): start it by its path"))
     })
 }
 

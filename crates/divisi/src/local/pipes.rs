@@ -63,7 +63,7 @@ impl Pipes {
     /// If it is gone.
     pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
         lock(&self.orders).recv().map_err(|_| {
-            Failure::unavailable("the process that gives the orders is gone: start the command again")
+            Failure::unavailable("the process that started this party has ended: start the command again")
         })
     }
 

@@ -69,7 +69,7 @@ impl Processes {
             let arguments: [OsString; 2] = [PARTY.into(), role.into()];
             let failed = |e: io::Error| {
                 Failure::unavailable(format!(
-                    "{party} cannot be started ({e}): see that {} can be run",
+                    "{party} cannot be started ({e}): check that {} can be run",
                     program.display()
                 ))
             };
@@ -267,9 +267,8 @@ impl Processes {
             let told =
                 said.map(|(by, failure)| format!(" ({by} says: {})", failure.error)).unwrap_or_default();
             let at = step_of(said);
-            let error = format!(
-                "{silent} says nothing any more since {at}: see whether its process is stopped{told}"
-            );
+            let error =
+                format!("{silent} has said nothing since {at}: check whether its process is stopped{told}");
             return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
         }
         let of_silent =

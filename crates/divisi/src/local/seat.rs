@@ -57,7 +57,7 @@ pub fn seats(
 pub fn listen(pipes: &Pipes) -> Result<TcpListener, Failure> {
     let no_port = |e: std::io::Error| {
         Failure::unavailable(format!(
-            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
+            "no port of 127.0.0.1 is free ({e}): check that the loopback network is up"
         ))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_port)?;

@@ -142,18 +142,18 @@ fn input(
     let (owner, digits) = given.split_once('=').ok_or_else(form)?;
     let owner: u8 = owner.trim().parse().map_err(|_| form())?;
     let owner = PartyId::new(owner).filter(|owner| owner.index() < parties);
-    let owner = owner.ok_or_else(|| wrong(format!("belongs to nobody: the parties are 1 to {parties}")))?;
+    let owner = owner.ok_or_else(|| wrong(format!("has no owner: the parties are 1 to {parties}")))?;
     if known.is_some_and(|known| known != owner) {
         if !digits.is_empty() {
             return Err(wrong(format!(
-                "is {owner}'s, and its value is given: write {}= and nothing after it",
+                "belongs to {owner}, and its value is given: write {}= and nothing after it",
                 owner.number()
             )));
         }
         return Ok(InputWires { owner, bits: None });
     }
-    let bits =
-        circuit::from_hex(digits.trim(), width).map_err(|what| wrong(format!("{what}: give all of it")))?;
+    let bits = circuit::from_hex(digits.trim(), width)
+        .map_err(|what| wrong(format!("{what}: give the whole value")))?;
     Ok(InputWires { owner, bits: Some(bits) })
 }
 
@@ -272,7 +272,7 @@ fn report(
         report.rounds = report.rounds.max(told.rounds);
     }
     if report.outputs.windows(2).any(|pair| pair.first().map(|p| &p.1) != pair.last().map(|p| &p.1)) {
-        let error = "the parties learned different outputs: they are worth nothing; report this";
+        let error = "the parties learned different outputs, so the outputs mean nothing: report this";
         return Err(Failure::mismatch(error));
     }
     Ok(report)
@@ -286,7 +286,7 @@ pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, F
     let (facts, told) = alone(&options.work(), membership)?;
     let wires: usize = options.circuit.outputs().iter().sum();
     if told.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
-        return Err(Failure::new(Kind::Abort, "no output came to a party that was to learn it: report this"));
+        return Err(Failure::new(Kind::Abort, "a party did not receive its output: report this"));
     }
     report(options, facts, vec![(membership.party, told)])
 }

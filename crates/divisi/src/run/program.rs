@@ -86,7 +86,9 @@ impl ProgramOptions {
         told: Vec<(PartyId, Told)>,
     ) -> Result<ProgramReport, Failure> {
         let differs = || {
-            Failure::mismatch("the parties learned different outputs: they are worth nothing; report this")
+            Failure::mismatch(
+                "the parties learned different outputs, so the outputs mean nothing: report this",
+            )
         };
         let mut found: Vec<Option<Entries>> = vec![None; self.program.program().outputs().len()];
         let (mut seconds, mut bits_sent, mut bytes_sent, mut rounds) = (0.0_f64, 0, 0, 0);
@@ -98,7 +100,7 @@ impl ProgramOptions {
                     continue;
                 }
                 let Some((entries, others)) = decode(&output.value, rest) else {
-                    let error = "no output came to a party that was to learn it: report this";
+                    let error = "a party did not receive its output: report this";
                     return Err(Failure::new(Kind::Abort, error));
                 };
                 rest = others;

@@ -64,7 +64,7 @@ impl FileOptions {
             FileOptions { rtt_ms: Some(rtt), .. } if !(*rtt > 0.0 && *rtt <= LONGEST_RTT) => {
                 let most = LONGEST_RTT;
                 let error =
-                    format!("--rtt is not between 0 and {most}, after which servers give up: give less");
+                    format!("--rtt is not between 0 and {most}, the longest that servers wait: give less");
                 Err(Failure::usage(error))
             }
             _ => Ok(()),
@@ -180,7 +180,7 @@ impl Proxies {
     fn new(config: &Config, rtt_ms: Option<f64>) -> Result<Proxies, Failure> {
         let Some(rtt) = rtt_ms else { return Ok(Proxies { _proxies: Vec::new(), config: config.clone() }) };
         let delay = Duration::try_from_secs_f64(rtt / 2e3)
-            .map_err(|_| Failure::usage("--rtt is no time: give milliseconds"))?;
+            .map_err(|_| Failure::usage("--rtt is not a time: give milliseconds"))?;
         let (mut proxies, mut ways) = (Vec::new(), config.clone());
         for party in config.parties() {
             let proxy = Proxy::new(&party.address, delay)?;
@@ -233,13 +233,13 @@ fn compare(plain: &Path, sealed: &Path, opened: &Path, bytes: u64) -> Result<(),
     };
     let length = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).map_err(|e| unusable(path, &e));
     if length(opened)? != bytes || !same(opened, 0, bytes)? {
-        return Err(wrong("what the servers decrypted is not the file"));
+        return Err(wrong("the decrypted file differs from the original"));
     }
     if length(sealed)? != bytes + OVERHEAD {
-        return Err(wrong("what the servers encrypted has another length than it must have"));
+        return Err(wrong("the encrypted file has a wrong length"));
     }
     if bytes >= TELLING && same(sealed, IV, TELLING)? {
-        return Err(wrong("what the servers encrypted is the file itself"));
+        return Err(wrong("the encrypted file equals the original"));
     }
     Ok(())
 }
@@ -271,7 +271,7 @@ fn same_bytes(one: &Path, other: &Path, skip: u64, bytes: u64) -> io::Result<boo
 
 fn unusable(path: &Path, e: &io::Error) -> Failure {
     let error = format!(
-        "{} cannot be used ({e}): see that the disk has room, or set TMPDIR to one that has",
+        "{} cannot be used ({e}): check that the disk has room, or set TMPDIR to one that has",
         path.display()
     );
     Failure::usage(error)

@@ -50,7 +50,7 @@ impl Proxy {
         };
         begin().map_err(|e: io::Error| {
             Failure::unavailable(format!(
-                "no network can be emulated ({e}): see that the loopback network is up, or leave --rtt out"
+                "no network can be emulated ({e}): check that the loopback network is up, or leave --rtt out"
             ))
         })
     }

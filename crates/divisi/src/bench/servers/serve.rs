@@ -72,7 +72,7 @@ impl ServeOptions {
         match self {
             ServeOptions { clients: 0, .. } => usage("--clients is 0: give at least 1".into()),
             ServeOptions { clients, .. } if *clients > MOST_CLIENTS => usage(format!(
-                "--clients is {clients}, and a server takes {MOST_CLIENTS} connections at a time: give at most that"
+                "--clients is {clients}, and a server accepts {MOST_CLIENTS} connections at a time: give at most that"
             )),
             ServeOptions { clients, mix: Mix::Mixed, .. } if *clients < 3 => usage(format!(
                 "--clients is {clients}, and `mixed` needs one for a file, one for a hash and one for blocks: give at least 3"

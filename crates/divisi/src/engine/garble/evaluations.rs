@@ -71,9 +71,9 @@ impl Prepared for Evaluations<'_> {
             .with("streamed", &[u8::from(self.garbling.streamed)]);
         let how = self.garbling.describe(PublicParameters::new("run.garble.how"));
         vec![
-            ("the circuit in another way (--streamed)", streamed.digest()),
+            ("the circuit in another mode (--streamed)", streamed.digest()),
             ("another circuit, or the same with other owners or receivers", self.plan.digest()),
-            ("the circuit in another way (--form, --k, --base-ot or --statistical)", how.digest()),
+            ("the circuit with other settings (--form, --k, --base-ot or --statistical)", how.digest()),
         ]
     }
 
@@ -135,7 +135,7 @@ impl EngineParty for Garbler<'_> {
         let (plan, streamed) = (&of.plan, of.garbling.streamed);
         let width = plan.wires_of(session.me()).count();
         if own.len() != width * count {
-            return Err(session.misuse(INPUT, "inputs of another length than was said"));
+            return Err(session.misuse(INPUT, "inputs of another length than declared"));
         }
         let inputs = (0..count).map(|i| own.get(i * width..(i + 1) * width).unwrap_or_default().to_vec());
         let inputs: Zeroizing<Vec<Vec<u8>>> = Zeroizing::new(inputs.collect());

@@ -68,7 +68,7 @@ impl Garbling {
     pub fn new(settings: &EngineSettings) -> Result<Garbling, Unsupported> {
         if settings.security == Security::SemiHonest {
             return Err(Unsupported::new(
-                "the engine garble is for malicious parties: leave --security out, or give malicious",
+                "the engine garble is secure against malicious parties only: leave --security out, or give malicious",
             ));
         }
         if settings.threads != 1 {

@@ -77,7 +77,7 @@ impl Learner<'_> {
     /// after them.
     fn instances<'o>(&mut self, number: usize, own: &'o [u8]) -> Result<(Vec<Vec<u8>>, &'o [u8]), Abort> {
         let Learner { of, session, garble, .. } = self;
-        let misfit = || Abort::Misuse { step: KNOWN, what: "values that no circuit takes" };
+        let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
         let program = of.drawn.program(number)?;
         let all: Vec<PartyId> = PartyId::all(of.garbling.parties).collect();
         let owners: Vec<PartyId> = all.iter().copied().cycle().take(program.inputs().len()).collect();

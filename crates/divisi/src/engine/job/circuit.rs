@@ -88,7 +88,10 @@ impl CircuitJob {
                 None => first = Some(output),
                 Some(first) if first == output => {}
                 Some(_) => {
-                    return Err(Differ { party: Some(party), what: "learned other outputs than another" });
+                    return Err(Differ {
+                        party: Some(party),
+                        what: "learned other outputs than another party",
+                    });
                 }
             }
         }

@@ -15,7 +15,7 @@ pub fn alike(outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
     let first = outputs.next().unwrap_or_default();
     for output in outputs {
         if output != first {
-            return Err(Differ { party: None, what: "the parties do not give the same outputs" });
+            return Err(Differ { party: None, what: "the parties gave different outputs" });
         }
     }
     Ok(first.to_vec())

@@ -47,10 +47,12 @@ impl<'j> Evaluations<'j> {
         }
         let program = job.circuit.program().map_err(|failure| Unsupported::new(failure.to_string()))?;
         if owners.len() != program.inputs().len() {
-            return Err(Unsupported::new("not as many owners as inputs: give each input one"));
+            return Err(Unsupported::new(
+                "the number of owners is not that of the inputs: give one for each input",
+            ));
         }
         if owners.iter().chain(receivers).any(|party| party.index() >= manner.parties) {
-            return Err(Unsupported::new("an owner or receiver that is no party: give others"));
+            return Err(Unsupported::new("an owner or receiver that is not a party: give another number"));
         }
         let owner = |(owner, width): (&PartyId, &usize)| std::iter::repeat_n(*owner, *width);
         let owners = owners.iter().zip(program.inputs()).flat_map(owner).collect();
@@ -90,7 +92,7 @@ impl Prepared for Evaluations<'_> {
         let how = self.how(PublicParameters::new("run.mixed.how"));
         vec![
             ("another circuit, or the same with other owners or receivers", self.what().digest()),
-            ("the circuit in another way (--k, --protocol, --form)", how.digest()),
+            ("the circuit with other settings (--k, --protocol, --form)", how.digest()),
         ]
     }
 

@@ -52,7 +52,7 @@ impl Looked {
         }
         if gates as u64 > MOST_GATES {
             return Err(Unsupported::new(format!(
-                "a session garbles at most {MOST_GATES} gates: give less, or evaluate them by GMW"
+                "a session garbles at most {MOST_GATES} gates: give fewer, or evaluate them by GMW"
             )));
         }
         let form = form.unwrap_or_else(|| {
@@ -95,7 +95,9 @@ impl Garbling {
         let size = [wiring.gates(), wiring.ands()].map(|gates| gates.saturating_mul(count));
         let way = Looked::new(manner, size, manner.form)?;
         if way.form == BitForm::Cot && manner.insecure {
-            return Err(Unsupported::new("--danger-insecure-parameters is about ciphertexts: leave it out"));
+            return Err(Unsupported::new(
+                "--danger-insecure-parameters applies to ciphertexts only: leave it out",
+            ));
         }
         Ok(Garbling { wiring, way })
     }

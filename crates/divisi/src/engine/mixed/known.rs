@@ -80,7 +80,7 @@ impl EngineParty for Learner<'_> {
             let owner = |(i, width): (usize, &usize)| std::iter::repeat_n(parties[i % parties.len()], *width);
             let owners: Vec<PartyId> = program.inputs().iter().enumerate().flat_map(owner).collect();
             let width = owners.iter().filter(|owner| **owner == gmw.session().me()).count();
-            let misfit = || Abort::Misuse { step: KNOWN, what: "values that no circuit takes" };
+            let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
             let (now, later) = rest.split_at_checked(instances * width).ok_or_else(misfit)?;
             rest = later;
             let learned = evaluate(gmw, &program, &owners, &parties, instances, now)?;

@@ -110,7 +110,7 @@ impl Manner {
     pub fn new(settings: &EngineSettings) -> Result<Manner, Unsupported> {
         if settings.security == Security::Malicious {
             return Err(Unsupported::new(
-                "the engine mixed protects from curious parties only: leave --security out, or give semi-honest",
+                "the engine mixed is secure against semi-honest parties only: leave --security out, or give semi-honest",
             ));
         }
         if settings.threads != 1 {
@@ -154,7 +154,7 @@ impl Manner {
             return Ok(self);
         }
         if self.form.is_some() || self.insecure {
-            let error = "--form and --danger-insecure-parameters of the engine mixed are about `bench mixed`: leave them out";
+            let error = "--form and --danger-insecure-parameters of the engine mixed belong to `bench mixed`: leave them out";
             return Err(Unsupported::new(error));
         }
         Ok(self)
@@ -172,7 +172,7 @@ impl Manner {
     /// What to leave out.
     pub fn without_circuits(self) -> Result<Manner, Unsupported> {
         if self.is_garbled() {
-            return Err(Unsupported::new("--protocol mpgc garbles one circuit: leave it out here"));
+            return Err(Unsupported::new("--protocol mpgc is for a single circuit: leave it out"));
         }
         Ok(self)
     }

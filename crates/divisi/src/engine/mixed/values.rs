@@ -20,7 +20,7 @@ pub(super) fn share(
     let me = gmw.session().me();
     let width = owners.iter().filter(|owner| **owner == me).count();
     if own.len() != width * count {
-        return Err(gmw.session().misuse(INPUT, "inputs of another length than was said"));
+        return Err(gmw.session().misuse(INPUT, "inputs of another length than declared"));
     }
     let mut wire = 0;
     let mut inputs = Vec::with_capacity(owners.len());

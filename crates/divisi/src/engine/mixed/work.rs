@@ -42,7 +42,7 @@ impl EngineParty for Member<'_> {
         let (of, inputs) = (self.of, Zeroizing::new(words(own)));
         let wanted = if of.job.op.is_random() { 0 } else { count };
         if inputs.len() != wanted {
-            return Err(self.run.session().misuse(INPUT, "inputs of another length than was said"));
+            return Err(self.run.session().misuse(INPUT, "inputs of another length than declared"));
         }
         match &mut self.run {
             Run::Mixed(mixed) => convert_all(of, mixed, count, &inputs, watch),

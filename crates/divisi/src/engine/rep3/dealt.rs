@@ -45,7 +45,7 @@ impl<'j> Dealt<'j> {
             Job::Digests(job) => What::Function(job.using.clone()),
             Job::Circuit(job) => match (&*job.circuit, &job.between) {
                 (HeldCircuit::Program(_), Between::Client) => What::Circuit(Arc::clone(&job.circuit)),
-                _ => return Err(Unsupported::new("a circuit that no client deals inputs for")),
+                _ => return Err(Unsupported::new("a circuit whose inputs are not dealt by a client")),
             },
             Job::Operation(_) | Job::Program(_) => {
                 return Err(Unsupported::new("no operations on numbers: give --engine mixed"));
@@ -298,7 +298,7 @@ fn agree(
     let width = dealt.task.input_bytes;
     let Some(engine) = engines.first_mut() else { return Ok(Vec::new()) };
     if inputs.first.len() != width * count || inputs.second.len() != width * count {
-        let what = "inputs of another length than was said";
+        let what = "inputs of another length than declared";
         return Err(engine.trio().session().misuse(INPUT, what));
     }
     engine.trio().session().phase(SETUP); // also of a later batch, and of a later repetition

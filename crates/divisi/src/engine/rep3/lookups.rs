@@ -107,7 +107,7 @@ impl<'j> Looker<'j> {
             let n = job.dimensions.unwrap_or_default();
             let entries = job.entries;
             return refuse(format!(
-                "{entries} entries are not looked up by {n} factors: give --dimensions auto"
+                "lookups in {entries} entries cannot use {n} factors: give --dimensions auto"
             ));
         };
         let bits = statistical(settings).unwrap_or(0);
@@ -261,7 +261,7 @@ impl Member<'_> {
                 let x = joined(&mut self.b, &index)?;
                 self.b.lookup(table, &x, vectors)
             }
-            _ => Err(self.b.session().misuse(INPUT, "vectors of another way than the table")),
+            _ => Err(self.b.session().misuse(INPUT, "vectors with other factors than the table")),
         }
     }
 }
@@ -287,7 +287,7 @@ impl EngineParty for Member<'_> {
         let first = PartyId::all(super::PARTIES).next();
         let mine = Some(self.b.me()) == first;
         if own.len() != if mine { 4 * count } else { 0 } {
-            return Err(self.b.session().misuse(INPUT, "inputs of another length than was said"));
+            return Err(self.b.session().misuse(INPUT, "inputs of another length than declared"));
         }
         let Some(owner) = first else { return Ok(Own::default()) };
         let (chunk, widths) = (self.of.chunk(), self.of.digits());

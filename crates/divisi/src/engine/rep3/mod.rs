@@ -156,11 +156,11 @@ impl Engine for Replicated {
             }
             EngineSettings { statistical: Some(_), security: Security::SemiHonest, .. } => {
                 Err(Unsupported::new(
-                    "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
+                    "--statistical is about the detection of lies, and semi-honest parties tell none: leave one of them out",
                 ))
             }
             _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
-                Err(Unsupported::new("a mode that the engine rep3 has not"))
+                Err(Unsupported::new("a mode that the engine rep3 does not have"))
             }
             EngineSettings { statistical: Some(_), .. } if settings.is_constant_round() => Err(
                 Unsupported::new("--mode constant-round has no statistical error: leave --statistical out"),

@@ -146,7 +146,7 @@ fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
         (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
             let state =
                 chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
-            let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
+            let misfit = Abort::Misuse { step: INPUT, what: "a block without 16 bytes" };
             let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
             match direction {
                 Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
@@ -162,7 +162,10 @@ fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
             }
         },
         (Ready::Aes(_) | Ready::Circuit, _) => {
-            return Err(Abort::Misuse { step: INPUT, what: "what was made ready is something else" });
+            return Err(Abort::Misuse {
+                step: INPUT,
+                what: "the prepared key belongs to another kind of job",
+            });
         }
     })
 }

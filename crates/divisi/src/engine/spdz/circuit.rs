@@ -47,14 +47,14 @@ impl<'j> Circuit<'j> {
             ));
         };
         let job::Between::Parties { owners, receivers } = &job.between else {
-            return Err(Unsupported::new("inputs that a client deals, which the engine spdz does not take"));
+            return Err(Unsupported::new("inputs dealt by a client, which the engine spdz does not support"));
         };
         if how.named().is_some() {
             how.protocol_for(Task::Circuits)?;
         }
         let beyond = |party: &PartyId| party.index() >= how.parties;
         if owners.iter().chain(receivers).any(beyond) {
-            return Err(Unsupported::new("an owner or a receiver that is no party: give another number"));
+            return Err(Unsupported::new("an owner or a receiver that is not a party: give another number"));
         }
         Ok(Circuit { job, program: &circuit.program, owners, receivers, how })
     }

@@ -37,7 +37,7 @@ impl<F: Host> Seat<F> {
     }
 }
 
-const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine went with a run that failed" };
+const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine was dropped after a failed run" };
 
 /// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. The tables
 /// of a tiny protocol are those of its run over masks, which belongs to the load with the opening of its

@@ -47,7 +47,7 @@ impl Through {
         let named = how.protocol(cipher)?;
         if named.tiny {
             return Err(Unsupported::new(format!(
-                "the demonstration runs the cipher block by block, where {} has nothing to gain: name another protocol",
+                "the demonstration runs the cipher block by block, for which {} is useless: name another protocol",
                 named.name
             )));
         }
@@ -98,7 +98,10 @@ impl Through {
     ) -> Result<Came, Abort> {
         let start = Instant::now();
         let (named, key_bytes, block) = (self.named, self.cipher.key_bytes(), self.cipher.block_bytes());
-        let misfit = || Abort::Misuse { step: SHAPE, what: "a text of whole blocks, at the first party" };
+        let misfit = || Abort::Misuse {
+            step: SHAPE,
+            what: "a text that is not whole blocks, or not at the first party",
+        };
         let mut engine = engine::<F>(session, &self.how, named.protocol)?;
         let e = &mut engine;
         let first = super::party_of(e.session(), 0)?;

@@ -116,7 +116,7 @@ impl How {
         let wrong = |what: String| Err(Unsupported::new(what));
         if settings.security == Security::SemiHonest {
             return wrong(
-                "the engine spdz is for malicious parties: leave --security out, or give malicious".into(),
+                "the engine spdz is secure against malicious parties only: leave --security out, or give malicious".into(),
             );
         }
         if settings.threads != 1 {
@@ -145,7 +145,7 @@ impl How {
             (None, 64) => Field::F72,
             (Some(bits), 64) => {
                 return wrong(format!(
-                    "--field {bits} does not give --statistical 64, which takes a field of its own: leave --field out"
+                    "--field {bits} is too small for --statistical 64, which has its own field: leave --field out"
                 ));
             }
             (None | Some("48"), _) => Field::F48,
@@ -184,10 +184,10 @@ impl How {
         let raw = self.named.is_some_and(|named| named.protocol == SpdzProtocol::Raw);
         match (self.field, raw) {
             (Field::F42, false) => Err(Unsupported::new(
-                "--field 42 is of the protocol 3des-raw alone: give --protocol 3des-raw, or --field 40 or 48",
+                "--field 42 belongs to the protocol 3des-raw alone: give --protocol 3des-raw, or --field 40 or 48",
             )),
             (Field::F40, true) => Err(Unsupported::new(
-                "the protocol 3des-raw multiplies in GF(2^6), which GF(2^40) does not hold: give --field 42 or 48",
+                "the protocol 3des-raw multiplies in GF(2^6), which GF(2^40) does not contain: give --field 42 or 48",
             )),
             _ => Ok(()),
         }

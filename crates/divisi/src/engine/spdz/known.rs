@@ -59,7 +59,7 @@ impl<'j> Known<'j> {
         let named = how.protocol(texts.cipher)?;
         if texts.mode == CipherMode::Cmac && how.field == Field::F42 {
             return Err(Unsupported::new(
-                "CMAC, whose tags are compared by products of bytes, which GF(2^42) does not hold: leave --field out",
+                "CMAC, whose tags are compared by products of bytes, which GF(2^42) does not contain: leave --field out",
             ));
         }
         Ok(Known { job, texts, how, named })
@@ -256,7 +256,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
 
     /// Tags that are opened, and tags of which nothing is told but whether they are those received \[A23\].
     fn tags(&mut self, group: &Group<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
-        let misfit = || Abort::Misuse { step: KNOWN, what: "a tag for each message" };
+        let misfit = || Abort::Misuse { step: KNOWN, what: "not one tag for each message" };
         let e = self.seat.get()?;
         let mut opened = Vec::new();
         let mut differences = Vec::new();

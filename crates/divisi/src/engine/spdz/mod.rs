@@ -84,7 +84,7 @@ impl Engine for Authenticated {
     }
 
     fn about(&self) -> &'static str {
-        "Masked tables over authenticated shares among 2 to 32 parties, all but one of them corrupt: AES, triple DES, circuits"
+        "Masked tables over authenticated shares among n = 2 to 32 parties, secure against up to n - 1 malicious ones: AES, triple DES, circuits"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {

@@ -54,7 +54,7 @@ pub(super) fn taken(own: &BTreeMap<String, String>) -> Result<Option<Taken>, Uns
     let Some(dir) = own(PREP_FROM) else {
         return match own(KEY_FILE) {
             Some(_) => {
-                Err(Unsupported::new("--key-file is of a stock: give --prep-from too, or leave it out"))
+                Err(Unsupported::new("--key-file belongs to a stock: give --prep-from too, or leave it out"))
             }
             None => Ok(None),
         };

@@ -40,7 +40,7 @@ pub fn page(outcome: &MixedOutcome) -> String {
 
 fn introduction(outcome: &MixedOutcome) -> String {
     let insecure = if outcome.plan.danger_insecure {
-        paragraph("INSECURE lattices, for tests: these figures say nothing.")
+        paragraph("INSECURE lattices, for tests: these figures mean nothing.")
     } else {
         String::new()
     };
