@@ -393,7 +393,7 @@ mod tests {
             assert_eq!(good.parse::<KeyName>().unwrap().as_str(), good);
         }
         for bad in ["", ".", "..", ".hidden", "a/b", "../a", "A", "a b", "a\0", "ä", &"x".repeat(65)] {
-            assert!(bad.parse::<KeyName>().unwrap_err().contains("is no key name"), "{bad:?}");
+            assert!(bad.parse::<KeyName>().unwrap_err().contains("is not a key name"), "{bad:?}");
         }
     }
 

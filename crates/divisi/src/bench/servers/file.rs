@@ -299,14 +299,14 @@ mod tests {
             let mut changed = text.clone();
             changed[at] ^= 1;
             std::fs::write(&opened, changed).unwrap();
-            assert!(check().unwrap_err().contains("is not the file"), "{at}");
+            assert!(check().unwrap_err().contains("differs from the original"), "{at}");
         }
         std::fs::write(&opened, [&text[..], &[0]].concat()).unwrap();
         assert!(check().is_err(), "a byte too many");
         std::fs::write(&opened, &text).unwrap();
 
         std::fs::write(&sealed, [&[0; 12][..], &text, &[0; 16]].concat()).unwrap();
-        assert!(check().unwrap_err().contains("the file itself"));
+        assert!(check().unwrap_err().contains("equals the original"));
         write_random(&sealed, bytes).unwrap();
         assert!(check().unwrap_err().contains("another length"));
     }
