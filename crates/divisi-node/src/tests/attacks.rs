@@ -388,7 +388,7 @@ fn messages_are_refused_like_texts() {
     // what no server does
     let bare = Tag { nonce: None, tag: Blob(vec![0; 16]) };
     for (item, words) in [
-        (Item::Hash { asked: asked("sha3-512"), length: crate::MESSAGE + 1 }, "takes at most"),
+        (Item::Hash { asked: asked("sha3-512"), length: crate::MESSAGE + 1 }, "accepts at most"),
         (Item::Hash { asked: asked("kmac128"), length: 1 }, "takes a key"),
         (Item::Mac { key: name.clone(), asked: asked("sha256"), length: 1, tag: None }, "takes no key"),
         (

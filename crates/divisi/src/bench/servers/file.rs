@@ -308,7 +308,7 @@ mod tests {
         std::fs::write(&sealed, [&[0; 12][..], &text, &[0; 16]].concat()).unwrap();
         assert!(check().unwrap_err().contains("equals the original"));
         write_random(&sealed, bytes).unwrap();
-        assert!(check().unwrap_err().contains("another length"));
+        assert!(check().unwrap_err().contains("a wrong length"));
     }
 
     #[test]
