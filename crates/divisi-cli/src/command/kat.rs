@@ -25,13 +25,14 @@ pub struct Arguments {
     engine: EngineChoice,
     #[command(flatten)]
     choice: AnyProtocol,
-    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
+    /// semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
-    /// Run what takes long, too, with an estimate on standard error: Monte Carlo tests, some of a hundred
-    /// thousand steps, and messages of gigabytes, which take days
+    /// Run tests that take long, too, with an estimate of the time on standard error: Monte Carlo tests, some
+    /// of a hundred thousand steps, and messages of gigabytes, which take days
     #[arg(long)]
     long: bool,
     /// The files of test vectors

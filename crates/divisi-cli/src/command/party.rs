@@ -4,10 +4,10 @@ use super::{Context, Done};
 use clap::Args;
 use divisi::failure::Failure;
 
-/// One party's process, started by another command and told by it what to do.
+/// One party's process, which another command starts and controls.
 #[derive(Args)]
 pub struct Arguments {
-    /// What the party is for
+    /// The purpose of the party
     role: String,
 }
 

@@ -13,7 +13,7 @@ use divisi_ot::SetupConfig;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Rows, when they decrypt, and what AES-128 costs by both ways of lookup.
+/// The rows, their decryption bound, and the cost of AES-128 by both ways to look up keys.
 ///
 /// # Errors
 /// A sentence that says what to correct.
