@@ -1,9 +1,8 @@
-//! How values leave an engine, and how they are compared where they must not.
+//! Outputs of an engine, and comparisons that reveal nothing but their answer.
 //!
-//! Modes that need a public value in their middle (GCM hashes its ciphertext) and whoever runs a mode on an
-//! engine are written against these two traits, as ciphers are against [`Bytes`](crate::Bytes): what is
-//! opened was settled before, for [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one
-//! \[M0.7\].
+//! Modes that need a public value in between (GCM hashes its ciphertext), and callers that run a mode on an
+//! engine, are written against these traits, as ciphers are against [`Bytes`](crate::Bytes): what is opened
+//! was settled before, because [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one \[M0.7\].
 
 use crate::{Abort, Debt, Pending, Verified, settle};
 
@@ -49,7 +48,7 @@ pub trait Opens<X>: Settles {
     }
 }
 
-/// An engine that tells of values whether they are zero, and nothing else.
+/// An engine that tests whether values are zero, and reveals nothing else.
 pub trait Compares<X>: Settles {
     /// For each of these whether all its lanes are zero; all parties learn the same. Settles what is owed.
     ///

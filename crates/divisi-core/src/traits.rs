@@ -1,13 +1,13 @@
-//! What a cipher needs of an engine, and nothing more.
+//! The operations that a cipher needs from an engine.
 //!
-//! A *lane* is one instance of a batch. One value holds that secret for the whole batch; values of one call
-//! may differ in lanes only in that a value of a single lane serves all. Ciphers in `divisi-symmetric` are
-//! written against these traits; each engine brings its own sharing, its own inputs and its own openings.
+//! A *lane* is one instance of a batch. One value holds a secret of every instance; the values of one call
+//! have the same number of lanes, except that a value of a single lane serves all. Ciphers in
+//! `divisi-symmetric` are written against these traits; each engine has its own sharing, inputs and openings.
 
 use crate::Abort;
 use divisi_circuit::Program;
 
-/// Which way a permutation is walked.
+/// The direction of a permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From plaintext to ciphertext.
@@ -36,8 +36,8 @@ pub trait Lanes: Sized {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix<const N: usize>(pub [[u8; N]; N]);
 
-/// Secret bytes: elements of the AES field GF(2^8), added, multiplied by public matrices, and sent through
-/// the AES S-box.
+/// Secret bytes: elements of the AES field GF(2^8), which can be added, multiplied by public matrices, and
+/// sent through the AES S-box.
 pub trait Bytes {
     /// A secret byte in every lane of the batch.
     type Byte: Clone + Lanes;
@@ -137,9 +137,9 @@ pub trait Blocks {
 
 /// A program to run on secret bits.
 pub struct ProgramRun<'p, B> {
-    /// What to run.
+    /// The program.
     pub program: &'p Program,
-    /// Before the run a bit for each input wire, after it one for each output wire.
+    /// Before the run one bit for each input wire, after it one for each output wire.
     pub wires: Vec<B>,
 }
 
@@ -161,12 +161,12 @@ pub trait Boolean {
     /// The lanes of all parts, one part after the other.
     fn join_bits(&mut self, parts: &[&Self::Bit]) -> Self::Bit;
 
-    /// Runs all jobs in lock step, lane by lane: products that stand in the same level of any of them share a
-    /// round, so that all together cost the rounds of the deepest. The inputs of a job have as many lanes as
-    /// each other, but that one lane serves all; a job without inputs has one lane.
+    /// Run all jobs in lockstep, lane by lane: products of one level, in all jobs, share a round, so that all
+    /// together cost the rounds of the deepest job. The inputs of a job have the same number of lanes, except
+    /// that an input of one lane serves all; a job without inputs has one lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; the abort
+    /// [`Abort::Misuse`] if the inputs are not those of the program, or have different numbers of lanes; the abort
     /// that ends the session.
     fn run(&mut self, jobs: &mut [ProgramRun<'_, Self::Bit>]) -> Result<(), Abort>;
 
@@ -177,26 +177,26 @@ pub trait Boolean {
     }
 }
 
-/// A public function of a few bits, by all its values.
+/// A public function of a few bits, as the list of its values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
-    /// How many bits the index has, at most eight.
+    /// The width of the index in bits, at most eight.
     pub index: usize,
-    /// How many bits a value has, at most eight.
+    /// The width of a value in bits, at most eight.
     pub width: usize,
-    /// As many as there are indices.
+    /// The values, one for each index.
     pub values: &'static [u8],
 }
 
 /// A lookup at a secret index.
 pub struct Lookup<B> {
-    /// In which table.
+    /// The table.
     pub table: &'static Table,
-    /// Before it the bits of the index, afterwards those of the value; the lowest first.
+    /// Before the lookup the bits of the index, afterwards those of the value; the lowest bit first.
     pub wires: Vec<B>,
 }
 
-/// Secret bits that are added, and looked up in public tables.
+/// Secret bits that can be added, and looked up in public tables.
 pub trait Lookups {
     /// A secret bit in every lane of the batch.
     type Bit: Clone + Lanes;

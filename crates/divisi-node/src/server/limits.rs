@@ -85,8 +85,8 @@ impl Limits {
             {
                 let most = self.message_bytes;
                 let message = format!(
-                    "the message has {length} bytes, which would take about {}, and this server takes at most {most}: hash a \
-                     shorter one, or have its operator raise the limit",
+                    "the message has {length} bytes, which would take about {}, and this server accepts at most {most}: hash a \
+                     shorter one, or have the operator raise the limit",
                     about(asked, *length)
                 );
                 Err(Failed::refused(LIMIT, message))
