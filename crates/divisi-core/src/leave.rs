@@ -8,7 +8,7 @@ use crate::{Abort, Debt, Pending, Verified, settle};
 
 /// An engine whose values owe a verification until they are settled.
 pub trait Settles: Sized {
-    /// What is owed.
+    /// The debt of its values.
     type Debt: Debt<Payer = Self>;
 
     /// End a computation: its outputs, which owe the verification of everything that they depend on.
@@ -29,16 +29,16 @@ pub trait Settles: Sized {
 
 /// An engine that opens values of this kind to all its parties.
 pub trait Opens<X>: Settles {
-    /// What everybody learns.
+    /// The opened value.
     type Public;
 
-    /// Open to all.
+    /// Open a settled value to all parties.
     ///
     /// # Errors
     /// The abort that ends the session.
     fn open(&mut self, x: Verified<X>) -> Result<Self::Public, Abort>;
 
-    /// Settle what is owed, then open to all.
+    /// Settle a value, then open it to all parties.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -50,7 +50,8 @@ pub trait Opens<X>: Settles {
 
 /// An engine that tests whether values are zero, and reveals nothing else.
 pub trait Compares<X>: Settles {
-    /// For each of these whether all its lanes are zero; all parties learn the same. Settles what is owed.
+    /// For each value whether all its lanes are zero; all parties learn the answers. Settles what the values
+    /// owe.
     ///
     /// # Errors
     /// The abort that ends the session.

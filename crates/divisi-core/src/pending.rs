@@ -12,19 +12,19 @@ use crate::Abort;
 /// A debt names the type that discharges it, so that nothing else can declare it paid; only an engine can
 /// make one.
 pub trait Debt {
-    /// The engine that can pay.
+    /// The engine that can discharge the debt.
     type Payer;
 
-    /// Owe for both.
+    /// Add another debt to this one.
     fn take_over(&mut self, other: Self);
 
-    /// Become part of what the payer owes: it continues with the value.
+    /// Return the debt to the engine, which continues to compute with the value.
     fn hand_over(self, payer: &mut Self::Payer);
 
-    /// Verify all that is owed.
+    /// Verify everything that is owed.
     ///
     /// # Errors
-    /// The abort with which the verification ended the session.
+    /// The abort that ends the session if the verification fails.
     fn pay(self, payer: &mut Self::Payer) -> Result<(), Abort>;
 }
 

@@ -41,8 +41,8 @@ pub struct Garbler {
     own: Gear,
 }
 
-/// What a party garbles with, beside its party of GMW: labels, randomness, and what looks keys up. A session
-/// has one.
+/// The state with which a party garbles, in addition to its GMW party: labels, randomness, and the means to
+/// look up keys. A session has one.
 pub struct Gear {
     scheme: Arc<Scheme>,
     sampler: Sampler,

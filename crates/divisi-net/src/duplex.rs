@@ -21,7 +21,7 @@ const PIECE: usize = 64 * 1024;
 pub struct Bell(Arc<UnixStream>);
 
 impl Bell {
-    /// Rings: the wait that is going on ends, or else the next one at once.
+    /// Rings the bell: it ends the current wait, or if there is none, the next one as soon as it begins.
     pub fn ring(&self) {
         // a bell that is full has rung
         let _ = (&*self.0).write(&[1]);

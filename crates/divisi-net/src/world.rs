@@ -1,6 +1,6 @@
-//! Time, randomness and threads: the only listener of this crate to the system's clock and random source.
+//! Time, randomness and threads: the only access of this crate to the system's clock and random source.
 //!
-//! TLS keeps a random source of its own inside its provider; all else asks a [`World`].
+//! The TLS library has a random source of its own; all other code uses a [`World`].
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};

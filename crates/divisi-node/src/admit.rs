@@ -72,10 +72,10 @@ impl Grant {
 
 /// A server's policy.
 pub trait Admit: Send + Sync {
-    /// Whether this client may do this.
+    /// Admit or refuse this client's request.
     ///
     /// # Errors
-    /// A refusal that says why.
+    /// A refusal with the reason.
     fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, Refusal>;
 }
 

@@ -51,7 +51,7 @@ pub struct Known<F: Mac> {
 /// returns was checked, or its openings are in the ledger of the party, so that the next check covers it
 /// \[M0.7\].
 pub trait Source<F: Mac>: Send {
-    /// Random bits that nobody knows: bits by the type of their shares \[K5\].
+    /// `count` random bits that nobody knows; the type of the shares ensures that they are bits \[K5\].
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -63,13 +63,13 @@ pub trait Source<F: Mac>: Send {
     /// The abort that ends the session.
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort>;
 
-    /// Say that unit vectors of 2^log entries will be asked for, in so many lanes in all: what is made once
-    /// for many costs less each.
+    /// Announce unit vectors of 2^log entries, `lanes` in all: the source can then do one-time work once for
+    /// all of them.
     fn foresee(&mut self, _log: usize, _lanes: usize) {}
 
-    /// Random bits s_0, .., s_(log-1) and the unit vectors of their 2^log entries, in so many lanes. What was
-    /// opened on the way is in the party's ledger: nothing is to be made of them before its next check
-    /// \[K17\].
+    /// Random bits s_0, .., s_(log-1) and the unit vectors of 2^log entries with their one at position s, in
+    /// `lanes` lanes. Values opened meanwhile are in the party's ledger: the vectors must not be used before
+    /// its next check \[K17\].
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -91,7 +91,7 @@ pub trait Source<F: Mac>: Send {
     where
         F: Lies<Gf6>;
 
-    /// Products of bits \[K6\]. What was opened on the way is checked before they come out \[K17\].
+    /// Products of bits \[K6\]. Values opened meanwhile are checked before the products are returned \[K17\].
     ///
     /// # Errors
     /// The abort that ends the session.

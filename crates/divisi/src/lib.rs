@@ -1,8 +1,8 @@
-//! What the program `divisi` does, as functions that return records, and the layers under it for programs of
-//! one's own.
+//! The functions of the program `divisi`, which return records, and the layers below, for programs of your
+//! own.
 //!
-//! `examples/` has three to begin with: three machines from a configuration, a circuit among five, a protocol
-//! of one's own; and three servers with a client in one process.
+//! The directory `examples/` has four programs: three machines from a configuration, a circuit among five
+//! parties, a protocol of your own, and three servers with a client in one process.
 //!
 //! | module | what |
 //! |---|---|

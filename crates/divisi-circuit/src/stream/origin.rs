@@ -14,7 +14,7 @@ const PIECE: usize = 1 << 16;
 
 /// Where a file can be read from its beginning, as often as needed.
 pub trait Origin: fmt::Debug + Send + Sync {
-    /// Its length in bytes, and its bytes.
+    /// Its length in bytes, and a reader that begins at its first byte.
     ///
     /// # Errors
     /// Those of the system.

@@ -83,8 +83,8 @@ pub struct Arguments {
     listen: Option<String>,
 }
 
-/// How it is computed. The configuration says how many parties there are, where the engine can have several
-/// and --parties is left out.
+/// The settings of the engine. Without --parties the configuration determines the number of parties, if the
+/// engine can have several.
 fn settings(arguments: &Arguments) -> Result<EngineSettings, Failure> {
     let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
     if statistical.is_some() {

@@ -127,7 +127,7 @@ impl Client {
         Ok(())
     }
 
-    /// Begin a request: each server's first answer.
+    /// Send a request to all three servers; returns the first answer of each.
     fn request(&mut self, item: &Item) -> Result<[ToClient; 3], Error> {
         let number = self.next_number();
         self.exchange(REQUEST, |_| ToServer::Request { number, item: item.clone() })

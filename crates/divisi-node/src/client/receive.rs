@@ -15,10 +15,10 @@ use crate::request::{AHEAD, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step};
 use std::time::Duration;
 
-/// Time enough for what has come already.
+/// A time limit that is long enough for messages that have already arrived.
 const SHORT: Duration = Duration::from_millis(50);
-/// For how many time limits servers are heard that only ask to wait: one request of another client's may go
-/// before.
+/// For how many time limits the client waits for servers that only send [`ToClient::Waiting`]: another
+/// client's request may be served first.
 const PATIENCE: u32 = 6;
 
 /// What a server's line brought in place of an answer.

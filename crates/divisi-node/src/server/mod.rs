@@ -78,15 +78,15 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_s
 /// How long a session must have lasted for the pause to be short again.
 const STEADY: Duration = Duration::from_secs(10);
 
-/// What a server is to be like.
+/// The options of a server.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Where it listens, `host:port`, if not at the configuration's address: others may come through a
-    /// translated one.
+    /// The address on which it listens, `host:port`, if it is not the configuration's: behind address
+    /// translation others reach the server at another address.
     pub listen: Option<String>,
     /// How long a receive waits for a message, if it differs from the configuration.
     pub timeout: Option<Duration>,
-    /// How many threads may compute at once; all that like if `None`.
+    /// The number of threads that may compute at the same time; `None` for no limit.
     pub threads: Option<usize>,
     /// Who may do what.
     pub admit: Arc<dyn Admit>,

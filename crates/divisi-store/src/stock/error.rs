@@ -20,7 +20,7 @@ pub enum StockError {
     Version(PathBuf, u16),
     /// It is sealed under another key.
     OtherKey(PathBuf),
-    /// The file of a key is none.
+    /// The file is not a key file.
     NoKey(PathBuf),
     /// It belongs to another party.
     OtherParty(PathBuf, u8),

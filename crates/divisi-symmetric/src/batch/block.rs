@@ -1,5 +1,6 @@
-//! AES by its key, a program a block: for engines whose rounds do not grow with a program's depth, where
-//! 1,280 bits of round keys as inputs cost more than the ANDs of their schedule.
+//! AES as one program for each block, which takes the key and computes the key schedule: for engines whose
+//! rounds do not grow with a program's depth, where 1,280 bits of round keys as inputs cost more than the
+//! ANDs of the schedule.
 
 use super::drawn::{inputs, output};
 use super::{MacEngine, bits, byte_values, unfit};

@@ -148,7 +148,7 @@ impl<B> Chaining<B> {
 #[derive(Clone)]
 pub struct CmacKey<E: ?Sized, C: BlockCipher<E>> {
     cipher: C,
-    /// For a last block that is complete, and for one that was filled.
+    /// K1 for a complete last block, and K2 for a padded one (SP 800-38B, 6.1).
     subkeys: [Vec<C::Byte>; 2],
 }
 

@@ -43,7 +43,7 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// A new one.
+    /// Make a new private directory.
     ///
     /// # Errors
     /// If no directory can be made.

@@ -20,7 +20,8 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    /// Take over standard input. From now on the process ends when it ends, whatever it is doing then.
+    /// Take over standard input. From now on the process ends at the end of standard input, whatever it is
+    /// doing.
     ///
     /// # Errors
     /// If a thread cannot be started.

@@ -1,8 +1,8 @@
 //! AES-GCM-SIV (RFC 8452): keys of its own for each nonce, a tag by POLYVAL that is the IV of the encryption.
 //!
-//! POLYVAL hashes the plaintext, which is secret like the hash key: its products are made inside, all in one
-//! round, where GCM's hash of the ciphertext is linear. A nonce that repeats tells whether the texts are the
-//! same, and nothing else (RFC 8452, 9).
+//! POLYVAL hashes the plaintext, which is secret like the hash key: its products are computed on shares, all
+//! in one round, while GCM's hash of the public ciphertext is linear. A nonce that repeats tells whether the
+//! texts are the same, and nothing else (RFC 8452, 9).
 
 use super::lanes::{add, blocks, constant, public, splice, stream};
 use super::siv::rows;

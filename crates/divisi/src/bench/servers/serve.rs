@@ -46,7 +46,7 @@ pub const MOST_CLIENTS: usize = 256;
 /// The longest time that is measured, in seconds; every latency is kept in memory.
 pub const LONGEST: f64 = 3600.0;
 
-/// How long all requests are in progress before the clock starts.
+/// How long the clients send requests before the clock starts.
 const SETTLE: Duration = Duration::from_millis(500);
 
 /// What to measure.

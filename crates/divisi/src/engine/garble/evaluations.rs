@@ -17,7 +17,7 @@ use divisi_ot::Setup;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-/// The most instances of a run.
+/// The largest number of instances of a run.
 const MOST: usize = 1 << 20;
 
 const INPUT: Step = step!("input");

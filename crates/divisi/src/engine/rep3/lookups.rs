@@ -36,9 +36,9 @@ const CHUNK: usize = 8192;
 const VECTOR_BYTES: usize = 1 << 25;
 /// Lookups whose places a party holds at once.
 const BATCH: usize = 1 << 16;
-/// The most inputs of a place.
+/// The largest number of inputs over which an index is split.
 const MOST_INPUTS: usize = 3;
-/// The most lookups.
+/// The largest number of lookups.
 const MOST: usize = 1 << 28;
 
 /// What JSON has of it beside what all benchmarks have.

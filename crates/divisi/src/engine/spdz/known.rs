@@ -207,7 +207,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         C::input(e, owner, Some(&columns), lanes)
     }
 
-    /// The rows of a group, with their places.
+    /// The output rows of a group, with their positions in the job.
     fn through(
         &mut self,
         group: &Group<'_>,
