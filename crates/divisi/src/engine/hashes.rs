@@ -1,4 +1,4 @@
-//! Hashes and MACs of many messages at once, a lane a message, on any engine.
+//! Hashes and MACs of many messages together, one lane a message, on any engine.
 
 use super::job::{ChainJob, LargeJob, MessagesJob, PublicMessage};
 use super::{Rows, Watch};

@@ -22,7 +22,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// A mode or a message that there is no circuit of.
+    /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, garbling: Garbling) -> Result<Self, Unsupported> {
         Ok(Known { job, garbling, drawn: Drawn::new(job, "garble")? })
     }
@@ -68,7 +68,7 @@ struct Learner<'p> {
     of: &'p Known<'p>,
     session: Session,
     garble: Garble,
-    /// Bytes that it learned.
+    /// The number of bytes that this party learned.
     openings: u64,
 }
 

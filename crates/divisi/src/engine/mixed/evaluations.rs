@@ -1,5 +1,5 @@
-//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level; or
-//! garbled ([`super::garbled`]).
+//! Evaluations of a circuit by GMW, all instances side by side: triples first, then one round for each level;
+//! or garbled ([`super::garbled`]).
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
@@ -31,13 +31,13 @@ pub(super) struct Evaluations<'j> {
     /// The owner of each input wire.
     owners: Vec<PartyId>,
     manner: Manner,
-    /// How it is garbled, if it is.
+    /// The settings of garbling, if the circuit is garbled.
     garbling: Option<Garbling>,
 }
 
 impl<'j> Evaluations<'j> {
     /// # Errors
-    /// Owners or receivers that do not fit.
+    /// [`Unsupported`] for wrong owners or receivers.
     pub fn new(job: &'j CircuitJob, manner: Manner) -> Result<Self, Unsupported> {
         let Between::Parties { owners, receivers } = &job.between else {
             return Err(Unsupported::new("the engine mixed has no clients: inputs belong to its parties"));

@@ -20,7 +20,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// A mode or a message that there is no circuit of.
+    /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, manner: Manner) -> Result<Self, Unsupported> {
         Ok(Known { job, manner, drawn: Drawn::new(job, "mixed")? })
     }
@@ -64,7 +64,7 @@ impl Prepared for Known<'_> {
 struct Learner<'p> {
     of: &'p Known<'p>,
     gmw: Gmw,
-    /// Bytes that it learned.
+    /// The number of bytes that this party learned.
     openings: u64,
 }
 

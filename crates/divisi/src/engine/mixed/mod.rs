@@ -1,5 +1,5 @@
-//! Numbers and bits among many parties ([`divisi_mixed`]): circuits by GMW. **Semi-honest**: all parties but
-//! one may be curious together.
+//! Circuits by GMW, and operations on numbers and bits, among many parties ([`divisi_mixed`]).
+//! **Semi-honest**: all parties but one may pool what they see.
 
 mod evaluations;
 mod garbled;

@@ -1,4 +1,4 @@
-//! A program on numbers and bits, of inputs that belong to parties.
+//! A program on numbers and bits, with inputs that belong to parties.
 //!
 //! Adversary: that of [`divisi_program::run`]: all parties but one, semi-honest.
 
@@ -34,13 +34,13 @@ pub(super) struct Programs<'j> {
     plain: Modulus,
     bits: Option<Arc<Ring>>,
     numbers: Option<Arc<Ring>>,
-    /// How keys of circuits that are garbled are looked up, if there are such.
+    /// How keys of garbled circuits are looked up, if the program has any.
     garbled: Option<Looked>,
 }
 
 impl<'j> Programs<'j> {
     /// # Errors
-    /// More parties in the program than there are; parameters that do not exist.
+    /// [`Unsupported`] for a program with more parties than there are, or parameters that do not exist.
     pub fn new(job: &'j ProgramJob, manner: Manner) -> Result<Self, Unsupported> {
         let about = job.program.about();
         if usize::from(about.parties) > manner.parties {
@@ -241,7 +241,7 @@ impl Prepared for Programs<'_> {
 struct Member<'p> {
     of: &'p Programs<'p>,
     mixed: Mixed,
-    /// For circuits that are garbled.
+    /// The garbling state, for garbled circuits.
     gear: Option<Gear>,
 }
 

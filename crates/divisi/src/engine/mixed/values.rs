@@ -1,4 +1,4 @@
-//! Values of parties on their way into a circuit and out of it.
+//! Inputs of parties to a circuit, and its outputs to them.
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 

@@ -1,4 +1,4 @@
-//! One party of an operation: what needs no input first, then the operation on shares.
+//! One party of an operation: first everything that depends on no input, then the operation on shares.
 //!
 //! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest.
 

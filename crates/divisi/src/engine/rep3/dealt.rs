@@ -1,7 +1,7 @@
-//! What a client deals: blocks of AES, messages of a hash or MAC, evaluations of a circuit, in as many
-//! strands as threads run at once.
+//! Jobs of a client: blocks of AES, messages of a hash or MAC, evaluations of a circuit, in as many strands
+//! as threads run at the same time.
 //!
-//! Adversary: that of [`divisi_rep3`]. The client who deals is trusted with its own inputs and outputs, and
+//! Adversary: that of [`divisi_rep3`]. The client that deals is trusted with its own inputs and outputs, and
 //! with nothing else.
 
 use super::super::job::{Between, Job, Own};
@@ -35,7 +35,7 @@ pub(super) struct Dealt<'j> {
 
 impl<'j> Dealt<'j> {
     /// # Errors
-    /// What the engine cannot do.
+    /// [`Unsupported`] for what the engine cannot do.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let what = match job {
             Job::Blocks(job) => {

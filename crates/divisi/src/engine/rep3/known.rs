@@ -1,4 +1,4 @@
-//! Known answers: many texts or messages with keys of their own, all outputs opened to all three.
+//! Known answers: many texts or messages, each with its own key; all outputs are opened to all three parties.
 
 use super::super::groups::{Walk, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of};
@@ -39,7 +39,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// An IV or a tag that GCM here does not take.
+    /// [`Unsupported`] for an IV or a tag that this GCM does not support.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         if let Job::Texts(TextsJob { mode: CipherMode::Gcm, texts, .. }) = job {
             let takes = |text: &super::super::job::PublicText| {

@@ -1,7 +1,7 @@
-//! Lookups at places of a party's own in a public table of bytes, by OHVerture ([`divisi_rep3::ohverture`]).
+//! Lookups at indices of one party in a public table of bytes, by OHVerture ([`divisi_rep3::ohverture`]).
 //!
-//! Party 1 has the places, all three learn the entries. Neither is measured: both stand in phases of their
-//! own.
+//! Party 1 has the indices, and all three learn the entries. Input and output are not measured: both have
+//! phases of their own.
 //!
 //! Adversary: that of [`divisi_rep3`].
 
@@ -61,7 +61,7 @@ pub(super) fn about(facts: &Map<String, Value>) -> Option<String> {
 pub(super) struct Looker<'j> {
     job: &'j LookupJob,
     way: Dimensions,
-    /// Bits of a place.
+    /// The width of an index in bits.
     k: usize,
     security: Security,
     statistical: u32,
@@ -70,7 +70,7 @@ pub(super) struct Looker<'j> {
 
 impl<'j> Looker<'j> {
     /// # Errors
-    /// What cannot be computed so.
+    /// [`Unsupported`] for parameters that the lookups do not support.
     pub fn new(job: &'j LookupJob, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let refuse = |what: String| Err(Unsupported::new(what));
         let k = job.entries.trailing_zeros() as usize;

@@ -1,4 +1,4 @@
-//! Tags of texts: which of them are opened, and which are compared inside.
+//! Tags of texts: which of them are opened, and which are compared inside the computation.
 
 use super::super::groups::Group;
 use divisi_core::{Abort, Lanes as _, Step, settle, step};

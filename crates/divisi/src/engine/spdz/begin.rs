@@ -1,4 +1,4 @@
-//! How a session becomes an engine: base OTs, trees, and the source of its preprocessing.
+//! The start of an engine on a session: base OTs, trees, and the source of its preprocessing.
 
 use super::super::{Moment, Took, Watch};
 use super::how::How;

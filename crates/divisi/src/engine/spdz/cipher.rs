@@ -1,5 +1,4 @@
-//! Either cipher on the engine: how its keys and texts come in, what is made ahead for it, and how it runs
-//! over masks first.
+//! Either cipher on the engine: its keys and texts as inputs, its preprocessing, and its run over masks.
 
 use super::how::Named;
 use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};

@@ -1,5 +1,6 @@
-//! Known answers: texts of ECB, CBC and CTR, and tags, of either cipher. Party 1 gives the keys, party 2 the
-//! texts, and all learn the outputs; of a tag that is compared nothing but whether it is right.
+//! Known answers: texts of ECB, CBC and CTR, and tags, with either cipher. Party 1 gives the keys, party 2
+//! the texts, and all parties learn the outputs; of a tag that is compared they learn only whether it is
+//! right.
 
 use super::super::groups::{Apart, Chained, Group, Walk, groups};
 use super::super::job::{Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
@@ -23,7 +24,7 @@ const KNOWN: Step = step!("known");
 /// Texts, and what becomes of each.
 pub(super) struct Known<'j> {
     job: &'j Job,
-    /// All as texts; of a tag first what is made, then what is compared.
+    /// All jobs as texts; for tags first those that are made, then those that are compared.
     texts: TextsJob,
     how: How,
     named: Named,
@@ -31,7 +32,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// A mode or cipher that there is no protocol of.
+    /// [`Unsupported`] for a mode or cipher for which there is no protocol.
     pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
         let texts = match job {
             Job::Texts(texts) if texts.mode == CipherMode::Gcm => {

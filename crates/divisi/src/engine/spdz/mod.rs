@@ -1,5 +1,5 @@
-//! AES and triple DES by masked tables, and Boolean circuits, among any number of parties, all but one of
-//! whom may be corrupt ([`divisi_spdz`]).
+//! AES and triple DES by masked tables, and Boolean circuits, among any number of parties, of which all but
+//! one may be corrupt ([`divisi_spdz`]).
 
 mod begin;
 mod blocks;
