@@ -22,22 +22,22 @@ pub struct HeldProgram {
     program: Script,
     code: Code,
     digest: [u8; 32],
-    /// If it is one of this program's own.
+    /// The application, for one that is built in.
     application: Option<&'static Application>,
 }
 
-/// What a program has.
+/// The facts about a program.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramFacts {
-    /// Statements that compute.
+    /// The number of statements that compute.
     pub statements: usize,
-    /// Inputs.
+    /// The number of inputs.
     pub inputs: usize,
-    /// Outputs.
+    /// The number of outputs.
     pub outputs: usize,
-    /// The last party that it names.
+    /// The highest party number in it.
     pub parties: u8,
-    /// What a run takes.
+    /// The cost of a run.
     pub cost: RunCost,
 }
 
@@ -45,7 +45,7 @@ impl HeldProgram {
     /// The application of this name, or a program from its file, with the circuits that it names.
     ///
     /// # Errors
-    /// A file that cannot be read; the first statement that does not stand, with its line.
+    /// [`Failure`] for a file that cannot be read, or the first wrong statement, with its line.
     pub fn load(path: &str) -> Result<HeldProgram, Failure> {
         if let Some(application) = applications::named(path) {
             return HeldProgram::own(application);
@@ -104,11 +104,11 @@ impl HeldProgram {
         })
     }
 
-    /// Inputs to measure it with: an application's own, else random ones that are right
-    /// ([`divisi_program::valid`]). `draw` gives a number below another.
+    /// Inputs for measurements: an application's own, else random valid ones ([`divisi_program::valid`]).
+    /// `draw` returns a random number below its argument.
     ///
     /// # Errors
-    /// If none are found that are right.
+    /// [`Failure`] if no valid inputs are found.
     pub fn samples(&self, draw: &mut dyn FnMut(u64) -> u64) -> Result<Vec<Entries>, Failure> {
         let found = match self.application {
             Some(application) => application.inputs(draw),
@@ -123,13 +123,13 @@ impl HeldProgram {
         &self.name
     }
 
-    /// Its statements.
+    /// The program's statements.
     #[must_use]
     pub fn program(&self) -> &Script {
         &self.program
     }
 
-    /// What it becomes.
+    /// The code that the program is compiled to.
     #[must_use]
     pub fn code(&self) -> &Code {
         &self.code
@@ -141,7 +141,7 @@ impl HeldProgram {
         self.digest
     }
 
-    /// What it has.
+    /// The facts about the program.
     #[must_use]
     pub fn about(&self) -> ProgramFacts {
         ProgramFacts {
@@ -153,10 +153,10 @@ impl HeldProgram {
         }
     }
 
-    /// The entries of each input from `NAME=V,V,...`: all of them, or those of one owner alone.
+    /// The entries of each input from `NAME=V,V,...`: of all inputs, or of those of one owner alone.
     ///
     /// # Errors
-    /// The first that is missing, given twice, of another party, or no value that its input takes.
+    /// [`Failure`] for the first input that is missing, given twice, of another party, or of a wrong value.
     pub fn inputs(&self, given: &[String], owner: Option<u8>) -> Result<Vec<Option<Entries>>, Failure> {
         let inputs = self.program.inputs();
         let mut found: Vec<Option<Entries>> = vec![None; inputs.len()];
@@ -198,7 +198,7 @@ impl HeldProgram {
         Ok(found)
     }
 
-    /// In the clear.
+    /// Evaluate the program in the clear.
     ///
     /// # Errors
     /// As [`evaluate`].
@@ -271,8 +271,8 @@ fn bits(word: &str, width: usize) -> Option<Vec<bool>> {
     Some(bits)
 }
 
-/// The values of an output for people and JSON: numbers in decimal digits, bits up to 64 too, wider ones in
-/// hexadecimal behind `0x`.
+/// The values of an output for people and JSON: numbers, and words of up to 64 bits, in decimal digits, wider
+/// words in hexadecimal after `0x`.
 #[must_use]
 pub fn shown(entries: &Entries) -> Vec<String> {
     match entries {

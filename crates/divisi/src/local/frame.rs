@@ -1,4 +1,4 @@
-//! What goes through the pipes between the processes of a command: frames of a length and so many bytes.
+//! The frames of the pipes between the processes of a command: a length and as many bytes.
 
 use crate::failure::{Failure, Kind};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! What parties that were started apart are about to run, compared before anything secret exists: a
-//! difference is told with both digests.
+//! The comparison of what separately started parties are about to run, before anything secret exists: an
+//! error shows both digests.
 
 use crate::failure::Failure;
 use divisi_core::{PublicParameters, Session, Step, step};

@@ -1,4 +1,4 @@
-//! What a file of hashes or MACs is about, and how a test of it uses its function.
+//! The algorithm of a file of hashes or MACs, and the settings of a test.
 
 use super::member::bytes;
 use crate::kat::content::Content;

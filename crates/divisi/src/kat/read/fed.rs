@@ -1,4 +1,4 @@
-//! Files of ACVP: tests of hashes that take long. Monte Carlo tests, whose answers are fed into one another,
+//! Files of ACVP with tests of hashes that take long: Monte Carlo tests, whose answers are the next inputs,
 //! and messages of gigabytes.
 
 use super::family::{BIT_LENGTH, Family, id, settings};
