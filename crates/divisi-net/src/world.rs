@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What a party gets from its surroundings.
+/// The surroundings of a party: time, randomness and threads.
 pub trait World: Send + Sync + 'static {
     /// The time that only moves forward; for limits and measurements.
     fn now(&self) -> Instant;
