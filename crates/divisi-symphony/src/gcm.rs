@@ -176,7 +176,7 @@ impl Sealing {
 /// One message being decrypted.
 pub struct Opening {
     stream: Stream,
-    /// What the first reading was, chunk by chunk: the second must be the same.
+    /// The digests of the chunks of the first reading: the second one must have the same.
     first_reading: Vec<[u8; 32]>,
     first: Stream,
     hash: Option<gcm::GhashState<Block>>,

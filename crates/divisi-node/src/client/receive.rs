@@ -104,7 +104,7 @@ impl Client {
         if errors.len() == 3 && errors.iter().all(|(rank, ..)| *rank == LATE) {
             self.open = false;
             let message = format!(
-                "the servers did nothing but ask for patience for {:.1} s at {step}: they are busy with another request, \
+                "the servers only asked to wait, for {:.1} s, at {step}: they are busy with another request, \
                  or wait for one of them; try again later",
                 lasted.as_secs_f64()
             );

@@ -28,7 +28,7 @@ pub(super) struct Stored {
     pub(super) half: Half,
 }
 
-/// By what it does.
+/// The half of a call at a garbler or at the evaluator.
 pub(super) enum Half {
     /// Of each group of lanes the labels of later inputs; at P1 also the labels of outputs for zero, and r12.
     Garbler {

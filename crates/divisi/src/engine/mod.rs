@@ -59,7 +59,7 @@ static ENGINES: &[&dyn Engine] = &[
     &plain::InTheClear,
 ];
 
-/// Those of others.
+/// The engines that other crates have added.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
 
 /// Add an engine to all commands of this process, under a name that no other engine has.

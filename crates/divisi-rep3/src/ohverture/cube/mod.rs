@@ -23,10 +23,10 @@
 //! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to
 //! both Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them
 //! (`relation.rs`), which fails exactly if there is an error, whatever the secrets are \[A17, A18, S2\].
-//! Until then nothing is opened that rests on them but under a mask; c is compared before the next
-//! opening, and the last before any output \[A22, S1\]. Shares that are resent are functions of what
-//! their receiver half knows, and go out under a fresh share of zero \[A16, A19\]. Vectors serve once
-//! (\[A18\], as [`super::OneHotsRss`]).
+//! Until then nothing that depends on them is opened without a mask; c is compared before the next opening,
+//! and the last before any output \[A22, S1\]. Shares that are resent are functions of what their receiver
+//! half knows, and go out under a fresh share of zero \[A16, A19\]. Vectors serve once (\[A18\], as
+//! [`super::OneHotsRss`]).
 
 mod grid;
 mod lookup;
