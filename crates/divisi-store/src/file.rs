@@ -1,8 +1,8 @@
 //! The format of a key file.
 //!
 //! `"DIVISIK\n" | version u16 | length of the body u32 | body (postcard) | BLAKE3 of everything before`,
-//! numbers little-endian. The checksum finds accidents; that the servers' files belong together is another
-//! check's work (A26).
+//! numbers little-endian. The checksum detects accidental damage; whether the servers' files belong together
+//! is checked elsewhere (A26).
 
 use crate::error::StoreError;
 use crate::key::{KeyFile, KeyInfo, KeyState, Secret};

@@ -1,4 +1,4 @@
-//! A directory of key files: each is replaced in one step, and what it replaces is overwritten.
+//! A directory of key files: a file is replaced in one atomic step, and its old contents are overwritten.
 
 use crate::disk::Disk;
 use crate::error::StoreError;

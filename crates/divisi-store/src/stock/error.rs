@@ -1,4 +1,4 @@
-//! What can be wrong with stored preprocessing, each in one sentence that names the file and says what to do.
+//! The errors of stored preprocessing, each as one sentence that names the file and says what to do.
 
 use std::fmt;
 use std::io;
@@ -8,13 +8,13 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StockError {
-    /// The system said no.
+    /// An error of the system.
     Io(PathBuf, io::Error),
-    /// Others than its owner may read or write it; its mode.
+    /// Users other than its owner may read or write it; its mode.
     Readable(PathBuf, u32),
-    /// There is none.
+    /// There is no stock.
     Missing(PathBuf),
-    /// It is not what was written.
+    /// Its contents are not what was written.
     Damaged(PathBuf, &'static str),
     /// A newer or older program wrote it.
     Version(PathBuf, u16),
@@ -26,11 +26,12 @@ pub enum StockError {
     OtherParty(PathBuf, u8),
     /// Another process uses it.
     InUse(PathBuf),
-    /// There is one that is not used up.
+    /// A stock exists that is not used up.
     Exists(PathBuf),
-    /// An abort destroyed it, or a process that died while alpha was at risk.
+    /// It was destroyed by an abort, or because a process died during a check that could reveal alpha.
     Destroyed(PathBuf),
-    /// So many of these were wanted, and so many were left; a command that makes more.
+    /// The kind of values that ran out, how many were needed, and how many were left; then a command that
+    /// makes more.
     UsedUp(PathBuf, String, u64, u64, String),
 }
 

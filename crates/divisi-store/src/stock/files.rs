@@ -1,4 +1,4 @@
-//! The files of a stock, whoever has it: who may use them, what they hold, how they go.
+//! The files of a stock: access to them, their contents, their removal.
 
 use super::info::Head;
 use super::{SealKey, StockError, StockInfo, StockState};
@@ -35,17 +35,17 @@ pub(super) fn context<'c>(wrap: &'c [u8], party: &'c [u8], name: &'c str) -> [&'
     [wrap, party, name.as_bytes()]
 }
 
-/// What the stock in a directory is, and how far it is used, whoever uses it.
+/// The description and the state of the stock in a directory, even while another process uses it.
 ///
 /// # Errors
-/// All that can be wrong with it.
+/// All errors of the stock's files.
 pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, StockState), StockError> {
     private(dir)?;
     let (head, state) = read(&MachineDisk, dir, key)?;
     Ok((head.info.clone(), state))
 }
 
-/// Overwrite and remove the stock in a directory, whatever is wrong with it; whether there was one.
+/// Overwrite and remove the stock in a directory, in whatever state it is; returns whether there was one.
 ///
 /// # Errors
 /// [`StockError::InUse`]; [`StockError::Io`].
