@@ -2,10 +2,8 @@
 //!
 //! | engine or layer | what |
 //! |---|---|
-//! | [`rep3`], [`symphony`] | three parties, one of them possibly corrupt; AES, hashes, MACs and circuits
-//! among them |
-//! | [`garble`], [`ot`] | any circuit among 2 to 128 parties, all but one of them possibly corrupt; its
-//! set-up |
+//! | [`rep3`], [`symphony`] | three parties, one of them possibly corrupt; AES, hashes, MACs and circuits among them |
+//! | [`garble`], [`ot`] | any circuit among 2 to 128 parties, all but one of them possibly corrupt; its set-up |
 //! | [`node`] | client and server of the three-party service |
 //! | [`symmetric`] | ciphers, modes, hashes and MACs, written once over the engine traits |
 //! | [`net`], [`core`](mod@core) | links between machines; sessions, checks, verified values |

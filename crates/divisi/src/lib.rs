@@ -7,8 +7,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
-//! | [`mod@bench`] | a protocol among processes, measured phase by phase, every output checked; the whole
-//! matrix on one page; three servers under their clients |
+//! | [`mod@bench`] | a protocol among processes, measured phase by phase, every output checked; the whole matrix on one page; three servers under their clients |
 //! | [`calibrate`] | the speed of this machine, to compare figures of different machines |
 //! | [`circuit`] | circuits by name and from files, values in hexadecimal |
 //! | [`mod@run`] | a circuit among parties, on this machine or on several |

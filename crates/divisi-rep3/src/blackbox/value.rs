@@ -4,8 +4,7 @@
 //! |---|---|---|
 //! | [`Shared`] | `[x]`, replicated | linear functions, products, reconst, output |
 //! | [`Additive`] | `<x>`, from local_mul | linear functions, reshare, reconst under a mask |
-//! | [`Unverified`] | an opened value, from reconst | sums and products with others and with shares; its
-//! value needs both proofs |
+//! | [`Unverified`] | an opened value, from reconst | sums and products with others and with shares; its value needs both proofs |
 //! | [`Mask`] | a fresh `[r]` | one reconst |
 //!
 //! No type implements `Debug`, `PartialEq` or `Serialize`; shares are wiped on drop. A value belongs to one

@@ -9,13 +9,10 @@
 //!
 //! | mix | clients | requests |
 //! |---|---|---|
-//! | `one-block` | all | AES-GCM of 16 bytes, encrypted and decrypted by turns: the plaintext must come back
-//! |
-//! | `file` | all | AES-GCM of 1 MiB: an ordinary library must decrypt it, for which the key is exported
-//! before the clock starts |
+//! | `one-block` | all | AES-GCM of 16 bytes, encrypted and decrypted by turns: the plaintext must come back |
+//! | `file` | all | AES-GCM of 1 MiB: an ordinary library must decrypt it, for which the key is exported before the clock starts |
 //! | `hash` | all | SHA-256 of 64 KiB, compared with an ordinary library |
-//! | `mixed` | one | a file of 1 GiB, in progress when the clock starts, and usually when it stops; only its
-//! length is checked |
+//! | `mixed` | one | a file of 1 GiB, in progress when the clock starts, and usually when it stops; only its length is checked |
 //! | | one | SHA-256 of 16 MiB, likewise |
 //! | | the others | one block |
 //!
