@@ -51,7 +51,7 @@ impl Keys {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for a second time in a session and for another number of parties;
-    /// [`Abort::CheckFailed`] of G5 or G2 for parameters that are not sound; whatever a broken peer causes.
+    /// [`Abort::CheckFailed`] of G5 or G2 for parameters that are not sound; the abort that ends the session.
     pub fn generate(session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
         Keys::with_limit(session, ring, 1 << DECRYPTION_BITS, Arc::default())
     }

@@ -1,7 +1,7 @@
 //! The command line of Divisi: reads arguments, calls the library [`divisi`], prints.
 //!
-//! The program `divisi` is [`main`] and nothing else. Another program that makes an engine of its own known
-//! ([`divisi::engine::add`]) and calls it has the same commands with one engine more.
+//! The program `divisi` only calls [`main`]. A program that adds an engine of its own
+//! ([`divisi::engine::add`]) and calls it has the same commands with that engine, too.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -12,7 +12,7 @@ use divisi::failure::{Failure, Kind};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Do what the arguments of this process say.
+/// Run the command that the arguments of this process describe.
 ///
 /// Exit codes: 0 done; 1 aborted, refused or a wrong result; 2 wrong arguments, files or configuration.
 #[must_use]

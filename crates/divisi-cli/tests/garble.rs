@@ -29,11 +29,11 @@ fn parties_that_disagree_are_refused_with_both_digests() {
     let differences: [(&[&str], &str); 7] = [
         (&["--circuit", "xor"], "another circuit"),
         (&["--circuit", "and", "--output", "1"], "another circuit"),
-        (&["--circuit", "and", "--form", "paper"], "in another way"),
-        (&["--circuit", "and", "--k", "3"], "in another way"),
-        (&["--circuit", "and", "--statistical", "64"], "in another way"),
-        (&["--circuit", "and", "--base-ot", "both"], "in another way"),
-        (&["--circuit", "and", "--streamed"], "in another way"),
+        (&["--circuit", "and", "--form", "paper"], "with other settings"),
+        (&["--circuit", "and", "--k", "3"], "with other settings"),
+        (&["--circuit", "and", "--statistical", "64"], "with other settings"),
+        (&["--circuit", "and", "--base-ot", "both"], "with other settings"),
+        (&["--circuit", "and", "--streamed"], "in another mode"),
     ];
     separate::refused_with_both_digests("garble", &differences);
 }

@@ -86,7 +86,7 @@ fn bad_files_are_refused_with_their_line() {
     std::fs::write(dir.path().join("bad.txt"), bad).unwrap();
     let usual = ["run", "--engine", "garble", "--parties", "2", "--circuit"];
     for (name, what) in [
-        ("bad.txt", "bad.txt, line 12: wire 14 is read, and no line above writes it"),
+        ("bad.txt", "bad.txt, line 12: wire 14 is read before a line writes it"),
         ("none.txt", "none.txt cannot be read"),
         (".", ". cannot be read (it is no file)"),
     ] {

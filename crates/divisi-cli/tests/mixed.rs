@@ -16,8 +16,8 @@ fn parties_that_disagree_are_refused_with_both_digests() {
     let differences: [(&[&str], &str); 4] = [
         (&["--circuit", "xor"], "another circuit"),
         (&["--circuit", "and", "--output", "1"], "another circuit"),
-        (&["--circuit", "and", "--k", "3"], "in another way"),
-        (&["--circuit", "and", "--protocol", "mpgc"], "in another way"),
+        (&["--circuit", "and", "--k", "3"], "with other settings"),
+        (&["--circuit", "and", "--protocol", "mpgc"], "with other settings"),
     ];
     separate::refused_with_both_digests("mixed", &differences);
 }

@@ -160,12 +160,12 @@ fn circuits_take_from_their_stock() {
     refused(
         dir,
         &["prep", "make", "--protocol", "aes-lt", "--field", "42", "--blocks", "1", "--out", "other"],
-        "--field 42 is of the protocol 3des-raw alone",
+        "--field 42 belongs to the protocol 3des-raw alone",
     );
     refused(
         dir,
         &["prep", "make", "--protocol", "3des-raw", "--field", "40", "--blocks", "1", "--out", "other"],
-        "which GF(2^40) does not hold",
+        "which GF(2^40) does not contain",
     );
 }
 
@@ -259,7 +259,7 @@ fn what_is_wrong_with_a_stock_is_said_in_one_sentence_and_nothing_is_lost() {
     // another hexadecimal digit: `a` with a bit flipped would be none
     let digit = |bytes: &mut Vec<u8>| bytes[30] = if bytes[30] == b'0' { b'1' } else { b'0' };
     with(&dir.join("seal"), digit, || refuse(&[], "is sealed under another key"));
-    with(&dir.join("seal"), |bytes| bytes.truncate(30), || refuse(&[], "is no key file"));
+    with(&dir.join("seal"), |bytes| bytes.truncate(30), || refuse(&[], "is not the key file"));
     refused(dir, &["prep", "info", "stock"], "seal.key");
     // open twice
     let lock = fs::File::open(party.join(".lock")).unwrap();
@@ -271,7 +271,7 @@ fn what_is_wrong_with_a_stock_is_said_in_one_sentence_and_nothing_is_lost() {
     let aside = dir.join("aside");
     fs::rename(&party, &aside).unwrap();
     copy(&dir.join("stock/party-2"), &party);
-    refuse(&[], "is the stock of party 2");
+    refuse(&[], "belongs to party 2");
     fs::remove_dir_all(&party).unwrap();
     fs::rename(&aside, &party).unwrap();
     // an older state of one party

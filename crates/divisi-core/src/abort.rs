@@ -1,7 +1,7 @@
-//! The ways in which things end before their time.
+//! How sessions and requests end early.
 //!
 //! An [`Abort`] ends a session: it says what happened, at which step, with which peer, and what can be done.
-//! A [`Refusal`] ends one request and harms no other. Neither carries a secret.
+//! A [`Refusal`] ends one request, without effect on others. Neither contains a secret.
 
 use crate::{Check, PartyId, Step};
 use divisi_net::Fault;
@@ -11,36 +11,37 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Abort {
-    /// A link failed, a peer stalled, or something arrived that the protocol does not send.
+    /// A link failed, a peer stalled, or a message arrived that the protocol does not send.
     Network(Fault),
-    /// A check of the protocol failed: somebody deviated from it.
+    /// A check of the protocol failed: a party deviated from it.
     CheckFailed {
-        /// Which check.
+        /// The check.
         check: Check,
-        /// Where.
+        /// The step at which it failed.
         step: Step,
-        /// Who deviated, if the check tells.
+        /// The party that deviated, if the check can tell.
         culprit: Option<PartyId>,
     },
     /// The parties do not agree on a public parameter.
     Disagreement {
-        /// With whom.
+        /// The party that differs.
         peer: PartyId,
-        /// Where.
+        /// The step of the comparison.
         step: Step,
-        /// On what.
+        /// What the parties differ about.
         what: &'static str,
     },
-    /// Our own caller asked for something that cannot be: no peer is at fault.
+    /// This party's caller asked for something impossible: no peer is at fault.
     Misuse {
-        /// Where.
+        /// The step of the call.
         step: Step,
-        /// What was wrong.
+        /// What was wrong with the call.
         what: &'static str,
     },
-    /// What we brought to the session does not do: no peer is at fault, and nothing of it was used.
+    /// What this party brought to the session (a stock of preprocessing) is unsuitable: no peer is at fault,
+    /// and nothing of it was used.
     Unfit {
-        /// Where.
+        /// The step at which it was examined.
         step: Step,
         /// One sentence: what is wrong, and what to do.
         why: String,
@@ -48,7 +49,7 @@ pub enum Abort {
 }
 
 impl Abort {
-    /// The step at which it happened.
+    /// The step at which the session ended.
     #[must_use]
     pub fn step(&self) -> Step {
         match self {
@@ -60,7 +61,7 @@ impl Abort {
         }
     }
 
-    /// The peer with whom it happened, if there is one.
+    /// The peer at fault, if there is one.
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
         match self {
@@ -75,9 +76,9 @@ impl Abort {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
-            Abort::Network(_) => "see that the peer runs and can be reached, then try again",
+            Abort::Network(_) => "check that the peer runs and can be reached, then try again",
             Abort::CheckFailed { .. } => {
-                "a party or its memory deviated from the protocol: find out which before trying again"
+                "a party or its memory deviated from the protocol: find out which one before trying again"
             }
             Abort::Disagreement { .. } => "give all parties the same version and configuration",
             Abort::Misuse { .. } => "correct the call",
@@ -110,12 +111,12 @@ impl From<Fault> for Abort {
     }
 }
 
-/// The end of one request. Nothing else is harmed.
+/// The end of one request, without effect on others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where in the request's way.
+    /// The step of the request.
     pub step: Step,
-    /// One sentence that says why and what to do.
+    /// One sentence: the cause and what to do.
     pub reason: String,
 }
 
@@ -127,7 +128,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Either end.
+/// The end of a session or of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AbortOrRefusal {
     /// The session ended.

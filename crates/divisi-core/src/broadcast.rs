@@ -1,17 +1,18 @@
-//! Broadcast with abort (Goldwasser, Lindell 2005): what was sent to all is echoed and compared before
-//! anything depends on it.
+//! Broadcast with abort (Goldwasser, Lindell 2005): parties echo what they received, and compare the echoes
+//! before anything depends on it.
 //!
 //! Adversary: any number of malicious parties. Honest parties that all pass the comparison received the same
-//! from everybody; one that was told something else ends the session. Who lied cannot be told: a false echo
-//! looks the same \[M0.3\]. Cost: one round and 32 bytes for each pair, however much was broadcast; nothing
-//! between two parties, who have nobody to compare with.
+//! from everybody; a party that received something else ends the session. Nobody can tell who lied, because a
+//! false echo looks the same \[M0.3\]. Cost: one round and 32 bytes for each pair, however much was
+//! broadcast; nothing between two parties, which have nobody to compare with.
 //!
-//! The digest may ride beside other messages of its round: [`Echo::send`] and [`Echoed::compare`] are apart.
+//! The digest may be sent together with other messages of its round: [`Echo::send`] and [`Echoed::compare`]
+//! are separate.
 
 use crate::{Abort, Check, PartyId, Session, Step};
 
-/// All that was broadcast up to one point, one's own words included, in an order that is the same at all
-/// parties.
+/// Everything that was broadcast up to one point, this party's own messages included, in an order that is the
+/// same at all parties.
 pub struct Echo {
     hasher: blake3::Hasher,
     step: Step,
@@ -19,7 +20,7 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// Nothing was broadcast yet. `step` names the comparison.
+    /// An echo of nothing yet. `step` names the comparison.
     #[must_use]
     pub fn new(session: &mut Session, step: Step) -> Echo {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 broadcast echo v1");
@@ -29,16 +30,17 @@ impl Echo {
         Echo { hasher, step, absorbed: 0 }
     }
 
-    /// `party` told all of us this. What is absorbed, and when, must not depend on who we are.
+    /// Record that `party` broadcast `told`. What is recorded, and when, must be the same at all parties.
     pub fn absorb(&mut self, party: PartyId, told: &[u8]) {
         self.hasher.update(&[party.number()]).update(&(told.len() as u64).to_le_bytes()).update(told);
         self.absorbed += 1;
     }
 
-    /// Send the digest of all that was absorbed to every peer.
+    /// Send the digest of everything recorded to every peer.
     ///
     /// # Errors
-    /// If the session is poisoned or a link is gone; if nothing was absorbed.
+    /// [`Abort::Network`] if the session is poisoned or a link is gone; [`Abort::Misuse`] if nothing was
+    /// recorded.
     pub fn send(self, session: &mut Session) -> Result<Echoed, Abort> {
         if self.absorbed == 0 {
             return Err(session.misuse(self.step, "an echo of nothing"));
@@ -53,7 +55,7 @@ impl Echo {
     }
 }
 
-/// A digest that was sent, and waits for those of the others.
+/// A digest that was sent, and waits for those of the other parties.
 #[must_use = "nothing may depend on a broadcast before its echoes are compared"]
 pub struct Echoed {
     digest: [u8; 32],
@@ -61,7 +63,7 @@ pub struct Echoed {
 }
 
 impl Echoed {
-    /// Receive everybody's digest and demand that it equals ours.
+    /// Receive every peer's digest and demand that it equals this party's.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] without a culprit.

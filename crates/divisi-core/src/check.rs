@@ -28,7 +28,7 @@ checks! {
     M0_1 = "M0.1",
     /// A coin is opened from fresh shared randomness and compared, after what it checks is fixed.
     M0_2 = "M0.2",
-    /// What is sent to all is echoed and compared before the next step that depends on it.
+    /// What is broadcast is echoed and compared before the next step that depends on it.
     M0_3 = "M0.3",
     /// All parties agree on every public parameter before the first step.
     M0_4 = "M0.4",
@@ -36,7 +36,7 @@ checks! {
     M0_5 = "M0.5",
     /// Digests are compared at full length in constant time; lengths come from public data.
     M0_6 = "M0.6",
-    /// Nothing leaves that depends on an unverified value.
+    /// No value leaves that depends on an unverified value.
     M0_7 = "M0.7",
     /// A replicated opening is compared with its redundant holder's digest.
     A1 = "A1",
@@ -58,9 +58,9 @@ checks! {
     A9 = "A9",
     /// h(0) is derived, never received.
     A10 = "A10",
-    /// A verification is over something, and over every product.
+    /// A verification is not empty, and covers every product.
     A11 = "A11",
-    /// The embeddings into GF(2^64) are what they must be.
+    /// The embeddings into GF(2^64) satisfy their relations.
     A12 = "A12",
     /// The verification runs before any output.
     A13 = "A13",
@@ -72,7 +72,7 @@ checks! {
     A16 = "A16",
     /// All products of a one-hot vector are verified before its use.
     A17 = "A17",
-    /// Both halves of a vector of square-root size are verified; each vector is used once, at a place that
+    /// Both halves of a vector of square-root size are verified; each vector is used once, at a position that
     /// all agree on.
     A18 = "A18",
     /// The Reshare that ends a chain of additive layers is re-randomised.
@@ -81,9 +81,9 @@ checks! {
     A20 = "A20",
     /// A verification reveals one bit for the whole batch.
     A21 = "A21",
-    /// Replicated openings that feed one another are compared layer by layer.
+    /// Replicated openings that depend on one another are compared layer by layer.
     A22 = "A22",
-    /// The decrypting direction and the modes check the same; the tag's difference is never opened.
+    /// Decryption and all modes have the same checks; the tag's difference is never opened.
     A23 = "A23",
     /// Both holders of each secret input component compare it before its first use.
     A24 = "A24",
@@ -91,21 +91,21 @@ checks! {
     A25 = "A25",
     /// Co-holders compare stored key shares when they are loaded.
     A26 = "A26",
-    /// Black box: everything opened so far is compared before it counts.
+    /// Black box: everything opened so far is compared before it is used.
     S1 = "S1",
     /// Black box: every product made so far is verified, counted product by product.
     S2 = "S2",
-    /// Black box: an output is verified, or none.
+    /// Black box: an output is verified, or there is none.
     S3 = "S3",
-    /// Black box: parties compare what they were sent of an output, pair by pair, before they accept it.
+    /// Black box: the parties compare what they received of an output, pair by pair, before they accept it.
     S4 = "S4",
     /// Every product of a Boolean program enters the verification: counted product by product.
     S6 = "S6",
-    /// A tag is compared inside: a random multiple of the difference is opened after its verification, never
-    /// the difference.
+    /// A tag is compared inside the computation: a random multiple of the difference is opened after its
+    /// verification, never the difference itself.
     S7 = "S7",
-    /// A base OT message is the one canonical encoding of a group element, not the neutral one, and not our
-    /// own sent back.
+    /// A base OT message is the canonical encoding of a group element, which is neither the neutral element
+    /// nor this party's own element sent back.
     O1 = "O1",
     /// The all-but-one trees of a pair are what their maker committed to.
     O2 = "O2",
@@ -123,7 +123,7 @@ checks! {
     W6 = "W6",
     /// Consistency of Delta: commitments for each of the rho sacrificed bits are broadcast.
     W7 = "W7",
-    /// Consistency of Delta: nothing is opened before all commitments are there.
+    /// Consistency of Delta: nothing is opened before all commitments are received.
     W8 = "W8",
     /// Consistency of Delta: exactly one of the two key sums is opened.
     W9 = "W9",
@@ -168,26 +168,26 @@ checks! {
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",
-    /// Openings: what all parties saw opened is compared before the MACs are checked.
+    /// Openings: the parties compare what they saw opened before they check the MACs.
     K1 = "K1",
     /// Masked tables: each is used once.
     K2 = "K2",
-    /// TinyTable: the opened entries and the output masks are under MACs.
+    /// TinyTable: the opened entries and the output masks have MACs.
     K3 = "K3",
-    /// The MAC check of all that was opened, before an output and before any branch.
+    /// The MACs of everything opened are checked before an output and before any branch.
     K4 = "K4",
     /// Random bits are bits, and nobody knows them.
     K5 = "K5",
-    /// Each product comes from an authenticated triple that serves once.
+    /// Each product uses an authenticated triple, which is used once.
     K6 = "K6",
-    /// Openings have the bits of their part of the field and no others; what is reassembled from them is
-    /// MAC-checked.
+    /// Openings have the bits of their part of the field and no others; the MAC check covers what is
+    /// reassembled from them.
     K8 = "K8",
     /// One MAC a value: the field of the MACs has at least 2^40 elements.
     K9 = "K9",
-    /// What a check of MACs lets pass is counted: n/|F|, less than the field's bits say.
+    /// The error of a MAC check is counted: n/|F|, more than the field's size alone suggests.
     K9B = "K9b",
-    /// A small field whose products are used lies in that of the MACs by a root of its modulus.
+    /// A small field whose products are used is embedded in that of the MACs by a root of its modulus.
     K10 = "K10",
     /// Rows over a field: one relation over all columns of a row, narrow or wide; X is broadcast.
     K11 = "K11",
@@ -197,16 +197,17 @@ checks! {
     K13 = "K13",
     /// Pads and base OTs by halves come from the 128 columns of Delta', never from the few of Delta_i.
     K14 = "K14",
-    /// Products of bits and vectors: a masked random combination of all is MAC-checked; its coin follows all.
+    /// Products of bits and vectors: the MAC of a masked random combination of all is checked; its coin
+    /// follows all.
     K15 = "K15",
     /// Products of bits and vectors: buckets by a coin that follows that combination, of the size of the
     /// bound.
     K16 = "K16",
-    /// What preprocessing opens is MAC-checked before anything made of it leaves.
+    /// The MACs of what preprocessing opens are checked before a result leaves.
     K17 = "K17",
     /// Products of MASCOT: the coins that combine them follow all of them.
     K18 = "K18",
-    /// Products of MASCOT: what the sacrifice gives is compared with zero; its coin follows both products.
+    /// Products of MASCOT: the sacrifice is compared with zero; its coin follows both products.
     K19 = "K19",
     /// Openings and sigmas among three or more parties: a fresh sharing of zero is added.
     K20 = "K20",
@@ -214,25 +215,27 @@ checks! {
     K21 = "K21",
     /// TinyTable: every opened index and entry is checked before an output mask opens.
     K22 = "K22",
-    /// Stock: one and the same at all parties, of this field and these peers; what anybody took is nobody's.
+    /// Stock: all parties have the same one, for this field and these peers; nobody uses values that any
+    /// party took.
     K23 = "K23",
-    /// Outputs to one: checked by their receiver.
+    /// Outputs to one party: checked by their receiver.
     K24 = "K24",
-    /// Mixed mode: every hop adds a fresh encryption of zero, or floods, on both components, changed or not.
+    /// Mixed mode: every hop adds a fresh encryption of zero, or floods, in both components, changed or not.
     G1 = "G1",
     /// Mixed mode: flooding is as wide as the bounds of what it hides demand.
     G2 = "G2",
-    /// Mixed mode: who refreshes a ciphertext gets answers that are masked, and an encryption of each mask.
+    /// Mixed mode: the party that refreshes a ciphertext gets masked answers, and an encryption of each mask.
     G3 = "G3",
-    /// Mixed mode: everybody floods its own partial decryption before it is sent.
+    /// Mixed mode: every party floods its own partial decryption before it sends it.
     G4 = "G4",
     /// Mixed mode: noise fits the modulus at every level, and the whole modulus fits the ring.
     G5 = "G5",
-    /// Mixed mode: of a candidate mask of A2B only d = a b c is opened, and one that is rejected goes whole.
+    /// Mixed mode: of a candidate mask of A2B only d = a b c is opened, and a rejected candidate is dropped
+    /// whole.
     G6 = "G6",
-    /// Mixed mode: random bits, masked tables and triples serve once.
+    /// Mixed mode: random bits, masked tables and triples are used once.
     G7 = "G7",
-    /// Linear garbling: a label serves one row, so that no public polynomial serves two under one key.
+    /// Linear garbling: a label is used in one row, so that no public polynomial masks two under one key.
     G8 = "G8",
     /// Linear garbling: a row is the sum of exactly one contribution of every party.
     G9 = "G9",
@@ -240,22 +243,22 @@ checks! {
     G10 = "G10",
     /// Mixed mode: shares of an output go to its receivers and to nobody else.
     G11 = "G11",
-    /// Mixed mode: the partial decryptions of a session are counted, and end with their number.
+    /// Mixed mode: the partial decryptions of a session are counted, and limited to their number.
     G12 = "G12",
-    /// Mixed mode: no public polynomial serves two messages under one key share.
+    /// Mixed mode: no public polynomial is used for two messages under one key share.
     G13 = "G13",
-    /// Semi-honest correlations: rows of a type of their own, no tweak twice, no pad for two payloads.
+    /// Semi-honest correlations: rows of their own type, no tweak twice, no pad for two payloads.
     G14 = "G14",
     /// Constant rounds: each half of a table from one garbler, its digest from the other, before evaluation.
     Y1 = "Y1",
     /// Constant rounds: the whole list of hash pairs has the other garbler's digest, before any label is
-    /// looked at.
+    /// used.
     Y2 = "Y2",
     /// Constant rounds: an input label has the hash that the evaluator's own bit selects.
     Y3 = "Y3",
     /// Constant rounds: the masked decoding bits have the other garbler's digest.
     Y4 = "Y4",
-    /// Constant rounds: the result comes with the digest of the output labels that belong to it.
+    /// Constant rounds: the result comes with the digest of the output labels that it selects.
     Y5 = "Y5",
 }
 

@@ -1,20 +1,20 @@
-//! The n-party coin: everybody commits to a chain of random links at set-up, the commitments are echoed, and
-//! each toss opens one link of each party.
+//! The n-party coin: every party commits to a chain of random links at set-up, the commitments are echoed,
+//! and each toss opens one link of each party.
 //!
-//! Adversary: any number of malicious parties. A coin is the sum of what all parties' links give, so it is
-//! uniform and unknown to all until the last honest party opened its link; who has seen all others' links can
-//! only end the session. A toss never depends on messages of the protocol: nothing can be tried offline. What
-//! a coin must follow has to be fixed before an honest party opens: a party tosses only after it received all
-//! of it (DESIGN, rule 2), and each link goes to all parties.
+//! Adversary: any number of malicious parties. A coin is the sum of values from all parties' links, so that
+//! it is uniform and unknown until the last honest party has opened its link; a party that has seen all other
+//! links can only end the session. A coin does not depend on messages of the protocol, so that nothing can be
+//! tried offline. What a coin must follow has to be fixed before an honest party opens: a party tosses only
+//! after it has received all of it (DESIGN, rule 2), and each link goes to all parties.
 //!
-//! A link is the hash of the next one with session, party and position inside: link t - 1 = H(id, party, t -
-//! 1, link t). The link 0 is the commitment to all others, and link t opens exactly one of them; none can be
-//! copied from another party.
+//! A link is the hash of the next one with session, party and position: link t - 1 = H(id, party, t - 1, link
+//! t). Link 0 is the commitment, and link t opens exactly one commitment; a link cannot be copied from
+//! another party.
 //!
-//! One strand commits, any strand may toss, one at a time and in the same order at all parties.
+//! One strand commits; any strand may toss, one toss at a time and in the same order at all parties.
 //!
-//! Cost: two rounds and 64 bytes a pair for the commitments (one round of two parties), then one round and 32
-//! bytes a pair a toss \[M0.2\].
+//! Cost: two rounds and 64 bytes a pair for the commitments (one round for two parties), then one round and
+//! 32 bytes a pair for each toss \[M0.2\].
 
 use crate::broadcast::{Echo, Echoed};
 use crate::{Abort, Check, PartyId, Session, Step, taint};
@@ -31,25 +31,25 @@ const LENGTH: usize = 1024;
 
 /// The coins of a session: committed, not yet opened.
 pub struct Coins {
-    /// Our links from the last one to the first, so that the next one stands at the end.
+    /// This party's links in reverse order, so that the next one is the last element.
     chain: Vec<Zeroizing<[u8; 32]>>,
     /// The last link that each party opened, by index.
     seen: Vec<[u8; 32]>,
     /// The number of the next toss in this chain, from 1.
     next: u64,
-    /// Which session's coins these are, and the strand in which they were committed.
+    /// The session of these coins, and the strand that committed to them.
     session: [u8; 32],
     strand: u32,
 }
 
-/// Our commitment is sent.
+/// This party's commitment is sent.
 #[must_use = "coins that were announced must be confirmed"]
 pub struct Announced {
     chain: Vec<Zeroizing<[u8; 32]>>,
     first: [u8; 32],
 }
 
-/// All commitments are here, and our echo of them is sent.
+/// All commitments are received, and this party's echo of them is sent.
 #[must_use = "coins that were heard must be confirmed"]
 pub struct Heard {
     coins: Coins,
@@ -60,15 +60,15 @@ impl Coins {
     /// Commit to coins: announce, hear and confirm, in two rounds.
     ///
     /// # Errors
-    /// The abort that a faulty peer causes.
+    /// The abort that ends the session.
     pub fn commit(session: &mut Session) -> Result<Coins, Abort> {
         Coins::announce(session)?.hear(session)?.confirm(session)
     }
 
-    /// Send our commitment to all: beside other messages of the same round.
+    /// Send this party's commitment to all peers, together with other messages of the round.
     ///
     /// # Errors
-    /// If the session is poisoned or a link is gone.
+    /// [`Abort::Network`] if the session is poisoned or a link is gone.
     pub fn announce(session: &mut Session) -> Result<Announced, Abort> {
         let mut link = Zeroizing::new([0; 32]);
         session.entropy(link.as_mut_slice());
@@ -83,7 +83,7 @@ impl Coins {
         Ok(Announced { chain, first: *link })
     }
 
-    /// Open the next coin: 128 bits that nobody could foresee. One round.
+    /// Open the next coin: 128 bits that nobody could predict. One round.
     ///
     /// Call it only after everything that the coin must follow was received. When a chain is used up, the
     /// parties commit to another one first, in two more rounds.
@@ -96,7 +96,7 @@ impl Coins {
         self.hear(session, opened)
     }
 
-    /// See that there is another coin: commit to a chain anew when one is used up, in two rounds.
+    /// Ensure that there is another coin: commit to a new chain if the present one is used up, in two rounds.
     ///
     /// # Errors
     /// As [`Coins::commit`].
@@ -107,11 +107,13 @@ impl Coins {
         Ok(())
     }
 
-    /// The first half of a toss: our link to all. Others' messages of the same round can be sent before
-    /// [`Coins::hear`]; so what commits anew, and awaits the others, came before: [`Coins::ready`].
+    /// The first half of a toss: send this party's link to all peers. Other messages of the round may be sent
+    /// before [`Coins::hear`]; a new commitment, which waits for the peers, must come before: see
+    /// [`Coins::ready`].
     ///
     /// # Errors
-    /// If the session is poisoned or a link is gone; [`Abort::Misuse`] when the chain is used up.
+    /// [`Abort::Network`] if the session is poisoned or a link is gone; [`Abort::Misuse`] if the chain is
+    /// used up.
     pub fn open(&mut self, session: &mut Session, step: Step) -> Result<Opened, Abort> {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(step, "coins of another session"));
@@ -127,7 +129,7 @@ impl Coins {
         Ok(Opened { ours, position, step })
     }
 
-    /// The second half: the links of all, and the coin.
+    /// The second half of a toss: receive the links of all parties; returns the coin.
     ///
     /// # Errors
     /// As [`Coins::toss`].
@@ -148,7 +150,7 @@ impl Coins {
     }
 }
 
-/// A link of ours that is open: the coin is known when those of the others are here.
+/// This party's opened link: the coin is known when those of the other parties have arrived.
 #[must_use = "a coin that is opened is heard"]
 pub struct Opened {
     ours: Zeroizing<[u8; 32]>,
@@ -157,10 +159,10 @@ pub struct Opened {
 }
 
 impl Announced {
-    /// Receive everybody's commitment and echo them.
+    /// Receive all commitments and echo them.
     ///
     /// # Errors
-    /// The abort that a faulty peer causes.
+    /// The abort that ends the session.
     pub fn hear(self, session: &mut Session) -> Result<Heard, Abort> {
         let me = session.me();
         let mut seen = vec![[0; 32]; session.parties()];
@@ -183,7 +185,7 @@ impl Heard {
     /// Compare the echoes: from here on nobody can change a coin.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] without a culprit if somebody committed to different things.
+    /// [`Abort::CheckFailed`] without a culprit if a party sent different commitments to different parties.
     pub fn confirm(self, session: &mut Session) -> Result<Coins, Abort> {
         self.echoed.compare(session, Check::M0_3)?; // [M0.3]
         Ok(self.coins)

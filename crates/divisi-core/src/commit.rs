@@ -1,19 +1,19 @@
 //! Commitments: a hash of the payload with a nonce of 256 bits, the session, strand, step, index and the
-//! committing party inside.
+//! committing party.
 //!
-//! Hiding and binding where BLAKE3 is a random oracle. A commitment means something only where it was made:
-//! one that is copied from another party, step, index or session opens to nothing, so that reflections are
-//! rejected. The length of what is opened is part of the hash and known to the receiver beforehand.
+//! Hiding and binding if BLAKE3 is a random oracle. A commitment is valid only in its own context: a copy
+//! from another party, step, index or session opens to nothing, so that reflections are rejected. The length
+//! of the payload is part of the hash, and the receiver knows it beforehand.
 
 use crate::{Abort, Check, PartyId, Session, Step};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
-/// What a party is bound by. Says nothing about the payload before it is opened.
+/// A commitment. It reveals nothing about the payload before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commitment(pub [u8; 32]);
 
-/// What opens a commitment beside the payload.
+/// The randomness that opens a commitment, together with the payload.
 #[derive(Clone)]
 pub struct Nonce(Zeroizing<[u8; 32]>);
 
@@ -26,7 +26,7 @@ impl Nonce {
 }
 
 impl Session {
-    /// Commit to a payload under this step; the `index` tells commitments of one step apart.
+    /// Commit to a payload at this step; `index` distinguishes commitments of one step.
     #[must_use]
     pub fn commit(&self, step: Step, index: u64, payload: &[u8]) -> (Commitment, Nonce) {
         let mut nonce = Zeroizing::new([0; 32]);
@@ -34,7 +34,7 @@ impl Session {
         (self.commitment(step, index, self.me(), &nonce, payload), Nonce(nonce))
     }
 
-    /// Demand that a commitment that `from` made under this step and index opens to this payload.
+    /// Demand that the commitment that `from` made at this step and index opens to this payload.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] that names `from`.

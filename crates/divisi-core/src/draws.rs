@@ -1,6 +1,6 @@
-//! What was drawn from every stream of a session, for tests (feature `fault`; never part of a build that
-//! holds real secrets): which stream, and which of its bytes, so that a value that was left out, or given out
-//! twice, shows.
+//! A record of what was drawn from every stream of a session, for tests (feature `fault`; never part of a
+//! build that holds real secrets): the stream and the range of its bytes, so that a value that is left out,
+//! or given out twice, is noticed.
 
 use crate::PartyId;
 use std::ops::Range;
@@ -11,15 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Stream {
     /// The strand that asked for it.
     pub strand: u32,
-    /// With whom it is shared.
+    /// The peer that shares it.
     pub peer: PartyId,
-    /// What for.
+    /// Its purpose.
     pub purpose: &'static str,
-    /// How often it was asked for before.
+    /// How many streams for this purpose were requested before.
     pub generation: u32,
     /// Its key.
     pub key: [u8; 16],
-    /// Which of its bytes were drawn, in order.
+    /// The ranges of bytes that were drawn, in order.
     pub drawn: Vec<Range<u64>>,
 }
 

@@ -1,27 +1,26 @@
-//! How values leave an engine, and how they are compared where they must not.
+//! Outputs of an engine, and comparisons that reveal nothing but their answer.
 //!
-//! Modes that need a public value in their middle (GCM hashes its ciphertext) and whoever runs a mode on an
-//! engine are written against these two traits, as ciphers are against [`Bytes`](crate::Bytes): what is
-//! opened was settled before, for [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one
-//! \[M0.7\].
+//! Modes that need a public value in between (GCM hashes its ciphertext), and callers that run a mode on an
+//! engine, are written against these traits, as ciphers are against [`Bytes`](crate::Bytes): what is opened
+//! was settled before, because [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one \[M0.7\].
 
 use crate::{Abort, Debt, Pending, Verified, settle};
 
 /// An engine whose values owe a verification until they are settled.
 pub trait Settles: Sized {
-    /// What is owed.
+    /// The debt of its values.
     type Debt: Debt<Payer = Self>;
 
     /// End a computation: its outputs, which owe the verification of everything that they depend on.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn closed<T>(&mut self, out: T) -> Result<Pending<T, Self::Debt>, Abort>;
 
     /// End a computation, and verify what its outputs owe.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn settled<T>(&mut self, out: T) -> Result<Verified<T>, Abort> {
         let pending = self.closed(out)?;
         settle(self, pending)
@@ -30,30 +29,31 @@ pub trait Settles: Sized {
 
 /// An engine that opens values of this kind to all its parties.
 pub trait Opens<X>: Settles {
-    /// What everybody learns.
+    /// The opened value.
     type Public;
 
-    /// Open to all.
+    /// Open a settled value to all parties.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn open(&mut self, x: Verified<X>) -> Result<Self::Public, Abort>;
 
-    /// Settle what is owed, then open to all.
+    /// Settle a value, then open it to all parties.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn reveal(&mut self, x: X) -> Result<Self::Public, Abort> {
         let verified = self.settled(x)?;
         self.open(verified)
     }
 }
 
-/// An engine that tells of values whether they are zero, and nothing else.
+/// An engine that tests whether values are zero, and reveals nothing else.
 pub trait Compares<X>: Settles {
-    /// For each of these whether all its lanes are zero; all parties learn the same. Settles what is owed.
+    /// For each value whether all its lanes are zero; all parties learn the answers. Settles what the values
+    /// owe.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn vanish(&mut self, x: &[X]) -> Result<Vec<bool>, Abort>;
 }

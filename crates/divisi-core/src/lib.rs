@@ -1,14 +1,14 @@
-//! What every protocol family of Divisi shares: sessions among parties, their keys, phases, meter and checks;
-//! values that are owed a verification ([`Pending`]) and values that passed it ([`Verified`]); and the traits
-//! that ciphers are written against.
+//! The common base of all protocol families of Divisi: sessions among parties, their keys, phases, meter and
+//! checks; values that owe a verification ([`Pending`]) and values that passed it ([`Verified`]); and the
+//! traits against which ciphers are written.
 //!
-//! The crate holds no protocol that computes on shares. It gives engines four guarantees to build on:
+//! The crate contains no protocol that computes on shares. It gives engines four guarantees:
 //!
 //! - a [`Session`] starts only after all parties agreed on every public parameter, has an identifier with
 //!   fresh randomness of each of them, and pairwise keys that no other session has (M0.4, M0.5);
 //! - every check goes through one place, [`Session::require`], which counts it by its id and is the only way
 //!   to fail one;
-//! - an [`Abort`] poisons the session: nothing is sent in it any more but one frame that says so;
+//! - an [`Abort`] poisons the session: the only frame that it still sends says so;
 //! - only [`settle`] makes a [`Verified`] value, by discharging the [`Debt`] that the value carries.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -35,7 +35,7 @@ pub mod testing;
 mod traits;
 
 /// Whether this is a build for tests, in which a value can be declared verified (feature `testing`) or a
-/// check be switched off (`fault`): never for real secrets.
+/// check be switched off (`fault`): never use it with real secrets.
 pub const TEST_BUILD: bool = cfg!(any(feature = "testing", feature = "fault"));
 
 pub use abort::{Abort, AbortOrRefusal, Refusal};

@@ -1,8 +1,8 @@
-//! All parties of a session as threads of this process, over links in memory: the first way to see a protocol
-//! run.
+//! All parties of a session as threads of this process, over links in memory: the simplest way to run a
+//! protocol.
 //!
-//! Trust: this process knows everything. It is for examples, measurements and tests; over a network each
-//! party is a process of its own, with the same `f` on a session of [`Mesh::join`](divisi_net::Mesh::join).
+//! Trust: this process knows all secrets. It is for examples, measurements and tests; over a network each
+//! party is a process of its own, with the same `f` on a session over [`Mesh::join`](divisi_net::Mesh::join).
 //!
 //! ```
 //! use divisi_core::{PublicParameters, local, step};
@@ -30,12 +30,12 @@ use divisi_net::{Machine, Mesh, Options, PartyId, memory};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Start a session among `n` parties and run `f` at each; the results in the parties' order. A party is told
-/// by [`Session::me`], and brings its own inputs.
+/// Start a session among `n` parties and run `f` at each; the results in the parties' order. `f` learns its
+/// party's number from [`Session::me`], and brings that party's inputs.
 ///
 /// # Errors
-/// The abort that says most: that of a party which found something wrong, before those that it led to at the
-/// others.
+/// The most informative abort: that of a party that found something wrong, rather than those that followed at
+/// the other parties.
 ///
 /// # Panics
 /// If a party panics.
@@ -47,14 +47,14 @@ pub fn run<R: Send>(
     first(run_over(links(n), |_| parameters.clone(), f))
 }
 
-/// Links in memory among `n` parties, with a time limit that suits so many on a few processors.
+/// Links in memory among `n` parties, with a time limit that suits this number on a few processors.
 #[must_use]
 pub fn links(n: usize) -> Vec<Mesh> {
     let timeout = Duration::from_secs(20).max(Duration::from_secs(2 * n as u64));
     memory::mesh_with(n, &Options { timeout, ..Options::default() }, Arc::new(Machine))
 }
 
-/// The same over given links, with parameters for each party, which are asked for in its own thread before
+/// As [`run`], over given links, with parameters for each party, which are requested in its own thread before
 /// its session starts: how each party ended.
 ///
 /// # Panics
@@ -76,7 +76,7 @@ pub fn run_over<R: Send>(
     })
 }
 
-/// All results, or the abort that says most.
+/// All results, or the most informative abort.
 ///
 /// # Errors
 /// That abort.

@@ -1,4 +1,5 @@
-//! What a session costs and which checks it executed: counted where it happens, told by phase.
+//! The meter: what a session costs and which checks it executed, counted where it happens and reported by
+//! phase.
 
 use crate::{Check, Step};
 use std::collections::BTreeMap;
@@ -9,27 +10,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct PhaseCounts {
     /// Payload: field elements times the bits of their field, as the papers count.
     pub bits: u64,
-    /// Every byte handed to the links: frames with headers, digests and shares of coins included.
+    /// Every byte handed to the links: frames with headers, digests and shares of coins.
     pub bytes: u64,
     /// The longest chain of dependent messages of one chunk.
     pub rounds: u32,
 }
 
-/// All that a meter holds, at one moment.
+/// The counts of a meter at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// By the engine's names of its phases.
+    /// The counts of each phase, by the engine's name for it.
     pub phases: BTreeMap<&'static str, PhaseCounts>,
-    /// How often each check was executed.
+    /// How many times each check was executed.
     pub checks: BTreeMap<Check, u64>,
-    /// The steps at which this party sent something, with how often.
+    /// The steps at which this party sent messages, and how many.
     pub steps: BTreeMap<&'static str, u64>,
-    /// The error of the worst verification call, as minus its binary logarithm; `None` before the first.
+    /// The error of the worst verification, as minus its binary logarithm; `None` before the first.
     pub verification_error_bits: Option<f64>,
-    /// What the keys of the session's hash leave of a label's 128 bits, of the key with the most targets;
-    /// `None` where nothing was hashed.
+    /// The computational security in bits that remains for labels of 128 bits, for the hash key with the most
+    /// targets; `None` if nothing was hashed.
     pub computational_bits: Option<f64>,
-    /// How many values were opened.
+    /// The number of values that were opened.
     pub openings: u64,
 }
 
@@ -68,32 +69,32 @@ impl Meter {
         *self.counts().checks.entry(check).or_default() += n;
     }
 
-    /// `n` values were opened.
+    /// Count `n` opened values.
     pub fn opened(&self, n: u64) {
         self.counts().openings += n;
     }
 
-    /// A verification call misses a lie with probability at most `error`: the worst call counts, for an abort
-    /// ends the session, so that the first call that holds a lie must pass.
+    /// Record that a verification misses a lie with probability at most `error`. The worst verification
+    /// counts, because an abort ends the session, so that a lie has to pass the first verification after it.
     pub fn verification_error(&self, error: f64) {
         let bits = -error.log2();
         let mut counts = self.counts();
         counts.verification_error_bits = Some(counts.verification_error_bits.map_or(bits, |b| b.min(bits)));
     }
 
-    /// Something was hashed under a key that leaves so many bits of computational security: the least counts.
+    /// Record a use of the hash that leaves this many bits of computational security; the minimum counts.
     pub fn computational(&self, bits: f64) {
         let mut counts = self.counts();
         counts.computational_bits = Some(counts.computational_bits.map_or(bits, |b| b.min(bits)));
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     #[must_use]
     pub fn read(&self) -> Counts {
         self.counts().clone()
     }
 
-    /// Forget what was counted: a benchmark starts anew after its warm-up.
+    /// Reset all counts, for instance after a warm-up.
     pub fn reset(&self) {
         *self.counts() = Counts::default();
     }

@@ -1,29 +1,30 @@
-//! Values that are owed a verification, and values that passed it.
+//! Values that owe a verification, and values that passed it.
 //!
-//! An engine hands out a [`Pending`]: the value with its [`Debt`]. Only [`settle`] turns it into a
-//! [`Verified`], by having the engine discharge the debt; and only a `Verified` can be opened, answered to a
-//! client or stored \[M0.7, A13\]. A `Pending` has no way to look inside: whoever continues computing with it
-//! takes its debt over through the engine.
+//! An engine returns a [`Pending`]: the value with its [`Debt`]. Only [`settle`] turns it into a
+//! [`Verified`], by letting the engine discharge the debt; and only a `Verified` can be opened, sent to a
+//! client or stored \[M0.7, A13\]. The value of a `Pending` cannot be read: a caller that continues to
+//! compute with it gives its debt back to the engine.
 
 use crate::Abort;
 
-/// What is owed for a value before it may leave: products to verify, openings to compare.
+/// What a value owes before it may leave: products to verify, openings to compare.
 ///
-/// A debt names its payer, so that nobody else can declare it paid; only an engine can make one.
+/// A debt names the type that discharges it, so that nothing else can declare it paid; only an engine can
+/// make one.
 pub trait Debt {
-    /// The engine that can pay.
+    /// The engine that can discharge the debt.
     type Payer;
 
-    /// Owe for both.
+    /// Add another debt to this one.
     fn take_over(&mut self, other: Self);
 
-    /// Become part of what the payer owes: it continues with the value.
+    /// Return the debt to the engine, which continues to compute with the value.
     fn hand_over(self, payer: &mut Self::Payer);
 
-    /// Verify all that is owed.
+    /// Verify everything that is owed.
     ///
     /// # Errors
-    /// The abort with which the verification ended the session.
+    /// The abort that ends the session if the verification fails.
     fn pay(self, payer: &mut Self::Payer) -> Result<(), Abort>;
 }
 
@@ -40,7 +41,7 @@ impl<T, D: Debt> Pending<T, D> {
         Pending { value, debt }
     }
 
-    /// The value, to continue computing with it in an engine that takes its debt over.
+    /// The value, to continue computing with it in an engine that takes over its debt.
     pub fn resume(self, engine: &mut D::Payer) -> T {
         self.debt.hand_over(engine);
         self.value
@@ -65,12 +66,12 @@ impl<T, D: Debt> Pending<T, D> {
 pub struct Verified<T>(T);
 
 impl<T> Verified<T> {
-    /// Look at the value: it is still a share, and its engine alone can open it.
+    /// The value: it is still a share, and only its engine can open it.
     pub fn get(&self) -> &T {
         &self.0
     }
 
-    /// The value itself, to compute on with it: what comes out is owed anew.
+    /// The value itself, to continue computing with it: results owe their own verification.
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -91,16 +92,16 @@ impl<T> Verified<Vec<T>> {
 }
 
 impl<T> Verified<Option<T>> {
-    /// Whether there is a value is public.
+    /// A verified value that may be absent; whether it is, is public.
     pub fn transpose(self) -> Option<Verified<T>> {
         self.0.map(Verified)
     }
 }
 
-/// Verify what is owed for a value, and give the value that may leave.
+/// Verify what a value owes, and return the value that may leave.
 ///
 /// # Errors
-/// The abort with which the verification ended the session.
+/// The abort that ends the session if the verification fails.
 pub fn settle<T, D: Debt>(engine: &mut D::Payer, pending: Pending<T, D>) -> Result<Verified<T>, Abort> {
     pending.debt.pay(engine)?;
     Ok(Verified(pending.value))

@@ -1,7 +1,7 @@
-//! The pseudo-random generator behind every correlated random value: AES-128 in counter mode.
+//! The pseudo-random generator of all correlated randomness: AES-128 in counter mode.
 //!
-//! Computational security 128 bits (keys) with a 64-bit counter of blocks that starts at zero and never
-//! repeats: a stream belongs to one key, and a key to one purpose of one strand of one session
+//! Computational security: 128 bits (keys), with a 64-bit counter of blocks that starts at zero and never
+//! repeats. A stream belongs to one key, and a key to one purpose of one strand of one session
 //! ([`crate::Session::prg`]).
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -16,12 +16,12 @@ const BATCH: usize = 128;
 /// A stream of pseudo-random bytes, each given out once.
 pub struct Prg {
     cipher: Cipher,
-    /// The next block.
+    /// The counter of the next block.
     block: u64,
     buffer: [u64; BATCH],
-    /// How many bytes of the buffer were given out.
+    /// The number of bytes of the buffer that were given out.
     used: usize,
-    /// Where a test's draws are noted.
+    /// The record of draws, in tests.
     #[cfg(feature = "fault")]
     record: Option<crate::draws::Record>,
 }
@@ -84,7 +84,7 @@ impl Cipher {
 }
 
 impl Prg {
-    /// The stream of a key that serves this purpose only.
+    /// The stream of a key, which must serve this purpose only.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Self {
         Prg {

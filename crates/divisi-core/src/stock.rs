@@ -1,11 +1,11 @@
-//! Stores of correlated randomness made ahead: each item verified when put in, given out once.
+//! Stores of preprocessed correlated randomness: each item is verified when it is put in, and given out once.
 
 use crate::Verified;
 use std::collections::VecDeque;
 
 /// A bounded queue of verified items. An item is taken by value, at a position that counts up from the first
-/// item ever put in: parties that absorb the position into their view digest notice when one of them skipped
-/// an item.
+/// item ever put in. Parties that add the position to their view digest notice if one of them skipped an
+/// item.
 pub struct Stock<C> {
     items: VecDeque<C>,
     bound: usize,
@@ -19,7 +19,7 @@ impl<C> Stock<C> {
         Stock { items: VecDeque::new(), bound, taken: 0 }
     }
 
-    /// Put an item in; gives it back if the stock is full.
+    /// Put an item in.
     ///
     /// # Errors
     /// The item, if the stock is full.
@@ -39,13 +39,13 @@ impl<C> Stock<C> {
         Some((position, item))
     }
 
-    /// How many items are there.
+    /// The number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

@@ -8,15 +8,14 @@ use std::sync::mpsc::sync_channel;
 const STREAM: Step = step!("stream");
 
 impl Session {
-    /// Run `work` over every chunk, chunk `c` in strand `c mod strands` at every party, and give the results
-    /// to `sink` in order. At most two chunks a strand are in flight, so that memory stays bounded however
-    /// many chunks there are. What `sink` does (settle, open, answer) overlaps the work on later chunks.
+    /// Run `work` on every chunk, chunk `c` in strand `c mod strands` at every party, and pass the results to
+    /// `sink` in order. At most two chunks a strand are in progress, so that memory is bounded for any number
+    /// of chunks. What `sink` does (settle, open, answer) overlaps the work on later chunks.
     ///
     /// With one strand everything runs in the calling thread, on this strand.
     ///
     /// # Errors
-    /// The first failure, of `work` or of `sink`; the other strands end too. If the session ended, why it
-    /// did.
+    /// The first failure of `work` or of `sink`; the other strands end too. If the session ended, its cause.
     pub fn stream<T, R, E>(
         &mut self,
         strands: usize,

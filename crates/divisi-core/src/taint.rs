@@ -1,18 +1,19 @@
-//! Where secrets begin and where they become public: the listener through which a tool follows them through a
-//! run.
+//! Marks of where secrets begin and where they become public: a hook for a tool that follows secrets through
+//! a run.
 //!
 //! Pairwise keys, from which every mask and every random component is drawn, are secret; so are shares of
-//! inputs, which the tool itself hands in. What computes on them is secret too, until a protocol opens it:
-//! each opening says so here, by its step. A tool that marks memory undefined and defined (docs/measuring.md)
-//! then sees every branch and every address that depends on what was not opened, and the list of what was.
+//! inputs, which the tool itself provides. Values computed from them are secret too, until a protocol opens
+//! them; each opening is marked here, with its step. A tool that marks memory as undefined and defined
+//! (docs/measuring.md) then sees every branch and every address that depends on an unopened value, and the
+//! list of openings.
 //!
-//! Without the feature `taint` all of this is nothing.
+//! Without the feature `taint` all of these functions do nothing.
 
 use divisi_net::Step;
 #[cfg(feature = "taint")]
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What becomes of a value.
+/// The mark of a value.
 #[cfg(feature = "taint")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
@@ -20,18 +21,18 @@ pub enum Mark {
     Secret,
     /// The protocol opened it.
     Public,
-    /// A peer sent it: it is no secret towards that peer.
+    /// A peer sent it: it is not secret from that peer.
     Heard,
 }
 
-/// Called with each value: its mark, the step that made it, where it lies and how many bytes it has.
+/// Called with each value: its mark, the step that made it, its address and its length in bytes.
 #[cfg(feature = "taint")]
 pub type Observer = fn(Mark, Step, *mut u8, usize);
 
 #[cfg(feature = "taint")]
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
 
-/// Have every mark told to `observer`; the first one stays.
+/// Report every mark to `observer`; only the first call takes effect.
 #[cfg(feature = "taint")]
 pub fn observe(observer: Observer) {
     let _ = OBSERVER.set(observer);
@@ -53,7 +54,7 @@ pub fn secret<T: Copy>(step: Step, values: &mut [T]) {
     let _ = (step, values);
 }
 
-/// The protocol opened these values at this step: they depend on secrets, and may be known.
+/// The protocol opened these values at this step: they depend on secrets, and are public from now on.
 #[inline(always)]
 pub fn public<T: Copy>(step: Step, values: &mut [T]) {
     #[cfg(feature = "taint")]
@@ -62,8 +63,8 @@ pub fn public<T: Copy>(step: Step, values: &mut [T]) {
     let _ = (step, values);
 }
 
-/// A peer sent these bytes. Whoever follows secrets among three parties of one process leaves them as they
-/// are; where each party's own randomness and inputs are what is secret, they are none.
+/// A peer sent these bytes. A tool that follows secrets among three parties in one process ignores this mark;
+/// where each party's own randomness and inputs are secret, the bytes are public.
 #[inline(always)]
 pub fn heard(step: Step, bytes: &mut [u8]) {
     #[cfg(feature = "taint")]
@@ -72,7 +73,7 @@ pub fn heard(step: Step, bytes: &mut [u8]) {
     let _ = (step, bytes);
 }
 
-/// A comparison of digests ended like this: everybody may know.
+/// The outcome of a comparison of digests, which is public.
 #[inline(always)]
 #[must_use]
 pub fn verdict(step: Step, equal: bool) -> bool {
@@ -85,13 +86,14 @@ pub fn verdict(step: Step, equal: bool) -> bool {
 #[cfg(feature = "taint")]
 static PLANTED: Mutex<&str> = Mutex::new("");
 
-/// Plant a leak at the step of this name and at no other: a positive control of whoever follows secrets.
+/// Plant a leak at the step of this name and at no other: a positive control for the tool.
 #[cfg(feature = "taint")]
 pub fn plant(step: &'static str) {
     *PLANTED.lock().unwrap_or_else(PoisonError::into_inner) = step;
 }
 
-/// Where a leak can be planted: a branch on the lowest bit of this secret, if one was asked for at this step.
+/// A place where a leak can be planted: a branch on the lowest bit of this secret, if requested for this
+/// step.
 #[inline(always)]
 pub fn leak(step: Step, secret: u8) {
     #[cfg(feature = "taint")]

@@ -1,13 +1,13 @@
-//! What a cipher needs of an engine, and nothing more.
+//! The operations that a cipher needs from an engine.
 //!
-//! A *lane* is one instance of a batch. One value holds that secret for the whole batch; values of one call
-//! may differ in lanes only in that a value of a single lane serves all. Ciphers in `divisi-symmetric` are
-//! written against these traits; each engine brings its own sharing, its own inputs and its own openings.
+//! A *lane* is one instance of a batch. One value holds a secret of every instance; the values of one call
+//! have the same number of lanes, except that a value of a single lane serves all. Ciphers in
+//! `divisi-symmetric` are written against these traits; each engine has its own sharing, inputs and openings.
 
 use crate::Abort;
 use divisi_circuit::Program;
 
-/// Which way a permutation is walked.
+/// The direction of a permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From plaintext to ciphertext.
@@ -18,14 +18,14 @@ pub enum Direction {
 
 /// A vector of secrets that can be rearranged by public indices.
 pub trait Lanes: Sized {
-    /// How many instances the value holds.
+    /// The number of lanes.
     fn lanes(&self) -> usize;
 
     /// The value whose lane `l` is this value's lane `index[l]`; `None` if an index is out of range.
     #[must_use]
     fn gather(&self, index: &[usize]) -> Option<Self>;
 
-    /// The first lanes; `None` if there are fewer.
+    /// The first `lanes` lanes; `None` if there are fewer.
     #[must_use]
     fn first(&self, lanes: usize) -> Option<Self> {
         self.gather(&(0..lanes).collect::<Vec<_>>())
@@ -36,13 +36,13 @@ pub trait Lanes: Sized {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix<const N: usize>(pub [[u8; N]; N]);
 
-/// Secret bytes: elements of the AES field GF(2^8), added, multiplied by public matrices, and sent through
-/// the AES S-box.
+/// Secret bytes: elements of the AES field GF(2^8), which can be added, multiplied by public matrices, and
+/// sent through the AES S-box.
 pub trait Bytes {
     /// A secret byte in every lane of the batch.
     type Byte: Clone + Lanes;
 
-    /// A byte whose value everybody knows, `values[l]` in lane `l`.
+    /// A public byte, `values[l]` in lane `l`.
     fn public(&mut self, values: &[u8]) -> Self::Byte;
 
     /// `x += y`. A `y` of one lane is added to every lane of `x`.
@@ -63,16 +63,16 @@ pub trait Bytes {
     /// [`Abort::Misuse`] if the lanes differ.
     fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Self::Byte; N]) -> Result<(), Abort>;
 
-    /// One layer of AES S-boxes (or inverse S-boxes) over whatever stands in `x`; the bytes may differ in
-    /// lanes. Costs the rounds of one S-box, however many bytes there are.
+    /// One layer of AES S-boxes (or inverse S-boxes) on all bytes of `x`, which may have different numbers of
+    /// lanes. Costs the rounds of one S-box for any number of bytes.
     ///
     /// # Errors
     /// The abort that ends the session.
     fn sbox(&mut self, d: Direction, x: &mut [&mut Self::Byte]) -> Result<(), Abort>;
 
-    /// `layers` S-box layers of `bytes` bytes of `lanes` lanes each are to come: an engine that consumes
-    /// something made ahead makes what it lacks now, all in one go. Whoever says nothing pays for each layer
-    /// by itself.
+    /// Announce `layers` S-box layers of `bytes` bytes of `lanes` lanes each: an engine that consumes
+    /// preprocessing makes what it lacks now, all at once. Without an announcement it makes preprocessing for
+    /// each layer separately.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -80,12 +80,11 @@ pub trait Bytes {
         Ok(())
     }
 
-    /// A chain of S-box layers ends here: whatever cheaper form an engine keeps its bytes in between layers,
-    /// afterwards they are values like any others. A chain that is not finished must not be opened, stored or
-    /// converted.
+    /// End a chain of S-box layers: an engine may keep bytes in a cheaper form between layers, and afterwards
+    /// they are ordinary values. Bytes of an unfinished chain must not be opened, stored or converted.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if these are not all the bytes that the last layer left.
+    /// The abort that ends the session; [`Abort::Misuse`] if these are not all bytes of the last layer.
     fn finish(&mut self, _x: &mut [&mut Self::Byte]) -> Result<(), Abort> {
         Ok(())
     }
@@ -120,14 +119,14 @@ pub trait Blocks {
     /// The products `x_l y_l`, lane by lane, in one round.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the lanes differ.
+    /// The abort that ends the session; [`Abort::Misuse`] if the lanes differ.
     fn multiply(&mut self, x: &Self::Block, y: &Self::Block) -> Result<Self::Block, Abort>;
 
     /// For each pair, the sum over its lanes of `x_l y_l`, as one lane each, side by side in the result; one
     /// round for all.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the lanes of a pair differ.
+    /// The abort that ends the session; [`Abort::Misuse`] if the lanes of a pair differ.
     fn dot(&mut self, sums: &[(&Self::Block, &Self::Block)]) -> Result<Self::Block, Abort>;
 
     /// All lanes of all values, side by side.
@@ -136,9 +135,9 @@ pub trait Blocks {
 
 /// A program to run on secret bits.
 pub struct ProgramRun<'p, B> {
-    /// What to run.
+    /// The program.
     pub program: &'p Program,
-    /// Before the run a bit for each input wire, after it one for each output wire.
+    /// Before the run one bit for each input wire, after it one for each output wire.
     pub wires: Vec<B>,
 }
 
@@ -154,53 +153,53 @@ pub trait Boolean {
     /// A secret bit in every lane of the batch.
     type Bit: Clone + Lanes;
 
-    /// A bit whose value everybody knows, `values[l]` in lane `l`.
+    /// A public bit, `values[l]` in lane `l`.
     fn public_bit(&mut self, values: &[bool]) -> Self::Bit;
 
     /// The lanes of all parts, one part after the other.
     fn join_bits(&mut self, parts: &[&Self::Bit]) -> Self::Bit;
 
-    /// Runs all jobs in lock step, lane by lane: products that stand in the same level of any of them share a
-    /// round, so that all together cost the rounds of the deepest. The inputs of a job have as many lanes as
-    /// each other, but that one lane serves all; a job without inputs has one lane.
+    /// Run all jobs in lockstep, lane by lane: products of one level, in all jobs, share a round, so that all
+    /// together cost the rounds of the deepest job. The inputs of a job have the same number of lanes, except
+    /// that an input of one lane serves all; a job without inputs has one lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; the abort
-    /// that ends the session.
+    /// [`Abort::Misuse`] if the inputs are not those of the program, or have different numbers of lanes; the
+    /// abort that ends the session.
     fn run(&mut self, jobs: &mut [ProgramRun<'_, Self::Bit>]) -> Result<(), Abort>;
 
-    /// Whether a program costs the same rounds whatever its depth, so that one program of many steps is
-    /// better than many of one.
+    /// Whether the rounds of a program do not depend on its depth, so that one program of many steps is
+    /// faster than many programs of one step.
     fn is_free_of_depth(&self) -> bool {
         false
     }
 }
 
-/// A public function of a few bits, by all its values.
+/// A public function of a few bits, as the list of its values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
-    /// How many bits the index has, at most eight.
+    /// The width of the index in bits, at most eight.
     pub index: usize,
-    /// How many bits a value has, at most eight.
+    /// The width of a value in bits, at most eight.
     pub width: usize,
-    /// As many as there are indices.
+    /// The values, one for each index.
     pub values: &'static [u8],
 }
 
 /// A lookup at a secret index.
 pub struct Lookup<B> {
-    /// In which table.
+    /// The table.
     pub table: &'static Table,
-    /// Before it the bits of the index, afterwards those of the value; the lowest first.
+    /// Before the lookup the bits of the index, afterwards those of the value; the lowest bit first.
     pub wires: Vec<B>,
 }
 
-/// Secret bits that are added, and looked up in public tables.
+/// Secret bits that can be added, and looked up in public tables.
 pub trait Lookups {
     /// A secret bit in every lane of the batch.
     type Bit: Clone + Lanes;
 
-    /// A bit whose value everybody knows, `values[l]` in lane `l`.
+    /// A public bit, `values[l]` in lane `l`.
     fn constant_bit(&mut self, values: &[bool]) -> Self::Bit;
 
     /// `x += y`. A `y` of one lane is added to every lane of `x`.
@@ -209,15 +208,15 @@ pub trait Lookups {
     /// [`Abort::Misuse`] if the lanes do not fit.
     fn add_bit(&mut self, x: &mut Self::Bit, y: &Self::Bit) -> Result<(), Abort>;
 
-    /// One layer of lookups, whatever stands in it; it costs the rounds of one. The bits of an index are
-    /// alike in lanes.
+    /// One layer of lookups, at the cost in rounds of a single one. The bits of one index have the same
+    /// number of lanes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if an index has not the bits of its table, or they differ in lanes; the abort that
-    /// ends the session.
+    /// [`Abort::Misuse`] if the width of an index is not that of its table, or its bits have different
+    /// numbers of lanes; the abort that ends the session.
     fn look_up(&mut self, layer: &mut [Lookup<Self::Bit>]) -> Result<(), Abort>;
 
-    /// So many lookups in each of these tables are to come, in all lanes together: as [`Bytes::prepare`].
+    /// Announce the number of lookups in each of these tables, in all lanes together: as [`Bytes::prepare`].
     ///
     /// # Errors
     /// The abort that ends the session.

@@ -1,5 +1,5 @@
-//! All parties in one process, for tests: plain in, plain out, and what it cost (feature `testing`; never
-//! part of a build that holds real secrets).
+//! All parties in one process, for tests: inputs and outputs in the clear, and the counted costs (feature
+//! `testing`; never part of a build that holds real secrets).
 
 use crate::{Garble, GarbleOptions, Plan};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};

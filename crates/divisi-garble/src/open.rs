@@ -166,7 +166,7 @@ mod tests {
     use divisi_core::{PublicParameters, step};
     use std::collections::HashSet;
 
-    /// What a digest of these MACs is, told to a peer.
+    /// The digest of these MACs, as it is sent to a peer.
     fn digest(session: &Session, opening: Opening, place: usize, macs: &[u128]) -> Vec<u8> {
         let mut body = Vec::new();
         opening.tell_of(session, place, &[1], |tags| macs.iter().for_each(|mac| tags.push(*mac)), &mut body);

@@ -78,8 +78,8 @@ impl Garble {
     /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if there are more of them than the
-    /// budget has room for.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more of them than the budget has room
+    /// for.
     pub fn function_independent(
         &mut self,
         session: &mut Session,
@@ -96,8 +96,8 @@ impl Garble {
     /// party i mod n: two rounds.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the
-    /// tables exceed the budget.
+    /// The abort that ends the session; [`Abort::Misuse`] if too little preprocessing is left, or the tables
+    /// exceed the budget.
     pub fn function_dependent<'p>(
         &mut self,
         session: &mut Session,
@@ -117,7 +117,7 @@ impl Garble {
     /// each, likewise.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    /// The abort that ends the session; [`Abort::Misuse`] if the inputs do not fit the plan.
     pub fn online(
         &mut self,
         session: &mut Session,
@@ -140,8 +140,8 @@ impl Garble {
     /// evaluation go batch by batch, after the inputs.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan, or
-    /// the circuit's file has changed.
+    /// The abort that ends the session; [`Abort::Misuse`] if the inputs do not fit the plan, or the circuit's
+    /// file has changed.
     pub fn streamed(
         &mut self,
         session: &mut Session,
@@ -245,7 +245,7 @@ impl Live {
             made.append(Made { masks: Shares::of(session.me(), bits), triples: Triples::default() });
         }
         if made.masks.len() < wires || made.triples.len() < ands {
-            return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
+            return Err(session.misuse(INDEPENDENT, "fewer authenticated bits than needed"));
         }
         Ok(made)
     }
@@ -346,12 +346,12 @@ impl Live {
         if plan.ahead().is_err() {
             return Err(session.misuse(
                 DEPENDENT,
-                "a circuit that stays in its file, where only the streamed mode runs it",
+                "a circuit that stays in its file, which only the streamed mode can run",
             ));
         }
         let ands = count * plan.and_count();
         if made.triples.len() < ands || made.masks.len() < ands + count * plan.input_bits() {
-            return Err(session.misuse(DEPENDENT, "too little was made ahead"));
+            return Err(session.misuse(DEPENDENT, "not enough preprocessing"));
         }
         if self.admit(plan, count).is_err() {
             return Err(session.misuse(DEPENDENT, "tables beyond the budget"));

@@ -82,7 +82,7 @@ impl fmt::Display for Unfit {
                 write!(f, "the circuit has {values} output values; receivers are named for {lists}")
             }
             Unfit::Stranger { party } => {
-                write!(f, "{party} is not among the parties, or stands twice in a list")
+                write!(f, "{party} is not among the parties, or is named twice in a list")
             }
             Unfit::Input { party, want, got } => {
                 write!(f, "{party} owns {want} input wires and gave {got} bits")

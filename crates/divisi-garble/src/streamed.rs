@@ -38,10 +38,10 @@ const OUTPUTS: Step = step!("8.masks");
 fn advice(fault: &CircuitFault) -> &'static str {
     match fault {
         CircuitFault::Unreadable { .. } => {
-            "the file of the circuit cannot be read any more: leave it where it is until the run is over"
+            "the file of the circuit cannot be read any more: leave it in its place until the run has ended"
         }
         _ => {
-            "the file of the circuit has changed since the run began: leave it as it is until the run is over"
+            "the file of the circuit has changed since the run began: do not change it before the run has ended"
         }
     }
 }

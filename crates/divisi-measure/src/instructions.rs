@@ -1,5 +1,5 @@
-//! `instructions`: the instructions of each kernel and of a small run of each protocol, against those of the
-//! file.
+//! `instructions`: counts the instructions of each kernel and of a small run of each protocol, and compares
+//! them with the counts in the file.
 
 use crate::ledger::{Change, Ledger};
 use crate::noise::Noise;

@@ -61,7 +61,7 @@ fn lengths(messages: usize) -> Vec<usize> {
 pub struct Run {
     /// How S-boxes are computed.
     pub protocol: Protocol,
-    /// Against whom.
+    /// The adversary against which it is secure.
     pub security: Security,
     /// What.
     pub work: Work,

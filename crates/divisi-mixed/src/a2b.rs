@@ -33,7 +33,9 @@ impl Mixed {
     pub fn prepare_masks(&mut self, count: usize) -> Result<(), Abort> {
         let p = self.plain;
         if p.get() != P32 {
-            return Err(self.session().misuse(MASKS, "numbers to bits for another p than 2^32 - 2^30 + 1"));
+            return Err(self
+                .session()
+                .misuse(MASKS, "conversion of numbers to bits is for p = 2^32 - 2^30 + 1 only"));
         }
         let mut there: usize = self.masks.iter().map(|masks| masks.number.lanes()).sum();
         let mut tries = 0;
@@ -97,7 +99,7 @@ impl Mixed {
         }
         let session = self.gmw.session();
         session.observe(Check::G7); // [G7]
-        let unfit = || Abort::Misuse { step: MASKS, what: "fewer masks than were made" };
+        let unfit = || Abort::Misuse { step: MASKS, what: "fewer masks than numbers" };
         let parts = std::mem::take(&mut self.masks);
         let number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());
         let mut bits = Vec::with_capacity(WIDTH);
@@ -123,7 +125,7 @@ impl Mixed {
         x.admit(self.session(), MASK)?;
         let masks = self.take_masks(lanes)?;
         let session = self.gmw.session();
-        let unfit = || Abort::Misuse { step: MASK, what: "a mask for each number" };
+        let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };
         let u = num::open(session, p, &x.sub(p, &masks.number).ok_or_else(unfit)?)?;
         let first = session.me().index() == 0;
         let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();

@@ -190,7 +190,7 @@ fn share(
 ) -> Result<RandomBits, Abort> {
     let ring = keys.ring();
     if bits.len() != ring.dimension() {
-        return Err(session.misuse(FORM, "a bit for each slot"));
+        return Err(session.misuse(FORM, "not one bit for each slot"));
     }
     if ring.parameters().operation() != Operation::Bits {
         return Err(session.misuse(FORM, "keys for another operation"));

@@ -70,7 +70,7 @@ pub(crate) fn around(
         Some(x) => x,
         None => {
             let Some(from) = me.checked_sub(1) else {
-                return Err(session.misuse(PASS, "the first party brings a ciphertext"));
+                return Err(session.misuse(PASS, "no ciphertext from the first party"));
             };
             let (hop, from) = (p.hop_of(from), order.at(session, from)?);
             Ciphertext::receive(session, ring, PASS, from, p.level_after(hop), factor_after(hop))? // [G10]
@@ -79,7 +79,7 @@ pub(crate) fn around(
     if let Some(hop) = refreshed(me) {
         let holder = session.me();
         let fresh = keys.refresh(session, sampler, holder, Some(&x), before(hop), p.level_of(hop))?;
-        x = fresh.ok_or_else(|| session.misuse(PASS, "who refreshes has a ciphertext"))?;
+        x = fresh.ok_or_else(|| session.misuse(PASS, "no ciphertext to refresh"))?;
     }
     // (b) to (d) multiply, and make it circuit-private
     if p.hop_of(me).is_some() {

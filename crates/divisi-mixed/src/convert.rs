@@ -19,7 +19,7 @@ const TELL: Step = step!("open.tell");
 /// Which party it is goes round from opening to opening.
 ///
 /// # Errors
-/// Whatever a broken peer causes; bits beyond the last are malformed.
+/// The abort that ends the session; bits beyond the last are malformed.
 pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort> {
     let packed = GmwBit::of(share.iter().copied());
     let opened = open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;
@@ -82,10 +82,10 @@ pub fn lookup(
 ) -> Result<Hidden<u64>, Abort> {
     masks.admit(session, LOOKUP)?;
     if tables.len() != x.len() || masks.len() != x.len() {
-        return Err(session.misuse(LOOKUP, "a table and a mask for each bit"));
+        return Err(session.misuse(LOOKUP, "not one table and one mask for each bit"));
     }
     if tables.as_flattened().iter().any(|entry| *entry >= plain.get()) {
-        return Err(session.misuse(LOOKUP, "entries of tables are below p"));
+        return Err(session.misuse(LOOKUP, "an entry of a table that is not below p"));
     }
     // 1. <u> = <x> xor <r>, opened
     let (r, mut shares) = masks.open();
@@ -117,7 +117,7 @@ pub fn to_numbers(
     masks: RandomBits,
 ) -> Result<Hidden<u64>, Abort> {
     if !(1..=32).contains(&width) || !x.len().is_multiple_of(width) {
-        return Err(session.misuse(LOOKUP, "numbers of 1 to 32 bits, all of one width"));
+        return Err(session.misuse(LOOKUP, "numbers of different widths, or of more than 32 bits"));
     }
     // 1. T = (0, 1) for each bit; 2. <x> = sum of 2^j <T[x[j]]>
     let bits = lookup(session, plain, &vec![[0, 1]; x.len()], x, masks)?;
@@ -142,7 +142,7 @@ pub(crate) fn of_planes(
     masks.admit(session, LOOKUP)?;
     let lanes = x.first().map_or(0, Lanes::lanes);
     if masks.len() != x.len() * lanes {
-        return Err(session.misuse(LOOKUP, "a mask for each bit"));
+        return Err(session.misuse(LOOKUP, "not one mask for each bit"));
     }
     // 1. <u> = <x> xor <r>, opened: all lanes of one place behind those of another
     let (r, numbers) = masks.packed();

@@ -23,7 +23,8 @@ const FORM: Step = step!("cot");
 /// So many random bits, shared modulo 2 and modulo p. All parties call it.
 ///
 /// # Errors
-/// Whatever a broken peer causes; [`Abort::Misuse`] for none at all, and of a set-up whose rows are checked.
+/// The abort that ends the session; [`Abort::Misuse`] for none at all, and of a set-up whose rows are
+/// checked.
 pub fn random_bits(
     session: &mut Session,
     setup: &mut Setup,

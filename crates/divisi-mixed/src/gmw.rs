@@ -95,7 +95,7 @@ impl Gmw {
     /// Make triples until there are so many: batch by batch, each of two rounds.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     pub fn prepare(&mut self, triples: usize) -> Result<(), Abort> {
         while self.stock.len() < triples {
             let missing = (triples - self.stock.len()).next_multiple_of(64);
@@ -120,20 +120,22 @@ impl Gmw {
         if owner != me {
             let stream = self.streams.get_mut(owner.index()).and_then(Option::as_mut);
             let Some(stream) = stream else {
-                return Err(self.session.misuse(INPUT, "an input of a party that there is not"));
+                return Err(self.session.misuse(INPUT, "an input of a party that does not exist"));
             };
             stream[usize::from(owner > me)].words(&mut words);
             return Ok(GmwBit::new(lanes, &words).made(&self.session));
         }
         let fits = |bit: &&GmwBit| bit.lanes() == lanes && bit.is_brought();
         let Some(mut bit) = values.filter(fits).cloned() else {
-            return Err(self.session.misuse(INPUT, "other lanes than were said, or shares for values"));
+            return Err(self
+                .session
+                .misuse(INPUT, "another number of lanes than announced, or shares in place of values"));
         };
         for (peer, stream) in self.streams.iter_mut().enumerate() {
             let Some(stream) = stream else { continue };
             stream[usize::from(me.index() > peer)].words(&mut words);
             if !bit.add(&GmwBit::new(lanes, &words)) {
-                return Err(self.session.misuse(INPUT, "other lanes than were said"));
+                return Err(self.session.misuse(INPUT, "another number of lanes than announced"));
             }
         }
         Ok(bit.made(&self.session))
@@ -142,7 +144,7 @@ impl Gmw {
     /// Open values to their receivers \[G11\]; whoever is none gets nothing. One round.
     ///
     /// # Errors
-    /// Whatever a broken peer causes; bits behind the last are malformed.
+    /// The abort that ends the session; bits behind the last are malformed.
     pub fn output(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<Option<Vec<GmwBit>>, Abort> {
         let session = &mut self.session;
         bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
@@ -180,7 +182,7 @@ impl Gmw {
     /// The shares of the products of packed bits: one round, and a triple for each, whole words of them.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     pub(crate) fn products(&mut self, x: &Dense, y: &Dense) -> Result<Dense, Abort> {
         let (bits, words) = (x.len(), x.len().div_ceil(64));
         if self.stock.len() < bits {

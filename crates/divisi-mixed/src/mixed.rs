@@ -136,7 +136,7 @@ impl Mixed {
     /// Make random bits until there are so many.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     pub fn prepare_bits(&mut self, count: usize) -> Result<(), Abort> {
         let mut there: usize = self.bits.iter().map(RandomBits::len).sum();
         while there < count {
@@ -162,7 +162,7 @@ impl Mixed {
     /// Make arithmetic triples until there are so many.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] without keys for them; whatever a broken peer causes.
+    /// [`Abort::Misuse`] without keys for them; the abort that ends the session.
     pub fn prepare_products(&mut self, count: usize) -> Result<(), Abort> {
         let there: usize = self.products.iter().map(NumberTriples::len).sum();
         let missing = count.saturating_sub(there);
@@ -171,7 +171,7 @@ impl Mixed {
         }
         let session = self.gmw.session();
         let Some((keys, sampler)) = &mut self.multiplies else {
-            return Err(session.misuse(PRODUCTS, "products of numbers without keys for them"));
+            return Err(session.misuse(PRODUCTS, "products of numbers in a session without keys for them"));
         };
         let batches = missing.div_ceil(keys.ring().dimension());
         self.products.extend(arithmetic::batches(session, keys, sampler, batches)?);
@@ -247,8 +247,8 @@ impl Mixed {
     /// x y, lane by lane: two openings of section 3.1 at once, and a triple a lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they differ in lanes, and without keys for triples; whatever a broken peer
-    /// causes.
+    /// [`Abort::Misuse`] if they differ in lanes, and without keys for triples; the abort that ends the
+    /// session.
     pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         [x, y].into_iter().try_for_each(|x| x.admit(self.session(), PRODUCTS))?;
@@ -325,7 +325,7 @@ impl Convert<Vec<GmwBit>, Num> for Mixed {
     fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
         let lanes = x.first().map_or(0, Lanes::lanes);
         if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
-            return Err(self.session().misuse(BITS, "numbers of 1 to 32 bits, alike in lanes"));
+            return Err(self.session().misuse(BITS, "numbers of different lanes, or of more than 32 bits"));
         }
         x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
         let masks = self.take_bits(x.len() * lanes)?;

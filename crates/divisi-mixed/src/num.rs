@@ -135,7 +135,7 @@ impl Lanes for Num {
 /// and one back.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for shares that another session made; whatever a broken peer causes; numbers that are
+/// [`Abort::Misuse`] for shares that another session made; the abort that ends the session; numbers that are
 /// not below p are malformed.
 pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abort> {
     x.admit(session, GATHER)?;

@@ -36,7 +36,7 @@ impl Origin {
     /// [`Abort::Misuse`] for what another session made.
     pub(crate) fn admit(self, session: &Session, step: Step) -> Result<(), Abort> {
         if self.and(Origin::of(session)) == Origin::Nowhere {
-            return Err(session.misuse(step, "shares that another session made"));
+            return Err(session.misuse(step, "shares of another session"));
         }
         Ok(())
     }

@@ -67,7 +67,7 @@ impl Masked {
             return Err(session.misuse(MASK, "keys for private tables"));
         }
         if !(1..=MOST).contains(&width) || tables.lanes() == 0 || !tables.lanes().is_multiple_of(1 << width) {
-            return Err(session.misuse(MASK, "tables of 2^m entries, m of one to eight"));
+            return Err(session.misuse(MASK, "tables of another size than 2^m entries, m from 1 to 8"));
         }
         let (entries, each) = (1_usize << width, (1 << width) - 1);
         // 1. <r>: each party's own
@@ -132,7 +132,7 @@ impl Masked {
         hat.admit(session, INDEX)?;
         x.iter().try_for_each(|bit| bit.admit(session, INDEX))?;
         if x.len() != width || x.iter().any(|bit| bit.lanes() != r.len()) {
-            return Err(session.misuse(INDEX, "an index of m bits for each table"));
+            return Err(session.misuse(INDEX, "not one index of m bits for each table"));
         }
         session.observe(Check::G7); // [G7]
         // 1. u = x xor r, opened

@@ -76,10 +76,12 @@ impl Mixed {
     /// Figure 7, steps 1 to 4, for all tables of 2^width entries: masks and signs for so many lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for an index of no bit or of more than eight; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for an index of no bit or of more than eight; the abort that ends the session.
     pub fn signs(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
         if !(1..=MOST).contains(&width) || count == 0 {
-            return Err(self.session().misuse(SIGNS, "an index of one to eight bits, and a lookup at least"));
+            return Err(self
+                .session()
+                .misuse(SIGNS, "an index of no bits or of more than eight, or no lookup"));
         }
         let each = (1 << width) - 1;
         // by ciphertexts as many lookups as fill a ring's slots
@@ -116,7 +118,7 @@ impl Mixed {
     pub fn look_up(&mut self, tables: &[&[u64]], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
         let (p, entries) = (self.plain(), 1 << signs.width);
         if tables.iter().any(|t| t.len() != entries || t.iter().any(|entry| *entry >= p.get())) {
-            return Err(self.session().misuse(INDEX, "tables of 2^m numbers below p"));
+            return Err(self.session().misuse(INDEX, "a table that has not 2^m numbers below p"));
         }
         let (u, numbers) = self.masked_index(x, signs)?;
         let me = self.session().me();
@@ -152,7 +154,7 @@ impl Mixed {
     pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
         let (p, entries, count) = (self.plain(), 1 << signs.width, signs.count);
         if tables.lanes() != entries * count {
-            return Err(self.session().misuse(INDEX, "a table of 2^m entries for each index"));
+            return Err(self.session().misuse(INDEX, "not one table of 2^m entries for each index"));
         }
         tables.admit(self.session(), INDEX)?;
         let first = u64::from(self.session().me().index() == 0);
@@ -188,7 +190,7 @@ impl Mixed {
         if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
             return Err(self
                 .session()
-                .misuse(INDEX, "an index of as many bits and lanes as there are signs"));
+                .misuse(INDEX, "an index whose bits or lanes are not those of the signs"));
         }
         self.session().observe(Check::G7); // [G7]
         let each = (1 << width) - 1;

@@ -53,7 +53,8 @@ impl BitTriples {
 /// So many triples: two rounds. All parties call it.
 ///
 /// # Errors
-/// Whatever a broken peer causes; [`Abort::Misuse`] for none at all, and of a set-up whose rows are checked.
+/// The abort that ends the session; [`Abort::Misuse`] for none at all, and of a set-up whose rows are
+/// checked.
 pub fn bit_triples(
     session: &mut Session,
     setup: &mut Setup,

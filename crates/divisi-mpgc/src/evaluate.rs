@@ -36,7 +36,7 @@ impl GarbledInstances {
             return Err(session.misuse(INPUT, "a circuit that another session garbled"));
         }
         if inputs.len() != self.wiring.inputs() || inputs.iter().any(|bit| bit.lanes() != lanes) {
-            return Err(session.misuse(INPUT, "a lane an instance of each input wire"));
+            return Err(session.misuse(INPUT, "not one lane an instance for each input wire"));
         }
         let mut masked = inputs.to_vec();
         for (w, bit) in masked.iter_mut().enumerate() {
@@ -111,7 +111,7 @@ impl GarbledInstances {
 ///
 /// # Errors
 /// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what another
-/// session made; [`Abort::CheckFailed`] if a row decrypts to no key; whatever a broken peer causes.
+/// session made; [`Abort::CheckFailed`] if a row decrypts to no key; the abort that ends the session.
 pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Result<Vec<Vec<GmwBit>>, Abort> {
     // 6. e_w of all circuits, opened to all
     let mut masked = Vec::new();

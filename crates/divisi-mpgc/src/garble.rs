@@ -41,8 +41,8 @@ pub struct Garbler {
     own: Gear,
 }
 
-/// What a party garbles with, beside its party of GMW: labels, randomness, and what looks keys up. A session
-/// has one.
+/// The state with which a party garbles, in addition to its GMW party: labels, randomness, and the means to
+/// look up keys. A session has one.
 pub struct Gear {
     scheme: Arc<Scheme>,
     sampler: Sampler,
@@ -142,12 +142,12 @@ impl Gear {
     /// parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] among more parties than rows decrypt for, of a session that has a garbler, and for a
-    /// ring of other tables; as [`BgvKeys::generate`].
+    /// [`Abort::Misuse`] for more parties than a row can decrypt for, for a second garbler in one session,
+    /// and for a ring of other tables; as [`BgvKeys::generate`].
     pub fn new(gmw: &mut Gmw, way: &Way, beside: Option<&BgvKeys>) -> Result<Gear, Abort> {
         let session = gmw.session();
         if !parameters::fits(session.parties()) {
-            return Err(session.misuse(GARBLE, "more parties than rows decrypt for"));
+            return Err(session.misuse(GARBLE, "more parties than a row can decrypt for"));
         }
         let labels = Labels::new(session)?; // [G8]
         let Some(scheme) = Scheme::new(session) else {
@@ -161,7 +161,7 @@ impl Gear {
     /// Garble so many instances of a circuit. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for more gates than a session may have; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for more gates than a session may have; the abort that ends the session.
     pub fn garble(
         &mut self,
         gmw: &mut Gmw,

@@ -49,7 +49,7 @@ pub(crate) fn pack(share: &[i8], out: &mut Vec<u8>) {
     }
 }
 
-/// Add what [`pack`] wrote to the sum of a key; whether it is another party's share.
+/// Add a share of a key, as [`pack`] encoded it, to `key`; false if it is no valid share of another party.
 #[must_use]
 pub(crate) fn add_packed(body: &[u8], key: &mut [i16]) -> bool {
     let mut right = body.len() == SHARE_BYTES && key.len() == N;

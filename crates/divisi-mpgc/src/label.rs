@@ -58,7 +58,7 @@ impl Labels {
     /// [`Abort::Misuse`] if it has one already, in whatever strand.
     pub(crate) fn new(session: &Session) -> Result<Labels, Abort> {
         if !session.first("labels of garbled rows") {
-            return Err(session.misuse(LABEL, "a session with two garblers: labels would return"));
+            return Err(session.misuse(LABEL, "a second garbler in one session: labels would repeat"));
         }
         Ok(Labels { next: 0, spent: 0 })
     }
@@ -71,7 +71,7 @@ impl Labels {
     pub(crate) fn take(&mut self, session: &Session, gates: usize) -> Result<u64, Abort> {
         let first = self.next;
         let Some(end) = first.checked_add(gates as u64).filter(|end| *end <= MOST_GATES) else {
-            return Err(session.misuse(LABEL, "more gates than rows are sure to decrypt for"));
+            return Err(session.misuse(LABEL, "more gates than the bound on decryption failures allows"));
         };
         session.require(Check::G8, LABEL, first >= self.spent, None)?; // [G8]
         self.spent = end;

@@ -123,7 +123,7 @@ pub(crate) fn add_up(
 /// Wait until the root has everything: nobody who sends goes further ahead of it than this.
 ///
 /// # Errors
-/// Whatever a broken peer causes.
+/// The abort that ends the session.
 pub(crate) fn settle(session: &mut Session) -> Result<(), Abort> {
     let (above, below) = neighbours(session);
     let mut body = [0];

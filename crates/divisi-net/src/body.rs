@@ -1,5 +1,5 @@
-//! The bytes of a message while this crate holds them: wiped when they are no longer needed, for they may be
-//! shares. What TLS buffers inside its own records is out of reach.
+//! The bytes of a message while this crate holds them, which may be shares: wiped when they are no longer
+//! needed. Buffers inside the TLS library are out of reach.
 
 use std::ops::Deref;
 

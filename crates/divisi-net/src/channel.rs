@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// longer to come here than the death itself.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// A strand's way to its peers in one session.
+/// The sends and receives of one strand of one session.
 ///
 /// Sends and receives of one channel are in order on each link. After a [`Fault`] the session is over: call
 /// [`Channel::poison`], which tells the other strands and the peers.
@@ -48,8 +48,8 @@ impl Channel {
         self.strand
     }
 
-    /// Sends a message. It never waits for the peer to read, except when more than the link's buffer is
-    /// unread.
+    /// Sends a message. It does not wait for the peer to read, unless the link's buffer of unread bytes is
+    /// full.
     pub fn send(&self, to: PartyId, step: Step, depth: u32, body: &[u8]) -> Result<(), Fault> {
         self.check(step)?;
         if body.len() > MAX_BODY {
@@ -142,7 +142,7 @@ impl Channel {
     }
 
     /// Ends the session: its strands wake with [`Fault::Poisoned`], each peer gets one frame that says so,
-    /// and nothing else is ever sent in it.
+    /// and nothing else is sent in the session.
     pub fn poison(&self) {
         self.fabric.poison(&self.session);
     }

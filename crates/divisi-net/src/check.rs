@@ -1,4 +1,4 @@
-//! `mesh check`: dials every party and says what is wrong with which link.
+//! `mesh check`: dials every party and reports every link that does not work.
 
 use crate::PartyId;
 use crate::config::{Config, ConfigError};
@@ -14,10 +14,10 @@ use std::time::Duration;
 /// A clock that differs by more is worth a warning, in milliseconds.
 const SKEW: i64 = 2_000;
 
-/// What a party's greeting told.
+/// The contents of a party's greeting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// Lowest and highest version that it speaks.
+    /// The lowest and the highest version that it speaks.
     pub versions: (u16, u16),
     /// Whether its configuration names the same parties with the same identities.
     pub same_parties: bool,
@@ -25,25 +25,25 @@ pub struct Reached {
     pub same_clients: bool,
     /// Its clock minus this one's, in milliseconds.
     pub skew_ms: i64,
-    /// One round trip, with TLS, without connecting.
+    /// One round trip with TLS, without the time to connect.
     pub round_trip: Duration,
 }
 
 /// The state of the link to one party.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkReport {
-    /// Who.
+    /// The party.
     pub peer: PartyId,
-    /// Where.
+    /// The address dialled.
     pub address: String,
-    /// What the configuration pins for it.
+    /// The fingerprint that the configuration pins for it.
     pub pinned: Fingerprint,
-    /// What it told, or why nothing can be told.
+    /// The contents of its greeting, or why there was none.
     pub result: Result<Reached, Trouble>,
 }
 
 impl LinkReport {
-    /// What stands in the way of a mesh, if anything does.
+    /// The reason why the link cannot be part of a mesh, if there is one.
     pub fn trouble(&self) -> Option<String> {
         match &self.result {
             Err(trouble) => Some(trouble.to_string()),
@@ -65,7 +65,7 @@ impl fmt::Display for LinkReport {
         match (&self.result, self.trouble()) {
             (Ok(r), None) => write!(
                 f,
-                "{} at {} is well: identity {}, round trip {:.1} ms, clock {:+} ms{}",
+                "{} at {} works: identity {}, round trip {:.1} ms, clock {:+} ms{}",
                 self.peer,
                 self.address,
                 self.pinned,
@@ -79,7 +79,7 @@ impl fmt::Display for LinkReport {
     }
 }
 
-/// Dials every party but the one that `identity` is, all at once, each for at most `within`.
+/// Dials every party but the owner of `identity`, all at the same time, each for at most `within`.
 pub fn check(
     config: &Config,
     identity: &Arc<Identity>,

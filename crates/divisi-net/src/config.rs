@@ -34,7 +34,7 @@ const FIRST_PORT: u16 = 4701;
 /// The time limits that make sense, in seconds.
 const LIMITS: RangeInclusive<f64> = 0.01..=86_400.0;
 
-/// What is wrong with a configuration, and what to do about it: one sentence.
+/// An error in a configuration, and what to do about it: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
 
@@ -62,7 +62,7 @@ pub enum Pin {
 }
 
 impl Pin {
-    /// The fingerprint that is pinned either way.
+    /// The fingerprint that is pinned, given as such or as a key.
     pub fn fingerprint(&self) -> Fingerprint {
         match self {
             Self::Key(key) => key.fingerprint(),
@@ -89,22 +89,22 @@ pub struct ClientEntry {
     pub name: String,
     /// Its identity.
     pub pin: Pin,
-    /// What it is granted in place of what all are.
+    /// The client's own limits, in place of those for all clients.
     pub limits: Grants,
 }
 
-/// What an operator grants a client of a server; of what is not said a server has a default. Each server
-/// decides for itself: the parties need not agree on it, and the least of three counts.
+/// The limits that an operator sets for a client of a server; a server has defaults for missing ones. Each
+/// server decides for itself: the parties need not agree, and the smallest of the three limits applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
-    /// Requests that wait to be begun.
+    /// The number of requests that wait to be begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
-    /// Bytes of a text to be encrypted or decrypted.
+    /// The length in bytes of a text to be encrypted or decrypted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_bytes: Option<u64>,
-    /// Bytes of a message to be hashed or authenticated.
+    /// The length in bytes of a message to be hashed or authenticated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_bytes: Option<u64>,
     /// Bytes of all texts and messages within an hour.
@@ -113,13 +113,13 @@ pub struct Grants {
     /// Seconds of a server's computing within an hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_an_hour: Option<u64>,
-    /// Names of keys that it has used, those of destroyed keys included.
+    /// The number of key names that it has used, those of destroyed keys included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
 }
 
 impl Grants {
-    /// These, and of what they do not say `others`.
+    /// These limits, and those of `others` where they are missing.
     #[must_use]
     pub fn or(self, others: Grants) -> Grants {
         Grants {
@@ -133,17 +133,17 @@ impl Grants {
     }
 }
 
-/// What tells configurations apart: 128 bits of a BLAKE3 hash each.
+/// The digests that distinguish configurations: 128 bits of a BLAKE3 hash each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdentityDigest {
-    /// Who the parties are, and their identities: all parties must agree on it.
+    /// A digest of the parties and their identities: all parties must agree on it.
     pub parties: [u8; 16],
-    /// Whom they serve: each party decides on its clients for itself, and a difference is only worth a line
-    /// in a log.
+    /// A digest of the clients: each party decides on its clients for itself, and a difference is only
+    /// reported in a log.
     pub clients: [u8; 16],
 }
 
-/// A checked configuration: parties 1 to n, no address, name or key twice.
+/// A valid configuration: parties 1 to n, no address, name or key twice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     parties: Vec<PartyEntry>,
@@ -156,17 +156,17 @@ pub struct Config {
 /// A new configuration with the identities that it names.
 #[derive(Debug)]
 pub struct Created {
-    /// For all.
+    /// The configuration for all.
     pub config: Config,
-    /// One for each party, in order.
+    /// The identities of the parties, in order.
     pub parties: Vec<Identity>,
-    /// One for each client, in order.
+    /// The identities of the clients, in order.
     pub clients: Vec<Identity>,
 }
 
 impl Config {
-    /// Identities for `parties` parties and the named clients, and the configuration that pins them. Without
-    /// hosts all parties are on this machine.
+    /// Makes identities for `parties` parties and the named clients, and the configuration that pins them.
+    /// Without `hosts` all parties are on this machine.
     pub fn create(
         parties: usize,
         hosts: &[String],
@@ -179,7 +179,7 @@ impl Config {
         if !hosts.is_empty() && hosts.len() != parties {
             let given = hosts.len();
             return Err(ConfigError(format!(
-                "{given} hosts for {parties} parties: name one host:port for each"
+                "{given} hosts for {parties} parties: give one host:port for each"
             )));
         }
         let made: Vec<Identity> = (0..parties).map(|_| Identity::generate(world)).collect();
@@ -208,7 +208,7 @@ impl Config {
         Ok(Created { config, parties: made, clients: named })
     }
 
-    /// Adds the next party, or gives a party that is there another identity and, if named, another address.
+    /// Adds the next party, or gives an existing party another identity and, if given, another address.
     pub fn add_party(&self, id: PartyId, address: Option<&str>, pin: Pin) -> Result<Self, ConfigError> {
         let mut new = self.clone();
         match (new.parties.get_mut(id.index()), address) {
@@ -217,12 +217,12 @@ impl Config {
                 party.address = address.unwrap_or(&party.address).to_owned();
             }
             (None, Some(address)) => new.parties.push(PartyEntry { id, address: address.to_owned(), pin }),
-            (None, None) => return Err(ConfigError(format!("{id} is new: name its address, host:port"))),
+            (None, None) => return Err(ConfigError(format!("{id} is new: give its address as host:port"))),
         }
         new.checked()
     }
 
-    /// Adds a client, or gives one that is there another identity.
+    /// Adds a client, or gives an existing client another identity.
     pub fn add_client(&self, name: &str, pin: Pin) -> Result<Self, ConfigError> {
         let mut new = self.clone();
         match new.clients.iter_mut().find(|c| c.name == name) {
@@ -352,12 +352,13 @@ impl Config {
         self.clients.iter().find(|c| c.pin.fingerprint() == identity)
     }
 
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub fn timeout(&self) -> Duration {
         seconds(self.timeout_seconds, 10)
     }
 
-    /// With another time limit of a receive: the nearest from 0.01 s to a day. The digest stays.
+    /// This configuration with another time limit of a receive, rounded to the range from 0.01 s to a day.
+    /// The digest stays the same.
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.timeout_seconds = Some(limit.as_secs_f64().clamp(*LIMITS.start(), *LIMITS.end()));
         self
@@ -368,7 +369,8 @@ impl Config {
         seconds(self.connect_seconds, 30)
     }
 
-    /// What tells this configuration from another. Addresses and time limits may differ from place to place.
+    /// The digests of this configuration. Addresses and time limits are not part of them, because they may
+    /// differ between parties.
     pub fn digest(&self) -> IdentityDigest {
         let first_half = |hash: blake3::Hasher| {
             let mut half = [0; 16];
@@ -390,12 +392,12 @@ impl Config {
         IdentityDigest { parties: first_half(parties), clients: first_half(clients) }
     }
 
-    /// What all clients are granted that have nothing of their own.
+    /// The limits of clients that have none of their own.
     pub fn limits(&self) -> Grants {
         self.limits
     }
 
-    /// That `identity` is the one pinned for party `me`.
+    /// Checks that `identity` is the one pinned for party `me`.
     pub fn check_identity(&self, me: PartyId, identity: &Identity) -> Result<(), ConfigError> {
         let (pinned, own) = (self.party(me)?.pin.fingerprint(), identity.fingerprint());
         if pinned == own {

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 /// How much the receiver makes room for before the bytes are there.
 const PIECE: usize = 64 * 1024;
 
-/// Who is at the other end, by the identity that it proved.
+/// The peer, by the identity with which it authenticated.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Peer {
     /// A party of the mesh.
@@ -34,23 +34,23 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Why a connection cannot be made or used.
+/// Why a connection could not be made or used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// It did not come about.
+    /// The connection could not be made.
     Trouble(Peer, Trouble),
-    /// Nothing came, or nothing was taken, within the time limit.
+    /// The peer sent nothing, or read nothing, within the time limit.
     Timeout(Peer, Duration),
-    /// The peer closed it, or the network did.
+    /// The peer or the network closed the connection.
     Closed(Peer),
-    /// The peer announced a longer message than the protocol has.
+    /// The peer announced a message longer than the protocol allows.
     TooLong {
-        /// Who.
+        /// The peer.
         peer: Peer,
-        /// What it announced.
+        /// The announced length in bytes.
         len: usize,
-        /// The longest that is taken.
+        /// The largest length allowed, in bytes.
         max: usize,
     },
 }
@@ -64,7 +64,7 @@ impl fmt::Display for ConnectionError {
             }
             Self::Closed(peer) => write!(f, "{peer} closed the connection"),
             Self::TooLong { peer, len, max } => {
-                write!(f, "{peer} announced a message of {len} bytes where at most {max} are due")
+                write!(f, "{peer} announced a message of {len} bytes where at most {max} are expected")
             }
         }
     }
@@ -97,7 +97,7 @@ impl Connection {
         Ok(Self { wire, peer, own, timeout, binding })
     }
 
-    /// Dials a party as the client that `identity` is.
+    /// Dials a party as the client with this `identity`.
     pub fn dial(
         config: &Config,
         party: PartyId,
@@ -119,18 +119,18 @@ impl Connection {
         begin().map_err(|trouble| ConnectionError::Trouble(peer.clone(), trouble))
     }
 
-    /// Who is at the other end.
+    /// The peer.
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// The identity that the other end proved.
+    /// The identity with which the peer authenticated.
     pub fn identity(&self) -> Fingerprint {
         self.wire.peer()
     }
 
-    /// A value that only the two ends of this connection know: what is bound to it cannot be replayed
-    /// elsewhere.
+    /// A value that only the two ends of this connection know: a message that is bound to it cannot be
+    /// replayed elsewhere.
     pub fn binding(&self) -> &[u8; 32] {
         &self.binding
     }
@@ -158,8 +158,8 @@ impl Connection {
         result.map_err(|e| self.error(e, self.timeout))
     }
 
-    /// Receives a message of at most `max_len` bytes. Memory grows with what arrives, not with what is
-    /// announced.
+    /// Receives a message of at most `max_len` bytes. Memory grows with the bytes that arrive, not with the
+    /// announced length.
     pub fn recv(&mut self, max_len: usize) -> Result<Vec<u8>, ConnectionError> {
         self.recv_within(max_len, self.timeout)
     }

@@ -61,7 +61,7 @@ fn resolve(address: &str, world: &Arc<dyn World>, until: Instant) -> Result<Vec<
     };
     world.spawn(format!("look-up of {address}"), Box::new(look_up)).map_err(|e| e.to_string())?;
     let left = until.saturating_duration_since(world.now());
-    told.recv_timeout(left).unwrap_or_else(|_| Err("its name was not resolved in time".into()))
+    told.recv_timeout(left).unwrap_or_else(|_| Err("its host name was not resolved in time".into()))
 }
 
 /// Greets the accepting end and returns its greeting, if it is a welcome.

@@ -1,8 +1,8 @@
-//! A connection on which both ends speak at once: what is to be sent never waits for what is to be heard.
+//! A connection on which both ends may send at the same time: sending never waits for receiving.
 //!
-//! A server that reads only after it wrote, and a client that writes before it reads, would wait for each
-//! other for ever as soon as what lies between them is full. Here one thread does both; what other threads
-//! have for it they announce by a bell.
+//! If a server reads only after it has written, and a client writes before it reads, they wait for each other
+//! for ever once the buffers between them are full. Here one thread does both; other threads announce
+//! messages to send by a bell.
 
 use crate::connection::{Connection, ConnectionError};
 use crate::frame::MAX_BODY;
@@ -21,37 +21,37 @@ const PIECE: usize = 64 * 1024;
 pub struct Bell(Arc<UnixStream>);
 
 impl Bell {
-    /// Rings: the wait that is going on ends, or else the next one at once.
+    /// Rings the bell: it ends the current wait, or if there is none, the next one as soon as it begins.
     pub fn ring(&self) {
         // a bell that is full has rung
         let _ = (&*self.0).write(&[1]);
     }
 }
 
-/// What a wait brought.
+/// The outcome of a wait.
 pub enum WaitOutcome {
     /// A whole message.
     Message(Zeroizing<Vec<u8>>),
-    /// The bell rang, or room was made for what is to be sent.
+    /// The bell rang, or there is room again for messages to send.
     Woken,
-    /// Nothing within the time.
+    /// Nothing happened within the time.
     Nothing,
 }
 
-/// A connection that sends and hears at once.
+/// A connection that sends and receives at the same time.
 pub struct Duplex {
     connection: Connection,
     bell: UnixStream,
-    /// The head of the message that is coming, and as much of its body as has come.
+    /// The header of the message that is arriving, and how much of its body has arrived.
     head: ([u8; 4], usize),
     body: Zeroizing<Vec<u8>>,
-    /// When the message that is coming began, and when something could last be sent of what waits.
+    /// When the arriving message began, and when some of the queued bytes could last be sent.
     begun: Option<Instant>,
     moved: Instant,
 }
 
 impl Duplex {
-    /// Makes a connection such a one, with the bell that wakes its thread.
+    /// Turns a connection into a duplex one, with the bell that wakes its thread.
     ///
     /// # Errors
     /// If no more files can be opened.
@@ -65,15 +65,15 @@ impl Duplex {
         Ok((duplex, Bell(Arc::new(other))))
     }
 
-    /// The time limit of a message on its way, in either direction.
+    /// The time limit of a message in transit, in either direction.
     pub fn timeout(&self) -> Duration {
         self.connection.timeout()
     }
 
-    /// Takes a message to be sent, without waiting: whoever calls keeps account of how much waits.
+    /// Queues a message without waiting: the caller limits how much it queues.
     ///
     /// # Errors
-    /// If it is too long (1 GiB), or the connection is gone.
+    /// If the message is too long (1 GiB), or the connection is closed.
     pub fn queue(&mut self, body: &[u8]) -> Result<(), ConnectionError> {
         let peer = || self.connection.peer().clone();
         let too_long = || ConnectionError::TooLong { peer: peer(), len: body.len(), max: MAX_BODY };
@@ -87,17 +87,17 @@ impl Duplex {
         queued.map_err(|e| self.connection.error(e, self.timeout()))
     }
 
-    /// Whether all that was queued is with the socket.
+    /// Whether all queued bytes are handed to the socket.
     pub fn is_sent(&self) -> bool {
         !self.connection.wire.is_full()
     }
 
-    /// Sends what waits, and hears the next message of at most `longest` bytes, if any is wanted now, until a
-    /// moment.
+    /// Sends queued bytes, and receives the next message of at most `longest` bytes (`None`: receives
+    /// nothing), until the given time.
     ///
     /// # Errors
-    /// If the connection is gone; [`ConnectionError::Timeout`] if the peer takes nothing for the time limit,
-    /// or a message that it began does not end within it.
+    /// If the connection is closed; [`ConnectionError::Timeout`] if the peer reads nothing within the time
+    /// limit, or does not complete a message that it began.
     pub fn wait(&mut self, longest: Option<usize>, until: Instant) -> Result<WaitOutcome, ConnectionError> {
         let limit = self.timeout();
         loop {
@@ -181,7 +181,7 @@ impl Duplex {
         Ok(Some(std::mem::take(&mut self.body)))
     }
 
-    /// Sends what waits as far as that goes without waiting long, and closes in an orderly way.
+    /// Sends queued bytes as far as this takes little time, and closes the connection in an orderly way.
     pub fn close(self) {
         self.connection.close();
     }

@@ -1,12 +1,12 @@
 //! Link emulation: round-trip time and bandwidth (`--rtt MS`, `--rate MBIT`), on the receiving side.
 //!
 //! A message is due at `max(link free, sent) + length / rate + RTT / 2`: the receiver leaves it in its inbox
-//! until then. No thread takes part. The time of sending comes with the frame, in a prefix that only emulated
-//! links have and that no meter counts; both ends must therefore share a clock, as they do on one machine.
+//! until then. No thread takes part. The time of sending is in a prefix of each frame, which only emulated
+//! links have and no meter counts; both ends must therefore share a clock, as they do on one machine.
 
 use std::time::{Duration, Instant};
 
-/// What a link pretends to be.
+/// The properties of an emulated link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Emulation {
     /// Round-trip time: each message arrives half of it after it was sent.

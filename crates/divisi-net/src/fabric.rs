@@ -211,7 +211,7 @@ impl Fabric {
 
     pub fn link(&self, peer: PartyId, step: Step) -> Result<&Link, Fault> {
         let what =
-            if peer == self.me { "a party has no link to itself" } else { "no such party in this mesh" };
+            if peer == self.me { "a message to this party itself" } else { "no such party in this mesh" };
         self.links.get(peer.index()).and_then(Option::as_ref).ok_or(Fault::Misuse { step, what })
     }
 

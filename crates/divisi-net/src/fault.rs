@@ -1,4 +1,4 @@
-//! What goes wrong between parties: who, where, what.
+//! Faults between parties: the peer, the step, the reason.
 
 use crate::{PartyId, Step};
 use std::fmt;
@@ -12,7 +12,7 @@ pub enum Loss {
     Closed,
     /// The link broke: the peer died, its machine went away, or the network cut the line.
     Cut,
-    /// What arrived is no frame of this protocol, or fails TLS's authentication.
+    /// The received bytes are not a frame of this protocol, or fail the authentication of TLS.
     Garbage,
     /// The peer sent more than the memory set aside for it holds.
     Flooded,
@@ -25,7 +25,7 @@ impl fmt::Display for Loss {
         f.write_str(match self {
             Self::Closed => "it closed the connection",
             Self::Cut => "the connection broke",
-            Self::Garbage => "it sent what is no frame of this protocol",
+            Self::Garbage => "it sent data that are not a frame of this protocol",
             Self::Flooded => "it sent more than the memory set aside for it",
             Self::Own => "this party closed its mesh",
         })
@@ -38,38 +38,38 @@ impl fmt::Display for Loss {
 pub enum Fault {
     /// Nothing came within the time limit.
     Stalled {
-        /// Who was expected to send.
+        /// The party that was expected to send.
         peer: PartyId,
-        /// The step that was waited for.
+        /// The step of the expected message.
         step: Step,
         /// How long this party waited.
         waited: Duration,
-        /// Whom the peer says it waits for itself, and the hash of the step. A claim, no proof.
+        /// The party that the peer claims to wait for, and the hash of the step. A claim is no proof.
         claim: Option<(PartyId, u32)>,
     },
     /// The link to a peer is gone.
     Lost {
-        /// Whose link.
+        /// The peer of the link.
         peer: PartyId,
-        /// What this party was doing.
+        /// The step of this party.
         step: Step,
-        /// How it went.
+        /// The reason of the loss.
         reason: Loss,
     },
     /// A message of a length other than the protocol's.
     Malformed {
-        /// Who sent it.
+        /// The sender.
         peer: PartyId,
         /// The step it belongs to.
         step: Step,
-        /// The length by the protocol.
+        /// The length that the protocol expects, in bytes.
         want: usize,
-        /// The length that came, or what had come when it was too much.
+        /// The actual length in bytes, or as much as had arrived when it was too much.
         got: usize,
     },
     /// A message of another step.
     WrongStep {
-        /// Who sent it.
+        /// The sender.
         peer: PartyId,
         /// The step expected.
         step: Step,
@@ -78,26 +78,26 @@ pub enum Fault {
     },
     /// A peer ended the session.
     Aborted {
-        /// Who said so.
+        /// The peer that ended it.
         peer: PartyId,
-        /// What this party was doing.
+        /// The step of this party.
         step: Step,
     },
     /// A peer sent more than the memory set aside for it holds.
     Flooded {
-        /// Who.
+        /// The peer.
         peer: PartyId,
-        /// What this party was doing.
+        /// The step of this party.
         step: Step,
     },
     /// Another strand of this party ended the session.
     Poisoned {
-        /// What this strand was doing.
+        /// The step of this strand.
         step: Step,
     },
-    /// The calling code asked for what cannot be.
+    /// The calling code asked for something impossible.
     Misuse {
-        /// What it was doing.
+        /// The step of the call.
         step: Step,
         /// What is wrong about it.
         what: &'static str,
@@ -105,7 +105,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The peer that the fault names, if it is not of this party's own making.
+    /// The peer at fault, unless the fault is this party's own.
     pub fn peer(&self) -> Option<PartyId> {
         match self {
             Self::Stalled { peer, .. }
@@ -140,7 +140,7 @@ impl fmt::Display for Fault {
                 write!(f, "{peer} sent nothing for {step} within {:.1} s", waited.as_secs_f64())?;
                 match claim {
                     Some((other, id)) => {
-                        write!(f, " and says that it waits for {other} itself (step {id:08x})")
+                        write!(f, " and says that it is waiting for {other} (step {id:08x})")
                     }
                     None => Ok(()),
                 }
@@ -149,10 +149,10 @@ impl fmt::Display for Fault {
                 write!(f, "the link to {peer} was lost at {step}: {reason}")
             }
             Self::Malformed { peer, step, want, got } => {
-                write!(f, "{peer} sent {got} bytes for {step} where the protocol has {want}")
+                write!(f, "{peer} sent {got} bytes for {step} where the protocol expects {want}")
             }
             Self::WrongStep { peer, step, got } => {
-                write!(f, "{peer} sent step {got:08x} where {step} ({:08x}) was due", step.id)
+                write!(f, "{peer} sent step {got:08x} where {step} ({:08x}) was expected", step.id)
             }
             Self::Aborted { peer, step } => {
                 write!(f, "{peer} ended the session while this party was at {step}")

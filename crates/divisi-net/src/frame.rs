@@ -1,9 +1,9 @@
-//! Frames: what travels on a link.
+//! Frames: the units that are sent on a link.
 //!
-//! A frame is a header of 20 bytes, little-endian `session | strand | step | depth | length`, and at most
-//! 64 KiB of body. Longer bodies travel as several frames; the highest bit of `length` says that more of the
-//! same body follows. The receiver knows a body's length from the protocol, so no frame has to tell it, and
-//! nothing is ever allocated from a length that a peer named.
+//! A frame is a header of 20 bytes, little-endian `session | strand | step | depth | length`, and at most 64
+//! KiB of body. A longer body is sent as several frames; the highest bit of `length` says that more of the
+//! same body follows. The receiver knows a body's length from the protocol, so that no frame contains it, and
+//! memory is never allocated by a length that a peer sent.
 //!
 //! On emulated links eight bytes with the time of sending precede each header.
 
@@ -15,7 +15,7 @@ use std::fmt;
 pub(crate) const SEGMENT: usize = 64 * 1024;
 /// The length of a header.
 pub(crate) const HEAD: usize = 20;
-/// The bytes that a message with a body of this length hands to its link: every segment has a header.
+/// The bytes that a message with a body of this length hands to its link, with a header for every segment.
 #[must_use]
 pub fn wire_bytes(body: usize) -> u64 {
     (body + HEAD * body.div_ceil(SEGMENT).max(1)) as u64

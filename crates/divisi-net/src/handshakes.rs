@@ -1,10 +1,10 @@
-//! Handshakes under way at a listening port: how many there may be, and whose gives way.
+//! Handshakes in progress at a listening port: their limit, and which of them are dropped.
 //!
-//! Anybody can open a connection and stop in the middle of the handshake. So there are only so many places,
-//! and when all are taken the oldest handshake of the address that has most of them gives way to the
-//! newcomer: a flood displaces itself, and whoever is quick is served. Addresses from which a party has
-//! proved its identity have places of their own beside, so that a party that was lost rejoins whoever floods.
-//! Machines behind one IPv6 network (/64) count as one address; those of this machine share one, too.
+//! Anybody can open a connection and stop in the middle of the handshake. So the number of places is limited,
+//! and when all are taken, a newcomer replaces the oldest handshake of the address that has most: a flood
+//! displaces itself, and a quick peer is served. Addresses from which a party has authenticated have places
+//! of their own, so that a party whose connection was lost can reconnect during a flood. Machines in one IPv6
+//! network (/64) count as one address, and so do all addresses of this machine.
 
 use crate::world::lock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,21 +41,21 @@ impl Origin {
     }
 }
 
-/// Why handshakes ended without an identity that is known here, counted.
+/// The number of handshakes that ended without a known identity, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// They gave way to newer ones.
+    /// Replaced by newer ones.
     pub displaced: u64,
-    /// They were silent, or too slow.
+    /// Silent, or too slow.
     pub slow: u64,
-    /// They showed an identity that is not in the configuration, or this party's own.
+    /// Showed an identity that is not in the configuration, or this party's own.
     pub unknown: u64,
-    /// They were not what this protocol calls a handshake, or were closed.
+    /// Malformed, or closed by the peer.
     pub broken: u64,
 }
 
 impl Refused {
-    /// All of them.
+    /// The sum of all.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.displaced + self.slow + self.unknown + self.broken
@@ -111,7 +111,7 @@ impl Handshakes {
         }
     }
 
-    /// Counts a handshake that failed, unless it was displaced, which is counted already.
+    /// Counts a failed handshake, unless it was displaced, which is counted already.
     pub fn count(&self, place: &Place, why: impl FnOnce(&mut Refused) -> &mut u64) {
         let table = &mut *lock(&self.0);
         if table.held.contains_key(&place.number) {
@@ -119,7 +119,7 @@ impl Handshakes {
         }
     }
 
-    /// What was counted since the last call.
+    /// The counts since the last call.
     pub fn take_refused(&self) -> Refused {
         std::mem::take(&mut lock(&self.0).refused)
     }

@@ -1,5 +1,5 @@
-//! Identities: an Ed25519 key pair each, known to the others by the public key alone. There is no certificate
-//! and no authority, whose thief would be every party.
+//! Identities: Ed25519 key pairs, of which the others know the public key alone. There are no certificates
+//! and no authority, whose compromise would affect every party.
 //!
 //! The *fingerprint* is the SHA-256 of the public key's SPKI (RFC 8410), in 64 hexadecimal digits; it is what
 //! `openssl pkey -pubout -outform DER | sha256sum` prints for the key's file.
@@ -126,7 +126,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// What is wrong with an identity's file.
+/// An error of an identity file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -134,7 +134,7 @@ pub enum IdentityError {
     Read(PathBuf, io::Error),
     /// It cannot be written.
     Write(PathBuf, io::Error),
-    /// Others than its owner may read it; its mode.
+    /// Users other than its owner may read it; its mode.
     Readable(PathBuf, u32),
     /// It holds no Ed25519 key.
     Damaged(PathBuf),

@@ -1,8 +1,8 @@
-//! The receiving end of one directed link: what has arrived and waits to be read, and who waits for what.
+//! The receiving end of one directed link: frames that have arrived, and the threads that wait for them.
 //!
-//! One lock a link. Threads that wait for a message sleep on the condition of their own channel; on links
-//! with a socket one of them is the *reader* (`reading`), and when it leaves it wakes another to take its
-//! place.
+//! There is one lock for each link. Threads that wait for a message sleep on a condition variable of their
+//! own channel; on links with a socket one of them is the *reader* (`reading`), and when it leaves it wakes
+//! another one to take its place.
 
 use crate::body::Body;
 use crate::emulate::Emulation;

@@ -1,8 +1,9 @@
-//! Joining: how the parties' listeners become a mesh, in any order of starting.
+//! Joining: the parties' listeners become a mesh, in any order of starting.
 //!
-//! A party dials those with lower numbers and is dialled by the others. The greeting is answered when the
-//! acceptor joins, and the dialler confirms the answer: connections left half open by an earlier attempt
-//! cannot do that. When a party has all its connections it says so on each, and the mesh stands for it when
+//! A party dials those with lower numbers and is dialled by the others. The acceptor answers a greeting when
+//! it joins, and the dialler confirms the answer: connections left half open by an earlier attempt cannot do
+//! that. A party that has all its connections says so on each, and the mesh is complete when all have said
+//! so; a connection that breaks earlier is made again.
 //! all have said so; a connection that breaks before is made anew.
 
 use crate::config::Config;
@@ -30,12 +31,12 @@ const LISTEN: Duration = Duration::from_millis(10);
 /// What a party says when it has all its connections.
 const READY: u8 = b'r';
 
-/// Why no mesh came about: who is missing, and why.
+/// Why no mesh was made: the missing parties, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinError {
     /// Each party that is missing.
     pub missing: Vec<(PartyId, Trouble)>,
-    /// Who else knocked and was turned away.
+    /// Other peers that connected and were refused.
     pub refused: Vec<String>,
 }
 
@@ -45,7 +46,7 @@ impl JoinError {
         self.missing.first().map(|(p, _)| *p)
     }
 
-    /// Where it happened.
+    /// The step of the join.
     pub fn step(&self) -> Step {
         step!("join")
     }
@@ -89,13 +90,13 @@ impl Drop for Ended<'_> {
 
 impl Mesh {
     /// Joins the other parties of the listener's configuration, with its time limits. May be called again
-    /// when a mesh is of no more use.
+    /// after the mesh has failed.
     pub fn join(listener: &Listener, within: Duration) -> Result<Self, JoinError> {
         let timeout = listener.config().timeout();
         Self::join_with(listener, within, &Options { timeout, ..Options::default() })
     }
 
-    /// As [`Self::join`], with all choices made by the caller.
+    /// As [`Self::join`], with all options given by the caller.
     pub fn join_with(listener: &Listener, within: Duration, options: &Options) -> Result<Self, JoinError> {
         let shared = listener.shared();
         let config = shared.config();

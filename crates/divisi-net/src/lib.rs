@@ -2,12 +2,12 @@
 //!
 //! A [`Mesh`] is one party's set of links to all others; many sessions share it. A [`Channel`] is one strand
 //! of one session: it sends without waiting for the peer to read, and receives messages whose length and step
-//! the protocol knows, within a time limit. What goes wrong is a [`Fault`] that names peer and step. This
-//! crate knows nothing of protocols.
+//! the protocol knows, within a time limit. Every failure is a [`Fault`] that names peer and step. This crate
+//! knows nothing of protocols.
 //!
 //! Trust: links over TLS are authenticated, confidential and ordered (the setting that every protocol of the
-//! project assumes); the peer at the other end may be corrupt, so no length, number or order that it sends is
-//! believed. Links in memory are for tests and for parties that share a process anyway.
+//! project assumes). The peer at the other end may be corrupt, so that no length, number or order that it
+//! sends is trusted. Links in memory are for tests, and for parties that share a process anyway.
 //!
 //! ```
 //! use divisi_net::{memory, step};

@@ -1,8 +1,8 @@
 //! The listener of a party: one listening port for the other parties and for clients.
 //!
-//! Each connection shakes hands in a thread of its own, within time limits; no more than a fixed number may
-//! be at it, and when there are more the oldest give way. Whoever is not in the configuration gets no further
-//! than the handshake.
+//! Each connection does its handshake in a thread of its own, within time limits; their number is limited,
+//! and newer ones replace the oldest. A peer that is not in the configuration gets no further than the
+//! handshake.
 
 use crate::config::{Config, ConfigError};
 use crate::connection::{Connection, Peer};
@@ -240,7 +240,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at the address that the configuration gives party `me`, which must be one of this machine.
+    /// Listens at the address of party `me` in the configuration, which must be one of this machine.
     pub fn open(
         config: Config,
         me: PartyId,
@@ -251,8 +251,8 @@ impl Listener {
         Self::open_on(&address, config, me, identity, world)
     }
 
-    /// Listens at `host:port`, which need not be where others reach this party: they may come through a
-    /// translated address.
+    /// Listens at `host:port`, which may differ from the address at which others reach this party, as behind
+    /// address translation.
     pub fn open_on(
         address: &str,
         config: Config,
@@ -278,7 +278,7 @@ impl Listener {
         Self::open_at(listener, config, me, identity, world)
     }
 
-    /// Uses a port that is open already.
+    /// Uses a port that is already open.
     pub fn open_at(
         listener: TcpListener,
         config: Config,
@@ -328,19 +328,19 @@ impl Listener {
         self.shared.config()
     }
 
-    /// Puts another configuration in force: for connections from now on.
+    /// Puts another configuration in force, for connections from now on.
     pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
         config.check_identity(self.shared.me, &self.shared.identity)?;
         *self.shared.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         Ok(())
     }
 
-    /// Handshakes that came to nothing since the last call: for a log.
+    /// The counts of failed handshakes since the last call, for a log.
     pub fn take_refused(&self) -> Refused {
         self.shared.handshakes.take_refused()
     }
 
-    /// The next client that has connected, waiting for one if need be.
+    /// The next client that has connected; waits for one until the time limit.
     pub fn next_client(&self, timeout: Duration) -> Option<Connection> {
         let until = later(self.shared.world.now(), timeout);
         let mut state = self.shared.state();

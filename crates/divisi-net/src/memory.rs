@@ -16,15 +16,15 @@ pub fn mesh(n: usize) -> Vec<Mesh> {
     mesh_with(n, &Options::default(), Arc::new(Machine))
 }
 
-/// The meshes of `n` (at most 255) parties, in order, with all choices made by the caller.
+/// The meshes of `n` (at most 255) parties, in order, with all options given by the caller.
 pub fn mesh_with(n: usize, options: &Options, world: Arc<dyn World>) -> Vec<Mesh> {
     build(n, options, world, None)
 }
 
-/// The same, for tests of what happens when a message never comes: once nobody is left who could send
-/// anything, for all parties wait in a receive or are gone, the first time limit among them passes at once.
-/// A limit can then be long, so that a busy machine does not reach it, and costs no time. Who acts for a
-/// party in a thread that has no channel of it says so by [`crate::tamper::Tap::busy`].
+/// As [`mesh_with`], for tests in which a message never arrives: as soon as no party can send anything,
+/// because all of them wait in a receive or have ended, the first time limit passes at once. A limit can then
+/// be long, so that a busy machine does not reach it, and costs no time. A thread that acts for a party
+/// without a channel of it says so by [`crate::tamper::Tap::busy`].
 pub fn mesh_that_skips(n: usize, options: &Options, world: Arc<dyn World>) -> Vec<Mesh> {
     let skipping = Skipping::new(n, world);
     build(n, options, skipping.clone(), Some(skipping))

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 /// One party's links to all others.
 ///
-/// Dropping it closes the links in an orderly way when all is well; while its thread panics it resets them,
-/// as the death of the process would.
+/// Dropping it closes the links in an orderly way; during a panic of its thread it resets them, as the end of
+/// the process would.
 pub struct Mesh {
     fabric: Arc<Fabric>,
     ended: bool,
@@ -48,13 +48,13 @@ impl Mesh {
         &self.fabric.world
     }
 
-    /// Opens the channel of a strand of a session. Sessions that were ended stay so.
+    /// Opens the channel of a strand of a session. A session that was ended stays ended.
     pub fn open(&self, session: u32, strand: u32) -> Result<Channel, Fault> {
         let session = self.fabric.open(session, strand)?;
         Ok(Channel::new(self.fabric.clone(), session, strand))
     }
 
-    /// The bytes handed to the link to a peer so far, headers included; 0 for who is no peer.
+    /// The bytes handed to the link to a peer so far, headers included; 0 if there is no such peer.
     pub fn bytes_sent(&self, peer: PartyId) -> u64 {
         self.fabric.link(peer, step!("bytes_sent")).map_or(0, |link| link.sent.load(Ordering::Relaxed))
     }
@@ -65,7 +65,7 @@ impl Mesh {
         Ok(self.fabric.link(peer, step!("link_secret"))?.secret.clone())
     }
 
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub fn timeout(&self) -> Duration {
         self.fabric.timeout()
     }
@@ -85,17 +85,18 @@ impl Mesh {
         self.fabric.set_permits(permits);
     }
 
-    /// The first link that broke, if one did: the mesh is then of no more use.
+    /// The first link that broke, if one did: the mesh cannot be used any more.
     pub fn lost(&self) -> Option<(PartyId, Loss)> {
         self.fabric.lost()
     }
 
-    /// Tells the peers that nothing more comes, waits until what is under way has left, and shuts the links.
+    /// Tells the peers that nothing more follows, waits until all queued bytes are sent, and closes the
+    /// links.
     pub fn close(mut self, within: Duration) {
         self.end(within);
     }
 
-    /// Cuts all links at once, as the death of the process would.
+    /// Cuts all links at once, as the end of the process would.
     pub fn reset(mut self) {
         self.cut();
     }

@@ -1,19 +1,19 @@
-//! What a mesh is to be like.
+//! The options of a mesh.
 
 use crate::Permits;
 use crate::emulate::Emulation;
 use std::time::Duration;
 
-/// What a mesh is to be like.
+/// The options of a mesh.
 #[derive(Clone)]
 pub struct Options {
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
-    /// What the links pretend to be.
+    /// The emulated properties of the links.
     pub emulation: Option<Emulation>,
-    /// How much each link may hold that nobody has read yet, in bytes, in each direction.
+    /// The limit of unread bytes of each link, in each direction.
     pub buffer: usize,
-    /// How many threads may run at once.
+    /// The limit of threads that run at the same time.
     pub permits: Permits,
 }
 

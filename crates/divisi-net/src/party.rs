@@ -1,4 +1,4 @@
-//! Who takes part: party numbers, counted from 1 as in the papers.
+//! Party numbers, counted from 1 as in the papers.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! Permits: how many threads of a process run protocol code at once (`--threads T`).
+//! Permits: the limit of threads of a process that run protocol code at the same time (`--threads T`).
 //!
-//! A strand enters before it works; a receive that has to wait gives the permit back, after a
-//! glance of 20 us at the socket or when another thread wants it, while it waits and takes
-//! one again before it touches what came. Waiting threads are served in the order of their coming.
+//! A strand takes a permit before it works. A receive that has to wait looks at the socket for 20 us, returns
+//! the permit (at once if another thread wants it) while it waits, and takes a permit again before it uses
+//! the message. Waiting threads are served in the order of their arrival.
 
 use crate::world::lock;
 use std::cell::RefCell;
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl Permits {
-    /// At most `threads` (at least one) threads inside at a time.
+    /// At most `threads` (at least one) threads run at the same time.
     pub fn new(threads: usize) -> Self {
         let state = Mutex::new(State { used: 0, drawn: 0, served: 0 });
         Self(Arc::new(Pool { total: threads.max(1), state, turn: Condvar::new() }))
@@ -49,7 +49,7 @@ impl Permits {
         self.0.total
     }
 
-    /// Takes a permit, waiting for one if need be. A thread that holds one already gets no second.
+    /// Takes a permit, and waits for one if need be. A thread that holds one already gets no second one.
     pub fn enter(&self) -> Permit {
         let own = HELD.with_borrow_mut(|held| match held {
             Some(_) => false,
@@ -64,7 +64,8 @@ impl Permits {
         Permit { own, here: PhantomData }
     }
 
-    /// Runs `wait`, which blocks on something other than a link, with this thread's permit free for others.
+    /// Runs `wait`, which blocks on something other than a link, and lends this thread's permit to others
+    /// meanwhile.
     pub fn outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         let _pause = pause();
         wait()
@@ -94,7 +95,7 @@ impl Permits {
     }
 }
 
-/// Held by a thread that may run; given back on drop.
+/// Held by a thread that may run; returned on drop.
 #[must_use]
 pub struct Permit {
     own: bool,

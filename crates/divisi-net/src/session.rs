@@ -1,4 +1,4 @@
-//! What all strands of a session share: whether it lives, and if not, why; and which sessions there are.
+//! The state that all strands of a session share: whether it has ended, and why; and the list of sessions.
 
 use crate::fault::{Fault, Loss};
 use crate::world::lock;

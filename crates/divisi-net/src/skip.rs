@@ -1,15 +1,14 @@
-//! Time that is skipped: in a mesh in memory a time limit passes as soon as nobody is left who could send
-//! anything.
+//! Skipped time: in a mesh in memory a time limit passes as soon as no party can send anything.
 //!
-//! A test of what happens when a message never comes would otherwise choose between a short limit, which a
-//! busy machine exceeds without any fault, and a long one, which it then waits for. So here limits are
-//! long, and once every party waits (for a message, or for a time) the clock is set to the first of the
-//! times that somebody waits for.
+//! A test in which a message never arrives would otherwise have to choose between a short limit, which a busy
+//! machine exceeds without a fault, and a long one, for which it then waits. So here limits are long, and
+//! once every party waits (for a message, or for a time) the clock is advanced to the earliest time that
+//! somebody waits for.
 //!
-//! Whoever may act is *awake*: each open channel whose owner does not wait in a receive, each mesh without
-//! an open channel, and what [`Skipping::busy`] was called for. A sleeper that is called counts as awake
-//! from the call on, not from the moment at which its thread runs again. Real time passes too, so that a
-//! wait for something else ends.
+//! A party counts as *awake* if it may act: each open channel whose owner does not wait in a receive, each
+//! mesh without an open channel, and everything for which [`Skipping::busy`] was called. A sleeper that is
+//! called counts as awake from the call on, not from the moment at which its thread runs again. Real time
+//! passes too, so that a wait for something else ends.
 
 use crate::PartyId;
 use crate::world::{World, later, lock};

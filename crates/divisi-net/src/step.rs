@@ -1,4 +1,4 @@
-//! Steps of protocols: the name that a frame, a fault, a trace and an attack have in common.
+//! Steps of protocols: the names that frames, faults, traces and attacks share.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Tampering: a corrupt party in a test, made of an honest one whose messages are changed on their way out.
+//! Tampering: a corrupt party in a test, which is an honest party whose messages are changed after it sends
+//! them.
 //!
 //! An [`Intercept`] sits between a party's protocol code and its link to one peer. It sees every message of
 //! every session that the party sends to or receives from that peer and may change, drop, duplicate, reorder,
@@ -15,12 +16,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The tampering hand on one party's mesh.
+/// Access to one party's mesh for tampering.
 #[derive(Clone)]
 pub struct Tap(Arc<Fabric>);
 
 impl Tap {
-    /// A hand on this mesh.
+    /// Access to this mesh.
     pub fn new(mesh: &Mesh) -> Self {
         Self(mesh.fabric().clone())
     }
@@ -31,7 +32,7 @@ impl Tap {
         Ok(())
     }
 
-    /// Sends a message past the interceptor, and past the rule that a poisoned session is silent.
+    /// Sends a message past the interceptor, even in a poisoned session, which is otherwise silent.
     pub fn inject(&self, peer: PartyId, frame: &Frame) -> Result<(), Fault> {
         self.0.emit(
             peer,
@@ -45,8 +46,8 @@ impl Tap {
         )
     }
 
-    /// As long as the result lives, somebody acts for this party in a thread without a channel: in a mesh
-    /// whose waits are skipped, no time limit passes before that is over.
+    /// As long as the result exists, a thread without a channel acts for this party: in a mesh whose waits
+    /// are skipped, no time limit passes meanwhile.
     #[must_use]
     pub fn busy(&self) -> Busy {
         let skipping = self.0.skipping().cloned();
@@ -54,7 +55,7 @@ impl Tap {
         Busy(skipping)
     }
 
-    /// Lets so much time pass, in a thread that acts for this party: it has one of its channels, or is
+    /// Lets time pass, in a thread that acts for this party: it must own one of its channels, or be
     /// [`Self::busy`].
     pub fn wait(&self, time: Duration) {
         match self.0.skipping() {
@@ -64,7 +65,7 @@ impl Tap {
     }
 }
 
-/// That somebody acts who has no channel.
+/// A guard that says that a thread without a channel is acting.
 pub struct Busy(Option<Arc<Skipping>>);
 
 impl Drop for Busy {

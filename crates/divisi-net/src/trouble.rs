@@ -1,18 +1,18 @@
-//! Why a connection to a peer does not come about.
+//! Why a connection to a peer could not be made.
 
 use crate::identity::Fingerprint;
 use crate::wire::Broken;
 use std::fmt;
 
-/// Why a peer is not connected, as the clause of a sentence that the peer's name begins.
+/// Why a peer is not connected, as a clause that follows the peer's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// Nothing listens there, or the network does not lead there.
+    /// Nothing listens at the address, or the network does not lead there.
     Unreachable {
         /// The address dialled.
         address: String,
-        /// What the system said.
+        /// The error of the system.
         error: String,
     },
     /// It never dialled this party.
@@ -23,9 +23,9 @@ pub enum Trouble {
     Closed,
     /// Another identity than the pinned one answered.
     WrongIdentity {
-        /// What the configuration pins.
+        /// The fingerprint that the configuration pins.
         pinned: Fingerprint,
-        /// What was shown.
+        /// The fingerprint that the peer showed.
         presented: Fingerprint,
     },
     /// It does not accept this identity.
@@ -38,7 +38,7 @@ pub enum Trouble {
         /// What was wrong.
         what: String,
     },
-    /// No common version.
+    /// The versions have none in common.
     Version {
         /// Lowest and highest of this program.
         ours: (u16, u16),
@@ -61,7 +61,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// Whether trying again soon may help.
+    /// Whether a new attempt may succeed soon.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Absent | Self::Silent | Self::Closed | Self::Busy => true,

@@ -1,12 +1,12 @@
-//! Time, randomness and threads: the only listener of this crate to the system's clock and random source.
+//! Time, randomness and threads: the only access of this crate to the system's clock and random source.
 //!
-//! TLS keeps a random source of its own inside its provider; all else asks a [`World`].
+//! The TLS library has a random source of its own; all other code uses a [`World`].
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What a party gets from its surroundings.
+/// The surroundings of a party: time, randomness and threads.
 pub trait World: Send + Sync + 'static {
     /// The time that only moves forward; for limits and measurements.
     fn now(&self) -> Instant;

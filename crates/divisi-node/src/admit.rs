@@ -1,30 +1,30 @@
-//! Whom a server serves, and what it lets each do. Every server decides by itself; a request that one of them
-//! refuses is refused.
+//! A server's access policy: which clients it serves, and with what. Each server decides by itself; a request
+//! that one server refuses is refused.
 
 use divisi_core::{Refusal, Step, step};
 use divisi_store::{KeyInfo, Purpose};
 
 const ADMIT: Step = step!("admit");
 
-/// A client, by the identity that it proved when it connected.
+/// A client, identified by the identity with which it authenticated its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
-    /// The name that the configuration gives it.
+    /// The client's name in the configuration.
     pub name: String,
-    /// The fingerprint of its identity.
+    /// The fingerprint of the client's identity.
     pub fingerprint: [u8; 32],
 }
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
-    /// To make a key, or bring one.
+    /// To make a new key or import one.
     Make,
-    /// To hear which keys there are for it.
+    /// To list the keys that the client may use.
     List,
     /// To hash a message without a key.
     Hash,
-    /// To hear of this key's existence.
+    /// To learn that this key exists.
     See(&'a KeyInfo),
     /// To encrypt with this key.
     Encrypt(&'a KeyInfo),
@@ -32,7 +32,7 @@ pub enum What<'a> {
     Decrypt(&'a KeyInfo),
     /// To make or compare a tag with this key.
     Mac(&'a KeyInfo),
-    /// To be given this key.
+    /// To export this key to its maker.
     Export(&'a KeyInfo),
     /// To have this key destroyed.
     Destroy(&'a KeyInfo),
@@ -58,12 +58,12 @@ impl What<'_> {
     }
 }
 
-/// The proof that a request was admitted: no key is loaded and no use counted without one.
+/// The proof that a request was admitted: a server loads no key and counts no use without one.
 #[derive(Debug)]
 pub struct Grant(());
 
 impl Grant {
-    /// For implementations of [`Admit`]: given when the request is admitted.
+    /// The proof, for implementations of [`Admit`] to return once they admit the request.
     #[must_use]
     pub fn given() -> Grant {
         Grant(())
@@ -72,17 +72,17 @@ impl Grant {
 
 /// A server's policy.
 pub trait Admit: Send + Sync {
-    /// Whether this client may do this.
+    /// Admit or refuse this client's request.
     ///
     /// # Errors
-    /// A refusal that says why.
+    /// A refusal with the reason.
     fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, Refusal>;
 }
 
-/// The policy of the lists in the keys: every client of the configuration makes keys, lists its own and
-/// hashes; a key serves its maker and the clients that its maker named; its maker alone may destroy it, and
-/// have it back if it was made exportable. Whose a name is the operators say: a client whose identity they
-/// replace keeps its keys.
+/// The policy of the lists stored with the keys. Every client of the configuration may make keys, list its
+/// own and hash. A key serves its maker and the clients that its maker named; only its maker may destroy it,
+/// or export it if it was made exportable. Names belong to whom the operators say: a client whose identity
+/// they replace keeps its keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lists;
 

@@ -1,9 +1,10 @@
-//! What the three servers agree on before they use it: every public input among all three \[A25\], every
-//! secret component between its two holders, a client's \[A24\] and a stored one \[A26\].
+//! What the three servers compare before they use it: every public input among all three \[A25\]; every
+//! secret component between its two holders, whether it comes from a client \[A24\] or from the store
+//! \[A26\].
 //!
-//! Adversary: one malicious server, any clients. A difference, a part that is missing and a refusal by any
-//! server end that request, at all three, and harm no other: as likely as a server's it is the client's
-//! fault. Nothing of the input was used.
+//! Adversary: one malicious server, any clients. A difference, a missing part or a server's refusal ends that
+//! request at all three servers and affects no other request: the client is as likely to be at fault as a
+//! server. Nothing of the input has been used by then.
 
 use crate::error::{Failed, Stop};
 use divisi_core::{Abort, Check, PartyId, Step, step};
@@ -15,9 +16,9 @@ pub(crate) const STATUS: Step = step!("status");
 /// Whose inputs are compared, for the words of a refusal.
 #[derive(Clone, Copy)]
 pub(crate) enum About<'a> {
-    /// What a client sent.
+    /// An input that this client sent.
     Client(&'a str),
-    /// What the servers have stored under this name.
+    /// A key that the servers have stored under this name.
     Key(&'a str),
 }
 
@@ -44,9 +45,10 @@ pub(crate) fn agree(
 pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Result<(), Failed> {
     let (peer, message) = match (verdict, about) {
         (Agreement::Agreed, _) => return Ok(()),
-        (Agreement::Missing(party) | Agreement::NotYet(party), _) => {
-            (party.number(), format!("{party} refused this, or did not get what belongs to it, at {step}"))
-        }
+        (Agreement::Missing(party) | Agreement::NotYet(party), _) => (
+            party.number(),
+            format!("{party} refused this input, or did not receive its part of it, at {step}"),
+        ),
         (Agreement::PublicDiffers, About::Client(who)) => (
             0,
             format!("client {who} told the servers different things at {step}: send the same to all three"),
@@ -54,7 +56,7 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
         (Agreement::SecretDiffers, About::Client(who)) => (
             0,
             format!(
-                "client {who} gave the servers parts that do not fit together at {step}: split the input anew"
+                "client {who} gave the servers shares that do not match at {step}: split the input again"
             ),
         ),
         (Agreement::PublicDiffers | Agreement::SecretDiffers, About::Key(name)) => (

@@ -1,28 +1,28 @@
-//! How a client's request ends before its time, in the words that the command line and its JSON use.
+//! Errors of a client's request, in the words that the command line and its JSON use.
 
 use divisi_core::{Abort, PartyId, Refusal, Step};
 use divisi_net::Fault;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What kind of end it is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ErrorKind {
-    /// The servers' session ended: somebody deviated, stalled or died.
+    /// The session of the servers ended: a party deviated, stalled or failed.
     Abort,
-    /// The servers, or one of them, refused the request.
+    /// At least one server refused the request.
     Refused,
-    /// A server cannot be reached, or is not ready.
+    /// A server cannot be reached or is not ready.
     Unavailable,
-    /// What the servers answered does not fit together: somebody deviated, and is named if one can be. Or,
-    /// with no peer named, that a ciphertext or tag is not authentic, by the word of all three.
+    /// The answers of the servers contradict each other: a server deviated, and the error names it if it can.
+    /// Without a peer: all three servers say that a ciphertext or tag is not authentic.
     Mismatch,
-    /// The caller asked for what cannot be: correct the call.
+    /// The arguments of the call are wrong.
     Usage,
 }
 
 impl ErrorKind {
-    /// Its name in JSON.
+    /// The name of the kind in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,18 +35,18 @@ impl ErrorKind {
     }
 }
 
-/// Why a request did not end well: one sentence, and what a program needs to know.
+/// Why a request failed: one sentence, and the fields that a program needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What kind of end.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// Whether the same request may go well later.
+    /// Whether the same request may succeed later.
     pub retry: bool,
-    /// The party that it is about, if there is one.
+    /// The party at fault, if it is known.
     pub peer: Option<PartyId>,
-    /// Where in the request's way.
+    /// The step of the request at which it failed.
     pub step: String,
-    /// One sentence that says why and what to do.
+    /// One sentence: the cause and what to do.
     pub message: String,
 }
 
@@ -74,11 +74,11 @@ impl Error {
 pub(crate) struct Failed {
     pub kind: ErrorKind,
     pub retry: bool,
-    /// The number of the party that it is about, or 0.
+    /// The number of the party at fault, or 0.
     pub peer: u8,
     pub step: String,
     pub message: String,
-    /// Another server knows the reason.
+    /// Whether this server only repeats what another server said.
     pub hearsay: bool,
 }
 
@@ -88,8 +88,8 @@ impl Failed {
         Failed { kind, retry: false, peer: 0, step: step.name.into(), message, hearsay: false }
     }
 
-    /// What a client makes of it. The text is a server's and goes to a terminal: ASCII that can be seen, with
-    /// an end.
+    /// The error that the client reports. The text comes from a server and goes to a terminal, so that it is
+    /// cut to a bounded length and to printable ASCII.
     pub fn into_error(self) -> Error {
         let clean = |text: &str, longest: usize| -> String {
             let seen = |c: char| c.is_ascii_graphic() || c == ' ';
@@ -106,10 +106,12 @@ impl Failed {
 }
 
 impl Failed {
-    /// A session's end, as party `me` saw it; `compared` says that before it all had seen the same.
+    /// The end of a session as party `me` saw it; `compared` says whether the parties had compared all views
+    /// before.
     ///
-    /// Who falls out of step, or waits for us as we for it, after a third may have told it something else is
-    /// named as by hearsay, and so is whom another says that it waits for.
+    /// A party that sends an unexpected message, or that waits for us while we wait for it, may have been
+    /// misled by a third party: the error names it as by hearsay, and so for a party that another one says it
+    /// waits for.
     pub fn abort(me: PartyId, abort: &Abort, compared: bool) -> Failed {
         let peer = match abort {
             // who waits for another itself is not the one to blame, unless it says that it waits for us
@@ -145,9 +147,9 @@ impl From<Refusal> for Failed {
 
 /// How serving a request ends early, at a server.
 pub(crate) enum Stop {
-    /// With the session.
+    /// The failure ends the session too.
     Abort(Abort),
-    /// By itself: the next request is served.
+    /// Only the request ends; the server goes on with the next one.
     Refused(Failed),
 }
 

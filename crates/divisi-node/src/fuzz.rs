@@ -1,4 +1,4 @@
-//! Random inputs for what clients and servers say to each other.
+//! Fuzz targets for the decoders of messages between clients and servers.
 
 use crate::error::Failed;
 use crate::request::{Asked, Item, KeyEntry, NewKey, Reply, Tag, ToClient, ToServer, UsedKey, Way};

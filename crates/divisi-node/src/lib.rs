@@ -1,21 +1,23 @@
-//! Client and server of the three: requests, agreement on inputs, stored keys, release of answers.
+//! Client and servers of the three-party service: requests, agreement on inputs, stored keys, release of
+//! answers.
 //!
-//! **Trust.** Three servers, at most one of them corrupt, and any number of corrupt clients. A client who is
-//! served learns its answer and nothing else; no server learns a key, a plaintext or an intermediate value. A
-//! corrupt server can end sessions and refuse requests; it cannot make an answer wrong, choose an IV, use a
-//! key for a client whom its maker did not name, or make the others forget a key. Stored keys are used with
-//! security against malicious servers only. **What it does not protect**: the lengths and times of requests,
-//! the names of clients and keys, and that a request was refused or aborted are seen by all servers.
+//! **Trust.** There are three servers, of which at most one is corrupt, and any number of corrupt clients. A
+//! client that is served learns its answer and nothing else; no server learns a key, a plaintext or an
+//! intermediate value. A corrupt server can end sessions and refuse requests; it cannot make an answer wrong,
+//! choose an IV, use a key for a client that its maker did not name, or make the other servers forget a key.
+//! The servers use stored keys only with security against malicious servers. **What it does not protect**:
+//! all servers see the lengths and times of requests, the names of clients and keys, and whether a request
+//! was refused or aborted.
 //!
-//! The way of a file: [`Client::encrypt`] splits it chunk by chunk ([`divisi_rep3::deal`]) and sends each
-//! server its part (`request`, `wire`); each server's `line` takes it, its `session` compares it with the
-//! others (`agree`), computes on it ([`divisi_symphony::gcm`]) and answers what is verified; the client
-//! compares the three answers and writes.
+//! How a file is encrypted: [`Client::encrypt`] splits it chunk by chunk ([`divisi_rep3::deal`]) and sends
+//! each server its part (`request`, `wire`). Each server receives it (`server::connection`), compares it with
+//! the others (`agree`), computes on it ([`divisi_symphony::gcm`]) and answers what is verified. The client
+//! compares the three answers and writes the result.
 //!
-//! A file is `IV (12 bytes) | ciphertext | tag (16 bytes)`, which any AES-GCM library opens, given the key.
+//! A file is `IV (12 bytes) | ciphertext | tag (16 bytes)`, which any AES-GCM library opens with the key.
 //!
-//! What the servers compute is in [`divisi_symphony`]: the same without clients and servers, among three
-//! parties that bring their own values.
+//! The servers' computation is in [`divisi_symphony`]: the same without clients and servers, among three
+//! parties that bring their own inputs.
 //!
 //! ```
 //! use divisi_net::{Config, Machine, PartyId};

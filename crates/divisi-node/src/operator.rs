@@ -1,8 +1,9 @@
-//! How an operator asks the server beside which he works for what no client can have: to give a key to other
-//! clients, or to destroy it. It is done when the operators of all three have asked the same.
+//! The orders of operators, which no client can give: to give a key to other clients, or to destroy it. An
+//! operator asks its own server; the servers carry out the order when the operators of all three have asked
+//! for the same.
 //!
-//! **Trust.** Whoever is the server's user on its machine, or root, is its operator: a socket in the
-//! directory of its keys takes his word. One operator alone, or two of them, change nothing.
+//! **Trust.** Whoever is the server's user on its machine, or root, is its operator: the server accepts
+//! orders on a socket in its data directory. One or two operators alone change nothing.
 
 use crate::error::{Error, ErrorKind};
 pub use crate::server::{Deed, Order, OrderState};
@@ -32,9 +33,9 @@ const WITHIN: Duration = Duration::from_secs(30);
 /// What an operator's command says.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Asking {
-    /// Which party's operator it takes itself for.
+    /// The number of the party whose operator gives the order.
     pub party: u8,
-    /// Of the identity that it was given.
+    /// The fingerprint of the identity that the operator gave.
     pub fingerprint: [u8; 32],
     pub order: Order,
 }
@@ -42,21 +43,23 @@ pub(crate) struct Asking {
 /// What the server says.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Answer {
-    /// Nothing was asked: what the operator has to correct.
+    /// The server refused the order: what the operator has to correct.
     Refused(String),
     State(OrderState),
 }
 
-/// Ask the server of party `me` with its data in `data`, and hear how the order stands a moment later.
+/// Give an order to the server of party `me` with the directory `data`; returns the state of the order a
+/// moment later.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] if no server runs there, or it refuses: another party's, an unknown key or client.
+/// [`ErrorKind::Usage`] if no server runs there, or if it refuses: it is another party's, or does not know
+/// the key or the client.
 pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Result<OrderState, Error> {
     let usage = |message: String| Error::new(ErrorKind::Usage, OPERATOR, message);
     let gone = |e: io::Error| {
         let place = data.display();
         usage(format!(
-            "no server that runs has its data in {place} ({e}): start it, or give its directory with --data"
+            "no running server has its data in {place} ({e}): start the server, or give its directory with --data"
         ))
     };
     let fingerprint = *identity.fingerprint().bytes();
@@ -76,9 +79,7 @@ pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Resu
     match decode(&receive().map_err(gone)?) {
         Some(Answer::State(state)) => Ok(state),
         Some(Answer::Refused(why)) => Err(usage(why)),
-        None => Err(usage(
-            "the server ended, or is of another version than this command: look into its log".into(),
-        )),
+        None => Err(usage("the server ended, or has another version than this command: see its log".into())),
     }
 }
 

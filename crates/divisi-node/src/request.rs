@@ -1,22 +1,22 @@
-//! What clients and servers say to each other.
+//! The messages between clients and servers.
 //!
-//! A client speaks with each of the three over a connection of its own. Every message of the client but the
-//! first gets one answer, in order, numbered by its request and its place ([`Reply`]) (and any number of
-//! [`ToClient::Waiting`] before it). A client need not wait for an answer before it sends the next message:
-//! it may be [`AHEAD`] messages ahead. A server that has more unanswered messages than that reads no more of
-//! them until it has answered some.
+//! A client has one connection to each of the three servers. Each of its messages but the first gets one
+//! answer, in order, numbered by the request and by its place in it ([`Reply`]); any number of
+//! [`ToClient::Waiting`] may come before it. A client may send messages before earlier ones are answered, at
+//! most [`AHEAD`] of them. A server with more unanswered messages than that reads no further one until it has
+//! answered some.
 //!
-//! 1. Each server sends a challenge; the client sends all three challenges to each. Their hash names the
-//!    connection: the same name at all servers, and fresh, because each server contributed and looks for its
-//!    own.
-//! 2. A request has a number, counting up from 1 in its connection, and is the same for all three servers.
-//!    What a client asks for on one connection is done in order.
-//! 3. What a request needs beyond its head comes in `Data`, each server its own part: both components of a
+//! 1. Each server sends a challenge; the client sends all three challenges to each server. Their hash is the
+//!    id of the connection: the same at all servers, and fresh, because each server contributed a challenge
+//!    and looks for its own.
+//! 2. A request has a number, which counts up from 1 within a connection and is the same at all three
+//!    servers. The servers do the requests of one connection in order.
+//! 3. The body of a request follows in `Data` messages, to each server its own part: both components of a
 //!    chunk, one after the other, or a chunk of ciphertext. Every chunk but the last is full
-//!    ([`crate::CHUNK`]). A ciphertext is sent twice, to be verified before any of it is decrypted, unless it
-//!    is [short](Item::is_short).
-//! 4. A request that fails is answered by one `Failed`, in place of its next answer; what its client had sent
-//!    ahead for it is passed over.
+//!    ([`crate::CHUNK`]). A client sends a ciphertext twice, so that the servers verify all of it before they
+//!    decrypt any, unless it is [short](Item::is_short).
+//! 4. One `Failed` answers a request that fails, in place of its next answer; the server skips the messages
+//!    that the client had already sent for it.
 
 mod asked;
 mod key;
@@ -36,17 +36,17 @@ use serde::{Deserialize, Serialize};
 
 /// How many messages a client may have sent that are not answered.
 pub(crate) const AHEAD: usize = 6;
-/// The most bytes of associated data.
+/// The maximum length of associated data, in bytes.
 pub const AAD: usize = 65_536;
 /// How many keys one answer lists.
 pub(crate) const PAGE: usize = 32;
-/// The longest output of a hash or MAC, in bytes.
+/// The maximum output of a hash or MAC, in bytes.
 pub const OUTPUT: usize = 4096;
-/// The longest message that servers hash or authenticate, in bytes.
+/// The maximum length of a message to be hashed or authenticated, in bytes.
 pub const MESSAGE: u64 = 1 << 30;
 /// How much of it goes at once.
 pub(crate) const PIECE: usize = 4096;
-/// The bytes of an initialisation vector.
+/// The length of an IV, in bytes.
 pub const IV: usize = 12;
 
 /// One thing that a client wants done: what is public about it, identical at all three servers.
@@ -85,7 +85,8 @@ pub(crate) enum Item {
         asked: Asked,
         length: u64,
     },
-    /// The message follows, then `Finish`. With a tag to compare, the answer is whether it is right.
+    /// The message follows, then `Finish`. If it has a tag to compare, the answer is whether the tag is
+    /// right.
     Mac {
         key: KeyName,
         asked: Asked,
@@ -97,8 +98,8 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// Whether it is a text that goes through with others in one computation, as one step: a ciphertext of it
-    /// is sent once.
+    /// Whether it is a text that the servers compute in one step, together with others: its client sends a
+    /// ciphertext of it once.
     pub fn is_short(&self) -> bool {
         match self {
             Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
@@ -108,7 +109,7 @@ impl Item {
         }
     }
 
-    /// The key that it uses.
+    /// The key that the request uses.
     pub fn key(&self) -> Option<&KeyName> {
         match self {
             Item::Encrypt { key, .. } | Item::Decrypt { key, .. } | Item::Mac { key, .. } => Some(key),
@@ -117,8 +118,8 @@ impl Item {
         }
     }
 
-    /// Whether it says no more than a request can: names, texts and lists of lengths that are admitted.
-    /// Checked when it arrives, so that what waits is bounded.
+    /// Whether its names, texts and lists have admissible lengths. The server checks this when the request
+    /// arrives, so that the queue is bounded.
     pub fn is_well_formed(&self) -> bool {
         let asked = |asked: &Asked| {
             asked.algorithm.len() <= 32 && asked.customization.0.len() + asked.function.0.len() <= AAD
@@ -135,7 +136,7 @@ impl Item {
         }
     }
 
-    /// What a log says of it.
+    /// A short description for the log.
     pub fn summary(&self) -> String {
         match self {
             Item::KeyNew(new) => format!("key new {} {}", new.name, new.kind),
@@ -166,7 +167,7 @@ pub(crate) enum ToServer {
 }
 
 impl ToServer {
-    /// The length of what may be long in it.
+    /// The length in bytes of its part of variable length.
     pub fn body(&self) -> usize {
         match self {
             ToServer::Data { body, .. } => body.0.len(),
@@ -174,7 +175,7 @@ impl ToServer {
         }
     }
 
-    /// The number of its request; none for a beginning.
+    /// The number of its request; `None` for the first message of a connection.
     pub fn number(&self) -> Option<u64> {
         match self {
             ToServer::Begin { .. } => None,
@@ -188,15 +189,15 @@ impl ToServer {
 /// What a server says, with what it belongs to: a client takes no answer for another's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reply {
-    /// The number of the request; 0 for what belongs to none.
+    /// The number of the request; 0 for a message outside of a request.
     pub number: u64,
-    /// How many answers to it went before.
+    /// How many answers to the request came before this one.
     pub nth: u64,
     pub what: ToClient,
 }
 
 impl Reply {
-    /// What belongs to no request.
+    /// A message outside of a request.
     pub fn apart(what: ToClient) -> Reply {
         Reply { number: 0, nth: 0, what }
     }
@@ -212,10 +213,10 @@ pub(crate) enum ToClient {
         challenge: [u8; 32],
     },
     Ready,
-    /// The request is not forgotten.
+    /// The request still waits; the server has not forgotten it.
     Waiting,
     Failed(Failed),
-    /// Go on with the data.
+    /// The server accepts the request: the client may send its data.
     Accepted,
     Done,
     Key(KeyEntry),
@@ -223,30 +224,31 @@ pub(crate) enum ToClient {
         keys: Vec<KeyEntry>,
         more: bool,
     },
-    /// What the text is encrypted with: the IV, and which key the servers found under the name.
+    /// The IV of the text, and the key that the servers found under the name.
     Sealing {
         iv: [u8; IV],
         key: UsedKey,
     },
-    /// A chunk of ciphertext, from the first server.
+    /// A chunk of ciphertext, from party 1.
     Ciphertext(Blob),
-    /// Its digest, from the others.
+    /// The digest of that chunk, from parties 2 and 3.
     Digest([u8; 32]),
     Tag([u8; 16]),
-    /// The tag is right: send the ciphertext again.
+    /// The tag is right: the client may send the ciphertext again.
     Valid,
-    /// A component of an answer, and the digest of the next one.
+    /// A component of an answer, and the digest of the next component.
     Answer {
         component: Blob,
         digest: [u8; 32],
     },
-    /// A message may come. For a tag to be made: with the nonce that the servers drew, and which key they
-    /// found under the name.
+    /// The client may send the message. For a tag to be made: the nonce that the servers drew, and the key
+    /// that they found under the name.
     Tagging {
         nonce: [u8; IV],
         key: Option<UsedKey>,
     },
-    /// A text in a mode beside GCM may come: its IV, and which key the servers found under the name.
+    /// The client may send the text, in a mode other than GCM: its IV, and the key that the servers found
+    /// under the name.
     Begun {
         iv: [u8; 16],
         key: UsedKey,
@@ -254,7 +256,7 @@ pub(crate) enum ToClient {
 }
 
 impl ToClient {
-    /// The length of what may be long in it.
+    /// The length in bytes of its part of variable length.
     pub fn body(&self) -> usize {
         match self {
             ToClient::Ciphertext(body) | ToClient::Answer { component: body, .. } => body.0.len(),

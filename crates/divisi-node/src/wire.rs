@@ -1,9 +1,9 @@
-//! How messages between client and server look on the wire.
+//! The encoding of messages between client and server.
 //!
-//! Every message is `"DV" | version u16 | message (postcard)`, numbers little-endian, inside one message of
-//! the TLS connection. A longer one than [`LONGEST`] is never read, lists inside are bounded by the message's
-//! length, and what does not decode, to its last byte, is refused. Golden bytes of every message are in the
-//! tests of [`crate::request`].
+//! Every message is `"DV" | version u16 | message (postcard)`, numbers little-endian, in one message of the
+//! TLS connection. A message longer than [`LONGEST`] is never read, the length of the message bounds the
+//! lists in it, and a message that does not decode to its last byte is refused. Golden bytes of every message
+//! are in the tests of [`crate::request`].
 
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -148,9 +148,9 @@ impl Setup {
     /// if they are [`crate::Checked`], and to nothing if they are [`crate::SemiHonest`].
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; everything secret is erased then. [`Abort::Misuse`] for
-    /// other words than payloads, for a word with bits beyond its width or a number that is not reduced, for
-    /// a payload that is too long, for rows of another session, and for those that were used.
+    /// The abort that ends the session, which erases everything secret. [`Abort::Misuse`] unless there is one
+    /// word for each payload, for a word with bits beyond its width or a number that is not reduced, for a
+    /// payload that is too long, for rows of another session, and for rows that were used.
     pub fn correlate<S: Trust, P: Payload>(
         &mut self,
         session: &mut Session,
@@ -165,13 +165,13 @@ impl Setup {
             return Err(session.misuse(PAYLOAD, "no payload, or a payload that is too long"));
         };
         if values.len() != pads.len() * payload.words() {
-            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
         // a bit beyond a word would go out unmasked, in the place of the next one's
         let excess = values.chunks(payload.words()).flat_map(|row| row.iter().enumerate());
         let excess = excess.fold(0, |all, (word, value)| all | payload.excess(*value, word));
         if !taint::verdict(PAYLOAD, excess == 0) {
-            return Err(session.misuse(PAYLOAD, "a word of a payload that is none"));
+            return Err(session.misuse(PAYLOAD, "a word that no payload can have"));
         }
         let mut round = Round::taken(session, pads, chooser)?;
         session.observe(S::CHECK); // [K14] [G14]
@@ -188,7 +188,7 @@ impl Setup {
             return Err(session.misuse(PAYLOAD, "rows of another session"));
         }
         if pads.is_empty() {
-            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
         if session.cause().is_some() || matches!(self.source, Source::Erased) {
             return Err(session.misuse(PAYLOAD, "an abort has erased the set-up"));
@@ -297,7 +297,7 @@ impl<'p, S: Trust> Round<'p, S> {
         }
         let served = pads.serve(chooser);
         if served && !again {
-            return Err(session.misuse(PAYLOAD, "rows that have served"));
+            return Err(session.misuse(PAYLOAD, "rows that were used already"));
         }
         Ok(Round { len, bits: pads.bits(), chooses, own, others, trust: std::marker::PhantomData })
     }

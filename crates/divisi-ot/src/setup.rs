@@ -92,8 +92,8 @@ impl Setup {
     /// five with [`Base::Half`].
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range, and for a
-    /// second one of a session.
+    /// The abort that ends the session; [`Abort::Misuse`] for parameters out of range, and for a second one
+    /// of a session.
     pub fn new(session: &mut Session, config: SetupConfig) -> Result<Setup, Abort> {
         let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
         Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
@@ -109,7 +109,7 @@ impl Setup {
     /// As [`Setup::new`].
     pub fn over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
         if !is_field(f, cfg!(any(test, feature = "testing", feature = "fault"))) {
-            return Err(session.misuse(SETUP, "a field of 40, 42, 48 or 72 bits"));
+            return Err(session.misuse(SETUP, "a field that has not 40, 42, 48 or 72 bits"));
         }
         let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
         let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
@@ -130,10 +130,10 @@ impl Setup {
         deltas: Deltas,
     ) -> Result<Setup, Abort> {
         if !config.is_sound(cfg!(any(test, feature = "testing", feature = "fault"))) {
-            return Err(session.misuse(SETUP, "k is between 1 and 8, rho 40 or 64"));
+            return Err(session.misuse(SETUP, "k must be from 1 to 8, and rho 40 or 64"));
         }
         if session.parties() < 2 {
-            return Err(session.misuse(SETUP, "two parties at least"));
+            return Err(session.misuse(SETUP, "fewer than two parties"));
         }
         Setup::once(session)?;
         taint::leak(SETUP, (deltas.delta.get() >> 1) as u8);
@@ -180,7 +180,7 @@ impl Setup {
         self.config
     }
 
-    /// Who we are.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.me
@@ -196,7 +196,7 @@ impl Setup {
     /// was received.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes.
+    /// The abort that ends the session.
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
         self.coins.toss(session, step)
     }

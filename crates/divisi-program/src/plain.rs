@@ -100,7 +100,7 @@ fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
 /// its kind ([`fits`]).
 ///
 /// # Errors
-/// An input that does not fit, by its name; a division by what is not above 0.
+/// An input that does not fit, by its name; a division by a number that is not above 0.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
     walk(program, inputs, &mut |_, _| Ok(()))
 }
@@ -113,7 +113,7 @@ pub(crate) fn walk(
 ) -> Result<Vec<Entries>, String> {
     if inputs.len() != program.inputs.len() {
         return Err(format!(
-            "{} inputs are given, and the program takes {}",
+            "{} inputs are given, but the program takes {}",
             inputs.len(),
             program.inputs.len()
         ));
@@ -150,7 +150,11 @@ pub fn fits(name: &str, kind: ValueKind, shape: &Shape, entries: &Entries) -> Re
         (ValueKind::Bits(width), Entries::Bits(bits)) => bits.iter().all(|bits| bits.len() == width),
         _ => false,
     };
-    if right { Ok(()) } else { Err(format!("the input {name} takes {kind}, and something else is given")) }
+    if right {
+        Ok(())
+    } else {
+        Err(format!("the input {name} takes {kind}, and values of another kind are given"))
+    }
 }
 
 fn step(program: &Script, statement: &Statement, values: &[Entries]) -> Result<Vec<Entries>, String> {
@@ -236,7 +240,7 @@ fn step(program: &Script, statement: &Statement, values: &[Entries]) -> Result<V
         Action::Shift(by) => shifted(arg(0), *by),
         Action::Div => {
             if wide(1).num().iter().any(|y| *y <= 0) {
-                return Err("a division by what is not above 0".into());
+                return Err("a division by a number that is not above 0".into());
             }
             numbers(&|x, y| x.div_euclid(y))
         }

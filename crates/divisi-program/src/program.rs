@@ -228,9 +228,7 @@ impl Script {
     /// If it has more.
     pub fn check_size(&self) -> Result<(), ProgramError> {
         if self.size > LARGEST_PROGRAM {
-            return Err(format!(
-                "the values are more than {LARGEST_PROGRAM} in all: cut the program in parts"
-            ));
+            return Err(format!("the program has more than {LARGEST_PROGRAM} values in all: split it"));
         }
         Ok(())
     }
@@ -287,7 +285,7 @@ impl Script {
     /// A name that is taken, nobody to learn it, no such party.
     pub fn output(&mut self, name: &str, value: &Value, receivers: &[u8]) -> Result<(), ProgramError> {
         if receivers.is_empty() {
-            return Err(format!("the output {name} goes to nobody: give the numbers of parties, as 1,3"));
+            return Err(format!("the output {name} has no receiver: give the numbers of parties, as 1,3"));
         }
         if receivers.contains(&0) {
             return Err("there is no party 0: parties are counted from 1".into());
@@ -347,16 +345,20 @@ impl Script {
         }
         Err(match (x.kind, y.kind) {
             (ValueKind::Bits(x), ValueKind::Bits(y)) => {
-                format!("{x} bits and {y} bits do not fit: both need the same")
+                format!("words of {x} and of {y} bits do not fit: both must have the same width")
             }
-            _ => "numbers and bits do not fit: `num` makes a number of bits, `bits` bits of a number".into(),
+            _ => "a number and bits do not fit: `num` converts bits to a number, `bits` a number to bits"
+                .into(),
         })
     }
 
     pub(crate) fn joined(x: &Value, y: &Value) -> Result<Shape, ProgramError> {
         let joined = x.shape.join(&y.shape);
         joined.ok_or_else(|| {
-            format!("the shapes {} and {} do not fit: a side of 1 serves all", x.shape, y.shape)
+            format!(
+                "the shapes {} and {} do not fit: sides must be equal, or one of them 1",
+                x.shape, y.shape
+            )
         })
     }
 }

@@ -12,7 +12,7 @@ fn number(value: &Value, what: &str) -> Result<(), ProgramError> {
     match value.kind() {
         ValueKind::Num => Ok(()),
         ValueKind::Bits(_) => {
-            Err(format!("{what} takes numbers, and this is {}: `num` makes one", value.describe()))
+            Err(format!("{what} takes numbers, and this is {}: convert it with `num`", value.describe()))
         }
     }
 }
@@ -21,7 +21,7 @@ fn bits(value: &Value, what: &str) -> Result<usize, ProgramError> {
     match value.kind() {
         ValueKind::Bits(width) => Ok(width),
         ValueKind::Num => {
-            Err(format!("{what} takes bits, and this is {}: `bits` makes some", value.describe()))
+            Err(format!("{what} takes bits, and this is {}: convert it with `bits`", value.describe()))
         }
     }
 }
@@ -120,7 +120,7 @@ impl Script {
             ));
         }
         if Shape::new(&[rows, columns, inner]).is_none() {
-            return Err("a product of matrices this large: cut it in parts".into());
+            return Err("a product of matrices of this size is too large: split it".into());
         }
         let shape = Shape::new(&[rows, columns]).unwrap_or_else(Shape::one);
         self.size = self.size.saturating_add(3 * rows * columns * inner);
@@ -146,9 +146,9 @@ impl Script {
     pub fn gather(&mut self, x: &Value, places: &[usize]) -> Result<Value, ProgramError> {
         let entries = x.shape().entries();
         if let Some(place) = places.iter().find(|place| **place >= entries) {
-            return Err(format!("there is no place {place}: the places are 0 to {}", entries - 1));
+            return Err(format!("there is no place {place}: places are from 0 to {}", entries - 1));
         }
-        let shape = Shape::new(&[places.len()]).ok_or("gather takes a place at least, and not too many")?;
+        let shape = Shape::new(&[places.len()]).ok_or("gather takes at least one place, and not too many")?;
         Ok(self.push(Action::Gather(places.to_vec()), &[x], x.kind(), shape))
     }
 
@@ -194,14 +194,14 @@ impl Script {
         let inner = Script::joined(&x, &y)?;
         let fits = c.shape().join(&inner);
         let shape = fits.ok_or_else(|| {
-            format!("the shapes {} and {inner} do not fit: a side of 1 serves all", c.shape())
+            format!("the shapes {} and {inner} do not fit: sides must be equal, or one of them 1", c.shape())
         })?;
         Ok(self.push(Action::Select, &[c, &x, &y], x.kind(), shape))
     }
 
     fn logic(&mut self, op: Action, what: &str, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
         if let (Arg::Integer(_), Arg::Integer(_)) = (x, y) {
-            return Err(format!("{what} of two integers: how many bits they have is not said"));
+            return Err(format!("{what} of two integers: their width is unknown"));
         }
         let [x, y] = self.both(x, y)?;
         bits(&x, what)?;
@@ -261,7 +261,7 @@ impl Script {
     pub fn num(&mut self, x: &Value) -> Result<Value, ProgramError> {
         let width = bits(x, "num")?;
         if width > NUMBER_BITS {
-            return Err(format!("{width} bits are no number: it has at most {NUMBER_BITS}"));
+            return Err(format!("{width} bits are too many for a number, which has at most {NUMBER_BITS}"));
         }
         Ok(self.push(Action::Num, &[x], ValueKind::Num, x.shape().clone()))
     }
@@ -292,7 +292,7 @@ impl Script {
         if let Arg::Integer(by) = y
             && !(1..crate::program::BOUND).contains(&by)
         {
-            return Err(format!("a division by {by}: the divisor is from 1 to 2^30 - 1"));
+            return Err(format!("a division by {by}: the divisor must be from 1 to 2^30 - 1"));
         }
         let [x, y] = self.both(&x.into(), &y)?;
         number(&x, "div")?;
@@ -310,13 +310,15 @@ impl Script {
         number(table, "the table of lookup")?;
         let entries = table.shape().last();
         if !(2..=256).contains(&entries) {
-            return Err(format!("a table of {entries} entries: it has 2 to 256, along its last side"));
+            return Err(format!(
+                "a table of {entries} entries: a table must have 2 to 256, along its last side"
+            ));
         }
         if let ValueKind::Bits(width) = index.kind() {
             let places = entries.next_power_of_two().ilog2() as usize;
             if width > places {
                 return Err(format!(
-                    "an index of {width} bits is wider than its table, whose {entries} entries have places of {places} bits"
+                    "an index of {width} bits is too wide: the table's {entries} entries need {places} bits"
                 ));
             }
         }
@@ -330,7 +332,7 @@ impl Script {
         }
         let places = (index.shape().entries() * (entries.next_power_of_two() - 1)).max(1);
         if places > crate::shape::MOST {
-            return Err("lookups this many at once: cut them in parts".into());
+            return Err("too many lookups at once: split them".into());
         }
         self.size = self.size.saturating_add(places);
         Ok(self.push(Action::Lookup, &[table, index], ValueKind::Num, index.shape().clone()))
@@ -371,7 +373,10 @@ impl Script {
             }
             let joined = shape.join(value.shape());
             shape = joined.ok_or_else(|| {
-                format!("the shapes {shape} and {} do not fit: a side of 1 serves all", value.shape())
+                format!(
+                    "the shapes {shape} and {} do not fit: sides must be equal, or one of them 1",
+                    value.shape()
+                )
             })?;
             values.push(value.id);
         }

@@ -37,7 +37,7 @@ pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> 
         let at = |what: ProgramError| format!("line {number}: {what}");
         last = number;
         if line.len() > LINE {
-            return Err(at(format!("{} bytes in one line: it has at most {LINE}", line.len())));
+            return Err(at(format!("a line of {} bytes: lines have at most {LINE}", line.len())));
         }
         let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
         if words.is_empty() {
@@ -56,7 +56,7 @@ pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> 
         return Err("line 1: a program begins with the line `divisi program 1`".into());
     }
     if reader.program.outputs().is_empty() {
-        return Err(format!("line {last}: nothing is told: end with `output NAME PARTIES`"));
+        return Err(format!("line {last}: the program has no output: end with `output NAME PARTIES`"));
     }
     Ok(reader.program)
 }
@@ -141,7 +141,7 @@ impl Reader<'_> {
 
     fn define(&mut self, word: &str, value: Value) -> Result<(), ProgramError> {
         if self.names.insert(name(word)?.to_owned(), value).is_some() {
-            return Err(format!("the name {word} is given already"));
+            return Err(format!("the name {word} is used already"));
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Reader<'_> {
         };
         let owner = party(owner)?;
         if self.names.contains_key(name(word)?) {
-            return Err(format!("the name {word} is given already"));
+            return Err(format!("the name {word} is used already"));
         }
         let value = self.program.input(word, owner, kind, shape)?;
         self.define(word, value)
@@ -175,7 +175,9 @@ impl Reader<'_> {
     fn output(&mut self, words: &[&str]) -> Result<(), ProgramError> {
         let (word, parties) = match words {
             [word, parties] => (word, parties),
-            [word] => return Err(format!("the output {} goes to nobody: give parties, as 1,3", short(word))),
+            [word] => {
+                return Err(format!("the output {} has no receiver: give parties, as 1,3", short(word)));
+            }
             _ => return Err("an output is `output NAME PARTIES`, the parties as 1,3".into()),
         };
         let value = self.named(word)?;
@@ -186,7 +188,7 @@ impl Reader<'_> {
     fn named(&self, word: &str) -> Result<Value, ProgramError> {
         let value = self.names.get(word).cloned();
         value.ok_or_else(|| match name(word) {
-            Ok(_) => format!("{} is used before it is given", short(word)),
+            Ok(_) => format!("{} is used before it is defined", short(word)),
             Err(error) => error,
         })
     }
@@ -196,7 +198,7 @@ impl Reader<'_> {
             return Ok(Arg::Integer(number));
         }
         if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            return Err(format!("{} is no integer that a number can be", short(word)));
+            return Err(format!("{} is not an integer in the range of numbers", short(word)));
         }
         self.named(word).map(Arg::Value)
     }
@@ -246,7 +248,7 @@ impl Reader<'_> {
             "select" => {
                 let [c, x, y] = self.args(op, words)?;
                 let Arg::Value(c) = c else {
-                    return Err("select chooses by a bit, and an integer is given".into());
+                    return Err("select chooses by a bit, not by an integer".into());
                 };
                 one(self.program.select(&c, x, y))
             }
@@ -311,7 +313,7 @@ impl Reader<'_> {
             return Err("const takes a shape and its numbers, as `const 1x3 1 2 3`".into());
         };
         let number = |word: &&str| {
-            integer(word).ok_or_else(|| format!("{} is no integer that a number can be", short(word)))
+            integer(word).ok_or_else(|| format!("{} is not an integer in the range of numbers", short(word)))
         };
         let numbers = numbers.iter().map(number).collect::<Result<Vec<i64>, ProgramError>>()?;
         self.program.constant(shape.parse()?, &numbers)

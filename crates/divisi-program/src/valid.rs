@@ -48,7 +48,7 @@ fn right(program: &Script, statement: &Statement, values: &[Entries]) -> Result<
         }
         _ => true,
     };
-    if fits { Ok(()) } else { Err("a value is too large, or negative, for what is done with it".into()) }
+    if fits { Ok(()) } else { Err("a value is too large or negative for its operation".into()) }
 }
 
 /// The magnitudes that are tried, in bits, the largest first.

@@ -1,4 +1,4 @@
-//! Which engine takes a value, and when it may leave ([`crate::origin`]).
+//! Which values an engine accepts as inputs, and which it lets out ([`crate::origin`]).
 
 use crate::origin::{Origin, Place};
 use crate::trio::Trio;
@@ -41,7 +41,7 @@ impl Trio {
         if place.strand() == self.place.strand() {
             "values with and without active security in one computation"
         } else {
-            "values of another strand: they are settled there"
+            "values of another strand that were not settled there"
         }
     }
 

@@ -1,10 +1,9 @@
 //! The products over GF(2) that a Boolean program leaves behind for the verification.
 //!
-//! A *dot* is a sum of products of bits that took one Reshare, in up to 512 lanes a tile: both factors of
-//! each of its terms, and the sum. Dots with as many terms and lanes as each other stand in *groups* of
-//! [`GROUP`], which [`crate::verify`] folds at once; a group that is not full is one padded with zero dots
-//! \[A11\]. Dots of few lanes share the lanes of a tile, which are verified lane by lane whatever they belong
-//! to.
+//! A *dot* is a sum of products of bits that took one Reshare, in up to 512 lanes a tile: the record of it
+//! holds both factors of each term, and the sum. Dots with equal numbers of terms and lanes form *groups* of
+//! [`GROUP`], which [`crate::verify`] folds at once; zero dots fill a group that is not full \[A11\]. Dots of
+//! few lanes share the lanes of a tile, which are verified lane by lane whichever dot they belong to.
 
 use crate::bit::used;
 use crate::pool::Pool;
@@ -31,9 +30,9 @@ pub(crate) struct Chunk {
     terms: usize,
     /// How many groups there is room for.
     groups: usize,
-    /// How many dots stand in it.
+    /// The number of dots in it.
     used: usize,
-    /// Where the next one goes, if there is room: the group, the number in it, and the first lane.
+    /// The place of the next dot, if there is room: the group, the number in it, and the first lane.
     next: (usize, usize, usize),
 }
 
@@ -169,9 +168,9 @@ pub(crate) fn folded_terms(chunks: &[Chunk]) -> usize {
 #[derive(Default)]
 pub(crate) struct Ands {
     chunks: Vec<Chunk>,
-    /// The chunk that the latest dot went to.
+    /// The chunk that holds the latest dot.
     latest: usize,
-    /// How many products they are the sums of, each counted once for all lanes.
+    /// The number of products in all sums; a product counts once for all lanes.
     products: u64,
 }
 

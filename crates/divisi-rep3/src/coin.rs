@@ -1,4 +1,4 @@
-//! A coin, and what is drawn from it.
+//! Coins, and values expanded from them.
 
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 pub(crate) mod toy;
@@ -16,8 +16,8 @@ fn drawn<F>(x: F) -> F {
     x
 }
 
-/// A public random value of 128 bits that nobody could choose, and nobody knew before what it follows was
-/// fixed.
+/// A public random value of 128 bits that no party could choose or know before the values that it must follow
+/// were fixed.
 #[derive(Clone, Copy)]
 pub struct Coin(pub(crate) [u8; 16]);
 
@@ -39,7 +39,7 @@ impl Coin {
         drawn(F::from_uniform(self.0))
     }
 
-    /// As many uniform elements as are asked for: AES-128 in counter mode under the coin.
+    /// A stream of uniform elements: AES-128 in counter mode under the coin.
     pub(crate) fn expand(&self) -> Prg {
         Prg::new(&self.0)
     }

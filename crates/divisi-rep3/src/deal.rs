@@ -1,4 +1,4 @@
-//! What an owner of data does: split it for the three, and put their answers together.
+//! The dealer's side: a data owner splits its data for the three parties, and reconstructs their answers.
 //!
 //! Adversary: one malicious server. The parts of any one server are independent of the data: components 1 and
 //! 2 are fresh randomness of the dealer, component 3 completes them. Each answered component comes from one
@@ -19,7 +19,7 @@ pub struct Part {
     pub second: Vec<u8>,
 }
 
-/// A part with nothing in it: of an input that has nothing secret.
+/// The empty part, of an input without secret data.
 pub static NOTHING: Part = Part { first: Vec::new(), second: Vec::new() };
 
 impl Drop for Part {
@@ -29,8 +29,8 @@ impl Drop for Part {
     }
 }
 
-/// Split bytes for the three servers, in their order, with randomness that `entropy` draws from the operating
-/// system.
+/// Split bytes into the parts of the three parties, in their order. `entropy` fills a buffer with randomness
+/// of the operating system.
 pub fn split(data: &[u8], entropy: impl Fn(&mut [u8])) -> [Part; 3] {
     let mut x1 = Zeroizing::new(vec![0; data.len()]);
     let mut x2 = Zeroizing::new(vec![0; data.len()]);
@@ -42,7 +42,7 @@ pub fn split(data: &[u8], entropy: impl Fn(&mut [u8])) -> [Part; 3] {
     [part(&x1, &x2), part(&x2, &x3), part(&x3, &x1)]
 }
 
-/// Two servers do not agree on a component that both hold.
+/// Two parties answered differently about a component that both hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disagree {
     /// Who sent the component.
@@ -51,10 +51,10 @@ pub struct Disagree {
     pub witness: PartyId,
 }
 
-/// Put the servers' answers together, in the servers' order.
+/// Reconstruct the bytes from the parties' answers, in the parties' order.
 ///
 /// # Errors
-/// The two servers that do not agree.
+/// The two parties that differ.
 pub fn combine(context: &[u8], answers: &[Answer; 3]) -> Result<Zeroizing<Vec<u8>>, Disagree> {
     let mut sum = Zeroizing::new(vec![0; answers[0].component.len()]);
     for holder in PartyId::all(3) {

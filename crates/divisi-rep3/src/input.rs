@@ -1,12 +1,13 @@
-//! Inputs that did not come from this protocol: a client's parts, a stored key \[A24, A25, A26\].
+//! Inputs from outside of the protocol: parts from a client, stored keys \[A24, A25, A26\].
 //!
 //! Adversary: one malicious server, or any number of malicious clients. Before an input is used, both holders
-//! of each secret component compare it by a digest under a key that only they hold, so that the third learns
-//! nothing from it; and all three compare a digest of everything public about it. A second round tells
-//! everybody the outcome, so that honest servers go on or refuse together: a difference is no abort, for it
-//! is the client's fault as likely as a server's. It ends that request and nothing else. What one honest
-//! server refuses, no other accepts; but a corrupt server can turn "agreed" into a refusal at one of them
-//! only. The outcome enters the view, so that this ends in an abort at the next barrier, before any output.
+//! of each secret component compare it by a digest under a key that only they hold, so that the third party
+//! learns nothing; and all three compare a digest of everything public about it. In a second round all
+//! parties exchange the outcome, so that honest servers go on or refuse together: a difference is no abort,
+//! because the client is as likely to be at fault as a server. It ends that request and nothing else. What
+//! one honest server refuses, the other refuses too; but a corrupt server can turn "agreed" into a refusal at
+//! one of them only. The outcome enters the view, so that this ends in an abort at the next barrier, before
+//! any output.
 
 use crate::deal::Part;
 use crate::share::Byte;
@@ -18,29 +19,29 @@ const VERDICT: Step = step!("verdict");
 const LIST: Step = step!("list");
 const KEPT: Step = step!("part");
 
-/// How an input was found.
+/// The outcome of the comparison of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// All three have the same public input, and the holders of each component the same component.
     Agreed,
-    /// The public inputs differ: the one who sent them told different servers different things \[A25\].
+    /// The public inputs differ: their sender gave different servers different ones \[A25\].
     PublicDiffers,
-    /// The components differ: parts that are no sharing of anything \[A24, A26\].
+    /// The components differ: the parts are not a sharing of one value \[A24, A26\].
     SecretDiffers,
     /// A server has no such input, or refuses it.
     Missing(PartyId),
-    /// It has not come to a server yet, and may come.
+    /// A server has not received it yet, and may still.
     NotYet(PartyId),
 }
 
-/// One input to be compared with the other two.
+/// One input, to be compared with the other two parties.
 pub struct ComparedInput<'a> {
-    /// [`Check::A24`] for a client's parts, [`Check::A26`] for stored ones, [`Check::A25`] for what has no
-    /// secret part.
+    /// [`Check::A24`] for a client's parts, [`Check::A26`] for stored ones, [`Check::A25`] for an input
+    /// without secret part.
     pub check: Check,
-    /// A digest of all that is public about it.
+    /// A digest of all public data of the input.
     pub public: [u8; 32],
-    /// Our secret part, empty if there is none; or why we have none.
+    /// This party's secret part, empty if there is none; or why the party lacks it.
     pub part: Result<&'a Part, Lack>,
 }
 
@@ -48,9 +49,9 @@ pub struct ComparedInput<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lack {
-    /// It has no such input, or refuses it.
+    /// The server has no such input, or refuses it.
     Missing,
-    /// It has not come yet, and may come.
+    /// The server has not received it yet, and may still.
     NotYet,
 }
 
@@ -63,10 +64,10 @@ const HAVE: u8 = 1;
 const NOT_YET: u8 = 2;
 
 impl Trio {
-    /// Compare an input with the other two: as [`Trio::agree_list`], for one, which is there or not.
+    /// Compare one input with the other two parties, as [`Trio::agree_list`].
     ///
     /// # Errors
-    /// Whatever a broken peer causes. A difference is no error but an [`Agreement`].
+    /// The abort that ends the session. A difference is not an error but an [`Agreement`].
     pub fn agree_input(
         &mut self,
         check: Check,
@@ -78,13 +79,13 @@ impl Trio {
         Ok(verdicts.first().copied().unwrap_or(Agreement::PublicDiffers))
     }
 
-    /// Compare the inputs of a list with the other two, who were told of the same list, of which `list` is a
-    /// digest: a verdict for each, the same at all three. Two rounds.
+    /// Compare a list of inputs with the other two parties; `list` is a digest of what is on the list.
+    /// Returns a verdict for each input, the same at all three parties. Two rounds.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] with A25 if the lists differ: whoever made them told different things, or
-    /// another party lies about its own. Whatever a broken peer causes. A difference of inputs is no error
-    /// but an [`Agreement`].
+    /// [`Abort::CheckFailed`] with A25 if the lists differ: whoever made them gave the parties different
+    /// ones, or another party lies about its own. Otherwise the abort that ends the session. A difference of
+    /// inputs is not an error but an [`Agreement`].
     pub fn agree_list(
         &mut self,
         list: &[u8; 32],
@@ -207,9 +208,9 @@ impl Trio {
         *blake3::keyed_hash(&key, component).as_bytes()
     }
 
-    /// Our part of a fresh random string that nobody knows, to be kept: a new key. Each component is drawn
-    /// from BLAKE3 under the 256-bit key that its two holders share, so that a long key is as strong as it is
-    /// long. Local.
+    /// This party's part of a fresh random string that nobody knows, to be stored: a new key. The two holders
+    /// of a component draw it from BLAKE3 under their common 256-bit key, so that keys of up to 256 bits have
+    /// their full strength. Local.
     pub fn random_part(&mut self, bytes: usize) -> Part {
         let number = self.session.count("rep3 kept"); // never again in this strand, whoever draws
         let draw = |peer: PartyId| {
@@ -223,7 +224,7 @@ impl Trio {
         Part { first: draw(self.prev), second: draw(self.next) }
     }
 
-    /// A part whose holders agreed, as a value: a byte a lane.
+    /// A part on which its holders agreed, as a value: one byte in each lane.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the components differ in length.
@@ -234,10 +235,10 @@ impl Trio {
         Ok(byte?.of(origin))
     }
 
-    /// Our part of a value, to be stored: only what is verified is worth storing.
+    /// This party's part of a verified value, to be stored.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a byte of a chain that was not finished, or one that was not settled here.
+    /// [`Abort::Misuse`] for a byte of an unfinished chain, or one that was not settled in this strand.
     pub fn part(&self, x: &divisi_core::Verified<Byte>) -> Result<Part, Abort> {
         self.demand_settled(KEPT, [x.get().origin])?;
         let (mut first, mut second) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Three parties in one process, for tests: plain in, plain out, and what it cost.
+//! Three parties in one process, for tests: inputs and outputs in the clear, and the counted costs.
 
 pub use crate::local::{deal_all, run, run_over};
 
@@ -8,17 +8,17 @@ use crate::{Protocol, Rep3, Security, Trio};
 use divisi_core::testing::{Lab, Opened, Outputs};
 use divisi_core::{Abort, Convert, Counts, Lanes, PartyId, settle};
 
-/// An engine among three threads over memory links.
+/// An engine among three threads over links in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Rep3Lab {
     /// How S-boxes are computed.
     pub protocol: Protocol,
-    /// Against whom.
+    /// The adversary against which it is secure.
     pub security: Security,
 }
 
 impl Rep3Lab {
-    /// As [`Lab::run`], with what the first party's meter counted.
+    /// As [`Lab::run`], with the counts of the first party's meter.
     ///
     /// # Errors
     /// The first party's abort.
@@ -39,7 +39,7 @@ impl Rep3Lab {
         Ok(first)
     }
 
-    /// What one party does.
+    /// The computation of one party.
     ///
     /// # Errors
     /// The abort of the session.

@@ -8,9 +8,9 @@
 //! divisi-net), 117 for programs in constant rounds. **It does not protect** against two corrupt parties
 //! together, nor promise that an output arrives.
 //!
-//! The way of a value: a dealer [`deal::split`]s it; the holders compare it ([`Trio::agree_input`]); it
+//! The life of a value: a dealer [`deal::split`]s it; the holders compare it ([`Trio::agree_input`]); it
 //! enters an engine ([`Trio::input`]); a cipher computes on it over the traits of divisi-core;
-//! [`Rep3::close`] gives it back as `Pending`, with all products it rests on; [`divisi_core::settle`]
+//! [`Rep3::close`] returns it as `Pending`, with all products that it depends on; [`divisi_core::settle`]
 //! verifies them; [`Trio::open`] or [`Trio::answer`] opens it.
 //!
 //! | module | of MAESTRO |
@@ -27,9 +27,9 @@
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
 //! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
 //!
-//! Beside the engine stands [`blackbox`], the arithmetic black box of Symphony over GF(2^k) under its own
-//! names, on the same pieces, and on it [`ohverture`]: one-hot vectors of any length to 2^16, and lookups in
-//! any public table of up to 2^24 entries.
+//! The module [`blackbox`] is the arithmetic black box of Symphony over GF(2^k), under its own names;
+//! [`ohverture`] stands on it: one-hot vectors of any length up to 2^16, and lookups in any public table of
+//! up to 2^24 entries.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,7 +1,7 @@
-//! Three parties as threads of this process ([`divisi_core::local`]), and inputs that a dealer splits
-//! for them.
+//! Three parties as threads of this process ([`divisi_core::local`]), and inputs that a dealer splits for
+//! them.
 //!
-//! Trust: this process knows everything.
+//! Trust: this process knows all secrets.
 
 use crate::Trio;
 use crate::deal::{self, Part};
@@ -11,7 +11,7 @@ use divisi_net::{Machine, Mesh, World};
 /// Run `f` at each of three parties; the results in the parties' order.
 ///
 /// # Errors
-/// The abort that says most.
+/// The most informative abort among the parties'.
 ///
 /// # Panics
 /// If a party panics.
@@ -19,7 +19,7 @@ pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R
     local::first(run_over(local::links(3), &PublicParameters::new("rep3 local"), f))
 }
 
-/// Run `f` at each of three parties, over these links: how each of them ended.
+/// Run `f` at each of three parties, over these links; how each party ended.
 ///
 /// # Panics
 /// If a party panics.
@@ -31,7 +31,7 @@ pub fn run_over<R: Send>(
     local::run_over(meshes, |_| parameters.clone(), |session| f(Trio::new(session)?))
 }
 
-/// A part of each input for each party, in the parties' order.
+/// The parts of each input, for each party in the parties' order.
 #[must_use]
 pub fn deal_all(inputs: &[Vec<u8>]) -> [Vec<Part>; 3] {
     let mut parts = [Vec::new(), Vec::new(), Vec::new()];

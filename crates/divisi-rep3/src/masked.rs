@@ -1,13 +1,13 @@
 //! Openings to one party, and openings under a mask.
 //!
-//! Adversary: one malicious party. [`Trio::open_to`] is an opening like any other for the one who learns it:
-//! its missing component comes from one holder and is compared with the other's digest \[A1\]; the two others
-//! learn nothing, not even whether it agreed, until the receiver aborts.
+//! Adversary: one malicious party. For its receiver [`Trio::open_to`] is an opening like any other: its
+//! missing component comes from one holder and is compared with the other's digest \[A1\]. The two other
+//! parties learn nothing, not even whether these agreed, unless the receiver aborts.
 //!
-//! [`Rep3::open_masked`] opens before anything is verified, and may: what is opened is `x + r` for an `r`
-//! that nobody knows and that is used here only, because the mask is consumed. The result is *not* compared
-//! at once: it enters the view, and is the same at all parties only after the next barrier \[A2\]. Nothing
-//! that is not masked may depend on it before.
+//! [`Rep3::open_masked`] may open before anything is verified: it opens `x + r` for an `r` that nobody knows
+//! and that is used here only, because the mask is consumed. The result is *not* compared at once: it enters
+//! the view, and is known to be the same at all parties only after the next barrier \[A2\]. Until then no
+//! unmasked message may depend on it.
 
 use crate::open::component_digest;
 use crate::sbox::shape_of;
@@ -22,17 +22,17 @@ const TO: Step = step!("open_to.component");
 const DIGEST: Step = step!("open_to.digest");
 const MASKED: Step = step!("open_masked");
 
-/// A fresh random byte in every lane, that nobody knows: consumed by the one opening that it masks.
+/// A fresh random byte in every lane that no party knows; the one opening that it masks consumes it.
 pub struct ByteMask(Byte);
 
 impl Trio {
-    /// Open a value to one party: a byte a lane there, nothing at the others. One round.
+    /// Open a value to one party: one byte a lane there, nothing at the others. One round.
     ///
     /// # Errors
     /// At the receiver, [`Abort::CheckFailed`] with A1 if the holders of its missing component disagree.
     pub fn open_to(&mut self, to: PartyId, x: &Verified<Byte>) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
         if to.index() >= 3 {
-            return Err(self.session.misuse(TO, "an opening to a party that is not there"));
+            return Err(self.session.misuse(TO, "an opening to a party that does not exist"));
         }
         self.demand_compared(TO)?;
         self.demand_settled(TO, [x.get().origin])?;
@@ -64,7 +64,7 @@ impl Trio {
 }
 
 impl Rep3 {
-    /// A mask for a value of that many lanes.
+    /// A mask for a value of `lanes` lanes.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -72,8 +72,8 @@ impl Rep3 {
         self.random_bytes(lanes).map(ByteMask)
     }
 
-    /// Open `c = x + r`: not compared before the next barrier. Gives back c, and r as a secret to continue
-    /// with. One round.
+    /// Open `c = x + r`, which is not compared before the next barrier. Returns c, and r as a secret with
+    /// which the caller continues. One round.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the mask has another number of lanes than the value.

@@ -4,7 +4,8 @@
 //! sends it, the next sends a digest of it, and they must agree \[A1\]. An opening thus yields the right
 //! value or an abort. What is opened enters the view \[A2\].
 //!
-//! Only a [`Verified`] value can be opened: what depends on unverified products stays inside \[M0.7, A13\].
+//! Only a [`Verified`] value can be opened: a value that depends on unverified products cannot leave \[M0.7,
+//! A13\].
 
 use crate::blackbox::OUTPUT;
 use crate::share::{Byte, Rep};
@@ -18,13 +19,13 @@ use zeroize::{Zeroize, Zeroizing};
 const BYTES: Step = step!("open.bytes");
 const DIGEST: Step = step!("open.digest");
 
-/// What a client gets of an opening from one server: the first component itself, and a digest of the second,
-/// so that the client has each component from one holder and its check from the other.
+/// One party's message in an opening to a client: its first component, and a digest of its second, so that
+/// the client has each component from one holder and its digest from the other.
 #[derive(Clone)]
 pub struct Answer {
-    /// Our first component.
+    /// The party's first component.
     pub component: Vec<u8>,
-    /// The digest of our second.
+    /// The digest of the party's second component.
     pub digest: [u8; 32],
 }
 
@@ -34,7 +35,7 @@ impl Drop for Answer {
     }
 }
 
-/// The digest of a component, bound to what is answered.
+/// The digest of a component, bound to the context of the answer.
 #[must_use]
 pub fn component_digest(context: &[u8], component: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 component v1");
@@ -43,7 +44,7 @@ pub fn component_digest(context: &[u8], component: &[u8]) -> [u8; 32] {
 }
 
 impl Trio {
-    /// Open bytes to all three: for each value a vector with a byte a lane. One round.
+    /// Open bytes to all three parties: for each value a vector with one byte a lane. One round.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
@@ -68,18 +69,18 @@ impl Trio {
         Ok(values)
     }
 
-    /// Open values to a client: what we send it, value after value.
+    /// Open values to a client: this party's message, value after value.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if something was opened that no barrier has compared.
+    /// [`Abort::Misuse`] if an opening has not been compared by a barrier.
     pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Result<Answer, Abort> {
         self.demand_settled(BYTES, x.get().iter().map(|byte| byte.origin))?;
         let components = components(x.get())?;
         self.answer_components(context, components)
     }
 
-    /// Open a text of `bytes` bytes to a client: what we send it. The text's byte `j` is lane `j / n` of
-    /// value `j mod n`, of `n` values.
+    /// Open a text of `bytes` bytes to a client: this party's message. Byte `j` of the text is lane `j / n`
+    /// of value `j mod n`, of `n` values.
     ///
     /// # Errors
     /// As [`Trio::answer`].
@@ -119,7 +120,7 @@ impl Trio {
         let [first, second] = [&x.a, &x.b].map(|side| Zeroizing::new(wire::write_elements(side)));
         let missing = self.missing_component(step, &first, &second, (x.len() * F::BITS) as u64)?;
         let Some(missing) = wire::read_elements::<F>(&missing, x.len()).map(Zeroizing::new) else {
-            return Err(self.session.misuse(step, "a component that is no field element"));
+            return Err(self.session.misuse(step, "a component that is not a field element"));
         };
         let mut value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
         taint::public(step, &mut value);

@@ -1,17 +1,17 @@
-//! Where a value was made, and what its debt was entered with: nothing of another engine goes in, and nothing
-//! unpaid comes out.
+//! The origin of a value: the engine that made it, and the computation whose debt it belongs to. An engine
+//! takes no value of another engine, and no value leaves before its debt is settled.
 //!
-//! A value is a share and no more; the products that it rests on stand in the ledger of the engine that made
-//! it. Used in another engine it would leave its debt behind. So each value carries the strand and the
-//! security of its engine, and how many computations were closed there when it was made: its debt is that of
-//! the next one, or of one before.
+//! A value is a share and no more; the products that it depends on stand in the ledger of the engine that
+//! made it. In another engine it would leave its debt behind. So each value carries the strand and the
+//! security of its engine, and how many computations had been closed there when it was made: its debt belongs
+//! to the next one, or to an earlier one.
 //!
-//! - *Into an engine* goes what was made there, and what was given to its strand before it began
-//!   ([`crate::Trio::input`]); and of another strand of the session, with the same security, what was settled
-//!   there: it owes nothing any more.
-//! - *Out of it*, opened, answered or stored, goes what was settled.
+//! - *Into an engine* go values made there, and inputs of its strand from before the engine began
+//!   ([`crate::Trio::input`]); and values of another strand of the session, with the same security, that were
+//!   settled there and owe nothing any more.
+//! - *Out of an engine*, opened, answered or stored, go settled values.
 //!
-//! Whatever else is a misuse, which ends the session.
+//! Everything else is a misuse, which ends the session.
 
 use crate::security::Security;
 use std::sync::atomic::{AtomicU64, Ordering};

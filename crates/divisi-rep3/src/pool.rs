@@ -1,5 +1,5 @@
-//! Memory for what a layer leaves behind, kept from layer to layer: fresh memory would cost a page fault for
-//! every 4 KiB of it, which is more than most of the work on it.
+//! Reuse of memory from layer to layer: fresh memory would cost a page fault for every 4 KiB, which is more
+//! than most of the work on it.
 
 use divisi_field::Plane;
 use std::sync::{Arc, Mutex, PoisonError};

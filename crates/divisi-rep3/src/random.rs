@@ -54,7 +54,7 @@ impl Trio {
     /// A coin is about to be tossed: everything that was opened before must be what a barrier has fixed.
     fn demand_fixed(&mut self, after: &Fixed) -> Result<(), Abort> {
         if *after != self.fixed() || self.uncompared {
-            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
+            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has compared"));
         }
         Ok(())
     }

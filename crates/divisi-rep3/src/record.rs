@@ -1,5 +1,5 @@
-//! What a layer leaves behind for the verification: the planes of everything it made, and what must hold
-//! among them.
+//! The records of a layer for the verification: the planes of everything that the layer made, and the
+//! relations that must hold among them.
 //!
 //! A *record* is one S-box, or one one-hot vector, of up to 512 lanes; where there are few lanes, several
 //! side by side. A *relation* says, with public weights, how three sums of its planes are the factors and the
@@ -189,7 +189,7 @@ impl<const K: usize> Layer for Of<K> {
 
 /// The relations of a batch, with what is random in them.
 pub(crate) struct Relations {
-    /// For each kind the first layer of it, and its relations.
+    /// For each kind its first layer, and its relations.
     kinds: Vec<(usize, Vec<Option<Weighed>>)>,
     drawn: usize,
 }

@@ -1,4 +1,4 @@
-//! Lanes of tiles moved run by run, a word at a time. Which lanes go where is public.
+//! Moving lanes of tiles run by run, a word at a time. Which lanes move where is public.
 
 use crate::tile::Tile;
 use divisi_field::plane::LANES;

@@ -1,19 +1,19 @@
-//! Against whom an engine computes.
+//! The adversary against which an engine is secure.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Against whom a computation is secure.
+/// The adversary against which a computation is secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Security {
-    /// One malicious party of three: the others abort or are right.
+    /// One malicious party of three: the other two get the right output or abort.
     Malicious,
-    /// One curious party of three, who follows the protocol: nothing is verified.
+    /// One semi-honest party of three, which follows the protocol: nothing is verified.
     SemiHonest,
 }
 
 impl Security {
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl FromStr for Security {
         match name {
             "malicious" => Ok(Security::Malicious),
             "semi-honest" => Ok(Security::SemiHonest),
-            _ => Err(format!("unknown security {name:?}: there are malicious, semi-honest")),
+            _ => Err(format!("unknown security {name:?}: choose malicious or semi-honest")),
         }
     }
 }

@@ -38,9 +38,9 @@ pub struct Byte {
 /// How a byte is shared.
 #[derive(Clone)]
 pub(crate) enum Form {
-    /// Replicated.
+    /// Replicated among the three parties.
     Replicated,
-    /// Additively, in the middle of a chain of layers: our share is in the first components.
+    /// Additively shared, within a chain of layers: this party's share is in the first components.
     Additive(Link),
 }
 
@@ -79,7 +79,7 @@ impl Byte {
         matches!(self.form, Form::Replicated)
     }
 
-    /// The first lanes of the value; `None` if it has fewer, or belongs to a chain that is not finished.
+    /// The first `lanes` lanes of the value; `None` if it has fewer, or belongs to an unfinished chain.
     #[must_use]
     pub fn prefix(&self, lanes: usize) -> Option<Byte> {
         let tiles = self.tiles.get(..lanes.div_ceil(LANES));
@@ -91,14 +91,15 @@ impl Byte {
         Some(out)
     }
 
-    /// This value's lanes, and those of another after them; `None` if one belongs to a chain that is not
-    /// finished, or they are of different engines.
+    /// The lanes of this value, followed by those of another; `None` if one of them belongs to an unfinished
+    /// chain, or if they are of different engines.
     #[must_use]
     pub fn with(&self, other: &Byte) -> Option<Byte> {
         Byte::join(&[self, other])
     }
 
-    /// The lanes of all parts, one part after the other; `None` as [`Byte::with`], and if there are no parts.
+    /// The lanes of all parts, one part after the other; `None` as for [`Byte::with`], and if there are no
+    /// parts.
     #[must_use]
     pub fn join(parts: &[&Byte]) -> Option<Byte> {
         let origin = parts.first()?.origin;

@@ -26,7 +26,7 @@ pub(crate) struct Streams {
     /// That of F_coin.
     pub(crate) coin: Pair,
     input: Pair,
-    /// Where the streams are drawn to; kept from step to step.
+    /// A buffer for stream output, kept from step to step.
     scratch: [Vec<u64>; 2],
 }
 

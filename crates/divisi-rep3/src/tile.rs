@@ -1,4 +1,4 @@
-//! The memory of a batch: bit planes of 512 lanes, of both our components.
+//! The memory of a batch: bit planes of 512 lanes, of both components of this party.
 
 use divisi_field::Plane;
 

@@ -1,4 +1,4 @@
-//! Three parties in a session: who is next to whom, what each pair shares, what has been opened.
+//! Three parties in a session: their neighbours, their pairwise streams, and their views.
 //!
 //! Party i's *next* is i+1 and its *previous* i-1, cyclically. Component i is held by party i and by its
 //! previous, so that whatever is derived from their pairwise key is a component that both know and the third
@@ -51,7 +51,7 @@ pub struct Trio {
 }
 
 impl Trio {
-    /// Compute in this strand.
+    /// A strand of the session, to compute on replicated sharings.
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless the session has three parties.
@@ -87,8 +87,8 @@ impl Trio {
         })
     }
 
-    /// From now on verify so often; all three parties at the same place, and agreed on in the session's
-    /// parameters.
+    /// Set the number of passes of verifications from now on. All three parties call this at the same place,
+    /// with a value that they agreed on in the session's parameters.
     pub fn set_passes(&mut self, passes: Passes) {
         self.passes = passes;
     }
@@ -101,31 +101,31 @@ impl Trio {
         number
     }
 
-    /// Who we are.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.session.me()
     }
 
-    /// The session underneath: phases, meter, strands.
+    /// The session: phases, meter, strands.
     pub fn session(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    /// Whether a barrier compared everything that was opened, or said to all, so far: then both others saw
-    /// what we saw, and who sends another step than is due does so of its own. Otherwise a third may have
-    /// told it something else.
+    /// Whether a barrier has compared everything that was opened or broadcast so far: then both other parties
+    /// saw what this one saw, and a party that sends an unexpected step deviates. Otherwise a third party may
+    /// have misled it.
     #[must_use]
     pub fn is_compared(&self) -> bool {
         !self.uncompared
     }
 
-    /// The session again, for another engine. What was opened and not compared, or closed and not settled,
-    /// would be forgotten, so the session ends if anything was.
+    /// The session, for another engine. Openings that are not compared, and values that are closed and not
+    /// settled, would be forgotten, so the session ends if there are any.
     #[must_use]
     pub fn into_session(self) -> Session {
         if self.uncompared {
-            let _ = self.session.misuse(TRIO, "openings that no barrier compared");
+            let _ = self.session.misuse(TRIO, "openings that no barrier has compared");
         }
         if !self.unpaid.is_empty() {
             let _ = self.session.misuse(TRIO, "values that were closed and not settled");

@@ -1,4 +1,4 @@
-//! What was opened, and the proof that all parties saw the same.
+//! The views: what was opened, and the proof that all parties saw the same.
 //!
 //! Adversary: one malicious party, who may send different things to different parties. Whatever a party
 //! learns as a public value enters its view digest \[A2\]; at a barrier all three digests are compared,
@@ -8,18 +8,18 @@
 use crate::trio::Trio;
 use divisi_core::{Abort, Check, Step, step};
 
-/// The proof that all views of a strand agreed, at its latest barrier. A coin of that strand demands it.
+/// The proof that all views of a strand were equal at its latest barrier. A coin of that strand demands it.
 ///
-/// It names what computes in the strand, as nothing else of this process is named: what computes there next
-/// counts its barriers anew.
+/// It contains an id, unique in this process, of the engine that computes in the strand; the next engine
+/// there counts its barriers from the start.
 #[derive(PartialEq, Eq)]
 pub struct Fixed(u64, u64);
 
 const BARRIER: Step = step!("barrier");
 
 impl Trio {
-    /// Take a public value into the view that nobody compared yet: something opened, or said to all. No
-    /// output leaves before the next barrier.
+    /// Add a public value to the view that is not compared yet: something opened or broadcast. No output
+    /// leaves before the next barrier.
     pub fn absorb(&mut self, what: &str, value: &[u8]) {
         self.uncompared = true;
         self.note(what, value);
@@ -36,8 +36,8 @@ impl Trio {
         }
     }
 
-    /// Compare views with both others: after it, everything that was opened is the same at all, and every
-    /// message that led here was received. One round.
+    /// Compare views with both other parties. Afterwards everything that was opened is known to be the same
+    /// at all of them, and every message up to here was received. One round.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A2 if a view differs.
@@ -61,7 +61,7 @@ impl Trio {
     /// An output is about to leave: everything that was opened before must have been compared.
     pub(crate) fn demand_compared(&self, step: Step) -> Result<(), Abort> {
         if self.uncompared {
-            return Err(self.session.misuse(step, "an output before a barrier compared what was opened"));
+            return Err(self.session.misuse(step, "an output before a barrier has compared the openings"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Whether secrets are zero: one verified bit comes out, and nothing else \[S7\].
+//! Zero tests: whether secrets are zero, with one verified bit as output and nothing else \[S7\].
 //!
 //! Adversary: one malicious party. For each group of blocks `x_1 .. x_k` fresh random blocks `r_1 .. r_k`
 //! that nobody knows are drawn, the inner product `w = sum x_i r_i` is made and verified, and then `w` alone
@@ -13,14 +13,14 @@ use divisi_core::{Abort, Blocks, Check, Convert, Lanes, Step, settle, step};
 const ZERO: Step = step!("zero");
 
 impl Rep3 {
-    /// For each group whether all its lanes are zero; a group has one lane at least. Settles all that is owed
-    /// so far.
+    /// For each group of blocks, whether all its lanes are zero; a group has at least one lane. Settles all
+    /// products owed so far.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for an empty group.
+    /// The abort that ends the session; [`Abort::Misuse`] for an empty group.
     pub fn are_zero(&mut self, groups: &[Block]) -> Result<Vec<bool>, Abort> {
         if groups.iter().any(|group| group.lanes() == 0) {
-            return Err(self.trio().session().misuse(ZERO, "a group of nothing is no secret"));
+            return Err(self.trio().session().misuse(ZERO, "an empty group"));
         }
         let random: Vec<Block> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
         let pairs: Vec<_> = groups.iter().zip(&random).collect();

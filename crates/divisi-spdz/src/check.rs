@@ -1,4 +1,4 @@
-//! The MAC check: whether all that was opened is what was shared.
+//! The MAC check of everything that was opened.
 
 use crate::part::Mac;
 use crate::party::Party;
@@ -10,7 +10,7 @@ const COIN: Step = step!("check.2.coin");
 const COMMIT: Step = step!("check.3.commit");
 const OPEN: Step = step!("check.4.open");
 
-/// The phase in which checks are counted.
+/// The phase in which the meter counts checks.
 pub const VERIFICATION_PHASE: &str = "verification";
 
 /// Values that are combined at once.
@@ -18,21 +18,21 @@ const CHUNK: usize = 512;
 
 impl<F: Mac> Party<F> {
     /// MACCheck (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013, Fig. 10; called at the end of every
-    /// protocol of KOR+17) over all that was opened since the last one; over nothing it does nothing \[K4\].
+    /// protocol of KOR+17) of everything opened since the last one; it does nothing if nothing was \[K4\].
     ///
-    /// 1. All compare what they saw opened \[K1\]. 2. A coin gives independent chi_j. 3. sigma_i = sum chi_j
-    ///    m_ij + alpha_i sum chi_j x_j, re-randomised among three or more \[K20\], is committed to \[K21\],
-    ///    and 4. opened. Their sum is zero.
+    /// 1. All parties compare the values that they saw opened \[K1\]. 2. A coin gives independent chi_j. 3.
+    ///    Each party commits \[K21\] to sigma_i = sum chi_j m_ij + alpha_i sum chi_j x_j, re-randomised among
+    ///    three or more parties \[K20\]. 4. They open the sigma_i, whose sum must be zero.
     ///
-    /// Adversary: n - 1 malicious, rushing. Some honest party takes a wrong opening with probability n/|F|:
-    /// either the random combination of the errors is zero, or alpha was guessed, for which there is a guess
-    /// towards each honest party, for commitments are not echoed; these are at most n - 1. (One honest party
-    /// alone: 2/|F|.) The coin follows all openings, and the commitments all coins; nobody can tell its own
-    /// sigma from the others'. A failure destroys alpha in all strands of the session.
+    /// Adversary: n - 1 malicious, rushing. An honest party accepts a wrong opening with probability at most
+    /// n/|F|: either the random combination of the errors is zero, or the adversary guessed alpha. It has one
+    /// guess for each honest party, at most n - 1, because commitments are not echoed. (A single honest
+    /// party: 2/|F|.) The coin follows all openings, the commitments follow all coins, and no party can
+    /// derive its own sigma from the others'. A failure destroys alpha in all strands of the session.
     /// Cost: 3 rounds, 4 among three or more.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if somebody lied.
+    /// [`Abort::CheckFailed`] if a value or a MAC is wrong.
     #[inline(never)]
     pub fn check(&mut self) -> Result<(), Abort> {
         let phase = self.session.detour(VERIFICATION_PHASE);

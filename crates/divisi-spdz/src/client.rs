@@ -1,27 +1,27 @@
-//! Inputs of clients, who are none of the parties, and outputs to them.
+//! Inputs from clients that are no parties, and outputs to them.
 //!
-//! A client shares no MAC key and hears no opening. What it is told it checks by itself: of random sums of
-//! what it got, which it chose when it had it, the parties prove the product with a secret matrix. How
-//! messages go between a client and each party is the caller's: over a channel that is authenticated and
-//! confidential.
+//! A client has no share of a MAC key and sees no opening. It checks an output itself: the parties prove the
+//! product of a secret matrix with random sums of the output, which the client chose after it had received
+//! the output. The caller carries the messages between a client and each party, over an authenticated and
+//! confidential channel.
 //!
-//! **To a client**, of bytes y, m the bytes of the MACs' field:
+//! **To a client**, of bytes y; m is the number of bytes of the MACs' field:
 //!
-//! 1. The parties make u, m random bytes, and V, m x m, of which nobody knows any. Each sends the client its
+//! 1. The parties make m random bytes u and an m x m matrix V that nobody knows. Each sends the client its
 //!    shares of y and u, re-randomised ([`Spdz::show`]).
-//! 2. The client, which has y and u now, draws a challenge and sends it to all ([`Receipt::challenge`]).
-//! 3. The parties compare what they got. It gives C, m rows; d = C y + u, local; W = V d by Beaver's method.
-//!    What was opened is checked, and each sends its shares of V and W ([`Spdz::prove`]).
-//! 4. The client takes y if V (C y + u) = W ([`Receipt::accept`]) \[K24\].
+//! 2. The client, which now has y and u, draws a challenge and sends it to all ([`Receipt::challenge`]).
+//! 3. The parties compare the challenges they received. It determines C, m rows; d = C y + u, local; W = V d
+//!    by Beaver's method. The parties check what was opened, and each sends its shares of V and W
+//!    ([`Spdz::prove`]).
+//! 4. The client accepts y if V (C y + u) = W ([`Receipt::accept`]) \[K24\].
 //!
-//! **From a client**, of bytes x: it is told random bytes r that nobody knows, as above, and sends x + r to
-//! all parties, which compare it \[M0.3\]: \[\[x\]\] = \[\[r\]\] + (x + r).
+//! **From a client**, of bytes x: the client receives random bytes r that nobody else knows, as above, and
+//! sends x + r to all parties, which compare it \[M0.3\]: \[\[x\]\] = \[\[r\]\] + (x + r).
 //!
-//! Adversary: n - 1 of the parties, other clients with them. Whoever adds something to y or u adds e to C y +
-//! u, and e is zero with probability 2^-8m, for C is chosen later; if it is not, V e is uniform, and what is
-//! added to V and W, too, makes the equation right with probability 2^-8m. Whether a client goes on tells
-//! nothing of y: whatever is added to V and W, the answer depends on y through C y + u alone, in which u is
-//! uniform.
+//! Adversary: n - 1 of the parties, together with other clients. Errors in y or u add e to C y + u, and e is
+//! zero with probability 2^-8m, because C is chosen later. If e is not zero, V e is uniform, and errors in V
+//! and W make the equation hold with probability 2^-8m. Whether the client accepts reveals nothing about y:
+//! whatever is added to V and W, the outcome depends on y only through C y + u, in which u is uniform.
 
 use crate::engine::{AuthByte, Spdz, combined, rows};
 use crate::part::{Host, Shareable};
@@ -34,7 +34,7 @@ use zeroize::Zeroizing;
 const CHALLENGE: Step = step!("client.challenge");
 const INPUT: Step = step!("client.input");
 
-/// What a party keeps of an output between what it tells the client first and last. It serves one challenge.
+/// A party's state of an output to a client, between its first and last message. It serves one challenge.
 #[must_use = "the client waits for the proof"]
 pub struct ForClient<F: Host> {
     y: AuthByte<F>,
@@ -42,36 +42,36 @@ pub struct ForClient<F: Host> {
     v: AuthByte<F>,
 }
 
-/// Random bytes that a client was told, with which it gives one input.
+/// Random bytes that one client knows, as the mask of one input.
 pub struct ClientMask<F: Host>(AuthByte<F>);
 
-/// What a client does not take.
+/// Why a client rejects an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientFault {
-    /// Not as many messages as parties, of which there are two or more.
+    /// The number of messages is not that of the parties, or below two.
     Parties,
-    /// A party's message has another length.
+    /// A party's message has a wrong length.
     Malformed {
-        /// Its place, from 0.
+        /// The position of the message, from 0.
         place: usize,
-        /// Bytes that it should have.
+        /// The right length in bytes.
         want: usize,
-        /// Bytes that it has.
+        /// The actual length in bytes.
         got: usize,
     },
-    /// Some party lied: what was told is worth nothing, and whose lie it was nobody can tell.
+    /// A party lied: the output is worthless, and nobody can tell which party it was.
     False,
 }
 
 impl fmt::Display for ClientFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ClientFault::Parties => f.write_str("not as many messages as parties"),
+            ClientFault::Parties => f.write_str("the number of messages is not that of the parties"),
             ClientFault::Malformed { place, want, got } => {
-                write!(f, "party {} told {got} bytes and not {want}", place + 1)
+                write!(f, "party {} sent {got} bytes, not {want}", place + 1)
             }
-            ClientFault::False => f.write_str("a party lied: ask again, of other parties"),
+            ClientFault::False => f.write_str("a party lied: ask again, among other parties"),
         }
     }
 }
@@ -79,7 +79,7 @@ impl fmt::Display for ClientFault {
 impl std::error::Error for ClientFault {}
 
 impl<F: Host> Spdz<F> {
-    /// To a client, step 1: what we keep, and our message to it.
+    /// To a client, step 1: this party's state, and its message to the client.
     ///
     /// Cost: 8 (m + m^2) random bits; the bytes of y and m to the client.
     ///
@@ -100,12 +100,12 @@ impl<F: Host> Spdz<F> {
         Ok((ForClient { y, u, v }, body))
     }
 
-    /// To a client, step 3: our last message to it.
+    /// To a client, step 3: this party's last message to the client.
     ///
     /// Cost: m^2 products of bytes, m^2 + m bytes to the client; two rounds, and a check.
     ///
     /// # Errors
-    /// The abort that ends the session: also if the client told others another challenge.
+    /// The abort that ends the session, also if the client sent other parties another challenge.
     pub fn prove(&mut self, of: ForClient<F>, challenge: &[u8; 16]) -> Result<Zeroizing<Vec<u8>>, Abort> {
         let ForClient { y, u, v } = of;
         let digest = blake3::Hasher::new_derive_key("divisi 2026 spdz client challenge v1")
@@ -124,8 +124,8 @@ impl<F: Host> Spdz<F> {
         Ok(body)
     }
 
-    /// From a client: random bytes for so many of its own, as an output to it, of which [`Spdz::prove`] is
-    /// still to come.
+    /// From a client: random bytes as the mask of `lanes` bytes. Like an output they are proven to the
+    /// client: [`Spdz::prove`] has to follow.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -141,10 +141,11 @@ impl<F: Host> Spdz<F> {
         Ok((mask, of, body))
     }
 
-    /// From a client: its bytes, of which it told us the sum with its mask. The mask is gone then.
+    /// From a client: its bytes, of which it sent the sum with its mask. Consumes the mask.
     ///
     /// # Errors
-    /// The abort that ends the session: also if the client told others another sum, or not as many bytes.
+    /// The abort that ends the session, also if the client sent other parties another sum, or a wrong number
+    /// of bytes.
     pub fn client_input(&mut self, mask: ClientMask<F>, sum: &[u8]) -> Result<AuthByte<F>, Abort> {
         let ClientMask(mut x) = mask;
         let digest =
@@ -156,7 +157,7 @@ impl<F: Host> Spdz<F> {
     }
 }
 
-/// At a client: what the parties told, which is not to be used before it is [accepted](Receipt::accept).
+/// At a client: the parties' output, which must not be used before it is [accepted](Receipt::accept).
 pub struct Receipt<F: Host> {
     y: Zeroizing<Vec<Gf8>>,
     u: Zeroizing<Vec<Gf8>>,
@@ -166,18 +167,18 @@ pub struct Receipt<F: Host> {
 }
 
 impl<F: Host> Receipt<F> {
-    /// So many bytes, from the first messages of all parties; `challenge` is drawn now: 16 fresh uniform
-    /// bytes.
+    /// The output of `lanes` bytes, from the first messages of all parties. `challenge` must be drawn after
+    /// they arrived: 16 fresh uniform bytes.
     ///
     /// # Errors
-    /// A message of another length.
+    /// [`ClientFault`] for a message of a wrong length, or a wrong number of messages.
     pub fn new(told: &[&[u8]], lanes: usize, challenge: [u8; 16]) -> Result<Self, ClientFault> {
         let mut all = summed(told, lanes + rows::<F>())?;
         let u = Zeroizing::new(all.split_off(lanes));
         Ok(Receipt { y: all, u, challenge, parties: told.len(), field: PhantomData })
     }
 
-    /// What all parties are to be told.
+    /// The challenge, to be sent to all parties.
     #[must_use]
     pub fn challenge(&self) -> [u8; 16] {
         self.challenge
@@ -186,7 +187,7 @@ impl<F: Host> Receipt<F> {
     /// The bytes, if the last messages of all parties prove them \[K24\].
     ///
     /// # Errors
-    /// [`ClientFault::False`] if a party lied, now or before; a message of another length.
+    /// [`ClientFault::False`] if a party lied, now or before; otherwise a message of a wrong length.
     pub fn accept(self, told: &[&[u8]]) -> Result<Zeroizing<Vec<u8>>, ClientFault> {
         let m = rows::<F>();
         if told.len() != self.parties {

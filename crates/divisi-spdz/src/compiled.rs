@@ -1,8 +1,8 @@
-//! What is compiled in this crate, once for each field, and not again in every crate that uses the engine.
+//! Functions that are compiled in this crate, once for each field, and not again in every dependent crate.
 //!
-//! Code of a generic function is made wherever it is used for a type, unless a crate below has it for that
-//! type and it is `#[inline(never)]`. So the functions by which others come in here have that attribute, as
-//! have those that many of them share, and are named here for each field.
+//! The compiler instantiates a generic function wherever it is used with a type, unless an upstream crate has
+//! instantiated it for that type and it is `#[inline(never)]`. So the entry points of this crate have that
+//! attribute, as have the functions that many of them share, and this module names them for each field.
 
 use crate::engine::{AuthBit, AuthByte, Openings, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
 use crate::part::{Host, Word32};
@@ -13,7 +13,7 @@ use crate::source::Source;
 use divisi_core::{Boolean, Bytes, Compares, Convert, Debt, Lanes, Lookups, Opens};
 use divisi_field::{Gf2, Gf8, Gf40, Gf42, Gf48, Gf72};
 
-/// Where it lies: nobody needs to know, but what is named here is compiled.
+/// The addresses of the functions: nobody needs them, but functions that are named here are compiled.
 #[doc(hidden)]
 #[must_use]
 pub fn compiled() -> [Vec<*const ()>; 4] {

@@ -10,7 +10,8 @@ use divisi_core::{Abort, PartyId, Prg, Session};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 use zeroize::Zeroizing;
 
-/// Knows everything, tells its own party's view: all parties' dealers are in step.
+/// A dealer at each party: it knows all shares and returns its own party's; the dealers of all parties are in
+/// step.
 pub struct Dealer<F: Mac> {
     me: usize,
     alphas: Vec<F>,
@@ -18,8 +19,8 @@ pub struct Dealer<F: Mac> {
 }
 
 impl<F: Mac> Dealer<F> {
-    /// A party of a session, and its dealer: all keys and values come from a seed that all parties give
-    /// alike.
+    /// A party of a session, and its dealer: all keys and values come from a seed, which must be the same at
+    /// all parties.
     ///
     /// # Errors
     /// The abort that a faulty peer causes.

@@ -1,4 +1,4 @@
-//! Unit vectors of secret position: Demux of KOR+17 (Protocol 3) over random bits.
+//! Unit vectors with a one at a secret position: Demux of KOR+17 (Protocol 3) over random bits.
 
 use crate::part::{Mac, Word32};
 use crate::party::Party;

@@ -1,4 +1,4 @@
-//! A source whose every answer is counted before it masks anything.
+//! A source that checks the number of lanes in every answer before the answer masks anything.
 
 use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;
@@ -24,7 +24,7 @@ fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) 
     if exact(&made) {
         Ok(made)
     } else {
-        Err(party.session.misuse(COUNT, "preprocessing gives as many lanes as are asked for"))
+        Err(party.session.misuse(COUNT, "preprocessing with another number of lanes than asked for"))
     }
 }
 
@@ -34,7 +34,7 @@ fn holds<V: Field, F: Mac + Lies<V>>(party: &Party<F>) -> Result<(), Abort> {
     if <F as Lies<V>>::FIELD || party.session.mutated(Check::K10) {
         Ok(())
     } else {
-        Err(party.session.misuse(COUNT, "products of a small field that the MACs' field does not hold"))
+        Err(party.session.misuse(COUNT, "products of a small field that the MACs' field does not contain"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Inputs of a party, and outputs to one: by random values that it alone knows.
+//! Inputs of a party, and outputs to one party, by random values that it alone knows.
 
 use crate::engine::Spdz;
 use crate::part::{Host, Mac, Shareable};
@@ -13,8 +13,8 @@ const INPUT: Step = step!("input");
 const ECHO: Step = step!("input.echo");
 const OUTPUT: Step = step!("output.to");
 
-/// Random bytes that one party alone knows, and with which it gives one input: two sums with one mask would
-/// tell the sum of two inputs. What a circuit computes with are its [shares](InputMask::shares).
+/// Random bytes that one party alone knows, as the mask of one input; two inputs under one mask would reveal
+/// their sum. A circuit computes with its [shares](InputMask::shares).
 ///
 /// ```compile_fail,E0382
 /// use divisi_core::Abort;
@@ -32,7 +32,7 @@ pub struct InputMask<F: Mac> {
     shares: Auth<Gf8, F>,
 }
 
-/// As [`InputMask`], of bits.
+/// As [`InputMask`], for bits.
 ///
 /// ```compile_fail,E0382
 /// use divisi_core::Abort;
@@ -51,7 +51,7 @@ pub struct BitMask<F: Mac> {
 }
 
 impl<F: Mac> BitMask<F> {
-    /// Its shares.
+    /// The shares of the mask.
     #[must_use]
     pub fn shares(&self) -> &Auth<Gf2, F> {
         &self.shares
@@ -59,7 +59,7 @@ impl<F: Mac> BitMask<F> {
 }
 
 impl<F: Mac> InputMask<F> {
-    /// Its shares.
+    /// The shares of the mask.
     #[must_use]
     pub fn shares(&self) -> &Auth<Gf8, F> {
         &self.shares
@@ -67,16 +67,15 @@ impl<F: Mac> InputMask<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// **Input** (KOR+17, Fig. 1): bytes of `owner`, which alone gives them, become shared: one byte with so
-    /// many lanes.
+    /// **Input** (KOR+17, Fig. 1): share bytes that `owner` alone gives; one shared byte with `lanes` lanes.
     ///
     /// The owner broadcasts d = x + r, r random bytes that it alone knows, and \[\[x\]\] = \[\[r\]\] + d;
-    /// what it told is compared among three or more parties before anything depends on it \[M0.3\].
-    /// Adversary: n - 1 malicious. Cost: 8 bits a byte from the owner to each, one round, among three or more
-    /// two.
+    /// three or more parties compare d before anything depends on it \[M0.3\].
+    /// Adversary: n - 1 malicious. Cost: 8 bits a byte from the owner to each peer; one round, among three or
+    /// more parties two.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the owner has not as many bytes as lanes; the abort that ends the session.
+    /// [`Abort::Misuse`] unless the owner gives one byte for each lane; the abort that ends the session.
     #[inline(never)]
     pub fn input(
         &mut self,
@@ -103,7 +102,7 @@ impl<F: Host> Spdz<F> {
         Ok(InputMask { owner, values, shares: bytes(&known.shares, lanes) })
     }
 
-    /// The owner broadcasts d = x + r; what all hold of it is the same. The mask is gone then.
+    /// The owner broadcasts d = x + r; the parties compare it. Consumes the mask.
     ///
     /// # Errors
     /// As [`Spdz::input`].
@@ -114,7 +113,7 @@ impl<F: Host> Spdz<F> {
         Ok(d.into_iter().map(|d| d.0).collect())
     }
 
-    /// As [`Spdz::input`], of bits.
+    /// As [`Spdz::input`], for bits.
     ///
     /// # Errors
     /// As [`Spdz::input`].
@@ -132,7 +131,7 @@ impl<F: Host> Spdz<F> {
         Ok(shares)
     }
 
-    /// As [`Spdz::input_mask`], of bits.
+    /// As [`Spdz::input_mask`], for bits.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -143,7 +142,7 @@ impl<F: Host> Spdz<F> {
         Ok(BitMask { owner, values, shares })
     }
 
-    /// As [`Spdz::masked_input`], of bits.
+    /// As [`Spdz::masked_input`], for bits.
     ///
     /// # Errors
     /// As [`Spdz::input`].
@@ -163,7 +162,7 @@ impl<F: Host> Spdz<F> {
         let Some(mask) = mask else { return Ok(None) };
         let values = values.unwrap_or(&[]);
         if values.len() != mask.len() {
-            return Err(self.session().misuse(INPUT, "as many values as lanes"));
+            return Err(self.session().misuse(INPUT, "not one value for each lane"));
         }
         Ok(Some(values.iter().zip(mask).map(|(x, r)| add(*x, *r)).collect()))
     }
@@ -180,7 +179,7 @@ impl<F: Host> Spdz<F> {
         let mut d = vec![V::default(); lanes];
         if let Some(mine) = mine {
             if mine.len() != lanes {
-                return Err(session.misuse(INPUT, "as many values as lanes"));
+                return Err(session.misuse(INPUT, "not one value for each lane"));
             }
             V::pack(&mine, &mut body);
             for peer in session.peers() {
@@ -201,8 +200,8 @@ impl<F: Host> Spdz<F> {
         Ok(d)
     }
 
-    /// **Output** to one party: y + r is opened to all, r random bytes that the receiver alone knows, and
-    /// checked by all, so that the receiver checks it too \[K24\].
+    /// **Output** to one party: y + r is opened to all parties and checked by all, r random bytes that the
+    /// receiver alone knows, so that the receiver checks it too \[K24\].
     ///
     /// Adversary: n - 1 malicious. Cost: 8 bits a byte to each peer, one round, and a check.
     ///
@@ -233,7 +232,7 @@ impl<F: Host> Spdz<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// As [`Spdz::output_to`], of bits.
+    /// As [`Spdz::output_to`], for bits.
     ///
     /// # Errors
     /// The abort that ends the session.

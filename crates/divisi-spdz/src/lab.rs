@@ -14,7 +14,7 @@ use divisi_field::{Field, Gf2};
 use divisi_ot::SetupConfig;
 use std::marker::PhantomData;
 
-/// A number of parties, whose preprocessing is dealt unless another one is named.
+/// A number of parties, with preprocessing from a dealer unless another one is named.
 pub struct SpdzLab<F> {
     parties: usize,
     protocol: SpdzProtocol,
@@ -22,7 +22,7 @@ pub struct SpdzLab<F> {
     field: PhantomData<fn() -> F>,
 }
 
-/// The same, by tables of a circuit that is run over masks first.
+/// The same with AES-TinyTable: the tables of a circuit that first runs over masks.
 pub struct TinyLab<F> {
     parties: usize,
     preparation: Option<Preparation>,
@@ -30,13 +30,13 @@ pub struct TinyLab<F> {
 }
 
 impl<F> SpdzLab<F> {
-    /// A lab of so many parties.
+    /// A lab of `parties` parties.
     #[must_use]
     pub fn new(parties: usize, protocol: SpdzProtocol) -> Self {
         SpdzLab { parties, protocol, preparation: None, field: PhantomData }
     }
 
-    /// The same whose preprocessing is real.
+    /// The same lab with preprocessing made by the parties.
     #[must_use]
     pub fn prepared(self, preparation: Preparation) -> Self {
         SpdzLab { preparation: Some(preparation), ..self }
@@ -44,23 +44,23 @@ impl<F> SpdzLab<F> {
 }
 
 impl<F> TinyLab<F> {
-    /// A lab of so many parties.
+    /// A lab of `parties` parties.
     #[must_use]
     pub fn new(parties: usize) -> Self {
         TinyLab { parties, preparation: None, field: PhantomData }
     }
 
-    /// The same whose preprocessing is real.
+    /// The same lab with preprocessing made by the parties.
     #[must_use]
     pub fn prepared(self, preparation: Preparation) -> Self {
         TinyLab { preparation: Some(preparation), ..self }
     }
 }
 
-/// A party, and where its preprocessing comes from.
+/// A party, and the source of its preprocessing.
 ///
 /// # Errors
-/// Whatever a broken peer causes.
+/// The abort that ends the session.
 pub fn begin<F: Host>(
     session: Session,
     preparation: Option<Preparation>,
@@ -82,13 +82,13 @@ pub fn begin<F: Host>(
     })
 }
 
-/// Our shares of the random bits s of unit vectors, and of the vectors.
+/// This party's shares of the random bits s of unit vectors, and of the vectors.
 #[must_use]
 pub fn unit_shares<F: Mac>(units: &Units<F>) -> [Vec<Gf2>; 2] {
     [units.s.x.clone(), units.vector.x.clone()]
 }
 
-/// Our shares of the factors of products, and of the products.
+/// This party's shares of the factors of products, and of the products.
 #[must_use]
 pub fn triple_shares<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> [Vec<V>; 3] {
     [&triples.a, &triples.b, &triples.c].map(|of| of.x.clone())

@@ -28,7 +28,7 @@ impl<F: Mac> Party<F> {
     ) -> Result<Auth<F, F>, Abort> {
         let BitTriples { mut a, mut b, mut c } = triples;
         if [p.len(), a.len(), b.len(), c.len()] != [s.len(); 4] || !(a.add(s) && b.add(p)) {
-            return Err(self.session.misuse(PRODUCT, "as many factors as triples"));
+            return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
         }
         self.session.observe_each(Check::K6, s.len() as u64); // [K6]
         let (told_e, told_d) = (self.tell(BIT, &a.x)?, self.tell(ELEMENT, &b.x)?);
@@ -86,7 +86,7 @@ impl<F: Mac> Party<F> {
             c.repeat_first();
         }
         if [y.len(), a.len(), b.len(), c.len()] != [x.len(); 4] || !(a.add(x) && b.add(y)) {
-            return Err(self.session.misuse(PRODUCT, "as many factors as triples"));
+            return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
         }
         self.session.observe_each(Check::K6, x.len() as u64); // [K6]
         let told = [self.tell(ELEMENT, &a.x)?, self.tell(ELEMENT, &b.x)?];

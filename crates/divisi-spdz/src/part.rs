@@ -1,7 +1,8 @@
-//! What shares of a value are, by its type; and the field under whose MACs it lies.
+//! The types of shared values: of which elements their shares consist, and under which field of MACs they
+//! are.
 //!
-//! A value of a subfield or of a GF(2)-linear part of the MACs' field is shared by elements of that part
-//! alone: a share that lies elsewhere has no encoding \[K8\].
+//! A value of a subfield, or of a GF(2)-linear part, of the MACs' field has shares in that part alone: a
+//! share outside of it has no encoding \[K8\].
 
 mod fields;
 mod small;
@@ -17,28 +18,28 @@ use zeroize::Zeroize;
 pub trait Shareable:
     Copy + Default + PartialEq + Add<Output = Self> + AddAssign + Zeroize + Send + Sync + 'static
 {
-    /// How many bits one has.
+    /// The width of a value in bits.
     const BITS: usize;
 
-    /// How many bytes so many of them take in a message.
+    /// The length of `count` values in a message, in bytes.
     #[must_use]
     fn packed(count: usize) -> usize {
         (count * Self::BITS).div_ceil(8)
     }
 
-    /// Append them to a message.
+    /// Append the encoding of the values to a message.
     fn pack(values: &[Self], out: &mut Vec<u8>);
 
-    /// Add those of a message to `sum`, as many as it has elements; false if an encoding is none, or their
-    /// number is another.
+    /// Decode as many values as `sum` has elements, and add them to `sum`; false if an encoding is invalid,
+    /// or the message has another length.
     #[must_use]
     fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool;
 
-    /// Add uniform ones.
+    /// Add uniform values from `prg` to `sum`.
     fn add_random(prg: &mut Prg, sum: &mut [Self]);
 }
 
-/// How a part lies in a field: linear over GF(2), and one to one.
+/// The embedding of a part in a field: GF(2)-linear and injective.
 pub trait Embeds<V>: MacField {
     /// The image of a value.
     fn embedded(value: V) -> Self;
@@ -49,15 +50,15 @@ pub trait Embeds<V>: MacField {
     }
 }
 
-/// How elements of a small field lie in a field of MACs.
+/// The embedding of a small field in a field of MACs.
 pub trait Lies<V: Field>: Embeds<V> {
-    /// Whether products do too, for the large field holds the small one. Else elements lie in it as
-    /// coefficients of 1, y, y^2, ..: they are added, opened and looked up, and nothing that multiplies them
-    /// is there.
+    /// Whether the embedding preserves products, because the small field is a subfield. Otherwise elements
+    /// are embedded as coefficients of 1, y, y^2, ..: they can be added, opened and looked up, but not
+    /// multiplied.
     const FIELD: bool;
 
-    /// Linear over GF(2), and the inverse of [`Embeds::embedded`]: of a sum whose terms lie anywhere but
-    /// which itself lies in the small field, the projections of the terms add up to the element.
+    /// The projection to the small field: GF(2)-linear, and the inverse of [`Embeds::embedded`]. If a sum is
+    /// in the small field, the projections of its terms, which may be any elements, add up to it.
     fn projected(self) -> V;
 }
 
@@ -66,8 +67,8 @@ pub(crate) fn places<V: Field, F: Embeds<V>>() -> Vec<F> {
     (0..<V as Field>::BITS).map(|k| F::embedded(V::from_low_bits(1 << k))).collect()
 }
 
-/// A field of MACs under which the engine computes: bytes lie in it, and indices of DES. [`Lies::FIELD`] says
-/// of either whether they are multiplied there.
+/// A field of MACs in which the engine computes: it embeds bytes, and indices of DES. [`Lies::FIELD`] says
+/// for each whether the embedding preserves products.
 pub trait Host: Mac + Lies<Gf8> + Lies<Gf6> {}
 
 impl<F: Mac + Lies<Gf8> + Lies<Gf6>> Host for F {}
@@ -76,7 +77,7 @@ impl<F: Mac + Lies<Gf8> + Lies<Gf6>> Host for F {}
 pub trait Mac:
     MacField + Shareable + Embeds<Gf2> + Embeds<Small<4>> + Embeds<Small<6>> + Embeds<Word32> + Embeds<Self>
 {
-    /// A byte and its MAC, as they lie in a table.
+    /// A byte and its MAC, as stored in a table.
     type Entry: Copy + Default + Zeroize + Send + Sync + 'static;
 
     /// A byte and its MAC in one word.

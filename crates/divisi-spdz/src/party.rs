@@ -1,5 +1,5 @@
-//! A party: its share of the MAC key, what it saw opened, and the streams by which openings are
-//! re-randomised.
+//! A party: its share of the MAC key, the values that it saw opened, and the streams that re-randomise
+//! openings.
 
 use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::share::Auth;
@@ -42,11 +42,11 @@ pub struct Party<F: Mac> {
     pub(crate) coins: Coins,
     pub(crate) ledger: Ledger<F>,
     alpha: Bound<Alpha<F>>,
-    /// With each peer one stream, of three or more parties.
+    /// One stream for each peer, among three or more parties.
     zeros: Vec<Prg>,
-    /// With each peer one for what clients are told.
+    /// One stream for each peer, for messages to clients.
     client_zeros: Vec<Prg>,
-    /// Which party of this process this is.
+    /// The number of this party object, unique in the process.
     number: u64,
     /// The stock that alpha belongs to, if it outlives the session.
     pub(crate) reserve: Option<Arc<Reserve>>,
@@ -58,9 +58,9 @@ pub struct Party<F: Mac> {
 pub(crate) struct Ledger<F: Mac> {
     pub x: Vec<F>,
     pub m: Vec<F>,
-    /// The bytes of what was opened, to be compared: of three or more parties.
+    /// The bytes of what was opened, to be compared, among three or more parties.
     pub views: Option<Echo>,
-    /// How many values were opened and checked, from the first on.
+    /// The number of values that were opened and checked so far.
     pub checked: u64,
 }
 
@@ -79,7 +79,7 @@ impl<F: Mac> Ledger<F> {
         }
     }
 
-    /// How many values were opened.
+    /// The number of values that were opened.
     pub fn opened(&self) -> u64 {
         self.checked + self.x.len() as u64
     }
@@ -97,7 +97,7 @@ impl<F: Mac> Party<F> {
     /// \[K21\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for the second; the abort that ends the session.
     #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -117,19 +117,19 @@ impl<F: Mac> Party<F> {
         Ok(Party { session, coins, ledger, alpha, zeros, client_zeros, number, reserve: None, buckets: None })
     }
 
-    /// Who we are.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.session.me()
     }
 
-    /// What was counted so far.
+    /// The counts of the meter so far.
     #[must_use]
     pub fn counts(&self) -> divisi_core::Counts {
         self.session.meter().read()
     }
 
-    /// Count anew.
+    /// Reset the meter's counts.
     pub fn reset(&mut self) {
         self.session.meter().reset();
     }
@@ -153,7 +153,7 @@ impl<F: Mac> Party<F> {
     /// # Errors
     /// [`Abort::Misuse`] when it went with the session.
     pub(crate) fn alpha(&self) -> Result<F, Abort> {
-        let gone = || self.session.misuse(ALPHA, "the MAC key went with its session");
+        let gone = || self.session.misuse(ALPHA, "the MAC key was wiped with its session");
         self.alpha.peek(|alpha| **alpha.0).ok_or_else(gone)
     }
 
@@ -177,7 +177,7 @@ impl<F: Mac> Party<F> {
         F: Embeds<V>,
     {
         if c.len() != x.len() {
-            return Err(self.session.misuse(ALPHA, "as many constants as lanes"));
+            return Err(self.session.misuse(ALPHA, "not one constant for each lane"));
         }
         if self.is_first() {
             x.x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
@@ -240,7 +240,7 @@ impl<F: Mac> Party<F> {
         if counted == [x.len(); 4] && x.add(r) {
             Ok(())
         } else {
-            Err(self.session.misuse(MASK, "a mask for each lane"))
+            Err(self.session.misuse(MASK, "not one mask for each lane"))
         }
     }
 

@@ -1,23 +1,22 @@
-//! Authenticated shares: \[\[x\]\] of KOR+17 (section 2.1), as SPDZ has them (Damgård, Keller, Larraia,
-//! Pastro, Scholl, Smart 2013).
+//! Authenticated shares: \[\[x\]\] of KOR+17 (section 2.1), as in SPDZ (Damgård, Keller, Larraia, Pastro,
+//! Scholl, Smart 2013).
 
 use crate::part::{Mac, Shareable};
 use divisi_core::Lanes;
 use divisi_field::BigField;
 use divisi_ot::wipe;
 
-/// \[\[x\]\] in every lane: P_i holds x_i and m_i, where x is the sum of all x_i, and alpha x that of all
-/// m_i.
+/// \[\[x\]\] in every lane: P_i holds x_i and m_i; x is the sum of all x_i, and alpha x the sum of all m_i.
 ///
-/// Shares of a value of `V` are values of `V`. Nothing prints them; they are wiped when dropped.
+/// Shares of a value of `V` are values of `V`. The type does not implement `Debug`; shares are wiped when
+/// dropped.
 #[derive(Clone, Default)]
 pub struct Auth<V: Shareable, F: Mac> {
     pub(crate) x: Vec<V>,
     pub(crate) m: Vec<F>,
 }
 
-/// Secret values that are wiped when dropped: by the widest stores, where `Zeroizing` writes one after the
-/// other.
+/// Secret values that are wiped when dropped, with the widest stores; `Zeroizing` would wipe them one by one.
 pub(crate) struct Wiped<T: Copy + Default>(Vec<T>);
 
 impl<T: Copy + Default> Wiped<T> {
@@ -68,13 +67,13 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
         Auth { x: vec![V::default(); lanes], m: vec![F::ZERO; lanes] }
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.x.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.x.is_empty()

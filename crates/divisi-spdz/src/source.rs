@@ -1,4 +1,4 @@
-//! What preprocessing brings: authenticated random bits and products, each used once.
+//! Preprocessing: authenticated random bits and products, each used once.
 
 use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;
@@ -7,7 +7,7 @@ use divisi_core::{Abort, PartyId};
 use divisi_field::{Gf2, Gf6, Gf8};
 use zeroize::Zeroizing;
 
-/// A random s of `log` bits, and the vector of its 2^log bits that has a one at s alone, in every lane.
+/// In every lane a random s of `log` bits, and the unit vector of 2^log bits with its one at position s.
 pub struct Units<F: Mac> {
     /// Bit k of s in the lanes from k times their number on.
     pub(crate) s: Auth<Gf2, F>,
@@ -24,8 +24,8 @@ pub(crate) struct BitTriples<F: Mac> {
     pub(crate) c: Auth<F, F>,
 }
 
-/// \[\[a\]\], \[\[b\]\], \[\[ab\]\] of random elements of a subfield: all shares lie in it. (Where the shares
-/// of the products come from all of the field, each party projects its own: what is linear over GF(2) changes
+/// \[\[a\]\], \[\[b\]\], \[\[ab\]\] of random elements of a subfield, with all shares in it. (If the shares
+/// of the products come from all of the field, each party projects its own: a GF(2)-linear map changes
 /// neither the sum nor its MAC.)
 pub struct Triples<V: Shareable, F: Mac> {
     pub(crate) a: Auth<V, F>,
@@ -47,11 +47,11 @@ pub struct Known<F: Mac> {
     pub(crate) shares: Auth<Gf2, F>,
 }
 
-/// Where correlated randomness comes from. All parties call in the same order with the same counts; what
-/// comes out was checked, or its openings are in the ledger of the party, so that the next check covers it
+/// A source of correlated randomness. All parties call it in the same order with the same counts. What it
+/// returns was checked, or its openings are in the ledger of the party, so that the next check covers it
 /// \[M0.7\].
 pub trait Source<F: Mac>: Send {
-    /// Random bits that nobody knows: bits by the type of their shares \[K5\].
+    /// `count` random bits that nobody knows; the type of the shares ensures that they are bits \[K5\].
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -63,13 +63,13 @@ pub trait Source<F: Mac>: Send {
     /// The abort that ends the session.
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort>;
 
-    /// Say that unit vectors of 2^log entries will be asked for, in so many lanes in all: what is made once
-    /// for many costs less each.
+    /// Announce unit vectors of 2^log entries, `lanes` in all: the source can then do one-time work once for
+    /// all of them.
     fn foresee(&mut self, _log: usize, _lanes: usize) {}
 
-    /// Random bits s_0, .., s_(log-1) and the unit vectors of their 2^log entries, in so many lanes. What was
-    /// opened on the way is in the party's ledger: nothing is to be made of them before its next check
-    /// \[K17\].
+    /// Random bits s_0, .., s_(log-1) and the unit vectors of 2^log entries with their one at position s, in
+    /// `lanes` lanes. Values opened meanwhile are in the party's ledger: the vectors must not be used before
+    /// its next check \[K17\].
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -91,7 +91,7 @@ pub trait Source<F: Mac>: Send {
     where
         F: Lies<Gf6>;
 
-    /// Products of bits \[K6\]. What was opened on the way is checked before they come out \[K17\].
+    /// Products of bits \[K6\]. Values opened meanwhile are checked before the products are returned \[K17\].
     ///
     /// # Errors
     /// The abort that ends the session.

@@ -1,4 +1,4 @@
-//! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before; and the lookup of Protocol 1 reads
+//! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before. The lookups of Protocol 1 read
 //! them.
 
 use crate::part::{Host, Mac, places};
@@ -20,14 +20,14 @@ pub(crate) const LANES: usize = 64;
 #[derive(Default)]
 pub(crate) struct Tables<F: Mac> {
     pub s: Auth<Gf8, F>,
-    /// Entry i of table t at 256 t + i.
+    /// Entry i of table t is at 256 t + i.
     pub entries: Vec<F::Entry>,
-    /// How many were used.
+    /// The number of tables used.
     pub used: usize,
 }
 
 impl<F: Mac> Tables<F> {
-    /// How many tables there are still.
+    /// The number of tables left.
     pub fn left(&self) -> usize {
         self.s.len() - self.used
     }
@@ -41,7 +41,7 @@ impl<F: Mac> Drop for Tables<F> {
 
 /// A public function of a byte, ready to be made into masked tables.
 pub(crate) struct Function<F> {
-    /// Its transform: coefficient U is the sum of T(j) over all j that contain U.
+    /// The transform of T: coefficient U is the sum of T(j) over all j that contain U.
     bytes: [Gf8; ENTRIES],
     elements: Vec<F>,
 }
@@ -50,7 +50,7 @@ impl<F: Host> Function<F> {
     /// The S-box of AES, or its inverse.
     ///
     /// # Errors
-    /// None: the plain engine computes it.
+    /// An error of the plain engine, which computes the table; in practice none.
     pub fn sbox(direction: Direction) -> Result<Self, Abort> {
         let all: Vec<u8> = (0..=u8::MAX).collect();
         let mut values = Plain.public(&all);
@@ -65,9 +65,9 @@ impl<F: Host> Function<F> {
     /// entries embedded; local.
     ///
     /// This is a product in the group algebra of the 2^8 indices under addition: of polynomials in eight
-    /// variables x with x^2 = 1. In y = x + 1, y^2 = 0, it takes 3^8 products of coefficients instead of 4^8.
-    /// Cost: 6,561 products of the field a table (and of bytes with bits), of which all that make an entry
-    /// are reduced once.
+    /// variables x with x^2 = 1. In y = x + 1, with y^2 = 0, it takes 3^8 products of coefficients instead of
+    /// 4^8. Cost: 6,561 products of the field a table (and of bytes with bits); the products of one entry are
+    /// summed and reduced once.
     #[inline(never)]
     pub fn expand(&self, units: &Units<F>) -> Tables<F> {
         let lanes = units.lanes;

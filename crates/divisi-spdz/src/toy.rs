@@ -1,4 +1,4 @@
-//! A field of 256 elements, so small that MACs over it are forged: what a check lets pass can be counted
+//! A field of 256 elements, so small that MACs over it can be forged: tests count how often a check is passed
 //! (feature `testing`; never part of a build that holds real secrets).
 
 use crate::part::{Embeds, Mac, Shareable};
@@ -7,7 +7,7 @@ use divisi_field::{BigField, Field, Gf8, MacField};
 use std::ops::{Add, AddAssign, Mul, Sub};
 use subtle::{Choice, ConstantTimeEq};
 
-/// An element: that of [`Gf8`].
+/// An element, represented by one of [`Gf8`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Toy(u8);
 

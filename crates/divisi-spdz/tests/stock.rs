@@ -367,14 +367,14 @@ fn parts_that_do_not_belong_together_are_refused() {
     other.keep(2);
     copy(&other.copy(2), &house.dir(2));
     for end in house.all(0x53) {
-        assert!(why(&end).contains("is another one than ours"), "{end:?}");
+        assert!(why(&end).contains("has another stock than this party"), "{end:?}");
     }
     copy(&other.dir(1), &house.dir(2));
     let ends = house.all(0x53);
-    assert!(ends.iter().any(|end| says(end, "is the stock of party 1")), "{ends:?}");
+    assert!(ends.iter().any(|end| says(end, "belongs to party 1")), "{ends:?}");
     let ends = Harness::new(3, &parameters()).act(|session| other.sbox(session, 0x53));
     assert!(
-        ends.iter().any(|end| says(end, "there is no stock") || says(end, "of 2 parties and not of 3")),
+        ends.iter().any(|end| says(end, "there is no stock") || says(end, "for 2 parties, not 3")),
         "{ends:?}"
     );
 }
@@ -397,5 +397,8 @@ fn false_counts_gain_nothing() {
     let harness = Harness::new(2, &parameters());
     let house = House::new(2);
     harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));
-    assert!(why(&harness.act(|session| house.sbox(session, 0x53))[0]).contains("another one than ours"));
+    assert!(
+        why(&harness.act(|session| house.sbox(session, 0x53))[0])
+            .contains("has another stock than this party")
+    );
 }

@@ -1,4 +1,5 @@
-//! A disk that dies: after any operation, with whatever was not synchronised lost, kept or torn.
+//! A simulated disk that fails after any operation, where everything that was not synchronised is lost, kept
+//! or torn.
 
 use crate::disk::Disk;
 use crate::file::tests::sample;
@@ -46,7 +47,7 @@ pub(crate) struct State {
     names: BTreeMap<PathBuf, usize>,
     durable: BTreeMap<PathBuf, usize>,
     pending: Vec<Naming>,
-    /// Operations until the disk dies.
+    /// The number of operations until the disk fails.
     left: u64,
     random: u64,
 }

@@ -1,5 +1,5 @@
-//! The few operations on files that this crate needs: the machine's, or a test's that dies between any two of
-//! them.
+//! The few file operations that this crate needs: those of the machine, or of a test's disk that fails
+//! between any two of them.
 
 use crate::error::StoreError;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -8,8 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Files in directories. Nothing that a call did is sure to outlive a crash before the matching `sync`
-/// returned.
+/// Files in directories. A change is sure to survive a crash only after the matching `sync` has returned.
 pub trait Disk: Send + Sync {
     /// Make a directory for its owner alone, if it is not there.
     ///

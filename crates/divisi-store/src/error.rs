@@ -1,4 +1,4 @@
-//! What can be wrong with stored keys, each in one sentence that names the file and says what to do.
+//! The errors of stored keys, each as one sentence that names the file and says what to do.
 
 use crate::key::KeyName;
 use std::fmt;
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The system said no.
+    /// An error of the system.
     Io(PathBuf, io::Error),
-    /// Others than its owner may read the file; its mode.
+    /// Users other than its owner may read the file; its mode.
     Readable(PathBuf, u32),
-    /// Others than its owner may read or write the directory; its mode.
+    /// Users other than its owner may read or write the directory; its mode.
     Open(PathBuf, u32),
-    /// It is not what was written.
+    /// Its contents are not what was written.
     Damaged(PathBuf, &'static str),
     /// A newer or older program wrote it.
     Version(PathBuf, u16),
@@ -29,11 +29,11 @@ pub enum StoreError {
     Exists(KeyName),
     /// The key was destroyed.
     Destroyed(KeyName),
-    /// Whether all servers have their parts is not known.
+    /// It is not known whether all servers have their parts.
     Unfinished(KeyName),
-    /// Every use that the mode allows is spent.
+    /// All uses that the mode allows are spent.
     Exhausted(KeyName),
-    /// The key has more names and clients than a file holds.
+    /// The key has more clients than a file can hold.
     TooLarge(KeyName),
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, why) => {
-                write!(f, "{} cannot be used ({why}): see that the disk works and has room", path.display())
+                write!(f, "{} cannot be used ({why}): check that the disk works and has room", path.display())
             }
             Self::Readable(path, mode) => write!(
                 f,
@@ -82,7 +82,7 @@ impl fmt::Display for StoreError {
             Self::OtherParty(path, party) => {
                 write!(
                     f,
-                    "the key file {} is that of party {party}: give each server its own files",
+                    "the key file {} belongs to party {party}: give each server its own files",
                     path.display()
                 )
             }

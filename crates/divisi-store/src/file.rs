@@ -1,8 +1,8 @@
 //! The format of a key file.
 //!
 //! `"DIVISIK\n" | version u16 | length of the body u32 | body (postcard) | BLAKE3 of everything before`,
-//! numbers little-endian. The checksum finds accidents; that the servers' files belong together is another
-//! check's work (A26).
+//! numbers little-endian. The checksum detects accidental damage; whether the servers' files belong together
+//! is checked elsewhere (A26).
 
 use crate::error::StoreError;
 use crate::key::{KeyFile, KeyInfo, KeyState, Secret};
@@ -59,7 +59,7 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     let damaged = |what| StoreError::Damaged(path.into(), what);
     let (head, rest) = bytes.split_first_chunk::<HEAD>().ok_or_else(|| damaged("it is too short"))?;
     if head[..8] != MAGIC {
-        return Err(damaged("it does not begin as a key file does"));
+        return Err(damaged("it does not begin like a key file"));
     }
     let version = u16::from_le_bytes([head[8], head[9]]);
     if version != VERSION {
@@ -71,7 +71,8 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     if blake3::hash(covered).as_bytes() != checksum {
         return Err(damaged("its checksum is wrong"));
     }
-    let (read, left) = postcard::take_from_bytes::<Read>(body).map_err(|_| damaged("its body is no key"))?;
+    let (read, left) =
+        postcard::take_from_bytes::<Read>(body).map_err(|_| damaged("its body is not a key"))?;
     let Read { info, reserved, mut components } = read;
     let right = match &components {
         Some((a, b)) => {
@@ -81,7 +82,7 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     };
     if !right || !left.is_empty() {
         components.zeroize();
-        return Err(damaged("its components are not those of its type"));
+        return Err(damaged("its components do not have the lengths of its type"));
     }
     let secret = components.map(|(a, b)| Secret { first: Zeroizing::new(a), second: Zeroizing::new(b) });
     Ok(KeyFile { info, reserved, secret })

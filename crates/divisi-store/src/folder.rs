@@ -1,4 +1,4 @@
-//! A directory of key files: each is replaced in one step, and what it replaces is overwritten.
+//! A directory of key files: a file is replaced in one atomic step, and its old contents are overwritten.
 
 use crate::disk::Disk;
 use crate::error::StoreError;
@@ -57,7 +57,7 @@ impl Folder {
             Ok(read) => Ok(Some(read)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-                Err(StoreError::Damaged(path, "it has not the length of a key file"))
+                Err(StoreError::Damaged(path, "it does not have the length of a key file"))
             }
             Err(e) => Err(StoreError::Io(path, e)),
         }

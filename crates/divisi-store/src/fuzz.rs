@@ -1,4 +1,4 @@
-//! Random inputs for key files.
+//! Fuzz targets for key files.
 
 use crate::file::tests::sample;
 use crate::file::{decode, encode};

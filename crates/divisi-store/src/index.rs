@@ -1,7 +1,7 @@
-//! What keys there are, in memory: whoever asks which of them serve him reads no file for it.
+//! An index of the keys in memory, so that a list of keys reads no file.
 //!
-//! It follows every file that is written or read, so that a file that was lost or brought back beside the
-//! process is known at the latest when it is used.
+//! It is updated with every file that is written or read, so that a file that was lost or restored while the
+//! process runs is noticed at the latest when it is used.
 
 use crate::key::{KeyInfo, KeyName};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ impl Index {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This is what there is under a name.
+    /// Record the public data of the key with this name.
     pub fn note(&self, name: &KeyName, info: Option<&KeyInfo>) {
         let mut keys = self.lock();
         match info {
@@ -27,7 +27,7 @@ impl Index {
         }
     }
 
-    /// The names of the first keys behind `after` that are wanted, at most so many.
+    /// The names of the first matching keys after `after`, at most this many.
     pub fn list(
         &self,
         after: Option<&KeyName>,
@@ -40,7 +40,7 @@ impl Index {
         keys.take(most).map(|(name, _)| name.clone()).collect()
     }
 
-    /// How many keys there are of which something holds.
+    /// The number of keys for which `holds` is true.
     pub fn count(&self, holds: impl Fn(&KeyInfo) -> bool) -> usize {
         self.lock().values().filter(|info| holds(info)).count()
     }

@@ -1,15 +1,16 @@
-//! A key as one server stores it: what is public about it, and that server's two components.
+//! A key as one server stores it: its public data, and that server's two components.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// The most messages that one key may encrypt: GCM with 96-bit IVs drawn at random (SP 800-38D, section 8.3).
+/// The largest number of messages that one key may encrypt: GCM with random 96-bit IVs (SP 800-38D, section
+/// 8.3).
 pub const USES: u64 = 1 << 32;
 
-/// The name of a key: 1 to 64 of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a file's name and
-/// nothing else.
+/// The name of a key: 1 to 64 characters of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a valid
+/// file name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
@@ -33,7 +34,7 @@ impl FromStr for KeyName {
         if name.is_empty() || name.len() > Self::LONGEST || name.starts_with('.') || !name.bytes().all(good) {
             let shown: String = name.chars().take(80).flat_map(char::escape_default).collect();
             return Err(format!(
-                "\"{shown}\" is no key name: use 1 to 64 of a-z, 0-9, dot, underscore and dash, not beginning with a dot"
+                "\"{shown}\" is not a key name: use 1 to 64 of a-z, 0-9, dot, underscore and dash, not beginning with a dot"
             ));
         }
         Ok(KeyName(name.to_owned()))
@@ -60,7 +61,8 @@ impl fmt::Display for KeyName {
     }
 }
 
-/// What a key is a key of. The order is that of the file format: new types go to the end.
+/// The type of a key: the algorithm that it serves. The order is that of the file format: new types are
+/// appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum KeyType {
@@ -102,7 +104,7 @@ pub enum KeyType {
     GmacAes256,
     /// HMAC-SHA-512/224.
     HmacSha512_224,
-    /// HMAC-SHA-1, of old data.
+    /// HMAC-SHA-1, for old data.
     HmacSha1,
     /// One-time passwords by HMAC-SHA-1.
     OtpSha1,
@@ -167,7 +169,7 @@ impl KeyType {
         KeyType::Aes256Kw,
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -235,7 +237,7 @@ impl KeyType {
         }
     }
 
-    /// What such a key is for, and nothing else.
+    /// The purpose of such a key: it serves nothing else.
     #[must_use]
     pub const fn purpose(self) -> Purpose {
         match self {
@@ -260,12 +262,12 @@ impl FromStr for KeyType {
     fn from_str(name: &str) -> Result<Self, String> {
         KeyType::ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| {
             let known: Vec<&str> = KeyType::ALL.iter().map(|t| t.name()).collect();
-            format!("unknown key type {name:?}: there are {}", known.join(", "))
+            format!("unknown key type {name:?}: choose one of {}", known.join(", "))
         })
     }
 }
 
-/// The one thing that a key may be used for.
+/// The purpose of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Purpose {
@@ -273,7 +275,7 @@ pub enum Purpose {
     Gcm,
     /// Authentication of messages by the MAC that the type names.
     Mac,
-    /// Encryption and decryption by AES-CBC, of old data.
+    /// Encryption and decryption by AES-CBC, for old data.
     Cbc,
     /// Encryption and decryption by AES-SIV.
     Siv,
@@ -281,18 +283,18 @@ pub enum Purpose {
     Wrap,
 }
 
-/// How far a key has come.
+/// The state of a key in its life cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum KeyState {
-    /// This server has its part; whether all have theirs is not known yet.
+    /// This server has its part; it is not known yet whether all servers have theirs.
     Prepared,
     /// All three have their parts, and have compared them.
     Active,
-    /// There was a key of this name; its components are gone.
+    /// A key of this name existed; its components are erased.
     Destroyed,
 }
 
-/// The client who made a key.
+/// The client that made a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Maker {
     /// Its name.
@@ -301,38 +303,38 @@ pub struct Maker {
     pub fingerprint: [u8; 32],
 }
 
-/// What is public about a key.
+/// The public data of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyInfo {
     /// Its name.
     pub name: KeyName,
-    /// What names this key and no other, drawn by all servers together.
+    /// The id of the key, unique even among keys of one name; all servers draw it together.
     pub id: [u8; 16],
-    /// What it is a key of.
+    /// The type of the key: the algorithm that it serves.
     pub kind: KeyType,
-    /// What it may be used for.
+    /// The purpose of the key.
     pub purpose: Purpose,
-    /// The how manieth key of this name it is, from 1.
+    /// The number of this key among the keys of its name, from 1.
     pub generation: u32,
-    /// How far it has come here.
+    /// The state of the key at this server.
     pub state: KeyState,
-    /// The maker's name for the request that made it: repeated, that request finds this key instead of making
-    /// another.
+    /// The client's name for the request that made the key: a repeated request with this name finds this key
+    /// instead of making another one.
     pub request: [u8; 16],
-    /// Who made it.
+    /// The client that made it.
     pub maker: Maker,
-    /// Who else may use it.
+    /// The other clients that may use it.
     pub clients: Vec<String>,
-    /// Whether its maker may have it back.
+    /// Whether its maker may export it.
     pub exportable: bool,
-    /// The party whose file it is.
+    /// The party to which the file belongs.
     pub party: u8,
     /// A digest of the parties that made it.
     pub mesh: [u8; 32],
 }
 
 impl KeyInfo {
-    /// A digest of all that must be the same at all servers: everything but the state and the party.
+    /// A digest of everything that must be the same at all servers: all but the state and the party.
     #[must_use]
     pub fn agreed(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key information v1");
@@ -365,21 +367,22 @@ impl KeyInfo {
     }
 }
 
-/// This server's two components of a key. Never printed; wiped on drop.
+/// This server's two components of a key. The type does not implement `Debug`; the components are wiped on
+/// drop.
 pub struct Secret {
-    /// The component that bears this party's number.
+    /// The component with this party's number.
     pub first: Zeroizing<Vec<u8>>,
     /// The next one.
     pub second: Zeroizing<Vec<u8>>,
 }
 
-/// All that a key's file holds.
+/// The contents of a key's file.
 pub struct KeyFile {
-    /// What is public.
+    /// The public data.
     pub info: KeyInfo,
-    /// How many uses were ever reserved.
+    /// The number of uses reserved so far.
     pub reserved: u64,
-    /// The components; none of a destroyed key.
+    /// The components; `None` for a destroyed key.
     pub secret: Option<Secret>,
 }
 
@@ -393,7 +396,7 @@ mod tests {
             assert_eq!(good.parse::<KeyName>().unwrap().as_str(), good);
         }
         for bad in ["", ".", "..", ".hidden", "a/b", "../a", "A", "a b", "a\0", "ä", &"x".repeat(65)] {
-            assert!(bad.parse::<KeyName>().unwrap_err().contains("is no key name"), "{bad:?}");
+            assert!(bad.parse::<KeyName>().unwrap_err().contains("is not a key name"), "{bad:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! A server's keys: a directory with one file each.
+//! A server's keys: a directory with one file for each.
 
 use crate::disk::{Disk, MachineDisk, private};
 use crate::error::StoreError;
@@ -12,34 +12,34 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many uses are reserved on disk at once.
+/// The number of uses that are reserved on disk at once.
 pub const BLOCK: u64 = 1024;
 
 /// The keys of one server. Every change is durable when its call returns.
 pub struct StoredKeys {
     folder: Folder,
     index: Index,
-    /// What a crash interrupted and could not be finished.
+    /// Interrupted operations that could not be completed after a crash.
     unfinished: Vec<StoreError>,
-    /// By key id: the next use that was reserved and not given out.
+    /// By key id: the next reserved use that was not given out yet.
     used: Mutex<HashMap<[u8; 16], u64>>,
-    /// Held as long as this process uses the directory.
+    /// Held while this process uses the directory.
     _lock: Option<File>,
 }
 
 impl StoredKeys {
-    /// The keys in the directory `keys` of a data directory, both made if need be. Nobody but the data
-    /// directory's owner may so much as look into it.
+    /// The keys in the directory `keys` of a data directory; both are made if they do not exist. Only the
+    /// owner of the data directory may enter it.
     ///
     /// # Errors
-    /// [`StoreError::Open`] if others may; else as for [`StoredKeys::open`].
+    /// [`StoreError::Open`] if others may enter it; else as for [`StoredKeys::open`].
     pub fn open_in(data: &Path) -> Result<StoredKeys, StoreError> {
         private(data)?;
         StoredKeys::open(&data.join("keys"))
     }
 
-    /// The keys in a directory of this machine, made if need be; no other process may use it at the same
-    /// time.
+    /// The keys in a directory of this machine, which is made if it does not exist. No other process may use
+    /// it at the same time.
     ///
     /// # Errors
     /// [`StoreError::InUse`]; [`StoreError::Io`] if the directory cannot be made or read.
@@ -57,7 +57,7 @@ impl StoredKeys {
         Ok(StoredKeys { _lock: Some(lock), ..StoredKeys::open_on(Box::new(MachineDisk), dir)? })
     }
 
-    /// The keys in a directory of any disk; finishes what a crash interrupted.
+    /// The keys in a directory of any disk; completes operations that a crash interrupted.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -72,8 +72,8 @@ impl StoredKeys {
         Ok(keys)
     }
 
-    /// What is wrong with the files of single keys, which are refused while all others are served: for an
-    /// operator, at the start.
+    /// The errors of single key files, which are refused while all other keys can be used: to tell the
+    /// operator at the start.
     ///
     /// # Errors
     /// [`StoreError::Io`] if the directory cannot be read.
@@ -82,7 +82,7 @@ impl StoredKeys {
         for file in self.folder.names()? {
             let Ok(name) = file.parse::<KeyName>() else {
                 let path = self.folder.path(&file.escape_default().to_string());
-                troubles.push(format!("{} is no key's file: no key has such a name", path.display()));
+                troubles.push(format!("{} is not a key file: no key can have this name", path.display()));
                 continue;
             };
             troubles.extend(self.load(&name).err().map(|e| e.to_string()));
@@ -90,9 +90,8 @@ impl StoredKeys {
         Ok(troubles)
     }
 
-    /// The names of the first keys behind `after` that are wanted, destroyed ones included, in order, at most
-    /// so many. No file is read for it: keys are known from the start, and from what was written and read
-    /// since.
+    /// The names of the first matching keys after `after`, destroyed ones included, in order, at most this
+    /// many. It reads no file: the index in memory knows all keys.
     pub fn list(
         &self,
         after: Option<&KeyName>,
@@ -102,15 +101,15 @@ impl StoredKeys {
         self.index.list(after, most, wanted)
     }
 
-    /// How many keys there are of which something holds, destroyed ones included. No file is read for it.
+    /// The number of keys for which `holds` is true, destroyed ones included. It reads no file.
     pub fn count(&self, holds: impl Fn(&KeyInfo) -> bool) -> usize {
         self.index.count(holds)
     }
 
-    /// A key, whatever its state; `None` if there never was one of this name.
+    /// A key in any state; `None` if there never was one of this name.
     ///
     /// # Errors
-    /// What is wrong with its file.
+    /// The error of its file.
     pub fn load(&self, name: &KeyName) -> Result<Option<KeyFile>, StoreError> {
         let _guard = self.guard();
         self.found(name)
@@ -139,7 +138,7 @@ impl StoredKeys {
     /// A key of party `party` that may be used.
     ///
     /// # Errors
-    /// What is wrong with its file, and any state but active.
+    /// The error of its file, or of any state but active.
     pub fn active(&self, name: &KeyName, party: u8) -> Result<KeyFile, StoreError> {
         let key = self.load(name)?.ok_or_else(|| StoreError::Missing(name.clone()))?;
         if key.info.party != party {
@@ -152,8 +151,7 @@ impl StoredKeys {
         }
     }
 
-    /// Store a new key, prepared. It may take the place of a destroyed one, or of another that was never
-    /// active.
+    /// Store a new key as prepared. It replaces a destroyed key of its name, or one that was never active.
     ///
     /// # Errors
     /// [`StoreError::Exists`] if a key of this name is active; [`StoreError::Io`].
@@ -166,7 +164,7 @@ impl StoredKeys {
         self.replace(key)
     }
 
-    /// A prepared key becomes active: all three have their parts, and have compared them.
+    /// Make a prepared key active: all three servers have their parts, and have compared them.
     ///
     /// # Errors
     /// If there is no such key; [`StoreError::Io`].
@@ -184,8 +182,8 @@ impl StoredKeys {
         }
     }
 
-    /// A key is given to others: `maker` is from now on as if it had made it, and `clients` are who else it
-    /// serves.
+    /// Give a key to other clients: from now on `maker` counts as its maker, and `clients` are the others
+    /// that it serves.
     ///
     /// # Errors
     /// If there is no such key, or it is destroyed; [`StoreError::Io`].
@@ -206,12 +204,12 @@ impl StoredKeys {
         self.replace(&key)
     }
 
-    /// Count `n` uses of a key before they happen; the number of the first. No number is given out twice,
-    /// whatever crashes in between. A prepared key is counted, too: that all three have it may turn out only
-    /// when it is used.
+    /// Count `n` uses of a key before they happen; returns the number of the first. No number is given out
+    /// twice, whatever crashes in between. Uses of a prepared key are counted, too, because it may become
+    /// active when it is first used.
     ///
     /// # Errors
-    /// [`StoreError::Exhausted`] beyond [`USES`]; what is wrong with the key's file.
+    /// [`StoreError::Exhausted`] beyond [`USES`]; the error of the key's file.
     pub fn reserve(&self, name: &KeyName, n: u64) -> Result<u64, StoreError> {
         let mut used = self.guard();
         let mut key = self.found(name)?.ok_or_else(|| StoreError::Missing(name.clone()))?;
@@ -229,8 +227,8 @@ impl StoredKeys {
         Ok(next)
     }
 
-    /// Destroy a key: what remains of it is its name, so that its next generation is told apart from it. A
-    /// damaged file is overwritten and removed. A full disk keeps no key from being destroyed.
+    /// Destroy a key: only its public data remain, so that the next key of this name gets another number. A
+    /// damaged file is overwritten and removed. A full disk does not prevent the destruction.
     ///
     /// # Errors
     /// [`StoreError::Io`].

@@ -1,17 +1,19 @@
-//! What outlives a process: one file a key and server, and the count of a key's uses, which never goes back.
+//! Data that outlives a process: one file for each key at a server, and the count of a key's uses, which
+//! never decreases.
 //!
-//! **Trust.** A server's disk holds that server's two of three components of each key and nothing that two
-//! servers have in common but those; a stolen disk tells nothing about a key, two of them tell all. Files
-//! are checked against accident (checksum, version, mode), not against whoever can write the directory: that
-//! the three servers' files belong together is compared when a key is loaded (check A26). What is not here:
-//! session keys, which end with their session, so that nothing recorded or restored can make one of them
-//! occur twice. Correlated randomness is in [`stock`]: sealed, and each value given once.
+//! **Trust.** A server's disk holds that server's two of the three components of each key. One stolen disk
+//! reveals nothing about a key, two of them reveal it. Files are protected against accidents (checksum,
+//! version, mode), but not against somebody who can write the directory: the servers compare their files when
+//! they load a key (check A26). Session keys are not stored: they end with their session, so that nothing
+//! recorded or restored can make one of them occur twice. Correlated randomness is in [`stock`]: encrypted,
+//! and each value given out once.
 //!
-//! **Crashes.** Every change is a new file, synchronised, renamed into place, its directory synchronised;
-//! what it replaces is then overwritten. A process may die between any two steps and the next start finds the
-//! old state or the new one (tests in `cut.rs` cut at every step). Uses are reserved in blocks before they
-//! happen, so that a crash loses some and repeats none. Overwriting reaches the file's blocks as far as file
-//! system and disk write in place: a journal, a snapshot or a flash translation layer may keep an older copy.
+//! **Crashes.** Every change is a new file that is synchronised and renamed into place, with its directory
+//! synchronised; then the replaced contents are overwritten. A process may die between any two steps, and the
+//! next start finds the old state or the new one (the tests in `cut.rs` interrupt at every step). Uses are
+//! reserved in blocks before they happen, so that a crash loses some and repeats none. Overwriting reaches
+//! the file's blocks only if file system and disk write in place: a journal, a snapshot or a flash
+//! translation layer may keep an older copy.
 //!
 //! ```
 //! use divisi_store::{KeyFile, KeyInfo, KeyState, KeyType, StoredKeys, Maker, Secret};

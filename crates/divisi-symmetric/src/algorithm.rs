@@ -138,7 +138,7 @@ impl FromStr for Algorithm {
         let all = || Algorithm::hashes().chain(Algorithm::macs());
         all().find(|algorithm| algorithm.name() == name).ok_or_else(|| {
             let known: Vec<String> = all().map(Algorithm::name).collect();
-            format!("unknown algorithm {name:?}: there are {}", known.join(", "))
+            format!("unknown algorithm {name:?}: choose one of {}", known.join(", "))
         })
     }
 }
@@ -208,16 +208,16 @@ impl Settings {
             return takes("key of that many bits");
         }
         if self.output_bytes == 0 {
-            return Err("an output of 0 bytes says nothing: ask for at least 1".into());
+            return Err("an output of 0 bytes is useless: ask for at least 1".into());
         }
         if self.output_bytes > LONGEST_OUTPUT {
-            return Err(format!("an output of more than {LONGEST_OUTPUT} bytes is not made: ask for less"));
+            return Err(format!("an output has at most {LONGEST_OUTPUT} bytes: ask for fewer"));
         }
         if matches!(algorithm, Algorithm::Otp(_)) && !DIGITS.contains(&self.output_bytes) {
-            return Err(format!("{algorithm} has 6 to 8 digits: ask for as many"));
+            return Err(format!("{algorithm} has 6 to 8 digits: ask for 6, 7 or 8"));
         }
         if !algorithm.has_any_length() && self.output_bytes > whole {
-            return Err(format!("{algorithm} has {whole} bytes of output: ask for at most as many"));
+            return Err(format!("{algorithm} has {whole} bytes of output: ask for no more"));
         }
         Ok(())
     }

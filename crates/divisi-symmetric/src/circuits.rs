@@ -134,7 +134,10 @@ pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> 
         _ => false,
     };
     if fixed || settings.check().is_err() {
-        return Err(Abort::Misuse { step: CIRCUIT, what: "a key or settings that the algorithm has not" });
+        return Err(Abort::Misuse {
+            step: CIRCUIT,
+            what: "a key or settings that the algorithm does not have",
+        });
     }
     let Settings { algorithm, output_bytes, .. } = *settings;
     drawn(&[key_bytes, algorithm.nonce_bytes(), message_bytes], |e, values| {

@@ -142,7 +142,7 @@ impl<'a> Batch<'a> {
     /// no byte of key stream beyond a text is kept.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if a message has no key.
+    /// The abort that ends the session; [`Abort::Misuse`] if a message has no key.
     pub fn texts(&self, rep: &mut Rep3, keys: &RoundKeys<Byte>) -> Result<Texts, Abort> {
         let mut counters: [Vec<u8>; 16] = Default::default();
         let mut index = Vec::with_capacity(self.blocks + self.order.len());
@@ -206,7 +206,7 @@ impl<'a> Batch<'a> {
     /// gives the first powers of a message's hash key, verified.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if there are too few powers.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are too few powers.
     pub fn finish(
         &self,
         rep: &mut Rep3,

@@ -29,7 +29,8 @@ pub fn blocks_at_once(protocol: Protocol) -> usize {
 /// The round keys of keys, a lane each.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or their lanes differ.
+/// The abort that ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or their lanes
+/// differ.
 pub fn expand(rep: &mut Rep3, key: &[Byte]) -> Result<RoundKeys<Byte>, Abort> {
     with_schedule(rep, |rep| aes::expand(rep, key))
 }

@@ -53,7 +53,7 @@ impl<'c> OwnedCircuit<'c> {
         if owners.len() != program.inputs().len() || !owners.iter().chain(receivers).all(known) {
             return Err(Abort::Misuse {
                 step: INPUT,
-                what: "an input value that belongs to nobody of the three",
+                what: "an input value that belongs to none of the three parties",
             });
         }
         let mut wires: [Vec<usize>; PARTIES] = Default::default();
@@ -71,7 +71,7 @@ impl<'c> OwnedCircuit<'c> {
     /// output wires, eight to a byte, are not verified yet: [`close`] does that.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit
     /// together, with A25 if the parties mean different circuits; [`Abort::Misuse`] if `own` has another
     /// length.
     pub fn compute(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Byte>, Abort> {
@@ -86,7 +86,7 @@ impl<'c> OwnedCircuit<'c> {
     fn inputs(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Bit>, Abort> {
         let me = rep.trio().me();
         if own.len() != self.wires[me.index()].len() {
-            let what = "not as many bits as this party's input values have";
+            let what = "another number of bits than this party's input values have";
             return Err(rep.trio().session().misuse(INPUT, what));
         }
         let packed: Zeroizing<Vec<u8>> = Zeroizing::new(
@@ -111,13 +111,14 @@ impl<'c> OwnedCircuit<'c> {
             }
         }
         let wires: Option<Vec<Bit>> = wires.into_iter().collect();
-        wires.ok_or_else(|| rep.trio().session().misuse(INPUT, "an input value that belongs to nobody"))
+        wires.ok_or_else(|| rep.trio().session().misuse(INPUT, "an input value without an owner"))
     }
 
     /// The step 3: the outputs, at each receiver, one wire to a byte; nothing at another party.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A1 if the holders of a component
+    /// disagree.
     pub fn deliver(
         &self,
         rep: &mut Rep3,

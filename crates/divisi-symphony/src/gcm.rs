@@ -102,7 +102,10 @@ impl Stream {
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
         let left = (self.length - self.done).min(CHUNK as u64 - self.done % CHUNK as u64);
         if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
-            return Err(Abort::Misuse { step: TEXT, what: "a chunk of another length than the text's" });
+            return Err(Abort::Misuse {
+                step: TEXT,
+                what: "a chunk of another length than the text requires",
+            });
         }
         let first = self.done / 16 + 1;
         self.done += bytes as u64;
@@ -158,7 +161,7 @@ impl Sealing {
     /// The tag, opened to all three when everything behind it is verified.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the text is not complete.
+    /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
     pub fn finish(mut self, rep: &mut Rep3, key: &GcmKey) -> Result<[u8; TAG], Abort> {
         let mask = mask(rep, key, &mut self.stream)?;
         let ghash = self.hash.finish(rep, key.ready()?)?;
@@ -173,7 +176,7 @@ impl Sealing {
 /// One message being decrypted.
 pub struct Opening {
     stream: Stream,
-    /// What the first reading was, chunk by chunk: the second must be the same.
+    /// The digests of the chunks of the first reading: the second one must have the same.
     first_reading: Vec<[u8; 32]>,
     first: Stream,
     hash: Option<gcm::GhashState<Block>>,
@@ -205,7 +208,7 @@ impl Opening {
     /// The next chunk of the ciphertext, first reading: it goes into the tag.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] after [`Opening::verify`].
+    /// The abort that ends the session; [`Abort::Misuse`] after [`Opening::verify`].
     pub fn absorb(&mut self, rep: &mut Rep3, key: &GcmKey, ciphertext: &[u8]) -> Result<(), Abort> {
         let late = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
         let hash = self.hash.as_mut().ok_or(late)?;
@@ -217,7 +220,7 @@ impl Opening {
     /// Compare the tag, inside: true if it is right. All three get the same answer.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
+    /// The abort that ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
     pub fn verify(&mut self, rep: &mut Rep3, key: &GcmKey) -> Result<bool, Abort> {
         let late = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
         let hash = self.hash.take().ok_or(late)?;
@@ -232,7 +235,7 @@ impl Opening {
     /// everything behind it is verified. `context` binds the answer to its request.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] unless the tag was found right.
+    /// The abort that ends the session; [`Abort::Misuse`] unless the tag was found right.
     pub fn chunk(
         &mut self,
         rep: &mut Rep3,
@@ -257,12 +260,12 @@ impl Opening {
         part: Range<usize>,
     ) -> Result<Verified<Vec<Byte>>, Abort> {
         if !self.valid {
-            let what = "a text whose tag was not found right";
+            let what = "a text whose tag was not verified";
             return Err(Abort::Misuse { step: ORDER, what }); // [M0.7, A23]
         }
         let place = (self.stream.done / CHUNK as u64) as usize;
         if self.first_reading.get(place) != Some(blake3::hash(chunk).as_bytes()) {
-            return Err(Abort::Misuse { step: ORDER, what: "a second reading that is not the first" });
+            return Err(Abort::Misuse { step: ORDER, what: "a second reading that differs from the first" });
         }
         let ciphertext =
             chunk.get(part.clone()).filter(|_| self.stream.done % CHUNK as u64 == part.start as u64);
@@ -285,7 +288,7 @@ impl Opening {
 /// What a client gets of a chunk's plaintext from us: of its parts, in order, each verified.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for parts that are not those of one chunk.
+/// The abort that ends the session; [`Abort::Misuse`] for parts that are not those of one chunk.
 pub fn answer(
     rep: &mut Rep3,
     context: &[u8],
@@ -324,7 +327,7 @@ fn mask(rep: &mut Rep3, key: &GcmKey, stream: &mut Stream) -> Result<Verified<Bl
         return Ok(mask);
     }
     let (_, mask) = text_stream(rep, key.round_keys(), &stream.j0, 1, 0, true)?;
-    let mask = mask.ok_or(Abort::Misuse { step: ORDER, what: "no mask was made" })?;
+    let mask = mask.ok_or(Abort::Misuse { step: ORDER, what: "the mask of the tag is missing" })?;
     close(rep, mask)
 }
 

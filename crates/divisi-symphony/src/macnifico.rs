@@ -100,7 +100,7 @@ impl Macnifico {
         if !settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
                 step: SETTINGS,
-                what: "no MAC, or one that has not what is asked for",
+                what: "an algorithm that is not a MAC, or does not have these settings",
             });
         }
         Ok(Macnifico { settings: Settings { adder: mode.adder(), ..settings.clone() }, mode })
@@ -133,7 +133,7 @@ impl Macnifico {
     /// A fresh random key that nobody knows, of the algorithm's usual length.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs.
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs.
     pub fn dist_key_gen(&self, rep: &mut Rep3) -> Result<MacKey, Abort> {
         agree_public(rep, KEY, &self.public(KEY))?;
         let part = rep.trio().random_part(self.algorithm().key_bytes());
@@ -155,8 +155,8 @@ impl Macnifico {
     /// The tag of each message under this key, verified. For GMAC each with a fresh nonce.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs, or
-    /// messages of different lengths; [`Abort::Misuse`] for a key of another MAC.
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs,
+    /// or messages of different lengths; [`Abort::Misuse`] for a key of another MAC.
     pub fn tag_gen(&self, rep: &mut Rep3, key: &MacKey, messages: &Message) -> Result<Tag, Abort> {
         agree_public(rep, GENERATE, &messages.lengths(self.public(GENERATE)))?;
         let lanes = messages.0.lanes();
@@ -169,9 +169,9 @@ impl Macnifico {
     /// For each message whether this is its tag under this key.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs,
-    /// messages of different lengths, or tags or nonces that differ; [`Abort::Misuse`] for a key of
-    /// another MAC, tags of another length, or nonces where none belong or none where one does.
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs,
+    /// messages of different lengths, or tags or nonces that differ; [`Abort::Misuse`] for a key of another
+    /// MAC, tags of another length, or nonces where none belong or none where one does.
     pub fn verify(
         &self,
         rep: &mut Rep3,
@@ -181,10 +181,7 @@ impl Macnifico {
     ) -> Result<Vec<bool>, Abort> {
         let wanted = self.algorithm().nonce_bytes() > 0;
         if received.len() != messages.0.lanes() || received.iter().any(|one| one.nonce.is_some() != wanted) {
-            return Err(rep
-                .trio()
-                .session()
-                .misuse(NONCE, "tags or nonces that do not belong to these messages"));
+            return Err(rep.trio().session().misuse(NONCE, "not one tag and one nonce for each message"));
         }
         let public = messages.lengths(self.public(VERIFY));
         let public = public.list(received, |public, one| {

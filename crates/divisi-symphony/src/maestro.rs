@@ -136,7 +136,7 @@ impl Maestro {
     /// The key schedule of a shared key (FIPS 197, 5.2), verified.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for a key of another size.
+    /// The abort that ends the session; [`Abort::Misuse`] for a key of another size.
     pub fn compute_ks(&self, rep: &mut Rep3, key: &AesKey) -> Result<KeySchedule, Abort> {
         if key.0.len() != self.size.bytes() {
             return Err(rep.trio().session().misuse(KEY, "a key of another size"));

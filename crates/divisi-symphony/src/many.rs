@@ -69,8 +69,8 @@ pub enum Outcome {
 /// Run jobs whose keys have one size.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM has no
-/// room for, no jobs.
+/// The abort that ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM
+/// has no room for, no jobs.
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Outcome>, Abort> {
     let items: Option<Vec<Item<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
     let items = match items {
@@ -79,7 +79,7 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Ou
             return Err(rep
                 .trio()
                 .session()
-                .misuse(MANY, "no jobs, or a tag of another length than its job says"));
+                .misuse(MANY, "no jobs, or a tag whose length is not that of its job"));
         }
     };
     let batch = Batch::new(rep, &items)?;
@@ -88,7 +88,7 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Ou
     let keys = cipher::expand(rep, &keys)?;
     let texts = batch.texts(rep, &keys)?;
     // as many powers of each hash key as the longest message needs
-    let misfit = Abort::Misuse { step: MANY, what: "a message longer than there is room for" };
+    let misfit = Abort::Misuse { step: MANY, what: "a message longer than memory can hold" };
     let most = usize::try_from(batch.hash_blocks()).map_err(|_| misfit)?;
     let h = cipher::with_schedule(rep, |rep| gcm::hash_key(rep, &keys))?;
     let powers = powers(rep, &h, most)?;

@@ -21,7 +21,7 @@ impl Priority {
     pub const ALL: [Priority; 3] =
         [Priority::OnlineThroughput, Priority::TotalThroughput, Priority::LowLatency];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -55,10 +55,10 @@ impl Priority {
     pub fn purpose(self) -> &'static str {
         match self {
             Priority::OnlineThroughput => {
-                "makes one-hot vectors ahead, so that less work and half the rounds are left once the data is there (lut16)"
+                "makes one-hot vectors ahead of the data, so that less work and half the rounds remain online (lut16)"
             }
             Priority::TotalThroughput => {
-                "makes nothing ahead, and has the least work and traffic in all (gf4-circuit)"
+                "makes nothing ahead, and needs the least work and traffic in all (gf4-circuit)"
             }
             Priority::LowLatency => {
                 "makes twice as much ahead, so that about a quarter of the rounds is left once the data is there \
@@ -82,7 +82,7 @@ impl FromStr for Priority {
         Priority::ALL
             .into_iter()
             .find(|mode| mode.name() == name)
-            .ok_or_else(|| format!("unknown mode {name:?}: there are {}", known()))
+            .ok_or_else(|| format!("unknown mode {name:?}: choose one of {}", known()))
     }
 }
 

@@ -25,7 +25,7 @@ const PARTIES: usize = 3;
 pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -> Result<Part, Abort> {
     let me = rep.trio().me();
     if own.len() != bytes[me.index()] {
-        return Err(rep.trio().session().misuse(INPUT, "another length than that of what this party brings"));
+        return Err(rep.trio().session().misuse(INPUT, "an input of another length than declared"));
     }
     let session = rep.trio().session();
     let mut parts = deal::split(own, |out| session.entropy(out)).map(Some);
@@ -115,7 +115,10 @@ pub(crate) fn bring_one(
 ) -> Result<Part, Abort> {
     let me = rep.trio().me();
     if owner.index() >= PARTIES || own.is_some() != (me == owner) {
-        return Err(rep.trio().session().misuse(INPUT, "a value is given by its owner, and by nobody else"));
+        return Err(rep
+            .trio()
+            .session()
+            .misuse(INPUT, "a value that its owner did not give, or that another party gave"));
     }
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 value of a party v1");
     hasher.update(&(what.len() as u64).to_le_bytes()).update(what.as_bytes()).update(&[owner.number()]);

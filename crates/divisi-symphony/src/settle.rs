@@ -6,7 +6,7 @@ use divisi_rep3::Rep3;
 /// Settle what was computed, whether there were products in it or not: that is public.
 ///
 /// # Errors
-/// Whatever ends the session: a check that fails.
+/// The abort that ends the session: a check that fails.
 pub fn close<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
     let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
     settle(rep, pending)

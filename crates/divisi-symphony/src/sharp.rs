@@ -75,7 +75,7 @@ impl Sharp {
         if settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
                 step: SETTINGS,
-                what: "no hash, or one that has not what is asked for",
+                what: "an algorithm that is not a hash, or does not have these settings",
             });
         }
         Ok(Sharp(Settings { adder: mode.adder(), ..settings.clone() }))
@@ -90,7 +90,7 @@ impl Sharp {
     /// The digest of each message, verified.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different hashes,
+    /// The abort that ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different hashes,
     /// or messages of different lengths.
     pub fn hash(&self, rep: &mut Rep3, messages: &Message) -> Result<Digest, Abort> {
         agree_public(rep, HASH, &messages.lengths(Public::new(HASH).settings(&self.0)))?;
@@ -122,7 +122,7 @@ pub fn input_message(
 ) -> Result<Message, Abort> {
     let fits = |own: &[&[u8]]| own.iter().map(|message| message.len()).eq(lengths.iter().copied());
     if lengths.is_empty() || !own.is_none_or(fits) {
-        return Err(rep.trio().session().misuse(MESSAGE, "no messages, or of other lengths"));
+        return Err(rep.trio().session().misuse(MESSAGE, "no messages, or messages of other lengths"));
     }
     let (lanes, longest) = (lengths.len(), lengths.iter().copied().max().unwrap_or(0));
     let own = own.map(|own| columns(own, longest));

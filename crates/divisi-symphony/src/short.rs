@@ -71,8 +71,8 @@ pub fn fits(aad_len: usize, text_len: usize) -> bool {
 /// together (A24).
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for keys of different sizes, a message that is not short or
-/// names no key, or two messages to be encrypted under one key with one IV.
+/// The abort that ends the session; [`Abort::Misuse`] for keys of different sizes, a message that is not
+/// short or names no key, or two messages to be encrypted under one key with one IV.
 pub fn short(
     rep: &mut Rep3,
     keys: &[&GcmKey],

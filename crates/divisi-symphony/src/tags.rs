@@ -15,7 +15,7 @@ const TAGS: Step = step!("tags");
 /// is given byte by byte.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for settings that make no sense.
+/// The abort that ends the session; [`Abort::Misuse`] for settings that make no sense.
 pub fn prepare(rep: &mut Rep3, settings: &Settings, key: &[Byte]) -> Result<Verified<Function<Rep3>>, Abort> {
     let function = cipher::with_schedule(rep, |rep| Function::prepare(rep, settings, key))?;
     close(rep, function)
@@ -25,7 +25,8 @@ pub fn prepare(rep: &mut Rep3, settings: &Settings, key: &[Byte]) -> Result<Veri
 /// owed so far, and opens nothing but a random multiple of the difference ([`Rep3::are_zero`]).
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if tags differ in length from those received, or are empty.
+/// The abort that ends the session; [`Abort::Misuse`] if tags differ in length from those received, or are
+/// empty.
 pub fn matches(rep: &mut Rep3, tags: Vec<[Bit; 8]>, received: &[Vec<u8>]) -> Result<Vec<bool>, Abort> {
     let misfit =
         Abort::Misuse { step: TAGS, what: "tags of another length than those they are compared with" };

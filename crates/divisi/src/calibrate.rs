@@ -1,4 +1,4 @@
-//! What this machine allows, measured in about three seconds, so that figures of different machines can be
+//! The speed of this machine, measured in about three seconds, so that figures of different machines can be
 //! compared.
 //!
 //! | figure | of | how |
@@ -7,8 +7,7 @@
 //! | `loopback_gbit_s` | two threads | one TCP stream over 127.0.0.1, 128 KiB a write; of the two that which works longer |
 //! | `clmul_ns` | one core | a product in GF(2^64), reduced, of slices that fit the first-level cache |
 //!
-//! Seconds are those of the processor, so that whatever else runs on the machine takes nothing from the
-//! figures but samples.
+//! Times are CPU times, so that other programs on the machine cost samples, but do not change the figures.
 
 use crate::failure::Failure;
 use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipherKey};
@@ -39,7 +38,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// What the machine allowed, in a line.
+    /// The figures, in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         format!(
@@ -49,19 +48,19 @@ impl Calibration {
     }
 }
 
-/// The library that the cipher's figure is made with.
+/// The library with which the cipher's figure is measured.
 pub const AES_BY: &str = "aws-lc-rs";
 
-/// Measure.
+/// Measure the three figures.
 ///
 /// # Errors
-/// If the system has no loopback network.
+/// [`Failure`] if the system has no loopback network.
 pub fn calibrate() -> Result<Calibration, Failure> {
     Ok(Calibration {
         aes_ctr_gb_s: aes_ctr(Duration::from_millis(700))?,
         loopback_gbit_s: loopback(Duration::from_secs(1)).map_err(|e| {
             Failure::unavailable(format!(
-                "the loopback network cannot be measured ({e}): see that 127.0.0.1 is up"
+                "the loopback network cannot be measured ({e}): check that 127.0.0.1 is up"
             ))
         })?,
         clmul_ns: products(Duration::from_millis(500)),

@@ -1,4 +1,4 @@
-//! Circuits by name or from files, and the values that go in and come out as hexadecimal digits.
+//! Circuits by name or from files, and their input and output values as hexadecimal digits.
 //!
 //! A value is written as the standard prints it: its last digit holds wires 0 to 3, lowest first, its first
 //! digit the last wires. So are the wires of the files that others publish in Bristol Fashion.
@@ -25,21 +25,21 @@ use zeroize::Zeroizing;
 /// No longer file is read.
 const LONGEST: u64 = 1 << 30;
 
-/// A circuit, and where it comes from.
+/// A circuit, and its origin.
 pub struct NamedCircuit {
-    /// How it was asked for: the name of a circuit, or of a file.
+    /// The name of the circuit, or of its file, as it was given.
     pub name: String,
-    /// What it computes.
+    /// The circuit.
     pub program: Program,
-    /// How its file is written, what the file has, and in which order the wires of its values stand, if it is
-    /// a published file that is known; nothing for a circuit of this program's own.
+    /// The format of its file, the counts in it, and the order of the wires in its values if the file is a
+    /// known published one; `None` for a circuit that this program makes.
     pub file: Option<(Format, FileCounts, Option<BitOrder>)>,
 }
 
-/// The circuit of that name; else the one in the file of that name.
+/// The built-in circuit of that name; else the circuit in the file of that name.
 ///
 /// # Errors
-/// If the file cannot be read, or is no circuit: with the line.
+/// [`Failure`] if the file cannot be read, or is no circuit, with the line.
 pub fn load(name: &str, adder: Adder) -> Result<NamedCircuit, Failure> {
     if let Some(program) = named(name, adder)? {
         return Ok(NamedCircuit { name: name.to_owned(), program, file: None });
@@ -65,7 +65,7 @@ fn in_file(name: &str) -> Result<usize, Failure> {
     }
     if known.len() > LONGEST {
         return Err(Failure::usage(format!(
-            "{name} has {} bytes: no more than {LONGEST} are read",
+            "{name} has {} bytes: files of more than {LONGEST} bytes are not read",
             known.len()
         )));
     }
@@ -79,37 +79,37 @@ fn unread(name: &str, e: impl fmt::Display) -> Failure {
     ))
 }
 
-/// A circuit of this program's own: by its name, or a hash or MAC of messages of one length, as
-/// `hmac-sha256:32` of 32 bytes.
+/// A built-in circuit by its name, or that of a hash or MAC for messages of one length: `hmac-sha256:32` for
+/// 32 bytes.
 ///
 /// # Errors
-/// If no circuit is made of messages as long as that.
+/// [`Failure`] if messages of that length are too long for a circuit.
 pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Failure> {
     let Some((algorithm, length)) = name.split_once(':') else { return Ok(circuits::named(name, adder)?) };
     let Ok(algorithm) = algorithm.parse::<Algorithm>() else { return Ok(None) };
     let length = length.parse().ok().filter(|length| *length <= LONGEST_MESSAGE).ok_or_else(|| {
         Failure::usage(format!(
-            "{name}: behind the colon belongs how many bytes a message has, at most {LONGEST_MESSAGE}, as in {algorithm}:32"
+            "{name}: give the length of a message in bytes after the colon, at most {LONGEST_MESSAGE}, as in {algorithm}:32"
         ))
     })?;
     let settings = Settings { adder, ..Settings::new(algorithm) };
     Ok(Some(circuits::function(&settings, algorithm.key_bytes(), length)?))
 }
 
-/// What may stand where a circuit of this program's own is named.
+/// The names of built-in circuits, for help and error messages.
 #[must_use]
 pub fn names() -> String {
     format!(
-        "{}, or a hash or MAC of messages of so many bytes, as hmac-sha256:32",
+        "{}, or a hash or MAC with the length of a message in bytes, as hmac-sha256:32",
         circuits::NAMES.join(", ")
     )
 }
 
 impl NamedCircuit {
-    /// What its file has, or would have.
+    /// The counts of gates and wires that its file has, or would have.
     ///
     /// # Errors
-    /// None: nothing is written.
+    /// None in practice: nothing is written.
     pub fn counts(&self) -> Result<FileCounts, Failure> {
         match &self.file {
             Some((_, counts, _)) => Ok(*counts),
@@ -117,13 +117,13 @@ impl NamedCircuit {
         }
     }
 
-    /// Whether wire 0 is the first bit of a value: known of some published files.
+    /// Whether wire 0 is the first bit of a value: known for some published files.
     #[must_use]
     pub fn is_first_bit_first(&self) -> bool {
         matches!(self.file, Some((_, _, Some(BitOrder::FirstBitFirst))))
     }
 
-    /// A digest of all that it is, for parties to compare.
+    /// A digest of the circuit, for parties to compare.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 circuit v1");
@@ -132,10 +132,10 @@ impl NamedCircuit {
         *hasher.finalize().as_bytes()
     }
 
-    /// What it gives in the clear for these values, wire by wire.
+    /// Its outputs in the clear for these inputs, wire by wire.
     ///
     /// # Errors
-    /// If the values are not those of its inputs.
+    /// [`Failure`] if number or widths of the values are not those of its inputs.
     pub fn evaluate(&self, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, Failure> {
         let wires: Vec<Vec<u64>> = inputs.iter().flatten().map(|bit| vec![u64::from(*bit)]).collect();
         let out = plain::run(&self.program, &wires).map_err(|e| Failure::usage(e.to_string()))?;
@@ -145,8 +145,8 @@ impl NamedCircuit {
 }
 
 impl NamedCircuit {
-    /// What it gives in the clear for many inputs at once: columns of bytes, a lane an input, wire after wire
-    /// from the lowest bit of the first byte on; likewise the outputs, the last byte filled up with zeros.
+    /// Its outputs in the clear for many inputs: columns of bytes, one lane an input, wire after wire from
+    /// the lowest bit of the first byte on; likewise the outputs, with zeros after the last wire.
     #[must_use]
     pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Vec<u8> {
         let wires = words(self.program.input_bits(), lanes, inputs);
@@ -176,7 +176,7 @@ fn in_columns(lanes: usize, wires: &[Vec<u64>]) -> Vec<u8> {
     wires.chunks(8).flat_map(|wires| (0..lanes).map(|lane| byte(wires, lane)).collect::<Vec<u8>>()).collect()
 }
 
-/// The wires of values side by side, value by value.
+/// Split wires into values of these widths.
 #[must_use]
 pub fn cut(bits: &[bool], widths: &[usize]) -> Vec<Vec<bool>> {
     let mut rest = bits;
@@ -188,8 +188,8 @@ pub fn cut(bits: &[bool], widths: &[usize]) -> Vec<Vec<bool>> {
     widths.iter().map(&mut value).collect()
 }
 
-/// A value's wires in the order of the file, or back: `first_bit_first` if wire 0 is the first bit of a value
-/// and not the last, as in most files of the format before Bristol Fashion.
+/// Turn a value's wires into the order of the file, or back: `first_bit_first` if wire 0 is the first bit of
+/// a value and not the last, as in most files of the format before Bristol Fashion.
 #[must_use]
 pub fn ordered(bits: &[bool], first_bit_first: bool) -> Zeroizing<Vec<bool>> {
     let mut ordered = Zeroizing::new(bits.to_vec());
@@ -202,23 +202,23 @@ pub fn ordered(bits: &[bool], first_bit_first: bool) -> Zeroizing<Vec<bool>> {
 /// Write a program in Bristol Fashion.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     bristol::write(program, out)
 }
 
-/// The wires of a value of that width.
+/// The wires of a value of that width, from its hexadecimal digits.
 ///
 /// # Errors
 /// What is wrong with the digits, in words that follow the name of the value.
 pub fn from_hex(digits: &str, width: usize) -> Result<Zeroizing<Vec<bool>>, String> {
     let want = width.div_ceil(4);
     if digits.len() != want {
-        return Err(format!("has {} hexadecimal digits, and {width} bits take {want}", digits.len()));
+        return Err(format!("has {} hexadecimal digits where {width} bits need {want}", digits.len()));
     }
     let mut bits = Zeroizing::new(Vec::with_capacity(4 * want));
     for digit in digits.bytes().rev() {
-        let value = (digit as char).to_digit(16).ok_or("has a character that is no hexadecimal digit")?;
+        let value = (digit as char).to_digit(16).ok_or("has a character that is not a hexadecimal digit")?;
         bits.extend((0..4).map(|i| value >> i & 1 == 1));
     }
     if bits.iter().skip(width).any(|bit| *bit) {
@@ -228,7 +228,7 @@ pub fn from_hex(digits: &str, width: usize) -> Result<Zeroizing<Vec<bool>>, Stri
     Ok(bits)
 }
 
-/// A value's digits.
+/// The hexadecimal digits of a value.
 #[must_use]
 pub fn to_hex(bits: &[bool]) -> String {
     let digit = |bits: &[bool]| bits.iter().rev().fold(0, |digit, bit| digit << 1 | u32::from(*bit));

@@ -1,9 +1,10 @@
-//! What must be gone when the program ends, in whatever way: processes that it started, files that are not
-//! complete.
+//! The register of what must not outlive the program, however it ends: processes that it started, incomplete
+//! files.
 //!
-//! Everything registers here when it begins and leaves when it ends well. On SIGINT, SIGTERM or SIGHUP what
-//! is still registered goes, in a thread of its own, so that it does not matter what the program is waiting
-//! for. Processes that outlive even that (the program was killed) end by themselves: see [`crate::local`].
+//! A process or file is registered when it begins, and leaves the register when it ends well. On SIGINT,
+//! SIGTERM or SIGHUP a thread of its own ends or removes what is still registered, so that it does not matter
+//! what the program is waiting for. If the program is killed, processes end by themselves: see
+//! [`crate::local`].
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -27,11 +28,11 @@ struct State {
     next: u64,
 }
 
-/// The register of what must be gone. Clones share it.
+/// The register. Clones share it.
 #[derive(Clone, Default)]
 pub struct Cleanup(Arc<Mutex<State>>);
 
-/// Keeps one entry of the register; when it is dropped, what it stands for is ended or removed.
+/// One entry of the register; dropping it ends the process, or removes the file.
 pub struct Entry {
     cleanup: Cleanup,
     number: u64,
@@ -42,8 +43,8 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Cleanup {
-    /// A register that is emptied when its owner drops what is in it, and that no signal empties: for a
-    /// library's caller who has signal handling of its own.
+    /// A register that is emptied when its owner drops the entries, and not by signals: for callers of the
+    /// library that handle signals themselves.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -52,7 +53,7 @@ impl Cleanup {
     /// A register that SIGINT, SIGTERM and SIGHUP empty before they end the program with exit code 1.
     ///
     /// # Errors
-    /// If the system does not let us handle signals.
+    /// The error of the system if signals cannot be handled.
     pub fn on_signals() -> io::Result<Self> {
         let cleanup = Self::default();
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
@@ -73,7 +74,7 @@ impl Cleanup {
         self.add(Item::Process(child))
     }
 
-    /// A file or directory that must not stay.
+    /// Register a file or directory, to be removed.
     #[must_use]
     pub fn path(&self, path: &Path) -> Entry {
         self.add(Item::Path(path.to_owned()))
@@ -117,7 +118,7 @@ fn end(item: Item) {
 }
 
 impl Entry {
-    /// Leave the register: what it stood for may stay.
+    /// Leave the register: the file or process may stay.
     pub fn keep(self) {
         lock(&self.cleanup.0).items.remove(&self.number);
     }

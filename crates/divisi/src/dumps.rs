@@ -1,13 +1,12 @@
-//! Secrets of a process stay in it: no core dump is written, and no other process of the same user reads its
-//! memory.
+//! Protection of a process's memory: no core dump is written, and no other process of the same user reads it.
 //!
-//! Whoever is root reads it all the same, and swap is the operating system's: SECURITY.md says what is out of
+//! Root can read it all the same, and swap belongs to the operating system: SECURITY.md says what is out of
 //! scope.
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 
-/// Forbid core dumps, and `ptrace` and `/proc/PID/mem` to others. Call it first in a process that will hold
-/// secrets; a system that does not know one of the two leaves the other in force.
+/// Forbid core dumps, and `ptrace` and `/proc/PID/mem` to other processes. Call it first in a process that
+/// will hold secrets. If the system does not support one of the two, the other still takes effect.
 pub fn forbid() {
     // both only add to what protects: a refusal changes nothing
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });

@@ -1,4 +1,4 @@
-//! How a command fails: what kind of failure, one sentence that says what to do, and the exit code.
+//! The failures of commands: their kind, one sentence that says what to do, and the exit code.
 
 use crate::engine::{Differ, Unsupported};
 use divisi_core::{Abort, Refusal};
@@ -6,25 +6,26 @@ use divisi_net::PartyId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What kind of failure it was.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Kind {
-    /// A session of the parties ended before its time; it gave no output.
+    /// A session of the parties ended early, without an output.
     Abort,
-    /// The servers, or the client itself, refused this request and nothing else.
+    /// The servers, or the client itself, refused this request.
     Refused,
-    /// A server or a process could not be reached.
+    /// A server or a process cannot be reached.
     Unavailable,
-    /// A result is not what it must be.
+    /// A result is wrong.
     Mismatch,
     /// The arguments, a file or the configuration are wrong.
     Usage,
 }
 
 impl Kind {
-    /// The exit code of the program: 1 for an abort or a wrong result, 2 for what the caller has to correct.
+    /// The exit code of the program: 1 for an abort, a refusal or a wrong result, 2 for what the caller has
+    /// to correct.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
@@ -37,20 +38,20 @@ impl Kind {
 /// The failure of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// One sentence: the cause, then the remedy.
+    /// One sentence: the cause, then what to do.
     pub error: String,
     /// What kind.
     pub kind: Kind,
     /// Whether the same command may succeed later.
     pub retry: bool,
-    /// The number of the party that it happened with, if there is one.
+    /// The number of the party at fault, if it is known.
     pub peer: Option<u8>,
-    /// The step of the protocol, if there is one.
+    /// The step of the protocol, if it is known.
     pub step: Option<String>,
 }
 
 impl Failure {
-    /// A failure that no peer and no step belongs to. Only what was unavailable may be there later.
+    /// A failure without peer and step. Only failures of kind `Unavailable` are worth a retry.
     pub fn new(kind: Kind, error: impl Into<String>) -> Self {
         Failure { error: error.into(), kind, retry: kind == Kind::Unavailable, peer: None, step: None }
     }
@@ -60,7 +61,7 @@ impl Failure {
         Self::new(Kind::Usage, error)
     }
 
-    /// Something could not be reached.
+    /// Something cannot be reached.
     pub fn unavailable(error: impl Into<String>) -> Self {
         Self::new(Kind::Unavailable, error)
     }
@@ -70,14 +71,14 @@ impl Failure {
         Self::new(Kind::Mismatch, error)
     }
 
-    /// The same failure, with the party that it happened with.
+    /// This failure, with the party at fault.
     #[must_use]
     pub fn with_peer(mut self, peer: PartyId) -> Self {
         self.peer = Some(peer.number());
         self
     }
 
-    /// The same failure, with the step at which it happened.
+    /// This failure, with the step at which it happened.
     #[must_use]
     pub fn at(mut self, step: impl Into<String>) -> Self {
         self.step = Some(step.into());
@@ -143,7 +144,7 @@ impl From<Unsupported> for Failure {
 
 impl From<Differ> for Failure {
     fn from(differ: Differ) -> Self {
-        let worth = "the results are worth nothing";
+        let worth = "the results mean nothing";
         match differ.party {
             Some(party) => Failure::mismatch(format!("{party} {}: {worth}", differ.what)).with_peer(party),
             None => Failure::mismatch(format!("{}: {worth}", differ.what)),

@@ -1,7 +1,7 @@
-//! Files and streams, encrypted and decrypted by three servers.
+//! Encryption and decryption of files and streams by three servers.
 //!
-//! Nothing appears in the output's place before all of it is there and verified: a file is written under
-//! another name beside it and renamed, standard output is held in memory. What is not finished is removed.
+//! The output appears under its name only when it is complete and verified: a file is written under another
+//! name beside it and then renamed, standard output is held in memory. An incomplete output is removed.
 
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zeroize::Zeroizing;
 
-/// So many bytes of a stream are held in memory.
+/// The largest stream that is held in memory, in bytes.
 pub const IN_MEMORY: u64 = 64 << 20;
 
-/// Where a text comes from.
+/// The source of a text.
 #[derive(Clone, Debug)]
 pub enum TextSource {
     /// A file.
@@ -26,17 +26,17 @@ pub enum TextSource {
     Stdin,
 }
 
-/// Where a text goes.
+/// The destination of a text.
 #[derive(Clone, Debug)]
 pub enum Sink {
-    /// A file; one that is there is replaced.
+    /// A file; an existing one is replaced.
     File(PathBuf),
     /// Standard output.
     Stdout,
 }
 
 impl TextSource {
-    /// What `--in` names: standard input, if it names nothing or the device of that name.
+    /// The source that `--in` names: standard input, if it is left out or names that device.
     #[must_use]
     pub fn named(path: Option<&Path>) -> TextSource {
         match path {
@@ -47,7 +47,7 @@ impl TextSource {
 }
 
 impl Sink {
-    /// What `--out` names: standard output, if it names nothing or the device of that name.
+    /// The destination that `--out` names: standard output, if it is left out or names that device.
     #[must_use]
     pub fn named(path: Option<&Path>) -> Sink {
         match path {
@@ -61,21 +61,21 @@ impl Sink {
 const STDIN: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 const STDOUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// What was done.
+/// The result of a transformation.
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
     /// Bytes read.
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// From the first byte sent to the output in its place.
+    /// Seconds from the first byte sent until the output is in its place.
     pub seconds: f64,
 }
 
 /// An input whose length is known.
 pub struct InputFile {
     reader: Reader,
-    /// In bytes.
+    /// The length in bytes.
     pub length: u64,
 }
 
@@ -85,10 +85,10 @@ enum Reader {
 }
 
 impl InputFile {
-    /// Open it, and read standard input to its end.
+    /// Open the input; standard input is read to its end.
     ///
     /// # Errors
-    /// If it cannot be read, or is too long for memory.
+    /// [`Failure`] if it cannot be read, or is too long for memory.
     pub fn open(source: &TextSource, way: Direction) -> Result<InputFile, Failure> {
         let input = match source {
             TextSource::File(path) => {
@@ -115,7 +115,7 @@ impl InputFile {
         Ok(input)
     }
 
-    /// What is in memory.
+    /// An input in memory.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> InputFile {
         InputFile { length: bytes.len() as u64, reader: Reader::Memory(Cursor::new(Zeroizing::new(bytes))) }
@@ -140,7 +140,7 @@ impl InputFile {
         Ok(InputFile { length, reader: Reader::Memory(Cursor::new(bytes)) })
     }
 
-    /// What it is read from.
+    /// The reader of the input.
     pub fn reader(&mut self) -> &mut dyn Read {
         match &mut self.reader {
             Reader::File(file) => file,
@@ -148,10 +148,10 @@ impl InputFile {
         }
     }
 
-    /// That it can be a file of this algorithm, or of any.
+    /// Check that the input is long enough for this algorithm, or for any.
     ///
     /// # Errors
-    /// If it is to be decrypted and too short.
+    /// [`Failure`] if it is to be decrypted and too short.
     pub fn check(&self, way: Direction, using: Option<Using>) -> Result<(), Failure> {
         let least = match using {
             Some(Using::Gcm) => OVERHEAD,
@@ -160,7 +160,7 @@ impl InputFile {
         };
         if way == Direction::Decrypt && self.length < least {
             let error = format!(
-                "the input has {} bytes and is no encrypted file, which has at least {least}: give what `encrypt` wrote",
+                "the input has {} bytes, too few for an encrypted file, which has at least {least}: give what `encrypt` wrote",
                 self.length
             );
             return Err(Failure::usage(error));
@@ -169,10 +169,10 @@ impl InputFile {
     }
 }
 
-/// Encrypt or decrypt. `progress` is told how many bytes of text are done.
+/// Encrypt or decrypt. `progress` is called with the number of bytes of text done.
 ///
 /// # Errors
-/// If input or output cannot be used, or the servers fail or refuse.
+/// [`Failure`] if input or output cannot be used, or the servers fail or refuse.
 pub fn transform(
     client: &mut Client,
     way: Direction,
@@ -224,17 +224,17 @@ pub fn transform(
     Ok(Done { bytes_in: length, bytes_out, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// What a key's text is encrypted by.
+/// The algorithm that encrypts a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Using {
     /// AES-GCM.
     Gcm,
-    /// A mode beside it.
+    /// A mode other than GCM.
     Mode(Mode),
 }
 
 impl Using {
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -243,7 +243,7 @@ impl Using {
         }
     }
 
-    /// What keys of a type serve, the usual one first; nothing if they encrypt nothing.
+    /// The algorithms that keys of a type serve, the default first; empty if they encrypt nothing.
     #[must_use]
     pub fn of_type(kind: KeyType) -> &'static [Using] {
         match kind.purpose() {
@@ -255,15 +255,15 @@ impl Using {
         }
     }
 
-    /// What is used with a key of this type: what is asked for, or the usual.
+    /// The algorithm to use with a key of this type: the one asked for, or the default.
     ///
     /// # Errors
-    /// That such a key does not serve it.
+    /// [`Failure`] if such a key does not serve it.
     pub fn choose(asked: Option<Using>, key: &KeyName, kind: KeyType) -> Result<Using, Failure> {
         let serves = Using::of_type(kind);
         let Some(usual) = serves.first() else {
             return Err(Failure::usage(format!(
-                "key {key} is of type {kind} and encrypts nothing: use a key of type aes-256 or the like"
+                "key {key} is of type {kind}, which does not encrypt: use a key of type aes-256 or the like"
             )));
         };
         match asked {
@@ -289,18 +289,18 @@ impl std::str::FromStr for Using {
         let all = || [Using::Gcm].into_iter().chain(modes);
         all().find(|using| using.name() == name).ok_or_else(|| {
             let names: Vec<&str> = all().map(Using::name).collect();
-            format!("unknown algorithm {name:?}: there are {}", names.join(", "))
+            format!("unknown algorithm {name:?}: choose one of {}", names.join(", "))
         })
     }
 }
 
-/// Encrypt or decrypt in a mode beside GCM: all of the text is in memory. CBC is padded by PKCS #7, here,
-/// where the text is; whoever can change a ciphertext and see whether its padding was found learns the text,
-/// so that what comes from strangers does not belong here.
+/// Encrypt or decrypt in a mode other than GCM, with the whole text in memory. CBC is padded by PKCS #7 here,
+/// at the client. Whoever can change a ciphertext and see whether its padding is valid can learn the text, so
+/// that ciphertexts from strangers must not be decrypted by CBC.
 ///
 /// # Errors
-/// If input or output cannot be used, or the servers fail or refuse; if what was decrypted by CBC has no
-/// padding.
+/// [`Failure`] if input or output cannot be used, if the servers fail or refuse, or if a text decrypted by
+/// CBC has no valid padding.
 pub fn transform_whole(
     client: &mut Client,
     way: Direction,
@@ -315,13 +315,15 @@ pub fn transform_whole(
     let (length, start) = (input.length, Instant::now());
     if length > IN_MEMORY {
         return Err(Failure::usage(format!(
-            "the input has {length} bytes, and {mode} takes at most {} MiB: use a key of GCM for more",
+            "the input has {length} bytes, and {mode} takes at most {} MiB: use a GCM key for longer texts",
             IN_MEMORY >> 20
         )));
     }
     let mut text = Zeroizing::new(Vec::with_capacity(length as usize + 16));
     input.reader().take(length).read_to_end(&mut text).map_err(|e| {
-        Failure::usage(format!("the input cannot be read to its end ({e}): give a file that nobody writes"))
+        Failure::usage(format!(
+            "the input cannot be read to its end ({e}): give a file that no other program changes"
+        ))
     })?;
     let out = match way {
         Direction::Encrypt => {
@@ -334,7 +336,7 @@ pub fn transform_whole(
             let plain = client.decrypt_whole(key, mode, aad, &text, progress)?;
             match mode {
                 Mode::Cbc => Zeroizing::new(crate::padding::remove(&plain, 16).ok_or_else(|| {
-                    Failure::mismatch("what was decrypted has no padding: it is no text of this key by CBC")
+                    Failure::mismatch("the decrypted text has no valid padding: the file is not a CBC ciphertext of this key")
                 })?),
                 _ => plain,
             }
@@ -366,7 +368,7 @@ fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
 fn check_stdout(bytes: u64) -> Result<(), Failure> {
     if bytes > IN_MEMORY + OVERHEAD {
         let error = format!(
-            "{bytes} bytes are more than standard output takes, which is held until it is verified: give a file with --out"
+            "{bytes} bytes are too many for standard output, which is held in memory until it is verified: give a file with --out"
         );
         return Err(Failure::usage(error));
     }

@@ -1,10 +1,10 @@
-//! The crates that this one stands on, so that a program needs one dependency.
+//! The crates below this one, so that a program needs a single dependency.
 //!
 //! | engine or layer | what |
 //! |---|---|
-//! | [`rep3`], [`symphony`] | three parties, one of them corrupt; AES, hashes, MACs and circuits among them |
-//! | [`garble`], [`ot`] | any circuit among 2 to 128 parties, all but one of them corrupt; its set-up |
-//! | [`node`] | client and server of the three |
+//! | [`rep3`], [`symphony`] | three parties, one of them possibly corrupt; AES, hashes, MACs and circuits among them |
+//! | [`garble`], [`ot`] | any circuit among 2 to 128 parties, all but one of them possibly corrupt; its set-up |
+//! | [`node`] | client and server of the three-party service |
 //! | [`symmetric`] | ciphers, modes, hashes and MACs, written once over the engine traits |
 //! | [`net`], [`core`](mod@core) | links between machines; sessions, checks, verified values |
 //! | [`circuits`] | gates, programs, Bristol Fashion |

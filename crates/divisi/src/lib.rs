@@ -1,33 +1,33 @@
-//! What the program `divisi` does, as functions that return records, and the layers under it for programs of
-//! one's own.
+//! The functions of the program `divisi`, which return records, and the layers below, for programs of your
+//! own.
 //!
-//! `examples/` has three to begin with: three machines from a configuration, a circuit among five, a protocol
-//! of one's own; and three servers with a client in one process.
+//! The directory `examples/` has four programs: three machines from a configuration, a circuit among five
+//! parties, a protocol of your own, and three servers with a client in one process.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
-//! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked; the whole matrix in one page; three servers under their clients |
-//! | [`calibrate`] | what this machine allows, to compare figures of different machines |
+//! | [`mod@bench`] | a protocol among processes, measured phase by phase, every output checked; the whole matrix on one page; three servers under their clients |
+//! | [`calibrate`] | the speed of this machine, to compare figures of different machines |
 //! | [`circuit`] | circuits by name and from files, values in hexadecimal |
-//! | [`mod@run`] | a circuit among parties, here or on machines of their own |
+//! | [`mod@run`] | a circuit among parties, on this machine or on several |
 //! | [`engine`] | ways to compute among n parties, each a folder of its own |
-//! | [`kat`] | published test vectors through an engine |
+//! | [`kat`] | published test vectors on an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
 //! | [`server`] | one of the three servers, as a program |
-//! | [`mod@log`] | its log, which never makes it wait |
+//! | [`mod@log`] | the server's log, which never delays it |
 //! | [`mod@output`] | files that appear when they are complete |
-//! | [`cleanup`] | what must be gone when the program ends early |
-//! | [`dumps`] | no core dumps, and no look into the memory of a process |
-//! | [`mode`] | what matters most, and the protocol that gives it |
-//! | [`prelude`], [`layers`] | what most programs need, and the crates underneath: one dependency is enough |
+//! | [`cleanup`] | what must not outlive the program |
+//! | [`dumps`] | no core dumps, and no access of other processes to a process's memory |
+//! | [`mode`] | performance modes, and the protocol of each |
+//! | [`prelude`], [`layers`] | what most programs need, and the crates below: a single dependency is enough |
 //! | [`WireValue`] | values of circuits, and the order of their bits |
-//! | [`failure`] | how a command fails: kinds, sentences, exit codes |
+//! | [`failure`] | failures of commands: kinds, sentences, exit codes |
 //!
-//! **Trust.** The client of three servers is trusted with what it encrypts, and checks what the servers
-//! answer; the crates underneath say what a corrupt server can do. `demo`, `bench` and `kat` run all parties
-//! on one machine, which therefore knows everything: they show and measure, they protect nothing.
+//! **Trust.** The client of three servers is trusted with what it encrypts, and checks the servers' answers;
+//! the crates below say what a corrupt server can do. `demo`, `bench` and `kat` run all parties on one
+//! machine, which therefore knows all secrets: they demonstrate and measure, and protect nothing.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,7 +1,8 @@
 //! The log of a server: lines on standard error, each with the time and the party.
 //!
-//! A thread of its own writes them, so that a pipe that nobody reads stops no server: what finds no room in
-//! the queue is dropped and counted, and the count is a line of the log as soon as somebody reads again.
+//! A separate thread writes the lines, so that a pipe that nobody reads does not stop the server: lines that
+//! find no room in the queue are dropped and counted, and the count becomes a line of the log when somebody
+//! reads again.
 
 use divisi_net::{Machine, PartyId, World};
 use std::io::Write;
@@ -17,11 +18,11 @@ const ROOM: Duration = Duration::from_millis(2);
 
 enum Entry {
     Line(String),
-    /// Answer when everything before is written.
+    /// Answer when all earlier lines are written.
     Flush(Sender<()>),
 }
 
-/// Where lines are left.
+/// The log of a server.
 #[derive(Clone)]
 pub struct Log {
     me: PartyId,
@@ -30,10 +31,10 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log of a party, written to `out` by a thread of its own.
+    /// The log of a party, which a separate thread writes to `out`.
     ///
     /// # Errors
-    /// If no thread can be started.
+    /// The error of the system if no thread can be started.
     pub fn new(me: PartyId, out: impl Write + Send + 'static) -> std::io::Result<Log> {
         let (queue, entries) = sync_channel(QUEUE);
         let dropped = Arc::<AtomicU64>::default();
@@ -42,14 +43,14 @@ impl Log {
         Ok(Log { me, queue, dropped })
     }
 
-    /// Leave a line. Never waits.
+    /// Queue a line. Never blocks.
     pub fn line(&self, line: &str) {
         if self.queue.try_send(Entry::Line(stamped(self.me, line))).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Wait until everything so far is written, but no longer than this.
+    /// Wait until all lines so far are written, but no longer than `within`.
     pub fn flush(&self, within: Duration) {
         let (until, (done, told)) = (Machine.now() + within, channel());
         // a queue that is full has room as soon as somebody reads
@@ -65,7 +66,7 @@ fn write(me: PartyId, mut out: impl Write, entries: &Receiver<Entry>, dropped: &
     for entry in entries {
         let lost = dropped.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            let line = format!("{lost} lines of this log were dropped, for nobody read it fast enough");
+            let line = format!("{lost} lines of this log were dropped, because nobody read it fast enough");
             let _ = writeln!(out, "{}", stamped(me, &line));
         }
         match entry {

@@ -1,4 +1,4 @@
-//! What was chosen: a performance mode, or the protocol that computes S-boxes.
+//! The choice of a protocol for S-boxes, by its name or by a performance mode.
 
 use divisi_rep3::Protocol;
 use std::fmt;
@@ -19,7 +19,7 @@ impl Choice {
         self.protocol
     }
 
-    /// The mode by which it was chosen.
+    /// The mode by which it was chosen, if it was.
     #[must_use]
     pub fn mode(self) -> Option<Priority> {
         self.mode

@@ -1,8 +1,8 @@
-//! A file that appears when it is complete, and not before.
+//! An output file that appears only when it is complete.
 //!
-//! Where the system has files without a name, what is not complete has none: a process that is killed leaves
-//! nothing behind. Elsewhere it has a name of its own beside its place and is locked while somebody writes
-//! it, so that the next output there can tell what is left of a process that was killed, and removes it.
+//! Where the system has files without names, an incomplete file has none: a process that is killed leaves
+//! nothing behind. Elsewhere it has a temporary name beside its place and is locked while it is written, so
+//! that the next output there recognises and removes what a killed process left.
 
 use crate::cleanup::{Cleanup, Entry};
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ const NEW: Duration = Duration::from_secs(10);
 /// A file that is not complete yet.
 pub struct OutputFile {
     file: Unfinished,
-    /// Where it will be.
+    /// The directory of its future place.
     dir: PathBuf,
 }
 
@@ -33,10 +33,10 @@ enum Unfinished {
 }
 
 impl OutputFile {
-    /// Begin one that will be at `path`, with the permissions `mode` less what the process withholds.
+    /// Begin a file for the place `path`, with the permissions `mode` minus the process's umask.
     ///
     /// # Errors
-    /// If the directory cannot be written, or something is at `path` that is no ordinary file.
+    /// [`Failure`] if the directory cannot be written, or if `path` is something other than an ordinary file.
     pub fn beside(path: &Path, mode: u32, cleanup: &Cleanup) -> Result<OutputFile, Failure> {
         Self::begin(path, mode, cleanup, unnamed)
     }
@@ -80,15 +80,15 @@ impl OutputFile {
         }
     }
 
-    /// The file, to be written.
+    /// The writer of the file.
     pub fn writer(&mut self) -> &mut dyn Write {
         self.file()
     }
 
-    /// It is complete: put it in the place of whatever file is there.
+    /// Complete the file: put it into its place, and replace an existing file.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// [`Failure`] if that is not possible.
     pub fn put_in_place(mut self, path: &Path) -> Result<(), Failure> {
         self.file().sync_all().map_err(|e| unwritten(path, &e))?;
         match self.file {
@@ -106,10 +106,10 @@ impl OutputFile {
         Ok(())
     }
 
-    /// It is complete: put it in its place, unless there is something.
+    /// Complete the file: put it into its place, unless a file exists there.
     ///
     /// # Errors
-    /// If there is, or it cannot be.
+    /// [`Failure`] if one exists, or if it is not possible.
     pub fn put_in_empty_place(mut self, path: &Path) -> Result<(), Failure> {
         self.file().sync_all().map_err(|e| unwritten(path, &e))?;
         match self.file {
@@ -176,7 +176,7 @@ fn unwritten(path: &Path, e: &io::Error) -> Failure {
         }
         io::ErrorKind::StorageFull => {
             format!(
-                "{} cannot be written, for the disk is full: make room, or give another place",
+                "{} cannot be written because the disk is full: make room, or give another place",
                 path.display()
             )
         }

@@ -1,4 +1,4 @@
-//! Padding to whole blocks (PKCS #7; RFC 5652, 6.3): the client's business, whose text it is.
+//! Padding to whole blocks (PKCS #7; RFC 5652, 6.3), which the client adds and removes.
 
 /// The text with `n` bytes of value `n` behind it, `n` from 1 to the length of a block.
 #[must_use]

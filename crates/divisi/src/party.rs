@@ -1,7 +1,7 @@
-//! The beginning of a party's process, whatever it is for: who it is, what is computed and how, and the mesh
-//! with the others.
+//! The start of a party's process, for any command: its number, the job, the settings, and the mesh with the
+//! other parties.
 //!
-//! Trust: the process that gives the orders knows all inputs and outputs.
+//! Trust: the process that started it knows all inputs and outputs.
 
 use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings, told};
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long parties of one machine may take to connect.
+/// The time limit for parties on one machine to connect.
 pub const CONNECT: Duration = Duration::from_secs(5);
 /// How much longer for each of them, for many share few processors.
 const CONNECT_EACH: Duration = Duration::from_millis(100);
@@ -29,13 +29,13 @@ pub(crate) fn connect(parties: usize) -> Duration {
 /// The links between parties.
 #[derive(Clone, Copy)]
 pub(crate) struct Links {
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
     /// Emulated round-trip time, in milliseconds.
     pub rtt_ms: Option<f64>,
     /// Emulated bandwidth, in 10^6 bits a second.
     pub rate_mbit: Option<f64>,
-    /// Whether no more threads of a party run at once than the settings say.
+    /// Whether the number of threads of a party that run at the same time is limited.
     pub permits: bool,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Joined<'p> {
     pub pipes: &'p Pipes,
     pub prepared: &'p dyn Prepared,
     pub mesh: &'p Arc<Mesh>,
-    /// How long joining took.
+    /// The seconds that joining took.
     pub seconds: f64,
     /// Whether links are emulated.
     pub emulated: bool,

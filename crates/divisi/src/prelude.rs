@@ -1,6 +1,6 @@
-//! What most programs on Divisi need, in one line: `use divisi::prelude::*;`.
+//! The items that most programs on Divisi need, in one line: `use divisi::prelude::*;`.
 //!
-//! What belongs to one engine or to the servers is in the crates below, by way of [`crate::layers`].
+//! Items of one engine or of the servers are in the crates below, through [`crate::layers`].
 
 pub use crate::WireValue;
 pub use divisi_circuit::{Build, Gates, Program};

@@ -1,7 +1,7 @@
-//! Preprocessing on disk: made once by all parties, used later by whoever names its directory.
+//! Preprocessing on disk: all parties make it once, and later runs name its directory.
 //!
-//! Trust: with all parties on one machine that machine has all shares, and shows how it goes; with one party
-//! here its directory has that party's shares alone, sealed under a key file.
+//! Trust: with all parties on one machine, that machine has all shares, and only demonstrates; with one party
+//! on it, its directory has that party's shares alone, sealed under a key file.
 
 use crate::engine::EngineSettings;
 use crate::engine::spdz::{self, Wanted};
@@ -17,30 +17,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// What to make.
+/// The options of a stock to be made.
 pub struct PrepOptions {
-    /// How, by the engine's options: the protocol, the field, and the like.
+    /// The settings of the engine: the protocol, the field, and the like.
     pub settings: EngineSettings,
-    /// For how many blocks.
+    /// The number of blocks for which it is made.
     pub blocks: u64,
-    /// Where.
+    /// The directory to write to.
     pub out: PathBuf,
-    /// The file of the key that it is sealed under, made if it is not there; one in the directory if nothing
-    /// is said.
+    /// The key file to seal it with, which is made if it does not exist; by default one in the directory.
     pub key_file: Option<PathBuf>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 
 /// The part of one party.
 pub struct StockPart {
-    /// What it is.
+    /// The description of the stock.
     pub info: StockInfo,
-    /// How far it is used.
+    /// How much of it was used.
     pub state: StockState,
-    /// For how many blocks it is enough.
+    /// The number of blocks for which it still suffices.
     pub blocks_left: u64,
-    /// How many bytes it has on disk.
+    /// Its size on disk, in bytes.
     pub bytes: u64,
 }
 
@@ -89,7 +88,7 @@ impl PrepOptions {
 /// Make a stock with all parties as threads of this process.
 ///
 /// # Errors
-/// What makes no sense, or cannot be written; the failure of a party.
+/// [`Failure`] for options that make no sense, files that cannot be written, or the failure of a party.
 pub fn make(options: &PrepOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Vec<StockPart>, Failure> {
     let wanted = Wanted::new(&options.settings, options.blocks, [0; 32])?;
     options.seal()?;
@@ -117,7 +116,7 @@ fn part(
     spdz::make(session, wanted, &options.out, key, progress)
 }
 
-/// A digest of who the parties of a configuration are.
+/// A digest of the identities of a configuration's parties.
 #[must_use]
 pub fn peers(config: &Config) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 stock peers v1");
@@ -127,17 +126,17 @@ pub fn peers(config: &Config) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// The same as an option of the engine: whoever uses a stock over this configuration gives it, so that one of
-/// other peers is refused.
+/// The same digest as an option of the engine: a user of a stock over this configuration gives it, so that a
+/// stock of other peers is refused.
 #[must_use]
 pub fn peers_option(config: &Config) -> Option<(String, String)> {
     Some((spdz::PEERS.to_owned(), hex::encode(peers(config))))
 }
 
-/// Make one party's part of a stock, with the others elsewhere, each by the same command.
+/// Make one party's part of a stock; the other parties run the same command elsewhere.
 ///
 /// # Errors
-/// What is wrong with the files; the failure of the session.
+/// [`Failure`] for wrong files, or the failure of the session.
 pub fn make_one(
     options: &PrepOptions,
     membership: &Membership,
@@ -190,7 +189,7 @@ fn told(dir: &Path, party: PartyId, key: &Path) -> Result<StockPart, Failure> {
 /// The parts in a directory.
 ///
 /// # Errors
-/// What is wrong with them.
+/// [`Failure`] if a part cannot be read.
 pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<StockPart>, Failure> {
     let here = spdz::place::parties_in(dir);
     if here.is_empty() {
@@ -200,10 +199,10 @@ pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<StockPart>, Failu
     here.into_iter().map(|party| told(dir, party, &key)).collect()
 }
 
-/// Overwrite and remove all parts in a directory, whatever is wrong with them; how many there were.
+/// Overwrite and remove all parts in a directory, in whatever state they are; returns their number.
 ///
 /// # Errors
-/// If somebody uses one, or it cannot be removed.
+/// [`Failure`] if a process uses one of them, or it cannot be removed.
 pub fn drop_all(dir: &Path) -> Result<usize, Failure> {
     let mut dropped = 0;
     for party in spdz::place::parties_in(dir) {
@@ -216,7 +215,7 @@ pub fn drop_all(dir: &Path) -> Result<usize, Failure> {
 }
 
 impl StockPart {
-    /// As JSON has it.
+    /// The description as JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let StockPart { info, state, blocks_left, bytes } = self;

@@ -22,22 +22,22 @@ pub struct HeldProgram {
     program: Script,
     code: Code,
     digest: [u8; 32],
-    /// If it is one of this program's own.
+    /// The application, for one that is built in.
     application: Option<&'static Application>,
 }
 
-/// What a program has.
+/// The facts about a program.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramFacts {
-    /// Statements that compute.
+    /// The number of statements that compute.
     pub statements: usize,
-    /// Inputs.
+    /// The number of inputs.
     pub inputs: usize,
-    /// Outputs.
+    /// The number of outputs.
     pub outputs: usize,
-    /// The last party that it names.
+    /// The highest party number in it.
     pub parties: u8,
-    /// What a run takes.
+    /// The cost of a run.
     pub cost: RunCost,
 }
 
@@ -45,7 +45,7 @@ impl HeldProgram {
     /// The application of this name, or a program from its file, with the circuits that it names.
     ///
     /// # Errors
-    /// A file that cannot be read; the first statement that does not stand, with its line.
+    /// [`Failure`] for a file that cannot be read, or the first wrong statement, with its line.
     pub fn load(path: &str) -> Result<HeldProgram, Failure> {
         if let Some(application) = applications::named(path) {
             return HeldProgram::own(application);
@@ -65,11 +65,11 @@ impl HeldProgram {
             .map_err(|e| unread(&e))?;
         if body.len() as u64 > LONGEST {
             return Err(Failure::usage(format!(
-                "{path} has more than {} MiB: cut the program in parts",
+                "{path} has more than {} MiB: split the program",
                 LONGEST >> 20
             )));
         }
-        let body = String::from_utf8(body).map_err(|_| unread(&"it is no text in UTF-8"))?;
+        let body = String::from_utf8(body).map_err(|_| unread(&"it is not a text in UTF-8"))?;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 program v1");
         hasher.update(body.as_bytes());
         // circuits in their order: a file that differs is another program
@@ -104,11 +104,11 @@ impl HeldProgram {
         })
     }
 
-    /// Inputs to measure it with: an application's own, else random ones that are right
-    /// ([`divisi_program::valid`]). `draw` gives a number below another.
+    /// Inputs for measurements: an application's own, else random valid ones ([`divisi_program::valid`]).
+    /// `draw` returns a random number below its argument.
     ///
     /// # Errors
-    /// If none are found that are right.
+    /// [`Failure`] if no valid inputs are found.
     pub fn samples(&self, draw: &mut dyn FnMut(u64) -> u64) -> Result<Vec<Entries>, Failure> {
         let found = match self.application {
             Some(application) => application.inputs(draw),
@@ -123,13 +123,13 @@ impl HeldProgram {
         &self.name
     }
 
-    /// Its statements.
+    /// The program's statements.
     #[must_use]
     pub fn program(&self) -> &Script {
         &self.program
     }
 
-    /// What it becomes.
+    /// The code that the program is compiled to.
     #[must_use]
     pub fn code(&self) -> &Code {
         &self.code
@@ -141,7 +141,7 @@ impl HeldProgram {
         self.digest
     }
 
-    /// What it has.
+    /// The facts about the program.
     #[must_use]
     pub fn about(&self) -> ProgramFacts {
         ProgramFacts {
@@ -153,10 +153,10 @@ impl HeldProgram {
         }
     }
 
-    /// The entries of each input from `NAME=V,V,...`: all of them, or those of one owner alone.
+    /// The entries of each input from `NAME=V,V,...`: of all inputs, or of those of one owner alone.
     ///
     /// # Errors
-    /// The first that is missing, given twice, of another party, or no value that its input takes.
+    /// [`Failure`] for the first input that is missing, given twice, of another party, or of a wrong value.
     pub fn inputs(&self, given: &[String], owner: Option<u8>) -> Result<Vec<Option<Entries>>, Failure> {
         let inputs = self.program.inputs();
         let mut found: Vec<Option<Entries>> = vec![None; inputs.len()];
@@ -177,7 +177,7 @@ impl HeldProgram {
             let input = &inputs[place];
             if owner.is_some_and(|owner| owner != input.owner) {
                 return Err(Failure::usage(format!(
-                    "the input {name} is party {}'s, and its values are given here: leave it out",
+                    "the input {name} belongs to party {}, and its values are given here: leave it out",
                     input.owner
                 )));
             }
@@ -198,7 +198,7 @@ impl HeldProgram {
         Ok(found)
     }
 
-    /// In the clear.
+    /// Evaluate the program in the clear.
     ///
     /// # Errors
     /// As [`evaluate`].
@@ -210,7 +210,7 @@ impl HeldProgram {
 }
 
 fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {
-    lower(program).ok_or_else(|| Failure::usage(format!("{name} has statements that do not fit")))
+    lower(program).ok_or_else(|| Failure::usage(format!("{name} has statements that do not fit together")))
 }
 
 /// Values between commas or white space.
@@ -224,14 +224,19 @@ fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
         ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
                 let number = word.parse::<i64>().ok().filter(|x| x.unsigned_abs() <= LARGEST as u64);
-                number.ok_or_else(|| wrong(i, format!("is no integer from -{LARGEST} to {LARGEST}")))
+                number.ok_or_else(|| wrong(i, format!("is not an integer from -{LARGEST} to {LARGEST}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
         }
         ValueKind::Bits(width) => {
             let word = |(i, word): (usize, &str)| {
                 bits(word, width).ok_or_else(|| {
-                    wrong(i, format!("is no number of {width} bits: give digits, or 0x and hexadecimal ones"))
+                    wrong(
+                        i,
+                        format!(
+                            "is not a number of {width} bits: give decimal digits, or 0x and hexadecimal ones"
+                        ),
+                    )
                 })
             };
             Entries::Bits(words.enumerate().map(word).collect::<Result<_, _>>()?)
@@ -266,8 +271,8 @@ fn bits(word: &str, width: usize) -> Option<Vec<bool>> {
     Some(bits)
 }
 
-/// The values of an output for people and JSON: numbers in decimal digits, bits up to 64 too, wider ones in
-/// hexadecimal behind `0x`.
+/// The values of an output for people and JSON: numbers, and words of up to 64 bits, in decimal digits, wider
+/// words in hexadecimal after `0x`.
 #[must_use]
 pub fn shown(entries: &Entries) -> Vec<String> {
     match entries {

@@ -1,5 +1,5 @@
-//! One of the three servers as a program: its signals and its log; or as a process of a command that runs all
-//! three.
+//! One of the three servers as a program, with its signals and its log; or as a process of a command that
+//! runs all three.
 
 use crate::failure::Failure;
 use crate::local::{Pipes, Usage, seat};
@@ -15,28 +15,28 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The name by which a process learns that it is a server of a command.
+/// The role of a process that is a server of a command.
 pub const ROLE: &str = "server";
 
 /// How long the end of a server waits for its log to be written.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// A server as its operator describes it.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// The configuration's file, read again on SIGHUP.
+    /// The path of the configuration, which is read again on SIGHUP.
     pub config: PathBuf,
-    /// Which party it is.
+    /// The number of the party.
     pub party: PartyId,
-    /// The identity's file.
+    /// The path of the identity.
     pub identity: PathBuf,
     /// The directory of its keys.
     pub data: PathBuf,
-    /// Where it listens, if not at the configuration's address.
+    /// The address on which it listens, if it is not the configuration's.
     pub listen: Option<String>,
-    /// The time limit of a receive, if not the configuration's.
+    /// How long a receive waits for a message, if it differs from the configuration.
     pub timeout: Option<Duration>,
-    /// How programs of hashes and MACs run in the rounds that it leads.
+    /// How programs of hashes and MACs run, in the rounds that this server leads.
     pub rounds: RoundsChoice,
 }
 
@@ -47,7 +47,7 @@ fn usage(e: impl ToString) -> Failure {
 /// Run a server until SIGTERM or SIGINT. Its log goes to standard error, a line a request.
 ///
 /// # Errors
-/// If it cannot start.
+/// [`Failure`] if it cannot start.
 pub fn run(description: &Description) -> Result<(), Failure> {
     let config = Config::load(&description.config).map_err(usage)?;
     let identity = Arc::new(Identity::load(&description.identity).map_err(usage)?);
@@ -68,15 +68,12 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     raise_descriptors();
     let server = Server::open(config, me, identity, &description.data, options, world).map_err(usage)?;
     for trouble in server.troubles_of_keys().map_err(usage)? {
-        log(&format!("a key is refused, all others are served: {trouble}"));
+        log(&format!("one key is refused, all others can be used: {trouble}"));
     }
     let server = Arc::new(server);
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])
         .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?;
-    log(&format!(
-        "listens at {} for the other servers and for clients, on this port alone",
-        server.address()
-    ));
+    log(&format!("listens at {} for the other servers and for clients, on this port only", server.address()));
     let (stop, reloaded, path) = (server.stop_flag(), Arc::clone(&server), description.config.clone());
     let attend = move || {
         for signal in signals.forever() {
@@ -88,7 +85,7 @@ pub fn run(description: &Description) -> Result<(), Failure> {
             let fresh = Config::load(&path).map_err(|e| e.to_string());
             match fresh.and_then(|config| reloaded.reload(config).map_err(|e| e.to_string())) {
                 Ok(()) => log(&format!("took over {} again", path.display())),
-                Err(e) => log(&format!("keeps the configuration it had: {e}")),
+                Err(e) => log(&format!("keeps its old configuration: {e}")),
             }
         }
     };
@@ -126,14 +123,14 @@ pub(crate) struct Plan {
 /// What a server of a command is asked while it serves.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// What it has used so far: a report of [`Usage`].
+    /// Report the resources used so far, as [`Usage`].
     Usage,
 }
 
-/// Be a server of a command, on a free port, until whoever started it is gone.
+/// Act as a server of a command, on a free port, until the process that started it has ended.
 ///
 /// # Errors
-/// If it cannot start; it is reported, too.
+/// [`Failure`] if it cannot start, which is also reported.
 pub fn run_party() -> Result<(), Failure> {
     let pipes = Arc::new(Pipes::take()?);
     let served = serve(&pipes);

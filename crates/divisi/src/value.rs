@@ -1,4 +1,4 @@
-//! Values that go into a circuit and come out of it: the one place that says in which order their bits stand.
+//! Input and output values of circuits: the one place that defines the order of their bits.
 //!
 //! **The order of bits.** A value is written as the standard prints it, first byte first. Its *last* byte
 //! holds wires 0 to 7, and the lowest bit of that byte is wire 0; the highest bit of the first byte is the
@@ -33,7 +33,7 @@ impl WireValue {
         WireValue(bits)
     }
 
-    /// The value of these hexadecimal digits, so many bits wide.
+    /// The value of these hexadecimal digits, `width` bits wide.
     ///
     /// # Errors
     /// What is wrong with the digits.
@@ -54,7 +54,7 @@ impl WireValue {
         &self.0
     }
 
-    /// Its bytes; the first one is filled up with zeros at its high end.
+    /// The bytes of the value; the first byte is padded with zeros at its high end.
     #[must_use]
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);

@@ -24,7 +24,7 @@ impl<T: Copy> Wires<T> {
         match self.held.get(wire) {
             Some(&Some(held)) => Ok(held),
             Some(None) => {
-                Err(BristolError::new(line, format!("wire {wire} is read, and no line above writes it")))
+                Err(BristolError::new(line, format!("wire {wire} is read before a line writes it")))
             }
             None => Err(self.stranger(line, wire)),
         }

@@ -50,7 +50,7 @@ impl fmt::Display for Unwritable {
                  circuit has {inputs} and {outputs}"
             ),
             Unwritable::NoInput => f.write_str(
-                "the format before Bristol Fashion makes constants of an input, and there is none",
+                "the old Bristol format builds constants from an input, and this circuit has no inputs",
             ),
             Unwritable::Unwritten(error) => error.fmt(f),
         }

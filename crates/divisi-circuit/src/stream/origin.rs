@@ -14,7 +14,7 @@ const PIECE: usize = 1 << 16;
 
 /// Where a file can be read from its beginning, as often as needed.
 pub trait Origin: fmt::Debug + Send + Sync {
-    /// Its length in bytes, and its bytes.
+    /// Its length in bytes, and a reader that begins at its first byte.
     ///
     /// # Errors
     /// Those of the system.
@@ -60,7 +60,7 @@ impl fmt::Display for CircuitFault {
             CircuitFault::Wrong(error) => error.fmt(f),
             CircuitFault::Unreadable { reason } => write!(f, "the file cannot be read ({reason})"),
             CircuitFault::Changed => f.write_str(
-                "the file has changed since it was first read: leave it as it is until all is done",
+                "the file has changed since it was first read: do not change it before the run has ended",
             ),
         }
     }

@@ -27,20 +27,20 @@ pub enum Commands {
     Hash(Hash),
     /// A MAC of messages under one key among three processes over TLS, every tag checked
     Mac(Mac),
-    /// A Boolean circuit of random inputs among processes over TLS, every output checked
+    /// A Boolean circuit with random inputs among processes over TLS, every output checked
     Circuit(Circuit),
-    /// Operations on numbers and bits among curious parties (semi-honest), every output checked
+    /// Operations on numbers and bits among semi-honest parties, every output checked
     Mixed(bench_mixed::Mixed),
     /// Lookups in a public table among three processes over TLS, every entry checked
     Lookup(bench_lookup::Lookup),
-    /// A file through three servers and back, compared byte by byte
+    /// Three servers encrypt and decrypt a file; the result is compared byte by byte
     File(bench_servers::File),
-    /// Three servers under many clients at once, every result checked
+    /// Three servers with many clients at the same time, every result checked
     Serve(bench_servers::Serve),
-    /// What this machine allows: AES on one core, loopback, products in GF(2^64)
+    /// The speed of this machine: AES on one core, loopback, products in GF(2^64)
     #[command(after_help = "Example: divisi bench calibrate --json")]
     Calibrate,
-    /// The whole matrix in one page with plots, the papers' figures beside it
+    /// The whole matrix of benchmarks on one page with plots, and the papers' figures for comparison
     Report(super::report::Arguments),
 }
 
@@ -61,13 +61,13 @@ pub struct Aes {
     choice: AnyProtocol,
     #[command(flatten)]
     manner: Manner,
-    /// The key's size: 128, 192 or 256
+    /// The size of the key in bits: 128, 192 or 256
     #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
     key_bits: KeySize,
     /// The direction: encrypt or decrypt
     #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
     direction: Direction,
-    /// How many blocks [default: 100000, of spdz 2048]
+    /// The number of blocks [default: 100000; with spdz 2048]
     #[arg(long, value_name = "N")]
     blocks: Option<u64>,
     #[command(flatten)]
@@ -89,13 +89,13 @@ pub struct Des3 {
     choice: AnyProtocol,
     #[command(flatten)]
     manner: Manner,
-    /// How many keys: 2 or 3
+    /// The number of keys: 2 or 3
     #[arg(long, default_value_t = 3, value_name = "N")]
     keys: u8,
-    /// Which way: encrypt or decrypt
+    /// The direction: encrypt or decrypt
     #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
     direction: Direction,
-    /// How many blocks [default: 2048]
+    /// The number of blocks [default: 2048]
     #[arg(long, value_name = "N")]
     blocks: Option<u64>,
     #[command(flatten)]
@@ -126,8 +126,8 @@ pub struct Hash {
 
 /// Measure a MAC of messages under one key among three processes over TLS, phase by phase.
 ///
-/// What a key leaves (states of pads, subkeys, powers) is made and verified in the setup, and kept. A fourth
-/// process makes the messages and checks every tag.
+/// The states that a key needs (of pads, subkeys, powers) are made and verified in the set-up, and kept. A
+/// fourth process makes the messages and checks every tag.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mac --algorithm hmac-sha256 --message-bytes 32 --count 10000")]
 pub struct Mac {
@@ -156,10 +156,10 @@ pub struct Mac {
                         Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1\n\
                         Curious parties (semi-honest): divisi bench circuit --engine mixed --circuit aes128 --parties 3 --count 1000")]
 pub struct Circuit {
-    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(long, value_name = "FILE|NAME")]
     circuit: String,
-    /// How many evaluations [default: 10000, with garble 1]
+    /// The number of evaluations [default: 10000; with garble 1]
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     #[command(flatten)]
@@ -183,21 +183,21 @@ struct Messages {
     /// The length of a message in bytes
     #[arg(long, default_value_t = 32, value_name = "N")]
     message_bytes: usize,
-    /// How many messages
+    /// The number of messages
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     count: u64,
 }
 
-/// A size of AES keys, by its bits.
+/// The size of an AES key, from its number of bits.
 pub fn key_size(text: &str) -> Result<KeySize, String> {
-    text.parse().ok().and_then(KeySize::from_bits).ok_or_else(|| "there are 128, 192 and 256".into())
+    text.parse().ok().and_then(KeySize::from_bits).ok_or_else(|| "AES keys have 128, 192 or 256 bits".into())
 }
 
 fn direction(text: &str) -> Result<Direction, String> {
     [Direction::Encrypt, Direction::Decrypt]
         .into_iter()
         .find(|direction| bench::direction_name(*direction) == text)
-        .ok_or_else(|| "there are encrypt and decrypt".into())
+        .ok_or_else(|| "the directions are encrypt and decrypt".into())
 }
 
 pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {

@@ -14,16 +14,16 @@ use divisi::failure::Failure;
                         Of two inputs: divisi bench lookup --entries 65536 --inputs 2 --security semi-honest\n\
                         A large table: divisi bench lookup --entries 16777216 --count 4096")]
 pub struct Lookup {
-    /// How many entries the table has: a power of two from 2 to 16777216
+    /// The number of entries of the table: a power of two from 2 to 16777216
     #[arg(long, value_name = "N")]
     entries: usize,
-    /// In how many inputs a place comes: 1, 2 or 3
+    /// The number of inputs over which an index is split: 1, 2 or 3
     #[arg(long, default_value_t = 1, value_name = "K")]
     inputs: usize,
-    /// By how many factors one-hot vectors are made: 1, 2, 3, or auto, what sends least
+    /// The number of factors of the one-hot vectors: 1, 2, 3, or auto for the one that sends least
     #[arg(long, default_value = "auto", value_name = "D", value_parser = dimensions)]
     dimensions: Factors,
-    /// How many lookups
+    /// The number of lookups
     #[arg(long, default_value_t = 65_536, value_name = "C")]
     count: u64,
     #[command(flatten)]
@@ -38,14 +38,14 @@ fn dimensions(text: &str) -> Result<Factors, String> {
     match text {
         "auto" => Ok(Factors(None)),
         "1" | "2" | "3" => Ok(Factors(text.parse().ok())),
-        _ => Err("there are 1, 2, 3 and auto".into()),
+        _ => Err("the choices are 1, 2, 3 and auto".into()),
     }
 }
 
-/// What is measured, and what beside it.
+/// The options of the benchmark, and of the one to compare with.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn options(
     context: &super::Context,
     arguments: &Lookup,

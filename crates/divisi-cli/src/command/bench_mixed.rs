@@ -35,7 +35,7 @@ fn what(name: &str) -> Result<What, String> {
 }
 
 impl Mixed {
-    /// Whether it is all rows of the paper's Table 4.
+    /// Whether this is the whole Table 4 of the paper.
     pub fn is_table4(&self) -> bool {
         matches!(self.op, What::Table4)
     }
@@ -53,49 +53,50 @@ impl Mixed {
                         A program: divisi bench mixed --op program --program biomatch --parties 4 --reps 3\n\
                         The paper's five applications by their counts: divisi bench mixed --op table4 --parties 4 --reps 3")]
 pub struct Mixed {
-    /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool, mpgc, program or table4
+    /// The operation: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool, mpgc, program or
+    /// table4
     #[arg(long, value_name = "OP", value_parser = what)]
     op: What,
-    /// Of mpgc: what is garbled: a file in Bristol Fashion or the format before it, or the name of a
-    /// circuit of this program
+    /// With mpgc: the circuit, as a file in Bristol Fashion or the old Bristol format, or the name of a
+    /// built-in circuit
     #[arg(long, value_name = "FILE|NAME", required_if_eq("op", "mpgc"))]
     circuit: Option<String>,
-    /// How many parties [default: 3]
+    /// The number of parties [default: 3]
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
-    /// How many items, or runs of a program [default: 10000, of mpgc, program and table4 1]
+    /// The number of items, or of runs of a program [default: 10000; with mpgc, program and table4 1]
     #[arg(long, value_name = "K")]
     count: Option<u64>,
-    /// Of program: its file, or biomatch, kmeans, mnist, gauss or merge-db
+    /// With program: its file, or biomatch, kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE|NAME")]
     program: Option<String>,
-    /// Of b2a: how many bits a number has
+    /// With b2a: the number of bits of a number
     #[arg(long, default_value_t = BITS, value_name = "B")]
     bits: usize,
-    /// Of lookup: how many entries a table has, 2 to 256
+    /// With lookup: the number of entries of a table, 2 to 256
     #[arg(long, default_value_t = ENTRIES, value_name = "M")]
     entries: usize,
-    /// Of lookup: tables that nobody knows, one for each item
+    /// With lookup: tables that no party knows, one for each item
     #[arg(long)]
     private: bool,
-    /// How random bits are made [default: cot, from 21 parties on lean-tree]; of mpgc how keys are looked up
-    /// [default: cot or lean-tree, whichever sends less: `divisi params --op mpgc`]
+    /// How random bits are made [default: cot, from 21 parties on lean-tree]; with mpgc how keys are looked
+    /// up [default: cot or lean-tree, whichever sends less: `divisi params --op mpgc`]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
     /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
-    /// Take lattices of dimension 1024, which protect nothing: for tests
+    /// Use lattices of dimension 1024, which protect nothing: for tests
     #[arg(long)]
     danger_insecure_parameters: bool,
     #[command(flatten)]
     effort: Effort,
 }
 
-/// What is measured.
+/// The options of the benchmark.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptions, Failure> {
     let Mixed { op, circuit, parties, count, program, form, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;
@@ -127,12 +128,14 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptio
             return Err(Failure::usage(error));
         }
         (What::Op(_) | What::Mpgc | What::Table4, Some(_)) => {
-            return Err(Failure::usage("--program is about --op program: leave it out, or give that"));
+            return Err(Failure::usage(
+                "--program belongs to --op program: leave it out, or give --op program",
+            ));
         }
     };
     if !matches!(op, What::Op(_)) && (private || bits != BITS || entries != ENTRIES) {
         return Err(Failure::usage(
-            "--bits, --entries and --private are of other operations: leave them out",
+            "--bits, --entries and --private belong to other operations: leave them out",
         ));
     }
     Ok(BenchOptions { own, work, blocks: count.unwrap_or(usual), ..effort.options(context, Some(choice)) })

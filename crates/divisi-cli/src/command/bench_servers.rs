@@ -19,11 +19,11 @@ use divisi::local::this_program;
 #[command(after_help = "Example: divisi bench file --bytes 67108864\n\
                         A client far away: divisi bench file --bytes 1000000 --rtt 20 --json")]
 pub struct File {
-    /// The length of the file
+    /// The length of the file in bytes
     #[arg(long, value_name = "N")]
     bytes: u64,
-    /// Pretend that a message between the client and a server takes half of so many milliseconds, at most
-    /// 1000 in all. The servers' links among one another are not emulated, nor is the making of connections
+    /// Emulate this round-trip time in milliseconds between the client and each server, at most 1000. The
+    /// links among the servers are not emulated, nor is the making of connections
     #[arg(long, value_name = "MS", value_parser = positive)]
     rtt: Option<f64>,
     #[command(flatten)]
@@ -41,15 +41,15 @@ pub struct File {
 #[command(after_help = "Example: divisi bench serve --clients 16 --seconds 10\n\
                         Beside a long file and a long hash: divisi bench serve --clients 3 --seconds 60 --mix mixed --json")]
 pub struct Serve {
-    /// How many clients, at most 256: a server takes no more connections
+    /// The number of clients, at most 256: a server accepts no more connections
     #[arg(long, value_name = "N")]
     clients: usize,
-    /// How long the clock runs, at most 3600
+    /// The duration of the measurement in seconds, at most 3600
     #[arg(long, value_name = "S", value_parser = positive)]
     seconds: f64,
-    /// What they do: one-block (AES-GCM of 16 bytes, by turns there and back), file (AES-GCM of 1 MiB), hash
-    /// (SHA-256 of 64 KiB), or mixed: one client encrypts a file of 1 GiB, one hashes 16 MiB, both while the
-    /// clock runs and not to their end, all others one block
+    /// The requests: one-block (AES-GCM of 16 bytes, encrypted and decrypted by turns), file (AES-GCM of 1
+    /// MiB), hash (SHA-256 of 64 KiB), or mixed: one client encrypts a file of 1 GiB and one hashes 16 MiB,
+    /// both longer than the measurement lasts, and all others send one block
     #[arg(long, default_value = "one-block", value_name = "NAME", value_parser = mix)]
     mix: Mix,
 }
@@ -73,10 +73,9 @@ pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure
     let report = file::run(&options, &program, calibration, &context.cleanup, &mut |done| progress.at(done));
     progress.end();
     let report = report?;
-    let rtt =
-        options.rtt_ms.map(|rtt| format!(", {rtt} ms there and back to the client")).unwrap_or_default();
+    let rtt = options.rtt_ms.map(|rtt| format!(", round trip to the client {rtt} ms")).unwrap_or_default();
     let text = format!(
-        "a file of {} bytes by {}{rtt}: encrypted at {:.2} MB/s, decrypted at {:.2} MB/s\n{}; it came back byte by byte\n{}",
+        "a file of {} bytes by {}{rtt}: encrypted at {:.2} MB/s, decrypted at {:.2} MB/s\n{}; the decrypted file is the same, byte by byte\n{}",
         options.bytes,
         options.choice,
         report.encrypt_mb_per_second(),
@@ -101,7 +100,7 @@ pub fn measure_serving(context: &Context, arguments: &Serve) -> Result<Done, Fai
     let mut done = Done::new(text(&report), report.to_json());
     if !report.checked {
         done.failure = Some(Failure::mismatch(
-            "a result was wrong: the figures are worth nothing; report this with the output of `divisi --version`",
+            "a result was wrong, so the figures mean nothing: report this with the output of `divisi --version`",
         ));
     }
     Ok(done)
@@ -114,7 +113,7 @@ fn text(report: &serve::ServeReport) -> String {
     for of in &report.kinds {
         let latency = match of.percentiles {
             [Some(p50), Some(p90), Some(p99)] => format!("p50 {p50:.1} ms, p90 {p90:.1} ms, p99 {p99:.1} ms"),
-            _ => "none was done in time".into(),
+            _ => "none ended in time".into(),
         };
         lines.push(format!(
             "  {}: {} done, {:.1}/s; {latency}; {} refused",
@@ -124,7 +123,7 @@ fn text(report: &serve::ServeReport) -> String {
             of.refused
         ));
     }
-    let checked = if report.checked { "all results that came were right" } else { "a result was WRONG" };
+    let checked = if report.checked { "all results received were right" } else { "a result was WRONG" };
     lines.push(format!("{}; {checked}", cost(&report.cost)));
     lines.push(report.calibration.summary());
     lines.join("\n")

@@ -12,18 +12,18 @@ use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum Commands {
-    /// Write a circuit of this program in Bristol Fashion
+    /// Write a built-in circuit in Bristol Fashion
     #[command(after_help = "Example: divisi circuit emit sha256 --out sha256.txt")]
     Emit(Emit),
-    /// Read a circuit, and say what it has
+    /// Read a circuit, and print its counts of gates, inputs and outputs
     #[command(after_help = "Example: divisi circuit info sha256.txt")]
     Info(Info),
-    /// Write a circuit in another format, or with its values the other way round
+    /// Write a circuit in another format, or with the bits of its values in reverse order
     #[command(after_help = "Example: divisi circuit convert --to fashion old.txt --out new.txt\n\
                       What is written has the last bit of a value in its first wire, as Bristol Fashion has it. Published files that have it the other\n\
                       way are known by their gates; of others say so with --first-bit-first.")]
     Convert(Convert),
-    /// Write a circuit with fewer gates, where there is a way
+    /// Write a circuit with fewer gates where possible
     #[command(after_help = "Example: divisi circuit optimise adder.txt --out smaller.txt")]
     Optimise(Optimise),
     /// Evaluate a circuit in the clear
@@ -33,12 +33,12 @@ pub enum Commands {
     Eval(Eval),
 }
 
-/// Write a circuit of this program in Bristol Fashion: the circuit to standard output, its counts to standard
-/// error.
+/// Write a built-in circuit in Bristol Fashion: the circuit to standard output, its counts to standard error.
 #[derive(Args)]
 pub struct Emit {
     /// aes128, aes192, aes256 (key schedule inside), sha256, sha512, sha1-for-old-data (one compression),
-    /// keccak-f; or a hash or MAC of messages of so many bytes: sha256:55, hmac-sha256:32, gmac-aes128:16
+    /// keccak-f; or a hash or MAC with the length of a message in bytes: sha256:55, hmac-sha256:32,
+    /// gmac-aes128:16
     #[arg(value_name = "NAME")]
     name: String,
     /// The file to write [default: standard output]
@@ -48,10 +48,10 @@ pub struct Emit {
     goal: Goal,
 }
 
-/// Read a circuit, and say what it has.
+/// Read a circuit, and print its counts of gates, inputs and outputs.
 #[derive(Args)]
 pub struct Info {
-    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: String,
     #[command(flatten)]
@@ -61,13 +61,13 @@ pub struct Info {
 /// Write a circuit in another format: the circuit to standard output, its counts to standard error.
 #[derive(Args)]
 pub struct Convert {
-    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: String,
-    /// The format: fashion, or bristol, the one before it
+    /// The format: fashion, or bristol for the old Bristol format
     #[arg(long, value_name = "FORMAT")]
     to: Form,
-    /// Wire 0 of the file is the first bit of a value, and is to be the last
+    /// In the input file wire 0 is the first bit of a value; write it as the last bit
     #[arg(long)]
     first_bit_first: bool,
     /// The file to write [default: standard output]
@@ -77,7 +77,7 @@ pub struct Convert {
     goal: Goal,
 }
 
-/// How a circuit is written.
+/// The format of a circuit file.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Form {
     Fashion,
@@ -88,7 +88,7 @@ pub enum Form {
 /// error.
 #[derive(Args)]
 pub struct Optimise {
-    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: String,
     /// The file to write, in Bristol Fashion [default: standard output]
@@ -101,13 +101,13 @@ pub struct Optimise {
 /// Evaluate a circuit in the clear.
 #[derive(Args)]
 pub struct Eval {
-    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: String,
     /// An input value in hexadecimal, as the standard prints it; one for each input, in the circuit's order
     #[arg(long = "input", value_name = "HEX")]
     inputs: Vec<String>,
-    /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
+    /// Wire 0 is the first bit of a value, as in most files of the old Bristol format
     #[arg(long)]
     first_bit_first: bool,
     #[command(flatten)]
@@ -171,7 +171,7 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
         if first_bit_first {
             let _ = writeln!(
                 std::io::stderr(),
-                "its values still have their first bit first: give --first-bit-first with it from now on"
+                "its values still have the first bit first: give --first-bit-first whenever you use it"
             );
         }
     }
@@ -189,7 +189,7 @@ fn put(
     out: Option<&PathBuf>,
 ) -> Result<About, Failure> {
     if context.json && out.is_none() {
-        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
+        return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
     let write = |out: &mut dyn Write| -> Result<std::io::Result<FileCounts>, Failure> {
         let mut out = BufWriter::new(out);

@@ -21,18 +21,18 @@ pub struct Arguments {
     /// The name of the key
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// By what: gcm, cbc (old data: it authenticates nothing), siv (equal texts give equal files), kw or kwp
-    /// (keys that no server sees) [default: by the key's type]
+    /// The algorithm: gcm, cbc (for old data: it authenticates nothing), siv (equal texts give equal files),
+    /// kw or kwp (to wrap keys) [default: that of the key's type]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<Using>,
-    /// Associated data, of gcm and siv: not encrypted, but decryption fails unless it is the same
+    /// Associated data, for gcm and siv: not encrypted, but decryption fails unless it is the same
     #[arg(long, default_value = "", value_name = "TEXT")]
     aad: String,
     /// The file to read [default: standard input, up to 64 MiB]
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The file to write, in the place of one that is there; it appears when it is complete and verified
-    /// [default: standard output]
+    /// The file to write; an existing file is replaced when the new one is complete and verified [default:
+    /// standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -53,7 +53,7 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     let source = TextSource::named(arguments.input.as_deref());
     let sink = Sink::named(arguments.out.as_deref());
     if context.json && matches!(sink, Sink::Stdout) {
-        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
+        return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
     let input = InputFile::open(&source, way)?;
     input.check(way, arguments.algorithm)?;
@@ -73,7 +73,7 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     let done = done?;
     // A name may have come to another key: whose it is now, as all three servers say.
     let used = client.last_key().filter(|_| way == Direction::Encrypt);
-    let whose = used.map(|key| format!(", for the key that {} made", key.maker)).unwrap_or_default();
+    let whose = used.map(|key| format!(", with the key that {} made", key.maker)).unwrap_or_default();
     let text = match &sink {
         Sink::Stdout => String::new(),
         Sink::File(path) => format!(

@@ -22,17 +22,17 @@ use std::path::PathBuf;
 #[command(after_help = "Example: divisi demo --file photo.jpg --key-bits 256\n\
                         Nobody trusted: divisi demo --engine spdz --parties 3 --cipher aes-256-cbc --file note.txt")]
 pub struct Arguments {
-    /// The file to encrypt and decrypt [default: a text that comes with the program]
+    /// The file to encrypt and decrypt [default: a built-in text]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The key's size: 128, 192 or 256 [default: 128; of spdz the cipher says it]
+    /// The size of the key in bits: 128, 192 or 256 [default: 128; with spdz the cipher determines it]
     #[arg(long, value_name = "BITS", value_parser = super::bench::key_size)]
     key_bits: Option<KeySize>,
     #[command(flatten)]
     choice: AnyProtocol,
     #[command(flatten)]
     engine: EngineChoice,
-    /// Of spdz: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]
+    /// With spdz: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]
     #[arg(long, value_name = "NAME", value_parser = demo::cipher)]
     cipher: Option<Cipher>,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     }
     if own.contains_key(MODE) {
         return Err(Failure::usage(
-            "the demonstration encrypts, and nothing of it runs in constant rounds: give another --mode",
+            "the demonstration encrypts with AES-GCM, which does not run in constant rounds: give another --mode",
         ));
     }
     if arguments.cipher.is_some() {

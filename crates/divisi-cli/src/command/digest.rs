@@ -25,7 +25,7 @@ pub struct Hash {
     /// cshake256
     #[arg(long, value_name = "NAME", value_parser = super::bench::hash)]
     algorithm: Algorithm,
-    /// cSHAKE's name of a function
+    /// The function name of cSHAKE
     #[arg(long, default_value = "", value_name = "TEXT")]
     function_name: String,
     #[command(flatten)]
@@ -50,11 +50,11 @@ pub struct Mac {
     /// gmac-aes256; one-time-password-sha1, -sha256, -sha512; hmac-sha1-for-old-data
     #[arg(long, value_name = "NAME", value_parser = super::bench::mac)]
     algorithm: Algorithm,
-    /// Compare this tag instead of making one; a wrong one ends with exit code 1
+    /// Compare this tag instead of making one; a wrong tag ends with exit code 1
     #[arg(long, value_name = "HEX")]
     verify: Option<String>,
-    /// The counter of a one-time password (RFC 4226; of RFC 6238 the seconds since 1970 divided by 30)
-    /// instead of a text; --bytes are its digits, 6 to 8
+    /// The counter of a one-time password (RFC 4226; for RFC 6238 the seconds since 1970 divided by 30), in
+    /// place of a text; --bytes is the number of digits, 6 to 8
     #[arg(long, value_name = "N", conflicts_with_all = ["input", "verify"])]
     counter: Option<u64>,
     /// KMACXOF instead of KMAC: shorter tags are the first bytes of longer ones
@@ -69,15 +69,15 @@ pub struct Mac {
 /// What is hashed, and how much of the output is wanted.
 #[derive(Args)]
 struct Text {
-    /// The file to read, up to 1 GiB [default: standard input, up to 64 MiB]. It goes through piece by piece,
-    /// block after block: the servers' memory does not grow with it, their time does
+    /// The file to read, up to 1 GiB [default: standard input, up to 64 MiB]. It is processed piece by piece:
+    /// the servers' memory does not grow with its length, their time does
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
     /// The customization string of cSHAKE and KMAC
     #[arg(long, default_value = "", value_name = "TEXT")]
     customization: String,
-    /// How many bytes of output [default: all; 32 of functions with as much as one likes, 64 if they have 256
-    /// bits of security]
+    /// The length of the output in bytes [default: all of it; for functions with output of any length 32, or
+    /// 64 if they have 256 bits of security]
     #[arg(long, value_name = "N")]
     bytes: Option<usize>,
 }
@@ -98,7 +98,7 @@ impl Text {
         if input.length > divisi_node::MESSAGE {
             let (length, most) = (input.length, divisi_node::MESSAGE);
             return Err(Failure::usage(format!(
-                "the input has {length} bytes, and servers take at most {most}: give a shorter one"
+                "the input has {length} bytes, and servers accept at most {most}: give a shorter one"
             )));
         }
         Ok(input)
@@ -110,7 +110,7 @@ fn checked(settings: Settings) -> Result<Settings, Failure> {
     if settings.output_bytes > divisi_node::OUTPUT {
         let (asked, most) = (settings.output_bytes, divisi_node::OUTPUT);
         return Err(Failure::usage(format!(
-            "--bytes is {asked}, and servers give at most {most}: give less"
+            "--bytes is {asked}, and servers return at most {most}: ask for fewer"
         )));
     }
     Ok(settings)
@@ -144,7 +144,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     let least = divisi_node::least_tag(settings.algorithm);
     if settings.output_bytes < least {
         return Err(Failure::usage(format!(
-            "servers make and compare tags of {} of {least} bytes or more, and {} are asked for: give more --bytes",
+            "servers make and compare {} tags of at least {least} bytes, not {}: give a larger --bytes",
             settings.algorithm, settings.output_bytes
         )));
     }

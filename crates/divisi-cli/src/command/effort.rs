@@ -1,4 +1,4 @@
-//! Arguments of every benchmark among processes.
+//! The arguments that all benchmarks among processes have.
 
 use super::engine::EngineChoice;
 use super::{Context, positive};
@@ -6,29 +6,31 @@ use clap::Args;
 use divisi::bench::BenchOptions;
 use divisi_rep3::Security;
 
-/// How often, with how much, over what.
+/// Repetitions, threads and emulated network.
 #[derive(Args)]
 pub struct Effort {
-    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
+    /// semi-honest]
     #[arg(long, value_name = "NAME")]
     pub security: Option<Security>,
-    /// How many threads of a party run at once
+    /// The number of threads of a party that run at the same time
     #[arg(long, default_value_t = 1, value_name = "T")]
     pub threads: usize,
     /// The number of repetitions
     #[arg(long, default_value_t = 5, value_name = "R")]
     pub reps: usize,
-    /// How many chunks to run before the first time, with garble how many repetitions
+    /// The number of warm-up chunks before the first repetition; with garble the number of warm-up
+    /// repetitions
     #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
     pub warmup: usize,
-    /// Pretend that a message takes half of so many milliseconds
+    /// Emulate this round-trip time in milliseconds
     #[arg(long, value_name = "MS", value_parser = positive)]
     pub rtt: Option<f64>,
-    /// Pretend that each link carries so many 10^6 bits a second
+    /// Emulate links of this bandwidth, in 10^6 bits a second
     #[arg(long, value_name = "MBIT", value_parser = positive)]
     pub rate: Option<f64>,
-    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified
-    /// twice; with garble 40 or 64 [default: 57, with garble 40]
+    /// Statistical security in bits: a lie passes a verification with probability at most 2^-BITS, up to 114;
+    /// above 57 everything is verified twice; with garble 40 or 64 [default: 57; with garble 40]
     #[arg(long, value_name = "BITS")]
     pub statistical: Option<u32>,
 }

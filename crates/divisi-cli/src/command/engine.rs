@@ -1,4 +1,4 @@
-//! What computes, among how many and how: arguments that every engine has, and those of one of them.
+//! The choice of an engine: arguments that all engines have, and those of one of them.
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -35,19 +35,20 @@ impl TypedValueParser for Names {
     }
 }
 
-/// What computes, and among how many.
+/// The engine, and the number of parties.
 #[derive(Args, Clone, Copy)]
 pub struct EngineChoice {
     /// The engine that computes
     #[arg(long, default_value = "rep3", value_name = "NAME", value_parser = Names)]
     engine: Known,
-    /// How many parties: rep3 has 3, garble 2 to 128, mixed 2 to 255, spdz 2 to 32, plain 1 [default: 3]
+    /// The number of parties: 3 with rep3, 2 to 128 with garble, 2 to 255 with mixed, 2 to 32 with spdz, 1
+    /// with plain [default: 3]
     #[arg(long, value_name = "N")]
     pub parties: Option<usize>,
 }
 
 impl EngineChoice {
-    /// This engine, without being asked.
+    /// This engine, chosen by the command itself.
     pub fn of(name: &str, parties: Option<usize>) -> Result<Self, Failure> {
         Ok(EngineChoice { engine: Known(engine::named(name).map_err(Failure::usage)?), parties })
     }
@@ -56,7 +57,7 @@ impl EngineChoice {
         self.engine.0
     }
 
-    /// What was said, or what this engine has.
+    /// The security that was given, or the default of this engine.
     pub fn security(self, given: Option<Security>) -> Security {
         given.unwrap_or_else(|| self.engine.0.usual_security())
     }
@@ -64,15 +65,15 @@ impl EngineChoice {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FormName {
-    /// Of garble: half-gates, and smaller leaky triples
+    /// With garble: half-gates, and smaller leaky triples
     Improved,
-    /// As in the paper's figures
+    /// With garble: as in the paper's figures
     Paper,
-    /// Of mixed: random bits by correlated transfers
+    /// With mixed: random bits by correlated transfers
     Cot,
-    /// Of mixed: random bits by products of ciphertexts along a tree
+    /// With mixed: random bits by products of ciphertexts along a tree
     LeanTree,
-    /// Of mixed: random bits by a ciphertext that goes around
+    /// With mixed: random bits by a ciphertext that is passed from party to party
     LeanRing,
 }
 
@@ -83,25 +84,26 @@ pub fn own(value: &impl ValueEnum) -> String {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum CircuitsName {
-    /// A round a level
+    /// One round for each level
     Gmw,
-    /// Garbled ahead: three rounds whatever the depth, and bytes that do not grow with the parties
+    /// Garbled ahead: three rounds at any depth, and a number of bytes a party that does not grow with the
+    /// parties
     Mpgc,
 }
 
 /// How the engine mixed evaluates circuits.
 #[derive(Args, Clone, Copy)]
 pub struct CircuitsChoice {
-    /// Of mixed: how a circuit is evaluated [default: gmw]
+    /// With mixed: how circuits are evaluated [default: gmw]
     #[arg(long, value_enum, value_name = "NAME")]
     protocol: Option<CircuitsName>,
 }
 
 impl CircuitsChoice {
-    /// Put it among the options of the engine.
+    /// Add it to the options of the engine.
     ///
     /// # Errors
-    /// If it is another's.
+    /// [`Failure`] if the option belongs to another engine.
     pub fn own(self, engine: &dyn Engine, own: &mut BTreeMap<String, String>) -> Result<(), Failure> {
         let Some(name) = self.protocol.as_ref().map(self::own) else { return Ok(()) };
         if engine.name() != "mixed" {
@@ -116,7 +118,8 @@ impl CircuitsChoice {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum BaseName {
-    /// Public-key base OTs in one direction of a pair, the others from a first small extension
+    /// Public-key base OTs in one direction of each pair; those of the other direction from a small OT
+    /// extension
     Half,
     /// Public-key base OTs in both directions: fewer rounds
     Both,
@@ -124,53 +127,53 @@ enum BaseName {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum PrepName {
-    /// Products of bits and vectors in buckets
+    /// Products of bits and vectors, combined in buckets
     Bucketed,
-    /// What the paper measures
+    /// MASCOT, as the paper measures
     Mascot,
 }
 
-/// What is wrong with keys of triple DES of which two that follow each other are the same.
+/// What is wrong with triple-DES keys of which two consecutive ones are equal.
 pub const EQUAL_KEYS: &str =
     "K1 = K2 or K2 = K3 (parity bits ignored), which is no more than single DES: draw all keys anew";
 
-/// Tell whoever reads, of an engine that has nothing better, that nobody is looked for who deviates.
+/// Print a warning if the engine offers only semi-honest security.
 pub fn caution(engine: &dyn Engine, security: Security) {
     if security == Security::SemiHonest && engine.usual_security() == Security::SemiHonest {
         eprintln!(
-            "divisi: {} is semi-honest: it protects from parties that look, not from parties that deviate",
+            "divisi: {} is semi-honest: it protects against parties that follow the protocol, not against parties that deviate",
             engine.name()
         );
     }
 }
 
-/// How engines with a choice compute.
+/// The settings of engines that have a choice.
 #[derive(Args, Clone)]
 pub struct Manner {
-    /// With garble: which tables [default: improved]
+    /// With garble: the form of the tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
-    /// Of garble, mixed and spdz: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes
-    /// more [default: 4; of garble 5 from 262144 ANDs on]
+    /// With garble, mixed and spdz: the parameter of SoftSpokenOT, 1 to 8; a larger one sends less and
+    /// computes more [default: 4; with garble 5 from 262144 ANDs on]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
     /// With garble: how base OTs are made [default: half]
     #[arg(long, value_enum, value_name = "NAME")]
     base_ot: Option<BaseName>,
-    /// With garble: refuse to keep more MiB of tables than that [default: 1024]
+    /// With garble: the limit of memory for tables, in MiB; a run that needs more is refused [default: 1024]
     #[arg(long, value_name = "MIB")]
     budget: Option<u32>,
-    /// Of spdz: the bits of the MACs' field, 40 or 48, for 3des-raw 42 or 48 [default: 48; with --statistical
-    /// 64 it is 72]
+    /// With spdz: the bits of the MACs' field, 40 or 48, for 3des-raw 42 or 48 [default: 48; with
+    /// --statistical 64 it is 72]
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,
-    /// Of spdz: how preprocessing is made [default: bucketed]
+    /// With spdz: how preprocessing is made [default: bucketed]
     #[arg(long, value_enum, value_name = "NAME")]
     prep: Option<PrepName>,
-    /// Of spdz: take preprocessing from this stock, which `prep make` wrote
+    /// With spdz: the stock to take preprocessing from, which `prep make` wrote
     #[arg(long, value_name = "DIR")]
     prep_from: Option<PathBuf>,
-    /// Of spdz: the key that the stock is sealed under [default: seal.key in its directory]
+    /// With spdz: the key file of the stock [default: seal.key in its directory]
     #[arg(long, value_name = "FILE", requires = "prep_from")]
     key_file: Option<PathBuf>,
 }
@@ -192,10 +195,10 @@ impl Manner {
         given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
-    /// These options of one engine, and what was said beside them, as the engine takes it.
+    /// The engine's settings: these options, and the ones given beside them.
     ///
     /// # Errors
-    /// What the engine cannot do, or what belongs to another.
+    /// [`Failure`] if the engine does not support them, or an option belongs to another engine.
     pub fn settings_with(
         &self,
         choice: EngineChoice,

@@ -1,7 +1,6 @@
-//! Input values as they are given: digits on the command line, in a file (`1=@FILE`), or on standard input
-//! (`1=-`).
+//! Input values: as digits on the command line, in a file (`1=@FILE`), or on standard input (`1=-`).
 //!
-//! Arguments stand in the list of processes for everybody to read; files and standard input do not.
+//! Everybody can read arguments in the list of processes, but not files and standard input.
 
 use divisi::failure::Failure;
 use std::fs::File;
@@ -11,10 +10,10 @@ use zeroize::Zeroizing;
 /// So many bytes of digits are read at most.
 const LONGEST: u64 = 16 << 20;
 
-/// The values with their digits, in the order in which they are given.
+/// The values with their digits, in the order of the arguments.
 ///
 /// # Errors
-/// If a file cannot be read, or two values are to come from standard input.
+/// [`Failure`] if a file cannot be read, or if two values are to come from standard input.
 pub fn inputs(given: &[String]) -> Result<Zeroizing<Vec<String>>, Failure> {
     let mut values = Zeroizing::new(Vec::with_capacity(given.len()));
     let mut stdin = Some(std::io::stdin());
@@ -23,7 +22,7 @@ pub fn inputs(given: &[String]) -> Result<Zeroizing<Vec<String>>, Failure> {
         let read = match digits.strip_prefix('@') {
             Some(path) => of_file(number, path)?,
             None if digits == "-" => {
-                let twice = || usage(number, "is the second that comes from standard input: give it a file");
+                let twice = || usage(number, "is the second value from standard input: give it in a file");
                 of_stream(number, "standard input", stdin.take().ok_or_else(twice)?.lock())?
             }
             None => {

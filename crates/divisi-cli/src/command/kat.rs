@@ -25,13 +25,14 @@ pub struct Arguments {
     engine: EngineChoice,
     #[command(flatten)]
     choice: AnyProtocol,
-    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
+    /// semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
-    /// Run what takes long, too, with an estimate on standard error: Monte Carlo tests, some of a hundred
-    /// thousand steps, and messages of gigabytes, which take days
+    /// Run tests that take long, too, with an estimate of the time on standard error: Monte Carlo tests, some
+    /// of a hundred thousand steps, and messages of gigabytes, which take days
     #[arg(long)]
     long: bool,
     /// The files of test vectors
@@ -63,8 +64,10 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     );
     done.failure = (!report.is_good()).then(|| {
         Failure::mismatch(match report.algorithms.iter().map(|tally| tally.failed).sum::<u64>() {
-            0 => "no vector could be run: give a file with vectors that this engine supports".into(),
-            failed => format!("{failed} vectors failed: the engine is wrong, or the file is"),
+            0 => {
+                "this engine supports none of the vectors: give a file with others, or another engine".into()
+            }
+            failed => format!("{failed} vectors failed: either the engine or the file is wrong"),
         })
     });
     Ok(done)

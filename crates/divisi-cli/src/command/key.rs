@@ -16,36 +16,37 @@ use zeroize::Zeroizing;
 
 #[derive(Subcommand)]
 pub enum Commands {
-    /// Have the servers draw a key that nobody knows
+    /// Let the servers draw a key that nobody knows
     #[command(
         after_help = "Example: divisi key new --key files --type aes-256 --clients anna,ben --config mesh.toml --identity client-me.key"
     )]
     New(New),
-    /// Split a key that you have among the servers
+    /// Split an existing key among the servers
     #[command(
         after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key"
     )]
     Import(Import),
-    /// List the keys that you may use, and what the servers do not agree on
+    /// List the keys that you may use, and the differences between the servers
     #[command(after_help = "Example: divisi key list --config mesh.toml --identity client-me.key")]
     List(Membership),
-    /// Get a key back that you made exportable
+    /// Export a key that you made exportable
     #[command(
         after_help = "Example: divisi key export --key old --out key.bin --config mesh.toml --identity client-me.key"
     )]
     Export(Export),
-    /// Give a key to other clients, without its maker: asked by the operator of each server, beside it
+    /// Give a key to other clients without its maker, by the operators of all three servers
     ///
-    /// It is done when the operators of all three have asked the same within an hour. The first client is the
-    /// key's owner from then on, as if it had made it; nobody else whom the key served before keeps it.
+    /// Each operator runs this command beside its own server; it takes effect when all three have given the
+    /// same within an hour. The first client is the key's owner from then on, as if it had made the key;
+    /// clients that are not named lose access.
     #[command(
         after_help = "Example: divisi key chown --key files --to ben,anna --data /var/lib/divisi --config mesh.toml --party 1 --identity party-1.key"
     )]
     Chown(Chown),
-    /// Destroy a key at all servers: what it encrypted can never be opened again
+    /// Destroy a key at all servers: what it encrypted can never be decrypted again
     ///
-    /// Its maker does it with --yes. With --data, the operator of a server asks for it, beside that server:
-    /// it is done when the operators of all three have asked within an hour.
+    /// The key's maker does it with --yes. With --data, it is an order of a server's operator, given beside
+    /// that server: it takes effect when the operators of all three have given it within an hour.
     #[command(
         after_help = "Example: divisi key destroy --key old --yes --config mesh.toml --identity client-me.key\n\
                       Example: divisi key destroy --key old --data /var/lib/divisi --config mesh.toml --party 1 --identity party-1.key"
@@ -53,82 +54,83 @@ pub enum Commands {
     Destroy(Destroy),
 }
 
-/// What a key is to be.
+/// The description of a new key.
 #[derive(Args)]
 pub struct New {
-    /// Its name: a-z, 0-9, dot, underscore and dash
+    /// The name of the key: a-z, 0-9, dot, underscore and dash
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// What it is a key of, and of nothing else: aes-128, aes-192, aes-256 (gcm), aes-256-siv, aes-256-kw
-    /// (kw and kwp), aes-256-cbc and the like, hmac-sha256 and the like, one-time-password-sha1 and the
-    /// like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
+    /// The type of the key, which determines the algorithms it serves: aes-128, aes-192, aes-256 (gcm),
+    /// aes-256-siv, aes-256-kw (kw and kwp), aes-256-cbc and the like, hmac-sha256 and the like,
+    /// one-time-password-sha1 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128,
+    /// gmac-aes256
     #[arg(long = "type", value_name = "TYPE")]
     kind: KeyType,
-    /// Let its maker have it back later; else it never leaves the servers
+    /// Let its maker export it later; otherwise it never leaves the servers
     #[arg(long)]
     exportable: bool,
-    /// Who may use it besides you
+    /// The clients that may use it besides you
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     clients: Vec<String>,
     #[command(flatten)]
     membership: Membership,
 }
 
-/// A key that is there.
+/// An existing key.
 #[derive(Args)]
 pub struct Import {
     #[command(flatten)]
     new: New,
-    /// The key's bytes, as they are [default: standard input]
+    /// The file with the raw bytes of the key [default: standard input]
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
 }
 
-/// Which key, and where to.
+/// The key to export, and the file.
 #[derive(Args)]
 pub struct Export {
-    /// Its name
+    /// The name of the key
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// The file to make, for you alone to read
+    /// The file to make, which only you can read
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
     membership: Membership,
 }
 
-/// Which key.
+/// The key to destroy.
 #[derive(Args)]
 pub struct Destroy {
-    /// Its name
+    /// The name of the key
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// You mean it
+    /// Confirm the destruction
     #[arg(long)]
     yes: bool,
-    /// As a server's operator: where that server keeps its parts of the keys
+    /// As a server's operator: the directory in which that server keeps its shares of keys
     #[arg(long, value_name = "DIR", requires = "party")]
     data: Option<PathBuf>,
-    /// As a server's operator: which party that server is, from 1
+    /// As a server's operator: the number of that server, from 1
     #[arg(long, value_name = "I", value_parser = super::server::party, requires = "data")]
     party: Option<PartyId>,
     #[command(flatten)]
     membership: Membership,
 }
 
-/// Which key, and whose it shall be.
+/// The key to give away, and its new clients.
 #[derive(Args)]
 pub struct Chown {
-    /// Its name
+    /// The name of the key
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// Whose it shall be: the first owns it, the others may use it
+    /// The new clients of the key: the first owns it, the others may use it
     #[arg(long, value_name = "CLIENT,...", value_delimiter = ',', required = true)]
     to: Vec<String>,
-    /// Where the server beside you keeps its parts of the keys
+    /// The directory in which your server keeps its shares of keys
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Which party that server is, from 1
+    /// The number of your server, from 1
     #[arg(long, value_name = "I", value_parser = super::server::party)]
     party: PartyId,
     #[command(flatten)]
@@ -142,7 +144,10 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_new(&wanted)?;
             Ok(Done::new(
-                format!("the servers hold a new {} key, {}: nobody knows it", made.kind, made.name),
+                format!(
+                    "the servers hold shares of the new {} key {}: nobody knows the key",
+                    made.kind, made.name
+                ),
                 entry(&made, &[]),
             ))
         }
@@ -153,7 +158,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_import(&wanted, &key)?;
             let text = format!(
-                "the servers hold the {} key {} in parts: your own copy still opens everything, wipe it if it is not needed",
+                "the servers hold shares of the {} key {}: your own copy still decrypts everything, so wipe it if you do not need it",
                 made.kind, made.name
             );
             Ok(Done::new(text, entry(&made, &[])))
@@ -182,7 +187,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             output.writer().write_all(&key).map_err(unwritten)?;
             output.put_in_empty_place(&export.out)?;
             let text = format!(
-                "{} holds the {} bytes of key {}: whoever reads it opens everything that the key encrypted",
+                "{} holds the {} bytes of key {}: whoever reads it can decrypt everything that the key encrypted",
                 export.out.display(),
                 key.len(),
                 export.key
@@ -206,14 +211,14 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Destroy(destroy) => {
             if !destroy.yes {
                 let error = format!(
-                    "what key {} encrypted can never be opened once it is destroyed: give --yes if you mean it",
+                    "what key {} encrypted can never be decrypted once the key is destroyed: give --yes to confirm",
                     destroy.key
                 );
                 return Err(Failure::usage(error));
             }
             destroy.membership.connect(context)?.key_destroy(&destroy.key)?;
             let text = format!(
-                "key {} is destroyed at all servers; copies of their disks made before may still hold its parts",
+                "key {} is destroyed at all servers; older copies of their disks may still hold its shares",
                 destroy.key
             );
             Ok(Done::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
@@ -244,7 +249,7 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
     };
     let mut text = format!("{order}: asked; waiting for the operators of {}", servers(&waiting));
     if !differs.is_empty() {
-        text += &format!(", and at {} something else was asked: the logs say what", servers(&differs));
+        text += &format!(", and the operator of {} gave another order: see the logs", servers(&differs));
     }
     let json = json!({
         "schema": 1,
@@ -273,7 +278,7 @@ fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Fa
     let (want, have) =
         (kind.bytes(), if key.len() < 4096 { key.len().to_string() } else { "at least 4096".into() });
     Err(Failure::usage(format!(
-        "an {kind} key has {want} bytes and {shown} has {have}: give the bytes of the key as they are, not as digits"
+        "an {kind} key has {want} bytes and {shown} has {have}: give the raw bytes of the key, not digits"
     )))
 }
 

@@ -19,9 +19,9 @@ pub enum Commands {
     Identity(NewIdentity),
     /// Put a fingerprint into the configuration
     Add(Add),
-    /// Take a client out of the configuration
+    /// Remove a client from the configuration
     Remove(Remove),
-    /// Dial every party and say what is wrong with which link
+    /// Dial every party, and report every link that does not work
     #[command(after_help = "Example: divisi mesh check --config mesh.toml --identity client-me.key")]
     Check(Membership),
 }
@@ -32,10 +32,10 @@ pub enum Commands {
     after_help = "Example: divisi mesh new --parties 3 --hosts one.example:4701,two.example:4701,three.example:4701 --clients me --out mesh"
 )]
 pub struct New {
-    /// How many parties; the servers of keys are 3
+    /// The number of parties; servers of keys are 3
     #[arg(long, value_name = "N")]
     parties: usize,
-    /// Where the parties listen, host:port each, in their order [default: ports 4701 and up of this machine]
+    /// The addresses of the parties as host:port, in their order [default: ports from 4701 on this machine]
     #[arg(long, value_name = "H1:P1,...", value_delimiter = ',')]
     hosts: Vec<String>,
     /// The names of the clients
@@ -46,7 +46,7 @@ pub struct New {
     out: PathBuf,
 }
 
-/// Make one identity on its owner's machine: its secret half never leaves it.
+/// Make one identity on its owner's machine: the private key never leaves it.
 #[derive(Args)]
 #[command(after_help = "Example: divisi mesh identity --out my-identity")]
 pub struct NewIdentity {
@@ -55,7 +55,7 @@ pub struct NewIdentity {
     out: PathBuf,
 }
 
-/// Put the fingerprint of an identity into the configuration, in place of the one that is there.
+/// Put the fingerprint of an identity into the configuration, in place of an existing one.
 #[derive(Args)]
 #[command(after_help = "Example: divisi mesh add --config mesh.toml --client anna --fingerprint 1f3c...")]
 pub struct Add {
@@ -65,18 +65,18 @@ pub struct Add {
     /// The number of the party whose identity it is
     #[arg(long, value_name = "I", required_unless_present = "client", conflicts_with = "client")]
     party: Option<u8>,
-    /// Where that party listens, if that changes too or the party is new
+    /// The address on which that party listens, if it changes too or the party is new
     #[arg(long, value_name = "HOST:PORT", requires = "party")]
     address: Option<String>,
     /// The name of the client whose identity it is
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// What `mesh identity` printed
+    /// The fingerprint that `mesh identity` printed
     #[arg(long, value_name = "F")]
     fingerprint: String,
 }
 
-/// Take a client out of the configuration: from then on the parties do not know it. Its keys stay, and serve
+/// Remove a client from the configuration: from then on the parties refuse it. Its keys stay, and serve
 /// whoever gets its name again.
 #[derive(Args)]
 #[command(after_help = "Example: divisi mesh remove --config mesh.toml --client anna")]
@@ -111,7 +111,9 @@ fn directory(context: &Context, path: &Path) -> Result<divisi::cleanup::Entry, F
             std::io::ErrorKind::AlreadyExists => {
                 format!("{} exists already: choose another directory for --out", path.display())
             }
-            _ => format!("the directory {} cannot be made ({e}): choose another for --out", path.display()),
+            _ => {
+                format!("the directory {} cannot be made ({e}): choose another one for --out", path.display())
+            }
         })
     })?;
     Ok(context.cleanup.path(path))
@@ -193,7 +195,7 @@ fn add(arguments: &Add) -> Result<Done, Failure> {
     };
     write(&arguments.config, &changed.map_err(usage)?.to_toml())?;
     let text = format!(
-        "{} now pins {} for {who}: give all parties and clients this file; a running server takes it over on SIGHUP",
+        "{} now pins {} for {who}: give this file to all parties and clients; a running server reads it on SIGHUP",
         arguments.config.display(),
         arguments.fingerprint
     );
@@ -208,7 +210,7 @@ fn remove(arguments: &Remove) -> Result<Done, Failure> {
     let changed = config.remove_client(&arguments.client).map_err(usage)?;
     write(&arguments.config, &changed.to_toml())?;
     let text = format!(
-        "{} has no client {} any more: give all parties this file; a running server takes it over on SIGHUP",
+        "{} has no client {} any more: give this file to all parties; a running server reads it on SIGHUP",
         arguments.config.display(),
         arguments.client
     );
@@ -240,8 +242,11 @@ fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
     let mut lines = Vec::new();
     let mut links = Vec::new();
     for report in &reports {
-        let skewed =
-            if report.is_skewed() { "; its clock is far off: set it, or its log misleads" } else { "" };
+        let skewed = if report.is_skewed() {
+            "; its clock is wrong: set it, or the times in its log mislead"
+        } else {
+            ""
+        };
         lines.push(format!("{report}{skewed}"));
         let reached = report.result.as_ref().ok();
         links.push(json!({

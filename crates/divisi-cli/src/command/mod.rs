@@ -1,4 +1,4 @@
-//! The grammar, and what each command prints.
+//! The command-line grammar, and the output of each command.
 
 mod bench;
 mod bench_lookup;
@@ -42,7 +42,7 @@ use std::time::Duration;
 
 /// What `--version` says: a build for tests says so, and is never for real secrets.
 const VERSION: &str = if divisi_core::TEST_BUILD {
-    concat!(env!("CARGO_PKG_VERSION"), ", a build for tests: never for real secrets")
+    concat!(env!("CARGO_PKG_VERSION"), ", a test build: never use it with real secrets")
 } else {
     env!("CARGO_PKG_VERSION")
 };
@@ -64,10 +64,10 @@ pub struct Cli {
     /// Print one JSON object on standard output, also for a failure
     #[arg(long, global = true)]
     json: bool,
-    /// Report progress on standard error every ten seconds, where that is no terminal
+    /// Report progress on standard error every ten seconds, if it is not a terminal
     #[arg(long, global = true)]
     verbose: bool,
-    /// Give up waiting for a message after so many seconds [default: 10, or the configuration's]
+    /// The time limit in seconds for waiting for a message [default: 10, or the configuration's]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
     #[command(subcommand)]
@@ -83,7 +83,7 @@ enum Command {
     Mesh(mesh::Commands),
     /// Run one of the servers
     Server(server::Arguments),
-    /// Make, import, list, export and destroy keys
+    /// Make, import, list, export, give away and destroy keys
     #[command(subcommand)]
     Key(key::Commands),
     /// Encrypt a file with a key of the servers (AES-GCM)
@@ -99,17 +99,17 @@ enum Command {
     /// Measure a protocol or three servers, as processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
-    /// Make and look after preprocessing on disk
+    /// Make, inspect and remove preprocessing on disk
     #[command(subcommand)]
     Prep(prep::Commands),
-    /// Print how the parameters of threshold BGV come about
+    /// Print how the parameters of threshold BGV are derived
     Params(params::Arguments),
-    /// Run a circuit or a program among parties that keep their inputs to themselves
+    /// Run a circuit or a program among parties, each with secret inputs
     Run(run::Arguments),
     /// Write, read and evaluate Boolean circuits
     #[command(subcommand)]
     Circuit(circuit::Commands),
-    /// Read and evaluate programs on numbers and bits
+    /// Inspect and evaluate programs on numbers and bits
     #[command(subcommand)]
     Program(program::Commands),
     /// One party's process, started by another command
@@ -117,13 +117,13 @@ enum Command {
     Party(party::Arguments),
 }
 
-/// What a command has to say.
+/// The output of a command.
 pub struct Done {
-    /// For people.
+    /// The text for people.
     pub text: String,
-    /// For programs.
+    /// The object for programs.
     pub json: Value,
-    /// What was found to be wrong, when there is a report all the same.
+    /// A failure that was found although there is a report.
     pub failure: Option<Failure>,
 }
 
@@ -175,9 +175,9 @@ impl ProtocolChoice {
 /// How S-boxes are computed, on any engine.
 #[derive(Args, Clone, Copy)]
 struct AnyProtocol {
-    /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive; of spdz aes-lt,
-    /// aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or 3des-raw [default: gf4-circuit, of
-    /// spdz aes-lt and 3des-lt]
+    /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive; with spdz
+    /// aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or 3des-raw [default:
+    /// gf4-circuit; with spdz aes-lt and 3des-lt]
     #[arg(long, value_name = "NAME", conflicts_with = "mode", value_parser = sboxes)]
     protocol: Option<Sboxes>,
     /// What matters most, instead of a protocol; constant-round, of rep3, garbles hashes, MACs and the modes
@@ -303,7 +303,7 @@ struct Membership {
     /// The configuration that `mesh new` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Your own identity, the file of a client; what an operator asks takes that of its party
+    /// Your own identity: the file of a client, or that of a party for an operator's order
     #[arg(long, value_name = "FILE")]
     identity: PathBuf,
 }
@@ -340,7 +340,7 @@ impl Membership {
     }
 }
 
-/// Do what the arguments say.
+/// Run the command that the arguments describe.
 pub fn run(cli: Cli) -> Result<Done, Failure> {
     // Before a key, an input or a share is read: parties' processes come through here, too.
     divisi::dumps::forbid();

@@ -17,32 +17,32 @@ use std::fmt::Write as _;
 #[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree\n\
                         Garbled circuits, and the default way of lookup: divisi params --op mpgc --parties 128")]
 pub struct Arguments {
-    /// What is done on ciphertexts; or mpgc, garbled circuits
+    /// The operation on ciphertexts, or mpgc for garbled circuits
     #[arg(long, value_enum, value_name = "OP")]
     op: Name,
-    /// How many parties
+    /// The number of parties
     #[arg(long, default_value_t = 3, value_name = "N")]
     parties: usize,
     /// How bits pass from party to party: lean-tree, lean-ring or paper [default: lean-tree]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
-    /// The plaintext modulus [default: 3221225473; of mpgc it is 65537]
+    /// The plaintext modulus [default: 3221225473; with mpgc 65537]
     #[arg(long, value_name = "P")]
     plain_modulus: Option<u64>,
-    /// The ring of tests, of dimension 1024, which protects nothing
+    /// Use the ring of tests, of dimension 1024, which protects nothing
     #[arg(long)]
     danger_insecure_parameters: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Name {
-    /// Random bits shared in both worlds, and public tables of two
+    /// Random bits shared modulo 2 and modulo p, and public tables of two
     Dabit,
     /// Private tables of two
     Lookup,
     /// Triples of numbers
     TripleArith,
-    /// Garbled circuits: rows, and both ways of looking up keys
+    /// Garbled circuits: rows, and both ways to look up keys
     Mpgc,
 }
 
@@ -57,10 +57,10 @@ fn form_of(form: &FormName) -> Result<Form, Failure> {
     })
 }
 
-/// What comes of the arguments.
+/// The output of the command.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let operation = match arguments.op {
         Name::Dabit => Operation::Bits,
@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
         );
     }
     if report.bootstraps > 0 {
-        let _ = writeln!(text, "\na ciphertext is refreshed {} times on its way", report.bootstraps);
+        let _ = writeln!(text, "\na ciphertext is refreshed {} times on its path", report.bootstraps);
     }
     let _ = write!(
         text,

@@ -4,10 +4,10 @@ use super::{Context, Done};
 use clap::Args;
 use divisi::failure::Failure;
 
-/// One party's process, started by another command and told by it what to do.
+/// One party's process, which another command starts and controls.
 #[derive(Args)]
 pub struct Arguments {
-    /// What the party is for
+    /// The purpose of the party
     role: String,
 }
 
@@ -18,7 +18,7 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         divisi::server::ROLE => divisi::server::run_party()?,
         role => {
             return Err(Failure::usage(format!(
-                "there is no party for {role:?}: use one version of the program"
+                "unknown role of a party {role:?}: use one version of the program everywhere"
             )));
         }
     }

@@ -15,9 +15,9 @@ use std::sync::{Mutex, PoisonError};
 
 #[derive(Subcommand)]
 pub enum Commands {
-    /// Make preprocessing for so many blocks, and keep it on disk
+    /// Make preprocessing for a number of blocks, and store it on disk
     Make(Make),
-    /// Say what a stock is for and how much of it is left
+    /// Print what a stock is for, and how much of it is left
     Info(Info),
     /// Overwrite and remove a stock
     Drop(Drop),
@@ -33,39 +33,40 @@ pub enum Commands {
                   Then: divisi bench aes --engine spdz --parties 2 --blocks 512 --prep-from stock --reps 1 --warmup 0\n\
                   One real party: divisi prep make --protocol aes-lt --blocks 2048 --out stock --party 1 --config mesh.toml --identity party-1.key")]
 pub struct Make {
-    /// The engine that it is for
+    /// The engine of the stock
     #[arg(long, default_value = "spdz", value_name = "NAME", value_parser = Names)]
     engine: super::engine::Known,
-    /// The protocol that it is for: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv
-    /// or 3des-raw; and, of circuits
+    /// The protocol of the stock: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or
+    /// 3des-raw; or, for circuits
     #[arg(long, value_name = "NAME")]
     protocol: String,
-    /// For how many blocks, with key schedules for some keys; of circuits, for how many ANDs
+    /// The number of blocks, which includes key schedules for some keys; for circuits the number of ANDs
     #[arg(long, value_name = "N")]
     blocks: u64,
-    /// How many parties [default: 3, or as many as the configuration has]
+    /// The number of parties [default: 3, or as many as the configuration has]
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
-    /// Where: a directory of each party goes there
+    /// The directory to write to, with a directory for each party
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The bits of the MACs' field, 40 or 48, for 3des-raw 42 or 48 [default: 48; with --statistical 64 it is
     /// 72]
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,
-    /// How it is made [default: bucketed]
+    /// How preprocessing is made [default: bucketed]
     #[arg(long, value_enum, value_name = "NAME")]
     prep: Option<PrepName>,
     /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
-    /// A lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
+    /// Statistical security in bits: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
-    /// The key that it is sealed under, made if it is not there [default: seal.key in the directory]
+    /// The key file to seal the stock with; it is made if it does not exist [default: seal.key in the
+    /// directory]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Be this party of a mesh, alone
+    /// Run only this party of a mesh
     #[arg(long, value_name = "I", requires_all = ["config", "identity"])]
     party: Option<u8>,
     /// The configuration of the mesh
@@ -74,32 +75,32 @@ pub struct Make {
     /// This party's own identity
     #[arg(long, value_name = "FILE", requires = "party")]
     identity: Option<PathBuf>,
-    /// Where this party listens, if others reach it at an address that is not this machine's own [default:
-    /// the configuration's]
+    /// The address on which this party listens, if others reach it at an address that is not this machine's
+    /// own [default: the configuration's]
     #[arg(long, value_name = "ADDR:PORT", requires = "party")]
     listen: Option<String>,
 }
 
-/// Say what a stock is for and how much of it is left.
+/// Print what a stock is for, and how much of it is left.
 #[derive(Args)]
 #[command(after_help = "Example: divisi prep info stock")]
 pub struct Info {
     /// The directory that `prep make` wrote
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// The key that it is sealed under [default: seal.key in the directory]
+    /// The key file of the stock [default: seal.key in the directory]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
 
-/// Overwrite and remove a stock, whatever is wrong with it; its key file stays.
+/// Overwrite and remove a stock, in whatever state it is; its key file stays.
 #[derive(Args)]
 #[command(after_help = "Example: divisi prep drop stock --yes")]
 pub struct Drop {
     /// The directory that `prep make` wrote
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// That this is meant
+    /// Confirm the destruction
     #[arg(long)]
     yes: bool,
 }
@@ -114,7 +115,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Drop(Drop { dir, yes }) => {
             if !yes {
                 return Err(Failure::usage(format!(
-                    "all that is left in {} would be gone: give --yes if that is meant",
+                    "this destroys everything that is left in {}: give --yes to confirm",
                     dir.display()
                 )));
             }
@@ -130,7 +131,7 @@ fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     let name = engine.0.name();
     if name != "spdz" {
         return Err(Failure::usage(format!(
-            "the engine {name} keeps no preprocessing on disk: give --engine spdz, or leave it out"
+            "the engine {name} keeps no preprocessing on disk: give --engine spdz, or leave --engine out"
         )));
     }
     let choice = EngineChoice::of(name, *parties)?;

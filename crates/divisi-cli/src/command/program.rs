@@ -17,7 +17,7 @@ const MIXED: &str = "mixed";
 
 #[derive(Subcommand)]
 pub enum Commands {
-    /// Read a program, and say what a run of it takes
+    /// Read a program, and print the cost of a run
     #[command(after_help = "Example: divisi program info nearest.txt")]
     Info(Info),
     /// Evaluate a program in the clear
@@ -27,7 +27,7 @@ pub enum Commands {
     Eval(Eval),
 }
 
-/// Read a program on numbers and bits, and say what a run of it takes.
+/// Read a program on numbers and bits, and print the cost of a run.
 #[derive(Args)]
 pub struct Info {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
@@ -43,7 +43,7 @@ pub struct Eval {
     /// merge-db
     #[arg(value_name = "FILE")]
     program: String,
-    /// The values of an input, row by row, between commas; or the file that has them
+    /// The values of an input, row by row, separated by commas; or the file that has them
     #[arg(long = "input", value_name = "NAME=V,V,...|NAME=@FILE")]
     inputs: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! How far a long command has come, on standard error: a bar for who looks on, lines for a log that asks for
-//! them.
+//! The progress of a long command on standard error: a bar on a terminal, lines in a log if they are asked
+//! for.
 
 use super::Context;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How often a line is written.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// The progress of so many bytes.
+/// The progress of a number of bytes.
 pub struct Progress {
     bar: ProgressBar,
     lines: Option<Lines>,
@@ -23,8 +23,8 @@ struct Lines {
 }
 
 impl Progress {
-    /// Of `total` bytes: a bar on a terminal, if there are at least `least` of them; elsewhere a line every
-    /// ten seconds with `--verbose`.
+    /// The progress of `total` bytes: on a terminal a bar, if `total` is at least `least`; elsewhere a line
+    /// every ten seconds with `--verbose`.
     pub fn new(context: &Context, total: u64, least: u64) -> Progress {
         let terminal = std::io::stderr().is_terminal();
         let bar = if total < least || !terminal {
@@ -41,7 +41,7 @@ impl Progress {
         Progress { bar, lines: (context.verbose && !terminal).then_some(lines) }
     }
 
-    /// Of a hundred parts: a bar on a terminal, nothing elsewhere.
+    /// A progress in percent: a bar on a terminal, nothing elsewhere.
     pub fn percent() -> Progress {
         let bar = if std::io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
@@ -55,7 +55,7 @@ impl Progress {
         Progress { bar, lines: None }
     }
 
-    /// So many bytes are done.
+    /// Report the number of bytes done.
     pub fn at(&self, done: u64) {
         self.bar.set_position(done);
         let now = Instant::now();
@@ -66,7 +66,7 @@ impl Progress {
         }
     }
 
-    /// There is no more to tell.
+    /// End the report.
     pub fn end(&self) {
         self.bar.finish_and_clear();
     }

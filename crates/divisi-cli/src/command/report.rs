@@ -18,7 +18,7 @@ use std::time::Duration;
 enum Figure {
     /// One block over round-trip times, in the three modes
     Latency,
-    /// Numbers and bits among many curious parties: the page of the engine mixed alone
+    /// Numbers and bits among many semi-honest parties: only the page of the engine mixed
     Mixed,
 }
 
@@ -38,13 +38,13 @@ pub struct Arguments {
     /// Fewer runs, with fewer blocks and repetitions
     #[arg(long)]
     quick: bool,
-    /// Only what this figure needs
+    /// Only the measurements of this figure
     #[arg(long, value_name = "NAME")]
     figure: Option<Figure>,
     /// Blocks of a run [default: 100000, quick: 20000]
     #[arg(long, value_name = "N")]
     blocks: Option<u64>,
-    /// Repetitions of every run [default: 5; of one block 100, fewer over slow links; quick: fewer]
+    /// Repetitions of every run [default: 5; for one block 100, fewer over slow links; quick: fewer]
     #[arg(long, value_name = "R")]
     reps: Option<usize>,
     /// Round-trip times of the latency figure, in milliseconds [default: 1,15,30,50,100]

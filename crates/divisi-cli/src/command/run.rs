@@ -33,32 +33,34 @@ use zeroize::Zeroizing;
 pub struct Arguments {
     #[command(flatten)]
     engine: EngineChoice,
-    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(long, value_name = "FILE|NAME", required_unless_present = "program")]
     circuit: Option<String>,
     /// A program on numbers and bits: a text that begins with the line `divisi program 1`, or biomatch,
     /// kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "streamed", "mode"])]
     program: Option<String>,
-    /// Of a circuit an input value: the number of its owner, and its digits if they are known here; or the
-    /// file that has them (1=@FILE, or 1=- for standard input), so that they do not stand in the list of
-    /// processes. Of a program the values of an input, by its name
+    /// For a circuit, an input value as OWNER=HEX: the number of the party that gives it, and its digits if
+    /// they are known here (1=@FILE reads them from a file, 1=- from standard input, so that they do not
+    /// appear in the list of processes). For a program, the values of an input, by its name
     #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-|NAME=V,V,...")]
     inputs: Vec<String>,
-    /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
+    /// Wire 0 is the first bit of a value, as in most files of the old Bristol format
     #[arg(long)]
     first_bit_first: bool,
-    /// Who learns the outputs [default: all]
+    /// The parties that learn the outputs [default: all]
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     output: Vec<u8>,
-    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
+    /// semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
     circuits: CircuitsChoice,
     #[command(flatten)]
     manner: Manner,
-    /// With garble: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
+    /// With garble: statistical security in bits: a lie passes with probability at most 2^-BITS, 40 or 64
+    /// [default: 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
     /// With garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
@@ -66,7 +68,7 @@ pub struct Arguments {
     streamed: bool,
     #[command(flatten)]
     goal: Goal,
-    /// Be this party of a mesh, alone
+    /// Run only this party of a mesh
     #[arg(long, value_name = "I", requires_all = ["config", "identity"])]
     party: Option<u8>,
     /// The configuration of the mesh
@@ -75,14 +77,14 @@ pub struct Arguments {
     /// This party's own identity
     #[arg(long, value_name = "FILE", requires = "party")]
     identity: Option<PathBuf>,
-    /// Where this party listens, if others reach it at an address that is not this machine's own [default:
-    /// the configuration's]
+    /// The address on which this party listens, if others reach it at an address that is not this machine's
+    /// own [default: the configuration's]
     #[arg(long, value_name = "ADDR:PORT", requires = "party")]
     listen: Option<String>,
 }
 
-/// How it is computed. The configuration says how many parties there are, where the engine can have several
-/// and --parties is left out.
+/// The settings of the engine. Without --parties the configuration determines the number of parties, if the
+/// engine can have several.
 fn settings(arguments: &Arguments) -> Result<EngineSettings, Failure> {
     let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
     if statistical.is_some() {

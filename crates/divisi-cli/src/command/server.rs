@@ -19,20 +19,20 @@ use std::path::PathBuf;
     after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi"
 )]
 pub struct Arguments {
-    /// The configuration that `mesh new` wrote, the same at all
+    /// The configuration that `mesh new` wrote, the same at all parties
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Which party this server is, from 1
+    /// The number of this server, from 1
     #[arg(long, value_name = "I", value_parser = party)]
     party: PartyId,
     /// The identity of this party
     #[arg(long, value_name = "FILE")]
     identity: PathBuf,
-    /// Where this server listens, if others reach it at an address that is not this machine's own [default:
-    /// the configuration's]
+    /// The address on which this server listens, if others reach it at an address that is not this machine's
+    /// own [default: the configuration's]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
-    /// The directory where this server keeps its parts of the keys
+    /// The directory in which this server keeps its shares of keys
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     /// How hashes and MACs run in the rounds that this server leads: levels (the least bytes), constant-round

@@ -379,7 +379,7 @@ fn files_are_hashed_and_authenticated() {
     verify("anna", "g", "gmac-aes256", &two, 0);
     // a key serves its type and nothing else
     let encrypt = ["encrypt", "--key", "h", "--in", "abc", "--out", "sealed"];
-    house.fails("anna", &encrypt, 2, &["is of type hmac-sha256 and encrypts nothing"]);
+    house.fails("anna", &encrypt, 2, &["is of type hmac-sha256, which does not encrypt"]);
     house.does("anna", &["key", "new", "--key", "a", "--type", "aes-128"]);
     let cmac = ["mac", "--key", "a", "--algorithm", "cmac-aes128", "--in", "abc"];
     house.fails("anna", &cmac, 2, &["is of type aes-128", "a key serves one algorithm"]);
@@ -388,10 +388,10 @@ fn files_are_hashed_and_authenticated() {
     // what is guessed by asking is asked of nobody
     let short = |key: &str, algorithm: &str, bytes: &str, least: &str| {
         let args = ["mac", "--key", key, "--algorithm", algorithm, "--bytes", bytes, "--in", "abc"];
-        house.fails("anna", &args, 2, &[least, "are asked for: give more --bytes"]);
+        house.fails("anna", &args, 2, &[least, "give a larger --bytes"]);
     };
-    short("h", "hmac-sha256", "7", "8 bytes or more");
-    short("g", "gmac-aes256", "11", "12 bytes or more");
+    short("h", "hmac-sha256", "7", "at least 8 bytes, not 7");
+    short("g", "gmac-aes256", "11", "at least 12 bytes, not 11");
     house.fails("anna", &["hash", "--algorithm", "hmac-sha256", "--in", "abc"], 2, &["hmac-sha256"]);
     house.fails("anna", &["hash", "--algorithm", "sha256", "--bytes", "33", "--in", "abc"], 2, &["32 bytes"]);
     // a file of nothing but a hole: the limit is told before anything of it is read

@@ -76,5 +76,5 @@ fn devices_stand_for_the_streams_that_they_are() {
     let sealed = through(&[&["encrypt"][..], &streams].concat(), b"a text");
     assert_eq!(through(&[&["decrypt"][..], &streams].concat(), &sealed), b"a text");
     let wrong = ["encrypt", "--key", "k", "--in", "/dev/stdin", "--out", "/dev/stdout", "--json"];
-    house.fails("anna", &wrong, 2, &["--json takes standard output"]);
+    house.fails("anna", &wrong, 2, &["--json uses standard output"]);
 }

@@ -95,11 +95,11 @@ fn operators_give_keys_away_and_destroy_them() {
     chown("anna", "j", "1", one, "data-2", "the server here is party 2, not party 1");
     chown("anna", "j", "1", two, "data-1", "this identity is that of party 2");
     chown("anna", "j", "1", "mesh/client-ben.key", "data-1", "this identity is that of client ben");
-    chown("anna", "j", "1", one, "mesh", "no server that runs has its data in mesh");
+    chown("anna", "j", "1", one, "mesh", "no running server has its data in mesh");
     wrong(&[&destroy[..], &own].concat(), "--data");
     wrong(&[&destroy[..], &["--data", "data-1"], &own[..2], &own[4..]].concat(), "--party");
     // a client's own command is as it was
     let unsure = ["key", "destroy", "--key", "j"];
-    house.fails("ben", &unsure, 2, &["give --yes if you mean it"]);
+    house.fails("ben", &unsure, 2, &["give --yes to confirm"]);
     house.does("ben", &[&unsure[..], &["--yes"]].concat());
 }

@@ -5,8 +5,8 @@ use crate::{Abort, Boolean, Convert, Lanes, ProgramRun};
 use divisi_circuit::plain;
 use zeroize::Zeroizing;
 
-/// A bit in every lane: lane `l` is bit `l mod 64` of word `l / 64`, and what is beyond the last lane is
-/// zero. It counts as a secret, like [`PlainByte`].
+/// A bit in every lane: lane `l` is bit `l mod 64` of word `l / 64`; bits beyond the last lane are zero. It
+/// is treated as a secret, like [`PlainByte`].
 #[derive(Clone)]
 pub struct PlainBit {
     lanes: usize,
@@ -14,7 +14,7 @@ pub struct PlainBit {
 }
 
 impl PlainBit {
-    /// `values[l]` in lane `l`.
+    /// A bit with `values[l]` in lane `l`.
     #[must_use]
     pub fn new(values: &[bool]) -> Self {
         let word = |values: &[bool]| values.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit));

@@ -1,9 +1,9 @@
-//! Values in the clear owe nothing, and are open already.
+//! Outputs of the plain engine: values in the clear owe nothing, and are open already.
 
 use super::{Plain, PlainBit, PlainBlock, PlainByte};
 use crate::{Abort, Compares, Debt, Lanes, Opens, Pending, Settles, Verified};
 
-/// Nothing is owed in the clear.
+/// The debt of values in the clear: none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoDebt;
 

@@ -1,4 +1,4 @@
-//! Lookups in the clear: every value of a table is read for every index.
+//! Lookups in the clear, which read every value of a table for every index.
 
 use super::{Plain, PlainBit, unfit};
 use crate::{Abort, Boolean, Lanes, Lookup, Lookups};

@@ -1,8 +1,8 @@
 //! The engine that computes in the clear: one party that knows everything and trusts itself.
 //!
-//! No protection at all. It is the reference against which the tests compare every other engine, and what
-//! `--engine plain` runs. It still computes without secret-dependent branches and table indices: the S-box is
-//! FIPS 197's own definition, an inversion in GF(2^8) and an affine map, not its table.
+//! It protects nothing. It is the reference with which the tests compare every other engine, and it is
+//! `--engine plain`. It still computes without secret-dependent branches and table indices: its S-box is the
+//! definition of FIPS 197, an inversion in GF(2^8) and an affine map, and not the table.
 
 mod boolean;
 mod leave;
@@ -20,16 +20,17 @@ use zeroize::Zeroizing;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
-/// A byte in every lane. It counts as a secret: it does not print, and is wiped on drop.
+/// A byte in every lane. It is treated as a secret: it does not implement `Debug`, and is wiped on drop.
 #[derive(Clone)]
 pub struct PlainByte(Zeroizing<Vec<u8>>);
 
-/// A block in every lane, as coefficients of `x^i` in bit `i`. It counts as a secret, like [`PlainByte`].
+/// A block in every lane, with the coefficient of `x^i` in bit `i`. It is treated as a secret, like
+/// [`PlainByte`].
 #[derive(Clone)]
 pub struct PlainBlock(Zeroizing<Vec<u128>>);
 
 impl PlainByte {
-    /// `values[l]` in lane `l`.
+    /// A byte with `values[l]` in lane `l`.
     #[must_use]
     pub fn new(values: Vec<u8>) -> Self {
         PlainByte(Zeroizing::new(values))
@@ -43,7 +44,7 @@ impl PlainByte {
 }
 
 impl PlainBlock {
-    /// `values[l]` in lane `l`.
+    /// A block with `values[l]` in lane `l`.
     #[must_use]
     pub fn new(values: Vec<u128>) -> Self {
         PlainBlock(Zeroizing::new(values))

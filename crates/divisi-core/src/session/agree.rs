@@ -1,16 +1,15 @@
-//! How a session starts: agreement on parameters, an id with everybody's randomness, keys for each pair.
+//! The start of a session: agreement on parameters, an id with randomness of every party, keys for each pair.
 //!
 //! Adversary: any number of malicious parties. An honest pair ends with the same id and a key that the others
-//! do not know, or not at all; the id contains 256 fresh bits of each honest party, so that it never occurs
-//! twice and nothing recorded in one session means anything in another. Keys depend on the link's own secret
-//! (for TLS its exporter, bound to both identities), so that a relayed or reflected handshake confirms
-//! nothing \[M0.1\].
+//! do not know, or fails; the id contains 256 fresh bits of each honest party, so that it never repeats, and
+//! messages recorded in one session are invalid in another. Keys depend on the link's own secret (for TLS its
+//! exporter, bound to both identities), so that a relayed or reflected handshake confirms nothing \[M0.1\].
 //!
 //! 1. Each party sends to each other: the digest of its parameters, a nonce (the same to all), a contribution
 //!    to their key.
-//! 2. id = H(parameters, n, all nonces); each pair's key = H(link secret, both contributions, id); each party
-//!    sends to each other the id, which is the echo of all it received \[M0.3, M0.5\], and a proof that it
-//!    has the pair's key.
+//! 2. id = H(parameters, n, all nonces); the key of each pair = H(link secret, both contributions, id). Each
+//!    party sends to each other the id, which is the echo of everything it received \[M0.3, M0.5\], and a
+//!    proof that it has the pair's key.
 
 use super::{PublicParameters, START, Session, SessionId, Shared};
 use crate::{Abort, Check, Meter, taint};

@@ -1,12 +1,11 @@
-//! Secrets that belong to a session, and end with it: whoever keeps them between two calls, an abort in any
-//! strand wipes them at once.
+//! Secrets bound to a session: an abort in any strand wipes them at once, even if they are kept between
+//! calls.
 
 use super::{Session, SessionId};
 use crate::{Abort, Step};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What a session made and serves in no other, until it is used or the session ends. What is in it must wipe
-/// itself when dropped.
+/// A value of one session, until it is used or the session ends. Its type must wipe itself when dropped.
 pub struct Bound<T> {
     session: SessionId,
     value: Arc<Mutex<Option<T>>>,
@@ -23,8 +22,8 @@ impl<T: Send> Forget for Mutex<Option<T>> {
     }
 }
 
-/// What is to be done if the session ends by an abort, as long as this is kept.
-#[must_use = "what is dropped is not done"]
+/// An action to be done if the session ends by an abort, as long as this object is kept.
+#[must_use = "an action that is dropped is not done"]
 pub struct AtEnd(
     #[expect(dead_code, reason = "kept, for the session knows it as long as somebody does")] Arc<Last>,
 );
@@ -58,7 +57,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    /// Keep something until the session ends. Of one that has ended nothing is kept.
+    /// Keep a value until the session ends; if the session has ended, the value is dropped at once.
     #[must_use]
     pub fn bind<T: Send + 'static>(&self, value: T) -> Bound<T> {
         let value = Arc::new(Mutex::new(Some(value)));
@@ -66,8 +65,8 @@ impl Session {
         Bound { session: self.id(), value }
     }
 
-    /// Do this when the session ends by an abort, in whatever strand, before anybody is told: for what
-    /// outlives the process. Of a session that has ended it is done at once.
+    /// Run `last` when the session ends by an abort, in whatever strand, before peers or callers are told:
+    /// for data that outlive the process. If the session has ended, it runs at once.
     pub fn at_end(&self, last: impl FnOnce(&Abort) + Send + 'static) -> AtEnd {
         let last = Arc::new(Last(Mutex::new(Some(Box::new(last)))));
         self.know(Arc::downgrade(&last) as Weak<dyn Forget>);
@@ -88,19 +87,19 @@ impl Session {
 }
 
 impl<T: Send + 'static> Bound<T> {
-    /// Take it out, in any strand of its session.
+    /// Take the value out, in any strand of its session.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] in another session, and when it is not there any more.
+    /// [`Abort::Misuse`] in another session, or if the value was wiped or taken.
     pub fn take(&mut self, session: &Session, step: Step) -> Result<T, Abort> {
         if self.session != session.id() {
-            return Err(session.misuse(step, "what another session made"));
+            return Err(session.misuse(step, "a value of another session"));
         }
         let value = locked(&self.value).take();
-        value.ok_or_else(|| session.misuse(step, "what went with its session"))
+        value.ok_or_else(|| session.misuse(step, "a value that was wiped with its session"))
     }
 
-    /// Put it back, unless the session has ended.
+    /// Put the value back, unless the session has ended.
     pub fn put(&mut self, session: &Session, value: T) {
         *locked(&self.value) = Some(value);
         if session.cause().is_some() {
@@ -108,7 +107,7 @@ impl<T: Send + 'static> Bound<T> {
         }
     }
 
-    /// Look at it, if it is there.
+    /// Read the value, if it is there.
     pub fn peek<R>(&self, look: impl FnOnce(&T) -> R) -> Option<R> {
         locked(&self.value).as_ref().map(look)
     }

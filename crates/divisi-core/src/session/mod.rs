@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// What names a session: a digest over its parameters and fresh randomness of every party.
+/// The id of a session: a digest of its parameters and of fresh randomness of every party.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionId(pub(crate) [u8; 32]);
 
 impl SessionId {
-    /// The id as bytes, to bind something to this session.
+    /// The id as bytes, to bind a value to this session.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -36,7 +36,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// Where a phase stood when a detour left it.
+/// The state of a phase when a detour left it.
 #[must_use]
 pub struct PhasePlace {
     phase: &'static str,
@@ -48,27 +48,27 @@ struct Shared {
     mesh: Arc<Mesh>,
     number: u32,
     id: SessionId,
-    /// By party index; nothing at our own.
+    /// By party index; empty at this party's own index.
     pair_keys: Vec<Zeroizing<[u8; 32]>>,
     meter: Meter,
     settled: Settled,
     next_strand: AtomicU32,
-    /// Why the session ended, by the first strand of ours that knew.
+    /// Why the session ended, as the first strand of this party found it.
     cause: OnceLock<Abort>,
-    /// What is wiped when it ends.
+    /// The values that are wiped when the session ends.
     bound: bound::All,
-    /// What happened already of what happens once a session.
+    /// The one-time events of a session that have happened.
     happened: Mutex<BTreeSet<&'static str>>,
     #[cfg(feature = "fault")]
     without: Vec<Check>,
-    /// What was drawn from the streams of all strands.
+    /// The record of draws from the streams of all strands.
     #[cfg(feature = "fault")]
     draws: crate::draws::Draws,
 }
 
-/// One strand of a session, at one party: what protocol code runs on.
+/// One strand of a session, at one party: protocol code runs on it.
 ///
-/// Everything sent is counted; every failure poisons the session, so that no strand of it sends anything
+/// Everything sent is counted. Every failure poisons the session, so that none of its strands sends anything
 /// more.
 pub struct Session {
     shared: Arc<Shared>,
@@ -76,9 +76,9 @@ pub struct Session {
     strand: u32,
     phase: &'static str,
     depth: u32,
-    /// The depth from which an exchange sends, if one is under way.
+    /// The depth from which the current exchange sends, if there is one.
     base: Option<u32>,
-    /// How often each stream was asked for.
+    /// How many times each stream was requested.
     asked: BTreeMap<(PartyId, &'static str), u32>,
 }
 
@@ -87,7 +87,7 @@ impl Session {
     /// session has. All parties call it with the same number, each number once for a mesh. Two rounds.
     ///
     /// # Errors
-    /// [`Abort::Disagreement`] if a peer's parameters differ, and whatever a broken peer causes.
+    /// [`Abort::Disagreement`] if a peer's parameters differ, and the abort that ends the session.
     pub fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters) -> Result<Session, Abort> {
         agree::start(mesh, number, parameters)
     }
@@ -98,50 +98,50 @@ impl Session {
         self.strand
     }
 
-    /// Who we are.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.shared.mesh.me()
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     #[must_use]
     pub fn parties(&self) -> usize {
         self.shared.mesh.parties()
     }
 
-    /// All parties but us, in order.
+    /// All parties but this one, in order.
     #[must_use]
     pub fn peers(&self) -> Vec<PartyId> {
         let me = self.me();
         PartyId::all(self.parties()).filter(|p| *p != me).collect()
     }
 
-    /// What names the session.
+    /// The id of the session.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.shared.id
     }
 
-    /// What the session cost so far, and which checks it executed.
+    /// The session's costs so far, and the checks that it executed.
     #[must_use]
     pub fn meter(&self) -> &Meter {
         &self.shared.meter
     }
 
-    /// What of each engine of the session was verified.
+    /// Which computations of each engine of the session were settled.
     #[must_use]
     pub fn settled(&self) -> &Settled {
         &self.shared.settled
     }
 
-    /// How many threads may run protocol code at once in this process.
+    /// The limit of threads that run protocol code at the same time in this process.
     #[must_use]
     pub fn permits(&self) -> Permits {
         self.shared.mesh.permits()
     }
 
-    /// Fresh bytes of this party alone, from the operating system.
+    /// Fresh random bytes from the operating system, which only this party knows.
     pub fn entropy(&self, out: &mut [u8]) {
         self.shared.mesh.world().entropy(out);
     }
@@ -150,7 +150,7 @@ impl Session {
     /// strands in the same order.
     ///
     /// # Errors
-    /// If the mesh is gone.
+    /// [`Abort::Network`] if the mesh is closed.
     pub fn strand(&self) -> Result<Session, Abort> {
         let strand = self.shared.next_strand.fetch_add(1, Ordering::Relaxed);
         let channel = self.shared.mesh.open(self.shared.number, strand)?;
@@ -165,7 +165,7 @@ impl Session {
         })
     }
 
-    /// Count what follows under this phase, as a new chunk of it.
+    /// Count what follows in this phase, as a new chunk of it.
     pub fn phase(&mut self, name: &'static str) {
         self.phase = name;
         self.depth = 0;
@@ -177,24 +177,23 @@ impl Session {
         self.phase
     }
 
-    /// Count what follows under another phase, until [`Session::back`].
+    /// Count what follows in another phase, until [`Session::back`].
     pub fn detour(&mut self, name: &'static str) -> PhasePlace {
         let place = PhasePlace { phase: self.phase, depth: self.depth };
         self.phase(name);
         place
     }
 
-    /// Go on with the phase that a detour left, where it stood.
+    /// Return to the phase that a detour left, in the state where it was.
     pub fn back(&mut self, place: PhasePlace) {
         (self.phase, self.depth) = (place.phase, place.depth);
     }
 
-    /// Send and receive in any order what belongs to one round: none of the messages sent within depends on
-    /// one received within, so that a long exchange can go chunk by chunk in bounded memory and still counts
-    /// as one round.
+    /// Send and receive in any order, within one round: no message sent in `f` depends on one received in
+    /// `f`, so that a long exchange can go chunk by chunk in bounded memory and still counts as one round.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     pub fn exchange<R>(&mut self, f: impl FnOnce(&mut Session) -> Result<R, Abort>) -> Result<R, Abort> {
         let outer = self.base;
         self.base = Some(outer.unwrap_or(self.depth));
@@ -203,11 +202,11 @@ impl Session {
         result
     }
 
-    /// Within an exchange, send what belongs to the round after its own, for it depends on what this exchange
-    /// receives: so a protocol of two rounds can go chunk by chunk too.
+    /// Within an exchange, send messages of the next round, because they depend on messages received in this
+    /// exchange: so a protocol of two rounds can go chunk by chunk, too.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     pub fn next_round<R>(&mut self, f: impl FnOnce(&mut Session) -> Result<R, Abort>) -> Result<R, Abort> {
         let outer = self.base;
         self.base = outer.map(|base| base.saturating_add(1));
@@ -216,9 +215,9 @@ impl Session {
         result
     }
 
-    /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand
-    /// \[A3\]. Asking again for one purpose gives another stream, so that nothing drawn ever occurs twice
-    /// \[M0.5\]: both ends must ask equally often.
+    /// A pseudo-random stream that this party shares with `peer` alone, for one purpose in this strand
+    /// \[A3\]. A repeated request for one purpose gives another stream, so that no value is drawn twice
+    /// \[M0.5\]: both parties must make equally many requests.
     #[must_use]
     pub fn prg(&mut self, peer: PartyId, purpose: &'static str) -> Prg {
         let asked = self.asked.entry((peer, purpose)).or_default();
@@ -239,30 +238,30 @@ impl Session {
         Prg::new(&key)
     }
 
-    /// What was drawn so far from the streams of this session, of all its strands.
+    /// The draws from all streams of this session so far, in all strands.
     #[cfg(feature = "fault")]
     #[must_use]
     pub fn draws(&self) -> Vec<crate::draws::Stream> {
         self.shared.draws.read()
     }
 
-    /// How often this was asked for a purpose in this strand, this time included: a number that does not
-    /// return, to draw something fresh from a [`Session::key`] \[M0.5\].
+    /// How many times this was called for a purpose in this strand, this call included: a number that never
+    /// repeats, to derive fresh values from a [`Session::key`] \[M0.5\].
     pub fn count(&mut self, purpose: &'static str) -> u64 {
         let count = self.asked.entry((self.me(), purpose)).or_default();
         *count += 1;
         u64::from(*count)
     }
 
-    /// Whether this happens for the first time in the session, whichever strand asks: for what a session has
-    /// one of.
+    /// Whether this is the first call for `what` in the session, in any strand: for one-time events of a
+    /// session.
     #[must_use]
     pub fn first(&self, what: &'static str) -> bool {
         self.shared.happened.lock().unwrap_or_else(PoisonError::into_inner).insert(what)
     }
 
-    /// A key that we share with `peer` alone, for one purpose in this strand: for digests that the third may
-    /// not make.
+    /// A key that this party shares with `peer` alone, for one purpose in this strand: for digests that a
+    /// third party must not be able to make.
     #[must_use]
     pub fn key(&self, peer: PartyId, purpose: &'static str) -> Zeroizing<[u8; 32]> {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand key v1");
@@ -274,11 +273,11 @@ impl Session {
         key
     }
 
-    /// Send `body` to `to`. `bits` is what the papers count: field elements times the bits of their field;
-    /// zero for digests.
+    /// Send `body` to `to`. `bits` is the payload as papers count it: field elements times the bits of their
+    /// field; zero for digests.
     ///
     /// # Errors
-    /// If the session is poisoned or the link is gone.
+    /// [`Abort::Network`] if the session is poisoned or the link is gone.
     pub fn send(&mut self, step: Step, to: PartyId, body: &[u8], bits: u64) -> Result<(), Abort> {
         let depth = self.base.unwrap_or(self.depth).saturating_add(1);
         let sent = self.channel.send(to, step, depth, body);
@@ -287,11 +286,11 @@ impl Session {
         Ok(())
     }
 
-    /// Receive from `from` exactly as many bytes as `body` has: lengths come from the protocol, never from
-    /// the peer \[M0.6\].
+    /// Receive from `from` exactly `body.len()` bytes: lengths come from the protocol, never from the peer
+    /// \[M0.6\].
     ///
     /// # Errors
-    /// If nothing comes in time, or something else than this step's message.
+    /// [`Abort::Network`] if nothing arrives in time, or another message than this step's.
     pub fn recv(&mut self, step: Step, from: PartyId, body: &mut [u8]) -> Result<(), Abort> {
         let received = self.channel.recv(from, step, body);
         let depth = self.network(received)?;
@@ -301,12 +300,12 @@ impl Session {
         Ok(())
     }
 
-    /// Send a digest to every peer and demand that theirs equal it: what was sent to all, or ought to be the
-    /// same at all, is compared before anything depends on it. One round.
+    /// Send a digest to every peer and demand that theirs are equal: for values that were broadcast, or have
+    /// to be the same at all parties, before anything depends on them. One round.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] without a culprit: whoever told different parties different things makes honest
-    /// ones differ.
+    /// [`Abort::CheckFailed`] without a culprit: a party that told the others different things makes honest
+    /// parties differ.
     pub fn compare(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
         for peer in self.peers() {
             self.send(step, peer, digest, 0)?;
@@ -329,7 +328,7 @@ impl Session {
         taint::verdict(DIGESTS, ours.ct_eq(theirs).into())
     }
 
-    /// The one place for checks: counts the check, and ends the session if it failed.
+    /// Execute a check: count it, and end the session if it failed. All checks go through this function.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] if `ok` is false.
@@ -341,8 +340,8 @@ impl Session {
         Err(self.fail(Abort::CheckFailed { check, step, culprit }))
     }
 
-    /// End the session if what `from` sent, so many bytes of a step, is not what anybody sends: an encoding
-    /// that is none. That is no check of a protocol, and counts as none.
+    /// End the session unless the message of `len` bytes from `from` is a valid encoding. This is no check of
+    /// a protocol, and is not counted.
     ///
     /// # Errors
     /// [`Fault::Malformed`] if `ok` is false.
@@ -351,20 +350,20 @@ impl Session {
         if ok { Ok(()) } else { Err(self.fail(malformed().into())) }
     }
 
-    /// Count a check that the code's structure makes: it cannot fail, but it can be left out.
+    /// Count a check that the structure of the code ensures: it cannot fail, but a change could leave it out.
     pub fn observe(&self, check: Check) {
         self.shared.meter.check(check, 1);
     }
 
-    /// As [`Session::observe`], for a check that covered so many things at once, each of which counts.
+    /// As [`Session::observe`], for a check that covers `n` things, each of which counts.
     pub fn observe_each(&self, check: Check, n: u64) {
         if n > 0 {
             self.shared.meter.check(check, n);
         }
     }
 
-    /// End the session with this abort: every strand of it stops, the peers are told that it ended, and no
-    /// more.
+    /// End the session with this abort: all its strands stop, and the peers learn that it ended, and nothing
+    /// else.
     #[must_use]
     pub fn fail(&self, abort: Abort) -> Abort {
         // before the others can notice, whose own aborts are but its consequence
@@ -374,19 +373,20 @@ impl Session {
         abort
     }
 
-    /// Why the session ended: the first abort of all its strands, of which the others are the consequence.
+    /// Why the session ended: the first abort of all its strands, which caused the others.
     #[must_use]
     pub fn cause(&self) -> Option<Abort> {
         self.shared.cause.get().cloned()
     }
 
-    /// Our caller asked for what cannot be: poison the session, for the parties may be out of step.
+    /// Poison the session because the caller asked for something impossible, after which the parties may be
+    /// out of step.
     #[must_use]
     pub fn misuse(&self, step: Step, what: &'static str) -> Abort {
         self.fail(Abort::Misuse { step, what })
     }
 
-    /// Whether a test switched this check off, to see that some test notices.
+    /// Whether a test has switched this check off, to see that another test notices.
     #[must_use]
     pub fn mutated(&self, check: Check) -> bool {
         #[cfg(feature = "fault")]

@@ -3,7 +3,7 @@
 #[cfg(feature = "fault")]
 use crate::Check;
 
-/// A list of named public parameters, digested without ambiguity: every name and value goes in with its
+/// A list of named public parameters with an unambiguous digest: every name and value is hashed with its
 /// length.
 #[derive(Clone)]
 pub struct PublicParameters {
@@ -25,7 +25,7 @@ impl PublicParameters {
         new.with("version", env!("CARGO_PKG_VERSION").as_bytes()).with("engine", engine.as_bytes())
     }
 
-    /// With one more parameter.
+    /// Add a parameter.
     #[must_use]
     pub fn with(mut self, name: &str, value: &[u8]) -> Self {
         for part in [name.as_bytes(), value] {
@@ -35,7 +35,7 @@ impl PublicParameters {
         self
     }
 
-    /// A session of mutants: this check lets everything pass.
+    /// A session of mutants: this check always passes.
     #[cfg(feature = "fault")]
     #[must_use]
     pub fn without(mut self, check: Check) -> Self {
@@ -43,7 +43,7 @@ impl PublicParameters {
         self
     }
 
-    /// What the parties compare.
+    /// The digest that the parties compare.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         *self.hasher.finalize().as_bytes()

@@ -1,15 +1,15 @@
-//! What of each engine of a session was verified: asked where a value goes from one strand into another.
+//! Which computations of each engine of a session were settled: needed where a value moves between strands.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// For each engine's strand, by a number that no other of this process has, how many of its computations were
+/// For each engine's strand, by a number that is unique in this process, how many of its computations were
 /// settled, from the first on without a gap.
 #[derive(Default)]
 pub struct Settled(Mutex<BTreeMap<u64, u64>>);
 
 impl Settled {
-    /// All computations before this one were settled in that strand.
+    /// Record that all computations before this one were settled in that strand.
     pub fn note(&self, strand: u64, computation: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(strand, computation);
     }

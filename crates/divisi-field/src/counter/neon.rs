@@ -4,10 +4,10 @@ use core::arch::aarch64::*;
 
 use crate::kernel::{self, Kernel};
 
-/// Blocks that go through the rounds together: enough to hide the latency of a round, and with the round keys
-/// no more than there are registers.
+/// The number of blocks encrypted together: enough to hide the latency of a round, and few enough that blocks
+/// and round keys fit into the registers.
 pub(crate) const BLOCKS: usize = 8;
-/// Words made in one turn.
+/// The number of words made in one iteration.
 const TURN: usize = 2 * BLOCKS;
 
 /// The round keys of one key; wiped when dropped.

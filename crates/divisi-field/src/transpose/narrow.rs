@@ -39,8 +39,8 @@ pub fn rows<T>(tiles: [&[u128]; 2], range: Range<usize>, of: impl Fn(u128) -> T,
     }
 }
 
-/// Bit r of word c of a tile becomes bit c of its row r; what stands behind the columns becomes zero. A tile
-/// that is not there has no columns.
+/// Bit r of word c of a tile becomes bit c of its row r; bits beyond the last column become zero. A missing
+/// tile has no columns.
 ///
 /// # Panics
 /// If a tile has more than 64 columns.

@@ -9,8 +9,8 @@ mod aarch64;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
-/// What the portable kernel computes with: the vector registers that every processor of the architecture has,
-/// else machine words.
+/// The register type of the portable kernel: vector registers that every processor of the architecture has,
+/// or else machine words.
 #[cfg(target_arch = "x86_64")]
 pub(crate) type Baseline = x86::Xmm;
 #[cfg(target_arch = "aarch64")]

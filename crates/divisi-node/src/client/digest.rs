@@ -1,4 +1,4 @@
-//! A client's messages, hashed and authenticated by the servers, piece by piece.
+//! Messages that a client has the servers hash or authenticate, piece by piece.
 
 use super::keys::combine;
 use super::{Client, differ};
@@ -16,21 +16,22 @@ const MAC: Step = step!("mac");
 const VERIFY: Step = step!("verify");
 const INPUT: Step = step!("input");
 
-/// A tag, and what it was made with.
+/// A tag, with its nonce and the key that made it.
 pub struct Tagged {
     /// The nonce that the servers drew; none for a MAC without one.
     pub nonce: Option<[u8; IV]>,
     /// The tag.
     pub tag: Zeroizing<Vec<u8>>,
-    /// The key, as all three servers have it.
+    /// The key that the servers used, the same at all three.
     pub key: UsedKey,
 }
 
 impl Client {
-    /// Hash `length` bytes of `input`, which no server sees. `progress` is told how many bytes are done.
+    /// Hash `length` bytes of `input`, which no server sees. `progress` is called with the number of bytes
+    /// done.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if the input fails, or is too long; else see [`Error`].
+    /// [`ErrorKind::Usage`] if the input cannot be read or is too long; else see [`Error`].
     pub fn hash(
         &mut self,
         settings: &Settings,
@@ -44,7 +45,7 @@ impl Client {
         self.over(result)
     }
 
-    /// The tag of `length` bytes of `input` under a key of the servers.
+    /// Compute the tag of `length` bytes of `input` under a stored key.
     ///
     /// # Errors
     /// As [`Client::hash`].
@@ -65,12 +66,13 @@ impl Client {
         self.over(result)
     }
 
-    /// Have the servers compare the tag of `length` bytes of `input` with this one, made with this nonce if
-    /// there is one: they learn whether it is right, and nothing else.
+    /// Have the servers compare a tag with that of `length` bytes of `input`, computed with `nonce` if the
+    /// algorithm has one. The servers learn whether the tag is right, and nothing else.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] that names no peer if it is not right, by the word of all three;
-    /// [`ErrorKind::Usage`] for a nonce where none belongs, or none where one does; else as [`Client::hash`].
+    /// [`ErrorKind::Mismatch`] without a peer if all three servers say that the tag is wrong;
+    /// [`ErrorKind::Usage`] for a nonce where the algorithm has none, or a missing one where it needs one;
+    /// else as [`Client::hash`].
     pub fn mac_verify(
         &mut self,
         key: &KeyName,
@@ -84,8 +86,8 @@ impl Client {
         let algorithm = settings.algorithm;
         if nonce.is_some() != (algorithm.nonce_bytes() > 0) {
             let what =
-                if nonce.is_some() { "without a nonce" } else { "with the nonce that it was made with" };
-            let message = format!("a tag of {algorithm} is compared {what}: give it so");
+                if nonce.is_some() { "without a nonce" } else { "under the nonce that it was made with" };
+            let message = format!("a tag of {algorithm} is compared {what}: call it accordingly");
             return Err(Error::new(ErrorKind::Usage, VERIFY, message));
         }
         let tag = Some(Tag { nonce, tag: Blob(tag.to_vec()) });
@@ -108,7 +110,7 @@ impl Client {
     ) -> Result<([u8; IV], Option<UsedKey>, [ToClient; 3]), Error> {
         if length > MESSAGE {
             let message = format!(
-                "the message has {length} bytes, and servers take at most {MESSAGE}: give a shorter one"
+                "the message has {length} bytes, and servers accept at most {MESSAGE}: give a shorter one"
             );
             return Err(Error::new(ErrorKind::Usage, INPUT, message));
         }
@@ -122,8 +124,9 @@ impl Client {
                 let left = length - (index - 1) * PIECE as u64;
                 let mut text = Zeroizing::new(vec![0; left.min(PIECE as u64) as usize]);
                 input.read_exact(&mut text).map_err(|e| {
-                    let message =
-                        format!("the input cannot be read to its end ({e}): give a file that nobody writes");
+                    let message = format!(
+                        "the input cannot be read to its end ({e}): give a file that no other program changes"
+                    );
                     Error::new(ErrorKind::Usage, INPUT, message)
                 })?;
                 Ok(client.split(&text).map(|body| ToServer::Data { number, index: index - 1, body }))

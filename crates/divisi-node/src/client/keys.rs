@@ -23,14 +23,14 @@ const PAGES: usize = 512;
 /// A key that at least one server lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// As the first server that has it knows it.
+    /// The entry of the first server that has the key.
     pub key: KeyEntry,
-    /// The servers that do not have it, or have it differently: empty when all is well.
+    /// The servers that lack the key or have a different entry: empty when all three agree.
     pub differs: Vec<PartyId>,
 }
 
 impl Client {
-    /// What a new key is to be, under a fresh name for the request.
+    /// The description of a new key, with a fresh name for the request.
     #[must_use]
     pub fn new_key(&self, name: KeyName, kind: KeyType, exportable: bool, clients: Vec<String>) -> NewKey {
         let mut request = [0; 16];
@@ -38,8 +38,8 @@ impl Client {
         NewKey { name, kind, exportable, clients, request }
     }
 
-    /// Have the servers make a key that nobody knows. Repeated with the same `new`, it finds the key it made
-    /// before.
+    /// Have the servers make a key that nobody knows. A call repeated with the same `new` returns the key
+    /// that the first one made.
     ///
     /// # Errors
     /// See [`Error`].
@@ -49,10 +49,10 @@ impl Client {
         self.over(key)
     }
 
-    /// Give the servers a key.
+    /// Import a key: the servers store shares of it.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if the key has not the length of its type; else see [`Error`].
+    /// [`ErrorKind::Usage`] if the length of `key` is not that of its type; else see [`Error`].
     pub fn key_import(&mut self, new: &NewKey, key: &[u8]) -> Result<KeyEntry, Error> {
         if key.len() != new.kind.bytes() {
             let (have, want) = (key.len(), new.kind.bytes());
@@ -92,7 +92,7 @@ impl Client {
         })
     }
 
-    /// The keys that this client may use, and where the servers differ about them.
+    /// The keys that this client may use, and on which of them the servers differ.
     ///
     /// # Errors
     /// See [`Error`].
@@ -141,7 +141,7 @@ impl Client {
         Ok(listed.collect())
     }
 
-    /// Have a key back that was made exportable, by its maker.
+    /// Export a key that was made exportable; for its maker only.
     ///
     /// # Errors
     /// See [`Error`].
@@ -151,7 +151,7 @@ impl Client {
         self.over(combine(EXPORT, &context, answers))
     }
 
-    /// Have a key destroyed at all servers, by its maker.
+    /// Have a key destroyed at all servers; for its maker only.
     ///
     /// # Errors
     /// See [`Error`].
@@ -166,7 +166,7 @@ impl Client {
 fn endless(party: PartyId) -> Error {
     let keys = PAGES * PAGE;
     let message = format!(
-        "{party} lists keys out of order, or more than {keys}: nothing of it was used; see its release"
+        "{party} lists keys out of order, or more than {keys}: its answer was not used; check which release it runs"
     );
     Error::new(ErrorKind::Mismatch, LIST, message).with_peer(party)
 }

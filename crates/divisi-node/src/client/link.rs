@@ -34,22 +34,21 @@ impl Link {
     }
 
     pub fn send(&mut self, step: Step, message: &ToServer) -> Result<(), Error> {
-        let too_long =
-            || Error::new(ErrorKind::Usage, step, "the request is too long: name fewer things at once");
+        let too_long = || Error::new(ErrorKind::Usage, step, "the request is too long: name fewer clients");
         let bytes = encode(message, message.body()).ok_or_else(too_long)?;
         let sent = self.whole(step)?.send(&bytes);
         sent.map_err(|e| self.fail(unavailable(self.party, step, &e)))
     }
 
-    /// The server's next word, [`ToClient::Waiting`] included, within a time; `None` if none came, after
-    /// which the line is of no more use: what comes later may have begun already.
+    /// The server's next message, [`ToClient::Waiting`] included; `None` if none came within the time. After
+    /// `None` the connection cannot be used any more: a later message may have arrived in part.
     pub fn listen(&mut self, step: Step, within: Duration) -> Result<Option<Reply>, Error> {
         let bytes = match self.whole(step)?.recv_within(LONGEST, within) {
             Ok(bytes) => Zeroizing::new(bytes),
             Err(ConnectionError::Timeout(..)) => return Ok(None),
             Err(e) => return Err(self.fail(unavailable(self.party, step, &e))),
         };
-        let message = format!("{} sent what is no message of this protocol: see its release", self.party);
+        let message = format!("{} sent a malformed message: check which release it runs", self.party);
         let Some(reply) = decode::<Reply>(&bytes) else {
             return Err(self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party)));
         };
@@ -63,7 +62,7 @@ impl Link {
             _ => None,
         };
         if used.is_some_and(|key| !is_client_name(&key.maker)) {
-            return Err(self.malformed(step, "a key that none can be"));
+            return Err(self.malformed(step, "an entry that no key can have"));
         }
         if let ToClient::Keys { keys, .. } = word {
             keys.iter().try_for_each(|key| self.check(step, key))?;
@@ -74,28 +73,34 @@ impl Link {
         Ok(Some(reply))
     }
 
-    /// The server's first word, in time.
+    /// The server's first message, within the time limit.
     pub fn first(&mut self, step: Step) -> Result<ToClient, Error> {
         let limit = self.timeout();
         let reply = self.listen(step, limit)?.ok_or_else(|| self.silent(step, limit))?;
-        if reply.number == 0 { Ok(reply.what) } else { Err(self.malformed(step, "an answer to nothing")) }
+        if reply.number == 0 {
+            Ok(reply.what)
+        } else {
+            Err(self.malformed(step, "an answer without a request"))
+        }
     }
 
     /// That a server's word about a key is one that an honest server could say: it goes to a terminal.
     fn check(&mut self, step: Step, key: &KeyEntry) -> Result<(), Error> {
-        if key.is_well_formed() { Ok(()) } else { Err(self.malformed(step, "a key that none can be")) }
+        if key.is_well_formed() { Ok(()) } else { Err(self.malformed(step, "an entry that no key can have")) }
     }
 
     pub fn malformed(&mut self, step: Step, what: &str) -> Error {
-        let message =
-            format!("{} sent {what}, at {step}: nothing of it was used; see its release", self.party);
+        let message = format!(
+            "{} sent {what} at {step}: its answer was not used; check which release it runs",
+            self.party
+        );
         self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party))
     }
 
-    /// The server has said nothing, not even that it waits.
+    /// The error for a server that sent nothing, not even that it waits.
     pub fn silent(&mut self, step: Step, lasted: Duration) -> Error {
         let message = format!(
-            "{} has said nothing for {:.1} s at {step}; see that the server runs, then try again",
+            "{} has sent nothing for {:.1} s at {step}; check that the server runs, then try again",
             self.party,
             lasted.as_secs_f64()
         );
@@ -103,10 +108,10 @@ impl Link {
         self.fail(error.with_peer(self.party))
     }
 
-    /// The server talks, but answers nothing although there was time.
+    /// The error for a server that sends messages but did not answer in time.
     pub fn overdue(&mut self, step: Step) -> Error {
         let message = format!(
-            "{} has no answer at {step} in all the time there was: see what it waits for",
+            "{} did not answer at {step} within the time limit: its log says what it waits for",
             self.party
         );
         let error = Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) };
@@ -152,7 +157,7 @@ fn unavailable(party: PartyId, step: Step, e: &ConnectionError) -> Error {
     };
     let advice = match kind {
         ErrorKind::Refused => "have its operator add it",
-        _ => "see that the server runs, then try again",
+        _ => "check that the server runs, then try again",
     };
     Error { retry, ..Error::new(kind, step, format!("{e}; {advice}")).with_peer(party) }
 }

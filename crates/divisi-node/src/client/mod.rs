@@ -1,8 +1,9 @@
-//! A client: splits what it has for the three servers, and puts their answers together.
+//! The client: it splits its inputs for the three servers, and reconstructs outputs from their answers.
 //!
-//! Adversary: one malicious server. Everything that comes from the servers is compared before it is used:
-//! what all three know must be the same from all three, and each component of a secret comes from one of its
-//! holders with a digest from the other. An answer is thus right, or an [`Error`] that names who differs.
+//! Adversary: one malicious server. The client compares everything that comes from the servers before it uses
+//! it: what all three know must be the same from all three, and each component of a secret comes from one of
+//! its holders with a digest from the other. So an answer is right, or the result is an [`Error`] that names
+//! the server that differs.
 
 mod digest;
 mod keys;
@@ -35,23 +36,23 @@ const GRACE: Duration = Duration::from_millis(500);
 /// A client's connection with all three servers.
 pub struct Client {
     links: [Link; 3],
-    /// Why a server could not be told something that waits for its answer.
+    /// For each server, why the client could not send it a message whose answer is still expected.
     unsent: [Option<Error>; 3],
     id: [u8; 32],
-    /// The number of the last request, and how many answers to it were heard.
+    /// The number of the last request, and how many of its answers were received.
     number: u64,
     heard: u64,
-    /// Whether the servers wait for more of it.
+    /// Whether the servers expect more messages of this request.
     open: bool,
-    /// How the servers are to compute.
+    /// How the servers compute S-boxes.
     way: Way,
-    /// The key of the last encryption.
+    /// The key that the last encryption used.
     used: Option<UsedKey>,
     world: Arc<dyn World>,
 }
 
 impl Client {
-    /// Connect with all three servers as the client that `identity` is.
+    /// Connect to all three servers as the client with this `identity`.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] if the configuration is not one of three parties; [`ErrorKind::Unavailable`] if a
@@ -116,17 +117,17 @@ impl Client {
         Ok(client)
     }
 
-    /// Have the servers compute S-boxes in this way from now on; gf4-circuit unless said otherwise.
+    /// Choose how the servers compute S-boxes from now on; the default is gf4-circuit.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if servers do not offer it.
+    /// [`ErrorKind::Usage`] if the servers do not offer this protocol.
     pub fn use_protocol(&mut self, protocol: Protocol) -> Result<(), Error> {
         let message = format!("servers do not offer {protocol}: choose another protocol");
         self.way = Way::of(protocol).ok_or_else(|| Error::new(ErrorKind::Usage, REQUEST, message))?;
         Ok(())
     }
 
-    /// Begin a request: each server's first answer.
+    /// Send a request to all three servers; returns the first answer of each.
     fn request(&mut self, item: &Item) -> Result<[ToClient; 3], Error> {
         let number = self.next_number();
         self.exchange(REQUEST, |_| ToServer::Request { number, item: item.clone() })
@@ -195,15 +196,14 @@ fn unexpected(step: Step, party: PartyId, answer: ToClient) -> Error {
     if let ToClient::Failed(failed) = answer {
         return told(party, failed);
     }
-    let message =
-        format!("{party} answered something else than what is due at {step}: see that it runs this release");
+    let message = format!("{party} sent an unexpected answer at {step}: check that it runs this release");
     Error::new(ErrorKind::Mismatch, step, message).with_peer(party)
 }
 
 fn differ(step: Step, odd: Option<PartyId>) -> Error {
     let who = odd.map_or_else(|| "the servers".into(), |p| format!("{p} and the other two"));
     let message = format!(
-        "{who} gave different answers at {step}: nothing of them was used; find out which one deviates"
+        "{who} gave different answers at {step}: the answers were not used; find out which server deviates"
     );
     Error { peer: odd, ..Error::new(ErrorKind::Mismatch, COMPARE, message) }
 }

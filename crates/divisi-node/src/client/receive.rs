@@ -1,12 +1,12 @@
-//! What the three servers answer to one message, and which of several errors a client believes.
+//! The three servers' answers to one message, and which of several errors the client reports.
 //!
-//! Adversary: one malicious server. It can keep silent, ask for patience without end, or blame another. A
-//! server that lives says at least [`ToClient::Waiting`] now and then, so that one whose line is silent, or
-//! gone, is known at first hand, and is named whatever the other two suspect; else they are believed as far
-//! as they say the same.
+//! Adversary: one malicious server. It can keep silent, send [`ToClient::Waiting`] without end, or accuse
+//! another server. An honest server sends at least [`ToClient::Waiting`] now and then. So a server whose
+//! connection is silent or closed is known first-hand, and the client names it whatever the other two
+//! suspect; otherwise the client believes the other two as far as they agree.
 //!
-//! That a tag is wrong is no reason of one server's but an output of the protocol: it is believed from all
-//! three, or not at all.
+//! A wrong tag is not one server's error but an output of the protocol: the client believes it only if all
+//! three say so.
 
 use super::link::Link;
 use super::{Client, GRACE, differ};
@@ -15,17 +15,17 @@ use crate::request::{AHEAD, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step};
 use std::time::Duration;
 
-/// Time enough for what has come already.
+/// A time limit that is long enough for messages that have already arrived.
 const SHORT: Duration = Duration::from_millis(50);
-/// For how many time limits servers are heard that only ask to wait: one request of another client's may go
-/// before.
+/// For how many time limits the client waits for servers that only send [`ToClient::Waiting`]: another
+/// client's request may be served first.
 const PATIENCE: u32 = 6;
 
 /// What a server's line brought in place of an answer.
 enum Unheard {
-    /// It is silent or gone.
+    /// The server is silent or its connection is closed.
     Broken(Error),
-    /// It still talks, but had no answer when there was no more time.
+    /// The server still sends messages, but did not answer within the time limit.
     Late(Error),
 }
 
@@ -104,7 +104,7 @@ impl Client {
         if errors.len() == 3 && errors.iter().all(|(rank, ..)| *rank == LATE) {
             self.open = false;
             let message = format!(
-                "the servers did nothing but ask for patience for {:.1} s at {step}: they are busy with another request, \
+                "the servers only asked to wait, for {:.1} s, at {step}: they are busy with another request, \
                  or wait for one of them; try again later",
                 lasted.as_secs_f64()
             );

@@ -17,20 +17,20 @@ const INPUT: Step = step!("input");
 const OUTPUT: Step = step!("output");
 const TAG: usize = 16;
 
-/// How many bytes longer an encrypted file is than its text: IV and tag.
+/// How many bytes an encrypted file is longer than its plaintext: IV and tag.
 pub const OVERHEAD: u64 = (IV + TAG) as u64;
 
-/// What a ciphertext is read from, twice.
+/// The source of a ciphertext, which is read twice.
 pub trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
 
 impl Client {
-    /// Encrypt `length` bytes of `input`, and write `IV | ciphertext | tag` to `output`. What was written
-    /// before an error is to be thrown away. `progress` is told how many bytes are done.
+    /// Encrypt `length` bytes of `input`, and write `IV | ciphertext | tag` to `output`. On an error the
+    /// caller must discard what was written. `progress` is called with the number of bytes done.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if input or output fail; else see [`Error`].
+    /// [`ErrorKind::Usage`] if the input cannot be read or the output not written; else see [`Error`].
     pub fn encrypt(
         &mut self,
         key: &KeyName,
@@ -45,7 +45,7 @@ impl Client {
         self.over(result)
     }
 
-    /// Which key the last [`Client::encrypt`] used, as all three servers have it.
+    /// The key that the last [`Client::encrypt`] used, the same at all three servers.
     #[must_use]
     pub fn last_key(&self) -> Option<&UsedKey> {
         self.used.as_ref()
@@ -98,13 +98,13 @@ impl Client {
         output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
     }
 
-    /// Decrypt `length` bytes of `IV | ciphertext | tag`, from where `input` stands, and write the text to
-    /// `output`. Nothing is written unless the tag is right; what was written before a later error is to be
-    /// thrown away.
+    /// Decrypt `length` bytes of `IV | ciphertext | tag` that begin at the position of `input`, and write the
+    /// plaintext to `output`. Nothing is written unless the tag is right; on a later error the caller must
+    /// discard what was written.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if input or output fail, or the input is too short; [`ErrorKind::Mismatch`] if it
-    /// is not authentic; else see [`Error`].
+    /// [`ErrorKind::Usage`] if the input cannot be read or is too short, or the output not written;
+    /// [`ErrorKind::Mismatch`] if the tag is wrong; else see [`Error`].
     pub fn decrypt(
         &mut self,
         key: &KeyName,
@@ -129,7 +129,7 @@ impl Client {
     ) -> Result<(), Error> {
         let Some(text) = length.checked_sub(OVERHEAD) else {
             let message = format!(
-                "{length} bytes are no encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote"
+                "{length} bytes are too few for an encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote"
             );
             return Err(Error::new(ErrorKind::Usage, INPUT, message));
         };
@@ -209,7 +209,7 @@ fn unusable(step: Step, what: &str, e: &std::io::Error) -> Error {
     Error::new(
         ErrorKind::Usage,
         step,
-        format!("{what} ({e}): see that the file is there and the disk has room"),
+        format!("{what} ({e}): check that the file exists and the disk has room"),
     )
 }
 

@@ -1,4 +1,4 @@
-//! A client's texts in the modes beside GCM.
+//! Encryption and decryption by a client in the modes other than GCM.
 
 use super::keys::combine;
 use super::text::{associated, ciphertext};
@@ -16,17 +16,17 @@ const BLOCK: usize = 16;
 const HALF: usize = 8;
 
 impl Client {
-    /// Encrypt a text in a mode beside GCM, with a key of the mode's type; `progress` is told how many bytes
-    /// are done. What comes out is what other libraries make of it:
+    /// Encrypt a text in a mode other than GCM, with a key of the mode's type. `progress` is called with the
+    /// number of bytes done. The result has the format that other libraries use:
     ///
-    /// | mode | text | what comes out |
+    /// | mode | text | result |
     /// |---|---|---|
-    /// | CBC | whole blocks, padded by the caller | IV (16 bytes, drawn by the servers), ciphertext |
-    /// | SIV | any, up to [`WHOLE`](crate::WHOLE) | synthetic IV (16 bytes), ciphertext |
-    /// | KW | semiblocks of 8 bytes, two at least | the wrapped key: 8 bytes more |
+    /// | SIV | any length up to [`WHOLE`](crate::WHOLE) | synthetic IV (16 bytes), ciphertext |
+    /// | KW | semiblocks of 8 bytes, at least two | the wrapped key: 8 bytes longer |
+    /// | KWP | at least one byte | the wrapped key: whole semiblocks, one more than the padded key |
     /// | KWP | a byte at least | the wrapped key: 8 bytes more, in whole semiblocks |
     ///
-    /// Associated data is for SIV alone: one string, or none if it is empty.
+    /// Only SIV takes associated data: one string, or none if it is empty.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for associated data that is too long; else see [`Error`].
@@ -44,12 +44,12 @@ impl Client {
         self.over(result)
     }
 
-    /// The way back of [`encrypt_whole`](Client::encrypt_whole). With KW, KWP and SIV nothing comes of what is not
-    /// authentic; CBC authenticates nothing, and its padding is the caller's to take off.
+    /// Decrypt what [`encrypt_whole`](Client::encrypt_whole) returns. With KW, KWP and SIV nothing is
+    /// returned unless it is authentic; CBC authenticates nothing, and the caller removes its padding.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] that names no peer if it is not authentic, by the word of all three;
-    /// [`ErrorKind::Usage`] for what is shorter than an IV; else see [`Error`].
+    /// [`ErrorKind::Mismatch`] without a peer if all three servers say that the text is not authentic;
+    /// [`ErrorKind::Usage`] for a text shorter than the IV; else see [`Error`].
     pub fn decrypt_whole(
         &mut self,
         key: &KeyName,
@@ -61,8 +61,10 @@ impl Client {
         self.used = None;
         let iv_bytes = if matches!(mode, Mode::Cbc | Mode::Siv) { BLOCK } else { 0 };
         let Some((iv, text)) = sealed.split_at_checked(iv_bytes) else {
-            let message =
-                format!("the input has {} bytes and no IV: give what was encrypted by {mode}", sealed.len());
+            let message = format!(
+                "the input has {} bytes, too few for an IV: give what was encrypted with {mode}",
+                sealed.len()
+            );
             return Err(Error::new(ErrorKind::Usage, DECRYPT, message));
         };
         let iv = iv.try_into().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Hashes and MACs as they are asked for, and the ways to compute S-boxes.
+//! Requests for hashes and MACs, and the ways to compute S-boxes.
 
 use super::{AAD, IV, OUTPUT};
 use crate::wire::Blob;
@@ -7,7 +7,7 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
 
-/// A tag to be compared, with the nonce that it was made with, if there is one.
+/// A tag to be compared, under the nonce that it was made with, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tag {
     pub nonce: Option<[u8; IV]>,
@@ -25,8 +25,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// What is asked for. One message has one lane: what counts is rounds, so that SHA-2 adds in the way that
-    /// has few.
+    /// The settings of the function. A message is computed in one lane, where rounds dominate the time, so
+    /// that SHA-2 uses adders of low depth.
     pub fn settings(&self) -> Result<Settings, String> {
         if self.algorithm.len() > 32 {
             return Err("an algorithm has a shorter name".into());
@@ -91,7 +91,7 @@ impl Way {
     pub(super) const ALL: [Way; 5] =
         [Way::Gf8Circuit, Way::Gf4Circuit, Way::Lut16, Way::Lut256, Way::Lut256Additive];
 
-    /// The way of this name; `None` if servers do not offer it.
+    /// The way of this protocol; `None` if servers do not offer it.
     pub fn of(protocol: Protocol) -> Option<Way> {
         Way::ALL.into_iter().find(|way| Protocol::from(*way) == protocol)
     }

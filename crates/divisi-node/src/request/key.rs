@@ -1,52 +1,53 @@
-//! Keys: new ones as clients ask for them, and what clients see of those that there are.
+//! Keys in requests: descriptions of new keys, and the entries of existing ones.
 
 use divisi_store::{KeyInfo, KeyName, KeyState, KeyType};
 use serde::{Deserialize, Serialize};
 
 /// The most clients that a key can name.
 pub(crate) const CLIENTS: usize = 64;
-/// A key to be made.
+/// The description of a key to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewKey {
-    /// Its name.
+    /// The key's name.
     pub name: KeyName,
-    /// What it is a key of.
+    /// The type of the key: the algorithm that it serves.
     pub kind: KeyType,
-    /// Whether its maker may have it back.
+    /// Whether the key's maker may export it.
     pub exportable: bool,
-    /// Who else may use it.
+    /// The other clients that may use it.
     pub clients: Vec<String>,
-    /// A name for the request: repeated with the same name, it finds the key that it made before.
+    /// A name for the request: a repeated request with this name returns the key that the first one made.
     pub request: [u8; 16],
 }
 
-/// A key as its clients see it.
+/// A stored key as its clients see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyEntry {
-    /// Its name.
+    /// The key's name.
     pub name: KeyName,
-    /// What names this key and no other.
+    /// The id of the key, unique even among keys of one name.
     pub id: [u8; 16],
-    /// What it is a key of.
+    /// The type of the key: the algorithm that it serves.
     pub kind: KeyType,
-    /// The how manieth key of this name it is.
+    /// The number of this key among the keys of its name, from 1.
     pub generation: u32,
-    /// How far it has come.
+    /// The state of the key in its life cycle.
     pub state: KeyState,
-    /// Who made it.
+    /// The name of the client that made it.
     pub maker: String,
-    /// Who else may use it.
+    /// The other clients that may use it.
     pub clients: Vec<String>,
-    /// Whether its maker may have it back.
+    /// Whether its maker may export it.
     pub exportable: bool,
 }
 
-/// Which key a request used: a name can be another key's by now, if its maker destroyed the one before.
+/// The key that a request used. Its id is needed because the name may belong to another key: its maker can
+/// destroy a key and make a new one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedKey {
-    /// What names this key and no other.
+    /// The id of the key, unique even among keys of one name.
     pub id: [u8; 16],
-    /// Who made it.
+    /// The name of the client that made it.
     pub maker: String,
 }
 

@@ -1,21 +1,21 @@
-//! Texts in modes beside GCM, as they are asked for.
+//! Requests in the modes other than GCM.
 
 use super::asked::Way;
 use crate::wire::Blob;
 use divisi_store::KeyName;
 use serde::{Deserialize, Serialize};
 
-/// The longest text of SIV, KW and KWP in bytes.
+/// The maximum length of a text for SIV, KW and KWP, in bytes.
 pub const WHOLE: usize = 16_384;
 /// The most bytes of associated data with SIV.
 pub(crate) const WHOLE_AAD: usize = 1024;
 
-/// A mode beside GCM.
+/// A mode other than GCM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
-    /// Cipher block chaining, of whole blocks.
+    /// Cipher block chaining, of whole blocks (SP 800-38A).
     Cbc,
-    /// RFC 5297.
+    /// Synthetic IV (RFC 5297).
     Siv,
     /// Key wrapping, RFC 3394.
     Kw,
@@ -24,7 +24,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,16 +48,16 @@ pub(crate) struct Whole {
     pub key: KeyName,
     pub mode: Mode,
     pub encrypts: bool,
-    /// Of SIV.
+    /// The associated data of SIV.
     pub aad: Blob,
     pub length: u64,
-    /// Of what is decrypted: the IV of CBC or SIV; else zeros.
+    /// For decryption the IV of CBC or SIV; else zeros.
     pub iv: [u8; 16],
     pub way: Way,
 }
 
 impl Whole {
-    /// What the servers do with it, in a word.
+    /// What the servers do with the text, as a verb for messages.
     pub fn verb(&self) -> &'static str {
         if self.encrypts { "encrypt" } else { "decrypt" }
     }

@@ -1,5 +1,5 @@
-//! What the server that leads a round says is next: steps to offer, one-hot vectors to make, what its
-//! operator asks for, or nothing.
+//! What the leader of a round proposes: steps of requests, one-hot vectors to make, an operator's order, or
+//! nothing.
 
 use super::house::House;
 use super::intake::Offer;
@@ -34,11 +34,11 @@ const ENDING: Duration = Duration::from_millis(10);
 /// What is next.
 pub(super) enum Call {
     Nothing,
-    /// Nobody asks for anything: make ahead what those who will are to take.
+    /// No request waits: make preprocessing for later requests.
     Restock,
-    /// Steps, and how their programs run.
+    /// Steps of requests, and how their programs run.
     Offers(Vec<Offer>, Rounds),
-    /// An operator asked for this.
+    /// An order of the leader's operator.
     Order(Order),
 }
 

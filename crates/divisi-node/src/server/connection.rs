@@ -1,9 +1,9 @@
-//! One client's connection at a server: the thread that talks with it.
+//! One client's connection at a server, and the thread that serves it.
 //!
-//! Adversary: any client. What it sends is bounded in length and decoded whole or not at all. It may send
-//! ahead, but no more is read of what it sends than it may be ahead, so that it can neither fill memory nor
-//! hold up anybody but itself; nor is more computed for it than it takes. Numbers of requests count up from 1
-//! [1.11].
+//! Adversary: any client. The server bounds the length of each message, and decodes it whole or not at all. A
+//! client may send ahead of its answers, but the server reads only a bounded number of unanswered messages,
+//! so that the client can neither fill memory nor delay others; nor does the server compute more for a client
+//! than it takes. Numbers of requests count up from 1 [1.11].
 
 use super::shared::SharedIntake;
 use crate::admit::Who;
@@ -84,7 +84,7 @@ fn talk(
         }
         if !owes && answers.is_empty() && duplex.is_sent() {
             let over = [
-                (ended, "the server stops: try again when it is back"),
+                (ended, "the server is stopping: try again when it is back"),
                 (leaves, "this connection gave way to another client's: try again on a new one"),
             ];
             if let Some((_, message)) = over.iter().find(|(flag, _)| flag.load(Ordering::SeqCst)) {

@@ -1,14 +1,14 @@
-//! Hashes of messages that no server sees, and MACs of them with a stored key.
+//! Hashes of messages that no server sees, and MACs of them under a stored key.
 //!
-//! The message comes in parts, piece by piece; what leaves is one answer in the end: the digest or tag to the
+//! The message arrives as shares, piece by piece. One answer leaves at the end: the digest or tag to the
 //! client alone, a component from one holder and a digest of it from the other; or, for a tag to be compared,
 //! one bit \[S7\]. A key serves the MAC of its type and nothing else.
 //!
-//! The nonce of a tag that is made is a coin of all three servers. That of a tag that is compared comes with
-//! it from the client, who can thus ask about many tags under one nonce: guessing one of GMAC under a nonce
-//! that another tag has gives the hash key away, and with it every tag. What keeps a guess from being right
-//! is the tag's length, of which there is a least one ([`least_tag`]), and that every comparison is a use of
-//! the key, counted durably before, as is every tag that is made.
+//! The nonce of a tag that is made is a coin of all three servers. The nonce of a tag that is compared comes
+//! with the tag from the client, which can thus ask about many tags under one nonce: whoever guesses a GMAC
+//! tag under a nonce that another tag has used learns the hash key, and can forge every tag. Two things limit
+//! guesses: the minimum length of a tag ([`least_tag`]), and that every comparison, like every tag that is
+//! made, is a use of the key, counted durably beforehand.
 
 use super::given::{Given, misfit};
 use super::intake::After;
@@ -44,16 +44,16 @@ pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
     if given < least {
         let most = if algorithm.has_any_length() { OUTPUT } else { algorithm.output_bytes() };
         let message = format!(
-            "tags of {algorithm} have {least} to {most} bytes here, not {given}, so that none is guessed by asking: ask for more"
+            "tags of {algorithm} must have {least} to {most} bytes, not {given}, so that nobody guesses one by trying: ask for more"
         );
         return Err(Failed::refused(SETTINGS, message));
     }
     Ok(settings)
 }
 
-/// The fewest bytes of a tag that servers make or compare, whoever asks how often: 96 bits for GMAC, of which
-/// one tag that is guessed gives all away (SP 800-38D, 5.2.1.2, without the shorter ones of its appendix C),
-/// else 64 (SP 800-38B, A.2).
+/// The minimum length in bytes of a tag that servers make or compare: 96 bits for GMAC, where one guessed tag
+/// gives the hash key away (SP 800-38D, 5.2.1.2, without the shorter tags of its appendix C), else 64 bits
+/// (SP 800-38B, A.2).
 #[must_use]
 pub fn least_tag(algorithm: Algorithm) -> usize {
     match algorithm {
@@ -69,12 +69,12 @@ pub fn least_tag(algorithm: Algorithm) -> usize {
 pub(crate) fn fits(settings: &Settings, tag: &Tag) -> Result<(), Failed> {
     let message = match (tag.nonce.is_some(), settings.algorithm.nonce_bytes() > 0) {
         _ if matches!(settings.algorithm, Algorithm::Otp(_)) => {
-            "a one-time password has so few digits that asking finds it: have it made, and compare it yourself"
+            "a one-time password has so few digits that trying would find it: have it made, and compare it yourself"
         }
-        (true, false) => "a nonce belongs to no tag of this algorithm: give none",
+        (true, false) => "tags of this algorithm have no nonce: give none",
         (false, true) => "a tag of this algorithm is compared under the nonce that it was made with: give it",
         _ if tag.tag.0.len() != settings.output_bytes => {
-            "the tag has another length than was asked for: give all of it"
+            "the tag has another length than the one asked for: give the whole tag"
         }
         _ => return Ok(()),
     };
@@ -108,7 +108,7 @@ pub(crate) struct Digesting {
     function: Mac,
     settings: Settings,
     state: Option<State<Rep3>>,
-    /// What came of the message and is not in the state.
+    /// Bits of the message that the state has not absorbed yet.
     rest: Vec<[Bit; 8]>,
     nonce: [u8; IV],
 }
@@ -122,7 +122,7 @@ impl Digesting {
         Ok(Digesting::begin(turn, function, settings, [0; IV]))
     }
 
-    /// Begin to make the tag of a message, or to compare it with one.
+    /// Begin to make the tag of a message, or to compare one.
     pub fn mac(
         turn: &mut Turn<'_>,
         loaded: &Loaded,
@@ -156,7 +156,7 @@ impl Digesting {
         Digesting { function, settings: settings.clone(), state, rest: Vec::new(), nonce }
     }
 
-    /// Take a piece, whose holders agree on it \[A24\], or go on with one: a few blocks of it.
+    /// Take a piece, whose holders agree on it \[A24\], or continue with the current one: a few blocks of it.
     pub fn piece(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
         turn.rep.use_protocol(Protocol::Gf4Circuit);
         if let Some(part) = given.secret() {
@@ -185,8 +185,8 @@ impl Digesting {
         Ok(After::More { in_hand })
     }
 
-    /// The message is complete: its digest or tag to the client alone, or whether it is the one that was
-    /// brought \[S7\].
+    /// The message is complete: send its digest or tag to the client alone, or whether the client's tag is
+    /// right \[S7\].
     pub fn finish(mut self, turn: &mut Turn<'_>, tag: Option<&Tag>) -> Result<After, Stop> {
         turn.rep.use_protocol(Protocol::Gf4Circuit);
         let rest = std::mem::take(&mut self.rest);

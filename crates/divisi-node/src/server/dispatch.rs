@@ -1,17 +1,17 @@
-//! One session of the three servers: round by round, each in turn says what could be done next, and what all
-//! three have is done.
+//! One session of the three servers. Round by round one of them proposes what to do next, and they do what
+//! all three have received.
 //!
-//! A round: the server whose turn it is to lead offers steps of requests ([`super::plan`]); all three compare
-//! what they have of each, the public part among all \[A25\], each secret component between its holders
-//! \[A24\], stored keys likewise \[A26\]; what is the same at all three is done, first the short texts, all
-//! in one computation, then the other steps one by one. What has not come to one of them goes back to wait;
-//! what one of them refuses, or has otherwise, is refused, and harms nothing else in the round. Nothing waits
-//! for a client.
+//! A round: the leader, which is another server each round, offers steps of requests ([`super::plan`]). All
+//! three compare what they have of each: the public part among all \[A25\], each secret component between its
+//! holders \[A24\], stored keys likewise \[A26\]. They do the steps on which they agree, first all short
+//! texts in one computation, then the other steps one by one. A step of which one server lacks a message
+//! waits; a step that one server refuses, or on which they differ, is refused without effect on the rest of
+//! the round. No server waits for a client.
 //!
-//! Adversary: one malicious server. If it leads it can pass requests over, but leads only every third round;
-//! it can offer what nobody asked for, or refuse; what is done is what all three got from the client itself,
-//! or nothing. It can call for what is made ahead, one-hot vectors and garbled calls, of
-//! which the others make what their own history says.
+//! Adversary: one malicious server. As leader it can pass requests over, but it leads only every third round;
+//! it can offer steps that nobody asked for, or refuse steps. The servers do a step only if all three
+//! received the same request from the client itself. It can propose preprocessing (one-hot vectors, garbled
+//! calls), of which the others make what their own history of requests calls for.
 
 use super::Node;
 use super::given::Given;
@@ -55,7 +55,7 @@ const IDLE: Duration = Duration::from_millis(20);
 /// How a session ended.
 pub(crate) struct Ended {
     pub abort: Abort,
-    /// Whether all had been found to have seen the same before.
+    /// Whether the parties had compared their views before, and found them equal.
     pub compared: bool,
 }
 
@@ -339,7 +339,8 @@ impl House<'_> {
 /// Why this server has nothing of an offer.
 enum Missing {
     NotYet,
-    /// For a reason of its own, which its client is told, unless it knows of no such request.
+    /// The server refuses the offer for a reason of its own, which its client is told; `None` if it knows of
+    /// no such request.
     Refused(Option<Failed>),
 }
 

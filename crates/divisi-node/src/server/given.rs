@@ -1,4 +1,4 @@
-//! What a step was given by its client, and what of it is compared before it is used.
+//! The client's messages for a step, and what of them the servers compare before use.
 
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToServer, chunk_digest, context};
@@ -11,11 +11,11 @@ const GIVEN: Step = step!("given");
 /// The data of a step.
 pub(crate) enum Given {
     Nothing,
-    /// Our part of a secret \[A24\].
+    /// This server's part of a secret \[A24\].
     Secret(Part),
-    /// What all three have, with its digest \[A25\].
+    /// Data that all three have, and their digest \[A25\].
     Public(Blob, [u8; 32]),
-    /// The word that the data are complete.
+    /// The message that says that the data are complete.
     Finish,
 }
 
@@ -25,7 +25,7 @@ fn is_public(item: &Item) -> bool {
 }
 
 impl Given {
-    /// What these messages give for a request.
+    /// What these messages of a request contain.
     pub fn of(item: &Item, connection: &ConnectionId, number: u64, messages: &[ToServer]) -> Given {
         let mut given = Given::Nothing;
         for message in messages {
@@ -46,7 +46,7 @@ impl Given {
         given
     }
 
-    /// Our part of it that is secret, if it has one.
+    /// This server's secret part, if there is one.
     pub fn secret(&self) -> Option<&Part> {
         match self {
             Given::Secret(part) => Some(part),
@@ -54,7 +54,7 @@ impl Given {
         }
     }
 
-    /// What of it is public, for a digest.
+    /// The public part, for a digest.
     pub fn public(&self) -> &[u8] {
         match self {
             Given::Public(_, digest) => digest,
@@ -69,6 +69,6 @@ impl Given {
 pub(crate) fn misfit(me: PartyId) -> Stop {
     Stop::Refused(Failed::refused(
         GIVEN,
-        format!("{me} was given something else than what is due: report this"),
+        format!("{me} took an unexpected message for this step: report this"),
     ))
 }

@@ -1,4 +1,4 @@
-//! What a server has in a session, and what it has of an offer.
+//! A server's state in a session, and what it has received of an offer.
 
 use super::Node;
 use super::given::Given;
@@ -19,25 +19,25 @@ pub(super) struct House<'a> {
     pub rep: Rep3,
     pub ready: Ready,
     pub under: Under,
-    /// How many rounds there were since the last one with short texts: the same at all three, for all three
-    /// did them.
+    /// Rounds since the last one with short texts: the same at all three servers, because all three did
+    /// those.
     pub since_short: u32,
-    /// The shortest round trip that this server saw when it led.
+    /// The shortest round-trip time that this server measured as leader.
     pub nearest: Option<Duration>,
-    /// How the programs of this round run: as its leader proposed, and all agreed.
+    /// How the programs of this round run: proposed by the leader, agreed by all.
     pub rounds: Rounds,
-    /// Requests whose use of a key is counted.
+    /// The requests whose use of a key is already counted.
     pub counted: HashSet<(ConnectionId, u64)>,
 }
 
 /// An offer of this round, with what this server has of it.
 pub(super) struct Candidate {
     pub offer: Offer,
-    /// What a digest of it stands for: client, connection, number, what is asked for.
+    /// A digest of client, connection, number and contents of the request.
     pub request: [u8; 32],
     pub step: Step,
     pub taken: Taken,
     pub given: Given,
-    /// The key that its first step uses.
+    /// The key that the first step uses.
     pub found: Option<Found>,
 }

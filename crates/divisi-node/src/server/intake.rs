@@ -1,8 +1,8 @@
-//! All clients of a server: what they have said, what is due to them, and what of it can be done now.
+//! The state of all clients of a server: messages received, answers due, and the steps that are ready to run.
 //!
-//! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. The threads
-//! around it ([`super::shared`]) bring what happens, the computing thread asks what it can offer the other
-//! servers and takes what all have.
+//! This module only decides: it has no thread, socket or clock, and times are arguments. The threads around
+//! it ([`super::shared`]) report events; the computing thread asks which steps it can offer the other
+//! servers, and takes those that all three have.
 
 mod answers;
 mod ends;
@@ -40,17 +40,17 @@ const SMALL: usize = 64;
 pub(crate) struct Offer {
     pub connection: ConnectionId,
     pub number: u64,
-    /// How many steps of it are done.
+    /// How many steps of the request are done.
     pub step: u64,
 }
 
 /// What a server has of an offer.
 pub(crate) enum Stand {
-    /// All of it.
+    /// All messages of the step.
     Ready(Taken),
-    /// Not all of it, which may come.
+    /// Some messages are missing and may still arrive.
     NotYet,
-    /// It has no such request, or refused it.
+    /// This server has no such request, or refused it.
     Missing,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Taken {
     pub who: Who,
     pub item: Arc<Item>,
     pub messages: Vec<ToServer>,
-    /// What the request does there, in the words of an error.
+    /// The step, in the words of an error.
     pub step: Step,
 }
 
@@ -67,7 +67,8 @@ pub(crate) struct Taken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     Done,
-    /// There are more steps; the next one needs no message if there is work in hand.
+    /// The request has more steps; the next one needs no message if part of the last piece is still to be
+    /// done.
     More {
         in_hand: bool,
     },
@@ -78,7 +79,7 @@ pub(crate) struct Intake {
     me: PartyId,
     shape: Shape,
     pub limits: Allowances,
-    /// How long a request waits for its client, and half of it for what another server lacks.
+    /// The time limit of a request for its client; half of it is the limit for what another server lacks.
     timeout: Duration,
     lines: HashMap<ConnectionId, Queue>,
     turns: Turns,
@@ -105,8 +106,8 @@ impl Intake {
         }
     }
 
-    /// A client has begun; false if one of the same name is there, which no honest client brings about.
-    /// `ring` is called when there is something for it.
+    /// A connection of a client begins; false if one with the same id exists, which no honest client causes.
+    /// The server calls `ring` when there is something to send.
     pub fn enter(&mut self, who: Who, id: ConnectionId, ring: Box<dyn Fn() + Send>) -> bool {
         if self.lines.contains_key(&id) {
             return false;
@@ -117,12 +118,12 @@ impl Intake {
         true
     }
 
-    /// Who has a connection.
+    /// The name of the client with this connection.
     pub fn name(&self, id: &ConnectionId) -> Option<String> {
         self.lines.get(id).map(|line| line.who.name.clone())
     }
 
-    /// A client has gone, and what it asked for with it.
+    /// A client has disconnected: its requests end.
     pub fn leave(&mut self, id: &ConnectionId, now: Instant) {
         if let Some(line) = self.lines.remove(id)
             && let Some(request) = line.request
@@ -131,10 +132,10 @@ impl Intake {
         }
     }
 
-    /// A client said something, in so many bytes.
+    /// A client's message of this many bytes has arrived.
     ///
     /// # Errors
-    /// The fault with which its connection ends.
+    /// The fault that ends the connection.
     pub fn receive(
         &mut self,
         id: &ConnectionId,
@@ -144,7 +145,7 @@ impl Intake {
     ) -> Result<(), Failed> {
         let Some(line) = self.lines.get_mut(id) else { return Ok(()) };
         let fault = match &message {
-            ToServer::Begin { .. } => Some("the connection has begun already"),
+            ToServer::Begin { .. } => Some("the connection has already begun"),
             ToServer::Request { number, .. } if *number != line.last + 1 => {
                 Some("requests are numbered from 1 in each connection, and no number comes twice")
             }
@@ -154,7 +155,7 @@ impl Intake {
                 Some("message outside of a request")
             }
             ToServer::Request { item, .. } if !item.is_well_formed() => {
-                Some("the request says more than any may: name fewer clients, and give shorter texts")
+                Some("the request is larger than allowed: name fewer clients, and give shorter texts")
             }
             _ => None,
         };
@@ -194,7 +195,7 @@ impl Intake {
             let Some((nth, _)) = wrong.into_iter().find(|(_, right)| !right) else { return };
             let step = step(&request.item, self.shape, nth);
             let (number, who) = (request.number, &line.who.name);
-            let message = format!("client {who} sent {} something else than what is due at {step}", self.me);
+            let message = format!("client {who} sent {} an unexpected message at {step}", self.me);
             self.fail(id, number, Failed::refused(step, message), now);
         }
     }
@@ -209,7 +210,8 @@ impl Intake {
         let refused = if self.draining {
             Err(self.stopping())
         } else if waiting >= limits.waiting {
-            let message = format!("{waiting} requests of client {} wait already: try again later", who.name);
+            let message =
+                format!("{waiting} requests of client {} are waiting already: try again later", who.name);
             let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
             Err(Failed { kind: ErrorKind::Unavailable, ..failed })
         } else {
@@ -240,7 +242,7 @@ impl Intake {
     }
 
     fn stopping(&self) -> Failed {
-        let message = format!("{} stops: try again when it is back", self.me);
+        let message = format!("{} is stopping: try again when it is back", self.me);
         let failed = Failed { retry: true, peer: self.me.number(), ..Failed::refused(STOPPING, message) };
         Failed { kind: ErrorKind::Unavailable, ..failed }
     }
@@ -254,7 +256,7 @@ impl Intake {
         (line.inbox.len() >= wanted && line.unsent <= BACKLOG).then_some(wanted)
     }
 
-    /// What could be done next, in the order in which it should be; `is_ready` tells of a key whether it is.
+    /// The steps that could be done next, in order of priority; `is_ready` says whether a key is loaded.
     pub fn plan(&self, now: Instant, budget: Budget, is_ready: &dyn Fn(&KeyName) -> bool) -> Vec<Offer> {
         let mut offers = Vec::new();
         let mut waiting = Vec::new();
@@ -271,13 +273,13 @@ impl Intake {
         plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
     }
 
-    /// When something that pauses can be offered again, if anything does.
+    /// The earliest time at which a paused request can be offered again, if there is one.
     pub fn next_pause(&self, now: Instant) -> Option<Instant> {
         self.lines.values().filter_map(|line| line.request.as_ref()?.pause.filter(|pause| *pause > now)).min()
     }
 
-    /// How an offer stands here, without taking it: all of it is here, or not yet; `None` if there is no such
-    /// request, or not at that step.
+    /// Whether all messages of an offered step are here, without taking them; `None` if there is no such
+    /// request, or if it is not at that step.
     pub fn stands(&self, offer: &Offer) -> Option<bool> {
         let line = self.lines.get(&offer.connection);
         let Some(line) = line else { return if offer.step == 0 { Some(false) } else { None } };
@@ -295,7 +297,7 @@ impl Intake {
         }
     }
 
-    /// Take what a step needs out of its line.
+    /// Take the messages that a step needs out of the queue.
     pub fn take(&mut self, offer: &Offer) -> Stand {
         match self.stands(offer) {
             None => return Stand::Missing,
@@ -318,7 +320,7 @@ impl Intake {
         Stand::Ready(Taken { who: line.who.clone(), item: request.item.clone(), messages, step })
     }
 
-    /// Put back what was taken: party `lacks` has it not yet.
+    /// Put the messages back: party `lacks` has not received all of them.
     pub fn put_back(&mut self, offer: &Offer, messages: Vec<ToServer>, lacks: PartyId, now: Instant) {
         let Some(line) = self.lines.get_mut(&offer.connection) else { return };
         let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
@@ -338,7 +340,7 @@ impl Intake {
         request.pause = Some(now + PAUSE.min(Duration::from_millis(1) * 2u32.saturating_pow(often)));
     }
 
-    /// A step was done; what it took of this server's time is its client's.
+    /// A step was done; the time it took counts for its client.
     pub fn ran(&mut self, offer: &Offer, after: After, took: Duration, now: Instant) {
         let Some(line) = self.lines.get_mut(&offer.connection) else { return };
         let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
@@ -367,7 +369,7 @@ impl Intake {
         self.settle(&offer.connection, now);
     }
 
-    /// A request ends before its time; its client is told, and has had its turn.
+    /// End a request early: tell its client; this was the client's turn.
     pub fn fail(&mut self, id: &ConnectionId, number: u64, failed: Failed, now: Instant) {
         let Some(line) = self.lines.get_mut(id) else { return };
         let Some(request) = line.request.take_if(|request| request.number == number) else { return };
@@ -380,40 +382,40 @@ impl Intake {
         self.settle(id, now);
     }
 
-    /// A step of a request failed after it took this server's time.
+    /// A step failed; the time it took counts for its client.
     pub fn charge(&mut self, offer: &Offer, took: Duration, now: Instant) {
         if let Some(line) = self.lines.get(&offer.connection) {
             self.accounts.compute(&line.who.name, took, now);
         }
     }
 
-    /// What another server offered has not come here.
+    /// Another server's offer names messages that have not arrived here.
     pub fn was_late(&mut self, offer: &Offer) {
         if let Some(line) = self.lines.get_mut(&offer.connection) {
             line.late = line.late.saturating_add(1);
         }
     }
 
-    /// Whether what has not come for an offer is worth a moment: its client is here, and has not made others
-    /// wait in vain again and again.
+    /// Whether it is worth a moment to wait for the messages of an offer: the client is connected, and has
+    /// not made the servers wait in vain repeatedly.
     pub fn may_come(&self, offer: &Offer) -> bool {
         self.lines.get(&offer.connection).is_some_and(|line| line.late < 4)
             && self.stands(offer) == Some(false)
     }
 
-    /// Whether a request is under way.
+    /// Whether any request is in progress.
     pub fn is_busy(&self) -> bool {
         self.lines.values().any(|line| line.request.is_some())
     }
 
-    /// Whether this request lives.
+    /// Whether this request is in progress or waits.
     pub fn has(&self, id: &ConnectionId, number: u64) -> bool {
         self.lines
             .get(id)
             .is_some_and(|line| line.request.as_ref().is_some_and(|request| request.number == number))
     }
 
-    /// Whose an offer is.
+    /// The client that an offer belongs to.
     #[cfg(test)]
     pub fn client_of(&self, offer: &Offer) -> Option<&str> {
         self.lines.get(&offer.connection).map(|line| line.who.name.as_str())

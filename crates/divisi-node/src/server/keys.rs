@@ -1,12 +1,12 @@
-//! Stored keys: making, bringing, loading, listing, exporting and destroying them, at all three servers or at
-//! none.
+//! Stored keys: making, importing, loading, listing, exporting and destroying them, at all three servers or
+//! at none.
 //!
-//! A new key is written *prepared* everywhere, compared \[A26\], and only then becomes *active*; a client is
-//! told when all three have come so far. A server that died in between still has it prepared: a key is used
-//! when all three have it, prepared or active, and it compares equal, and that makes it active. A prepared
-//! key that not all have was never used, and gives way to the next of its name. What a malicious server says
-//! about its own store can keep a key from being used; it cannot make the honest two use different keys, or
-//! forget one that they finished.
+//! Every server writes a new key as *prepared*; they compare it \[A26\], and only then make it *active*; the
+//! client is told when all three have done so. A server that failed in between still has the key prepared.
+//! The servers use a key if all three have it, prepared or active, and it compares equal; that makes it
+//! active. A prepared key that some server lacks was never used, and the next key of its name replaces it. A
+//! malicious server that lies about its store can keep a key from being used; it cannot make the honest two
+//! use different keys, or lose a key that they finished.
 
 use super::Node;
 use super::ready::Ready;
@@ -58,7 +58,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What all three compare of it \[A26\]: all that is public about it, and our part.
+    /// What all three compare of the key \[A26\]: its public data, and this server's share.
     pub fn compared(&self) -> ([u8; 32], &Part) {
         (self.info.agreed(), &self.part)
     }
@@ -67,12 +67,12 @@ impl Found {
         &self.info
     }
 
-    /// Count a use, durably, before it happens.
+    /// Count a use of the key durably, before the use.
     pub fn count(&self, node: &Node) -> Result<(), Failed> {
         node.keys.reserve(&self.name, 1).map(drop).map_err(|e| stored(node, LOAD, &self.name, &e))
     }
 
-    /// The key, which all three have the same: agreed.
+    /// The key, after all three found it equal.
     pub fn agreed(self, node: &Node) -> Loaded {
         let Found { name, info, part, grant } = self;
         if info.state == KeyState::Prepared {
@@ -134,7 +134,8 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> 
     if first(&all, |s| s[0] == SAME).is_some() {
         // the request was served before: its answer was lost
         if let Some(party) = first(&all, |s| s[0] == ABSENT) {
-            let message = format!("key {} is not at {party}: destroy it and make it anew", new.name);
+            let message =
+                format!("{party} does not have key {}: destroy the key and make it again", new.name);
             return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
         }
         let loaded = load(turn, &new.name, |key| What::See(key))?;
@@ -187,7 +188,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     let most = turn.node.limits(&turn.who.name).keys;
     if made >= most && found.is_none() {
         let message = format!(
-            "client {} has used {made} names of keys, and {} keeps at most {most} for it: use that of a destroyed key again, or have its operator raise the limit",
+            "client {} has used {made} names of keys, and {} keeps at most {most} for it: reuse the name of a destroyed key, or have the operator raise the limit",
             turn.who.name,
             turn.me()
         );
@@ -315,7 +316,8 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName, forget: &mut Forget<'
     };
     let done = if told.iter().any(|status| status[0] == 1) { named(1) } else { "no server".into() };
     let why = gone.as_ref().err().map_or_else(String::new, |failed| format!(" ({})", failed.message));
-    let message = format!("key {name} is destroyed at {done}, and not at {}{why}: ask again", named(0));
+    let message =
+        format!("key {name} is destroyed at {done}, and not at {}{why}: give the command again", named(0));
     let peer = party.number();
     Err(Failed { peer, retry: true, hearsay: gone.is_ok(), ..Failed::refused(DESTROYED, message) }.into())
 }

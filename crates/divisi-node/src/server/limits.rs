@@ -1,4 +1,4 @@
-//! What one client may have of a server, and what no client gets: checked when a request arrives, before
+//! What one client may use of a server, and what no client may: checked when a request arrives, before
 //! anything is done for it.
 
 use crate::error::{ErrorKind, Failed};
@@ -16,22 +16,22 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// of a refusal.
 const NANOSECONDS: [(&str, u64); 2] = [("sha3", 25_000), ("", 160_000)];
 
-/// The limits of each client. A request that meets one is refused with a sentence that says so, and harms no
-/// other.
+/// The limits of each client. A request that exceeds one is refused with a sentence that says which, without
+/// effect on other requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Requests that wait to be begun, on all connections of a client.
+    /// The number of requests that wait to be begun, on all connections of a client.
     pub waiting: usize,
-    /// The bytes of a text to be encrypted or decrypted.
+    /// The length in bytes of a text to be encrypted or decrypted.
     pub text_bytes: u64,
-    /// The bytes of a message to be hashed or authenticated, which takes a thousand times as long as
-    /// encryption.
+    /// The length in bytes of a message to be hashed or authenticated, which takes a thousand times as long
+    /// as encryption.
     pub message_bytes: u64,
-    /// The bytes of all texts and messages that a client begins within an hour.
+    /// The total bytes of the texts and messages that a client begins within an hour.
     pub bytes_an_hour: u64,
-    /// The seconds for which a client's requests keep this server computing within an hour.
+    /// The seconds of computing that a client's requests may take at this server within an hour.
     pub seconds_an_hour: u64,
-    /// The names of keys that a client has used, those of destroyed keys included.
+    /// The number of key names that a client has used, those of destroyed keys included.
     pub keys: usize,
 }
 
@@ -70,13 +70,13 @@ impl Limits {
             Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if *length > self.text_bytes => {
                 let most = self.text_bytes;
                 let message =
-                    format!("the text has {length} bytes, and this server takes at most {most}: split it");
+                    format!("the text has {length} bytes, and this server accepts at most {most}: split it");
                 Err(Failed::refused(LIMIT, message))
             }
             Item::Whole(asked) if asked.length > self.message_bytes => {
                 let (length, most) = (asked.length, self.message_bytes);
                 let message = format!(
-                    "the text has {length} bytes, and this server takes at most {most} in this mode: split it"
+                    "the text has {length} bytes, and this server accepts at most {most} in this mode: split it"
                 );
                 Err(Failed::refused(LIMIT, message))
             }
@@ -85,8 +85,8 @@ impl Limits {
             {
                 let most = self.message_bytes;
                 let message = format!(
-                    "the message has {length} bytes, which would take about {}, and this server takes at most {most}: hash a \
-                     shorter one, or have its operator raise the limit",
+                    "the message has {length} bytes, which would take about {}, and this server accepts at most {most}: hash a \
+                     shorter one, or have the operator raise the limit",
                     about(asked, *length)
                 );
                 Err(Failed::refused(LIMIT, message))
@@ -104,7 +104,7 @@ pub(crate) struct Allowances {
 }
 
 impl Allowances {
-    /// What a configuration grants, and of what it does not say, `default`.
+    /// The limits that a configuration sets; those of `default` where it sets none.
     pub fn of_config(config: &Config, default: &Limits) -> Allowances {
         let own = config.clients().iter().filter(|client| client.limits != Grants::default());
         let own = own.map(|client| (client.name.clone(), default.with(client.limits.or(config.limits()))));
@@ -145,7 +145,7 @@ struct Account {
 impl Account {
     fn full(&self, client: &str, what: &str, now: Instant) -> Failed {
         let left = HOUR.saturating_sub(now.saturating_duration_since(self.begun)).as_secs().div_ceil(60);
-        let message = format!("client {client} has had {what} within the hour: try again in {left} minutes");
+        let message = format!("client {client} has used {what} within the hour: try again in {left} minutes");
         let failed = Failed { retry: true, ..Failed::refused(LIMIT, message) };
         Failed { kind: ErrorKind::Unavailable, ..failed }
     }
@@ -162,7 +162,7 @@ impl Accounts {
         self.0.entry(client.to_owned()).or_insert_with(new)
     }
 
-    /// Count the bytes of a request, if there is room for it.
+    /// Count the bytes of a request, unless they exceed the limit.
     pub fn begin(&mut self, limits: &Limits, client: &str, item: &Item, now: Instant) -> Result<(), Failed> {
         let bytes = match item {
             Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
@@ -188,7 +188,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Whether a client has had all its seconds.
+    /// Whether a client has used all its seconds of computing.
     pub fn is_over(&mut self, limits: &Limits, client: &str, now: Instant) -> Option<Failed> {
         let account = self.of(client, now);
         let over = account.computed.as_secs() >= limits.seconds_an_hour;
@@ -197,7 +197,7 @@ impl Accounts {
         })
     }
 
-    /// Count what a step took.
+    /// Count the time that a step took.
     pub fn compute(&mut self, client: &str, took: Duration, now: Instant) {
         self.of(client, now).computed += took;
     }

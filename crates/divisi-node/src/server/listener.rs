@@ -1,4 +1,4 @@
-//! Accepts clients, as many as there is room for.
+//! Accepts connections of clients, up to a limit.
 
 use super::{Node, connection};
 use crate::Who;
@@ -85,7 +85,8 @@ type Attendance = Arc<Mutex<HashMap<String, Vec<Arc<AtomicBool>>>>>;
 struct Attended {
     all: Attendance,
     name: String,
-    /// Set when it is to give way to another client's, as soon as it owes its client nothing.
+    /// Set when the connection has to close in favour of another client's, once it has sent its client all
+    /// answers.
     leaves: Arc<AtomicBool>,
 }
 

@@ -1,15 +1,16 @@
 //! A server: one of the three that hold the keys' shares.
 //!
-//! Threads: one accepts clients ([`listener`]), one talks with each client ([`connection`]), one computes
-//! with the other two servers ([`dispatch`], in the thread that runs the server). Between them stands the
-//! [`desk`], which decides and does nothing: whose turn it is ([`plan`], [`turns`]), what each request needs
-//! ([`script`]), who has had enough ([`limits`]). The computing thread owns the session and goes from round
-//! to round; when a session ends by an abort, all who wait are told, what it had made is wiped, and the
-//! servers join anew, after a pause that grows while aborts come fast: a party that could learn something
-//! from each abort gets few of them, and each is a line of the log.
+//! Threads: one accepts clients ([`listener`]), one for each connection talks with its client
+//! ([`connection`]), one computes with the other two servers ([`dispatch`], in the thread that runs the
+//! server). They share the [`intake`], which only decides: whose turn it is ([`plan`], [`turns`]), what each
+//! request needs ([`script`]), which client has reached a limit ([`limits`]). The computing thread owns the
+//! session and does round after round. When a session ends by an abort, it tells all waiting clients, wipes
+//! what the session had made, and the servers connect again after a pause that grows while aborts are
+//! frequent: an adversary that could learn something from each abort gets few of them, and the log has a line
+//! for each.
 //!
-//! A request is done step by step, those of others in between, and no step is begun before all that it needs
-//! is here: a client that is slow costs nobody anything.
+//! A request is done step by step, with steps of other requests in between. No step begins before all its
+//! messages are here, so that a slow client delays nobody else.
 
 mod call;
 mod connection;
@@ -77,15 +78,15 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_s
 /// How long a session must have lasted for the pause to be short again.
 const STEADY: Duration = Duration::from_secs(10);
 
-/// What a server is to be like.
+/// The options of a server.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Where it listens, `host:port`, if not at the configuration's address: others may come through a
-    /// translated one.
+    /// The address on which it listens, `host:port`, if it is not the configuration's: behind address
+    /// translation others reach the server at another address.
     pub listen: Option<String>,
-    /// The time limit of a receive, if not the configuration's.
+    /// How long a receive waits for a message, if it differs from the configuration.
     pub timeout: Option<Duration>,
-    /// How many threads may compute at once; all that like if `None`.
+    /// The number of threads that may compute at the same time; `None` for no limit.
     pub threads: Option<usize>,
     /// Who may do what.
     pub admit: Arc<dyn Admit>,
@@ -201,7 +202,7 @@ impl Server {
         let place = Place::open(data);
         if let Err(e) = &place {
             (options.log)(&format!(
-                "operators cannot ask here: the socket {} cannot be made ({e})",
+                "operators cannot give orders here: the socket {} cannot be made ({e})",
                 operator::NAME
             ));
         }
@@ -280,7 +281,7 @@ impl Server {
             let inside = self.node.clone();
             let hearing = move || place::attend(&inside, &place);
             if world.spawn(format!("operator of {}", node.me), Box::new(hearing)).is_err() {
-                node.log("operators cannot ask here: no thread can be started");
+                node.log("operators cannot give orders here: no thread can be started");
             }
         }
         let mut pause = PAUSE.0;

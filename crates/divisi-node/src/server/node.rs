@@ -1,4 +1,4 @@
-//! What a server's threads share.
+//! The data that a server's threads share.
 
 use super::ServerOptions;
 use super::limits::Limits;
@@ -21,12 +21,12 @@ const DIFFERS: Duration = Duration::from_secs(60);
 /// What a server's threads share.
 pub(crate) struct Node {
     pub me: PartyId,
-    /// A digest of who the parties are.
+    /// A digest of the parties' identities.
     pub mesh: [u8; 32],
     pub keys: StoredKeys,
     pub admit: Arc<dyn Admit>,
     pub shared: Arc<SharedIntake>,
-    /// How often the leader says that it is there.
+    /// The interval at which the leader shows that it is alive.
     pub beat: Duration,
     pub options: ServerOptions,
     /// What the operators ask for.
@@ -34,7 +34,7 @@ pub(crate) struct Node {
     /// The digest of this server's list of clients, and of each other whether it was said to differ, and
     /// when.
     pub(super) lists: Mutex<([u8; 16], [(bool, Option<Instant>); 3])>,
-    /// Set when the server is to stop, and when it has.
+    /// Set when the server has to stop; the next field when it has stopped.
     pub stop: Arc<AtomicBool>,
     pub(super) ended: Arc<AtomicBool>,
     pub(super) listener: Listener,
@@ -111,7 +111,7 @@ impl Node {
         drop(lists);
         self.log(&if differ {
             format!(
-                "{party} has another list of clients than {}: who is not in both is served by none",
+                "{party} has another list of clients than {}: a client that is not in both lists cannot be served",
                 self.me
             )
         } else {

@@ -1,11 +1,11 @@
-//! What the operators ask for, each at its own server: an order waits until all three have asked the same.
-//!
-//! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. Orders are of
-//! this process alone: whoever restarts a server asks again.
+//! The orders of operators, each given at its own server: an order waits until the operators of all three
+//! have given the same.
+//! This module only decides: it has no thread, socket or clock, and times are arguments. Orders live in this
+//! process alone: after a restart of the server its operator has to give them again.
 //!
 //! Adversary: one malicious server, with its operator. What it says of its own operator is as good as that
-//! operator's word; what it says of another's counts for nothing, for each server goes by what its own
-//! operator asked of it. It can call for orders that nobody asked for, of which a server logs a few an hour.
+//! operator's word. What it says of another's operator has no effect, for each server acts on what its own
+//! operator asked. It can propose orders that nobody gave, of which a server logs a few an hour.
 
 use crate::request::{CLIENTS, is_client_name};
 use divisi_core::PartyId;
@@ -22,29 +22,29 @@ const HEARD: usize = 8;
 /// The most changes of what the others have of an order that are logged.
 const NEWS: usize = 8;
 
-/// What becomes of a key.
+/// What to do with a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Deed {
-    /// It serves these clients and no others from now on: the first is its owner, as if it had made it.
+    /// Give it to these clients and no others: the first is its owner, as if it had made the key.
     Chown {
         /// The owner, then the others by name.
         to: Vec<String>,
     },
-    /// It is destroyed.
+    /// Destroy it.
     Destroy,
 }
 
-/// What an operator wants done with a key.
+/// An operator's order about a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// Which key.
+    /// The name of the key.
     pub key: KeyName,
-    /// What becomes of it.
+    /// What to do with it.
     pub deed: Deed,
 }
 
 impl Order {
-    /// Give a key to clients: the first is its owner, who else it serves may be in any order.
+    /// The order to give a key to clients: the first is its owner, the others may be in any order.
     #[must_use]
     pub fn chown(key: KeyName, mut to: Vec<String>) -> Order {
         let owner = to.first().cloned();
@@ -105,19 +105,19 @@ impl fmt::Display for Order {
     }
 }
 
-/// How an order stands.
+/// The state of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OrderState {
-    /// It waits for these parties' operators; of them `differs` asked for something else.
+    /// The order waits for the operators of the parties `waiting`.
     Asked {
-        /// Who has not asked the same.
+        /// The parties whose operators have not given the same order.
         waiting: Vec<PartyNumber>,
-        /// Who of them asked for something else with this key.
+        /// Those of them whose operators gave another order for this key.
         differs: Vec<PartyNumber>,
     },
-    /// All three asked, and have done it.
+    /// All three operators gave the order, and their servers carried it out.
     Done,
-    /// All three asked, and it was not done, or not by all.
+    /// All three operators gave the order, and at least one server did not carry it out.
     Failed(String),
 }
 
@@ -132,19 +132,19 @@ pub(super) const OTHER: u8 = 2;
 /// How far an order has come.
 enum Progress {
     Waits,
-    /// Its end, which is remembered.
+    /// The outcome, which is remembered.
     Done,
     Failed(String),
 }
 
 struct Pending {
     order: Order,
-    /// The key that was there when it was asked: another one of the same name is not meant.
+    /// The id of the key when the order was given: the order does not apply to another key of the same name.
     id: Option<[u8; 16]>,
     asked: Instant,
-    /// Whether the others were called for it in this session.
+    /// Whether this server proposed it to the others in this session.
     called: bool,
-    /// What the others were found to have, and how often that was logged.
+    /// What each of the three had of the order, and how often that was logged.
     others: Option<[u8; 3]>,
     told: usize,
     progress: Progress,
@@ -156,7 +156,7 @@ pub(super) struct Orders {
     /// How long an order waits.
     lasts: Duration,
     pending: Vec<Pending>,
-    /// Others' orders, who called for them first, and when.
+    /// Orders that other servers proposed: a digest, who proposed it first, and when.
     heard: Vec<([u8; 32], PartyId, Instant)>,
     log: Vec<String>,
 }
@@ -166,8 +166,8 @@ impl Orders {
         Orders { me, lasts, pending: Vec::new(), heard: Vec::new(), log: Vec::new() }
     }
 
-    /// The operator of this server asks. What was asked with this key before counts no more, unless it is the
-    /// same; what was done stays done.
+    /// The operator of this server gives an order. It replaces an earlier order for this key, unless it is
+    /// the same; what was done stays done.
     ///
     /// # Errors
     /// If too many orders wait.
@@ -193,7 +193,9 @@ impl Orders {
             match self.pending.iter().position(|p| !matches!(p.progress, Progress::Waits)) {
                 Some(at) => drop(self.pending.remove(at)),
                 None => {
-                    return Err(format!("{MOST} orders wait already: try again when some are done or over"));
+                    return Err(format!(
+                        "{MOST} orders are waiting already: try again when some of them have ended"
+                    ));
                 }
             }
         }
@@ -203,7 +205,7 @@ impl Orders {
         Ok(())
     }
 
-    /// How an order stands, and whether it was compared with the others' in this session.
+    /// The state of an order, and whether it was compared with the other servers in this session.
     pub fn state(&self, order: &Order) -> Option<(OrderState, bool)> {
         let pending = self.pending.iter().find(|p| p.order == *order)?;
         Some(match &pending.progress {
@@ -221,7 +223,7 @@ impl Orders {
         })
     }
 
-    /// An order of this server's operator for which the others were not called in this session.
+    /// An order of this server's operator that it has not proposed to the others in this session.
     pub fn next_call(&mut self, now: Instant) -> Option<Order> {
         self.tick(now);
         let waits = |p: &&mut Pending| !p.called && matches!(p.progress, Progress::Waits);
@@ -235,12 +237,12 @@ impl Orders {
         self.pending.iter().any(|p| !p.called && matches!(p.progress, Progress::Waits))
     }
 
-    /// A session has begun: whatever waits is called for anew.
+    /// A session has begun: propose all waiting orders again.
     pub fn rejoined(&mut self) {
         self.pending.iter_mut().for_each(|pending| (pending.called, pending.others) = (false, None));
     }
 
-    /// What this server has of an order; `id` is that of the key that is there now.
+    /// What this server has of an order; `id` is that of the key that now has the name.
     pub fn stands(&mut self, order: &Order, id: Option<[u8; 16]>, now: Instant) -> u8 {
         self.tick(now);
         let waits = |p: &Pending| p.order.key == order.key && matches!(p.progress, Progress::Waits);
@@ -249,7 +251,7 @@ impl Orders {
         match self.pending.get(at) {
             Some(pending) if another(pending) => {
                 let line =
-                    format!("operator: {}: over, for there is another key of this name now", pending.order);
+                    format!("operator: {}: ended, because another key has this name now", pending.order);
                 self.log.push(line);
                 self.pending.remove(at);
                 NONE
@@ -259,7 +261,7 @@ impl Orders {
         }
     }
 
-    /// `leader` called for an order, and this is what all have of it.
+    /// `leader` proposed an order, and `has` is what each of the three has of it.
     pub fn compared(&mut self, leader: PartyId, order: &Order, has: [u8; 3], now: Instant) {
         let named = |wanted: u8| parties(PartyId::all(3).filter(|p| has[p.index()] == wanted));
         let own = self.pending.iter_mut().find(|p| p.order.key == order.key);
@@ -274,10 +276,8 @@ impl Orders {
                     self.log.push(format!("operator: {order}: waits for the operator of {lacking}"));
                 }
                 if has.contains(&OTHER) && news {
-                    let line = format!(
-                        "operator: {order}: the operator of {} asked for something else",
-                        named(OTHER)
-                    );
+                    let line =
+                        format!("operator: {order}: the operator of {} gave another order", named(OTHER));
                     self.log.push(line);
                 }
             }
@@ -300,7 +300,8 @@ impl Orders {
         }
     }
 
-    /// Whether another operator asked for this: so that what is lost here can be destroyed at all.
+    /// Whether another operator gave this order: so that a key whose share is lost here can be destroyed at
+    /// all.
     pub fn was_heard(&self, order: &Order) -> bool {
         let digest = order.digest();
         self.heard.iter().any(|(known, ..)| *known == digest)
@@ -315,7 +316,7 @@ impl Orders {
         true
     }
 
-    /// All three asked: it is done, or why it is not.
+    /// All three operators gave the order: record that it was done, or why not.
     pub fn ended(&mut self, order: &Order, end: Result<(), String>) {
         let Some(pending) = self.pending.iter_mut().find(|p| p.order == *order) else { return };
         self.log.push(match &end {
@@ -330,7 +331,7 @@ impl Orders {
         self.heard.retain(|(known, ..)| *known != digest);
     }
 
-    /// What has waited too long is over.
+    /// Remove the orders that have waited too long.
     pub fn tick(&mut self, now: Instant) {
         let lasts = self.lasts;
         let over = |since: Instant| now.saturating_duration_since(since) >= lasts;
@@ -340,7 +341,7 @@ impl Orders {
             let gone = over(pending.asked);
             if gone && matches!(pending.progress, Progress::Waits) {
                 let minutes = lasts.as_secs().div_ceil(60);
-                let line = format!("not all three asked within {minutes} minutes: ask again at all");
+                let line = format!("not all three asked within {minutes} minutes: give the command again at all three servers");
                 log.push(format!("operator: {}: expired, {line}", pending.order));
             }
             !gone

@@ -1,18 +1,19 @@
-//! An order of the operators in a session: the three compare who has asked for it, and do it if all have.
+//! An order of the operators in a session: the three servers compare who has given it, and carry it out if
+//! all have.
 //!
-//! 1. Each tells the others whether its own operator asked for the same, for something else, or for nothing:
-//!    for the log, and for whoever waits.
-//! 2. All compare the order \[A25\], and of a key that is given away its two components, what it will be, and
-//!    by which identity they know its new owner \[A26\]; whoever was not asked says that it may yet come, and
-//!    then nobody does anything.
-//! 3. A barrier: nobody was told another outcome.
-//! 4. Each does it, durably; all hear who has.
+//! 1. Each server tells the others whether its own operator gave the same order, another one, or none: for
+//!    the log and for the operators who wait.
+//! 2. All compare the order \[A25\]; for a key that is given away also its two components, its new entry, and
+//!    the identity by which they know its new owner \[A26\]. A server whose operator has not given the order
+//!    says that it may yet come, and then nobody carries it out.
+//! 3. A barrier: no server saw another outcome.
+//! 4. Each carries it out, durably; all learn who has.
 //! 5. Of a key that was given away all compare what is on the disks \[A26\].
 //!
-//! Adversary: one malicious server. What is done at an honest server its own operator asked for, and the
-//! other honest server's operator, too, for without its word step 2 ends otherwise at all. A server that does
-//! not do its part leaves the two others with what was asked: a key that is given away serves nobody then,
-//! until the operators ask again.
+//! Adversary: one malicious server. An honest server carries out only what its own operator ordered, and the
+//! other honest server's operator, too, for without that server's word step 2 ends otherwise at all servers.
+//! If a malicious server does not do its part, the other two have carried out the order: a key that is given
+//! away then serves nobody until the operators give the order again.
 
 use super::Node;
 use super::house::House;
@@ -67,12 +68,12 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
     house.rep.trio().barrier()?;
     let end = match given {
         _ if known == Agreement::PublicDiffers => {
-            Err("the servers' configurations give its new owner different identities: make them the same"
+            Err("the servers' configurations give the new owner different identities: give all servers the same configuration"
                 .into())
         }
         _ if key != Agreement::Agreed => Err(match key {
             Agreement::Missing(party) => {
-                format!("{party} cannot read its file of it, or knows not all these clients")
+                format!("{party} cannot read its file of the key, or does not know all these clients")
             }
             key => verdict_of(key, ORDER, About::Key(order.key.as_str()))
                 .err()
@@ -132,7 +133,7 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
     let lacking = parties(PartyId::all(3).filter(|party| told[party.index()][0] != 1));
     let what =
         if lacking.is_empty() { "the files differ".into() } else { format!("not written at {lacking}") };
-    Ok(Err(format!("{what}, and the key serves nobody until all three operators have asked again")))
+    Ok(Err(format!("{what}, and the key serves nobody until all three operators have given the order again")))
 }
 
 /// Destroy a key; what came of it is the same at all.
@@ -146,5 +147,9 @@ fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, A
         return Ok(Ok(()));
     }
     let with = |done: u8| parties(PartyId::all(3).filter(|party| told[party.index()][0] == done));
-    Ok(Err(format!("destroyed at {}, and not at {}: ask again at all", with(1), with(0))))
+    Ok(Err(format!(
+        "destroyed at {}, and not at {}: give the command again at all three servers three servers",
+        with(1),
+        with(0)
+    )))
 }

@@ -1,8 +1,9 @@
-//! Where a server's operator speaks to it: a socket beside its keys, which nobody else can reach.
+//! The socket on which a server takes orders from its operator: it lies beside the keys, where nobody else
+//! can reach it.
 //!
-//! Adversary: other users of the machine. The directory is its owner's alone (the store refuses any other),
-//! the socket has mode 0600, and whoever connects is asked for his user where the system tells: the server's
-//! own, or root. Whoever is the server's user reads its keys and its identity anyway.
+//! Adversary: other users of the machine. Only its owner can enter the directory (the store refuses any other
+//! mode), the socket has mode 0600, and where the system tells the user of a connection, only the server's
+//! own user and root are accepted. The server's user can read its keys and its identity anyway.
 
 use super::Node;
 use super::operators::{Deed, Order, OrderState};
@@ -29,13 +30,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Open it in the directory of the data, which this process alone uses: a socket that is there was left
-    /// behind.
+    /// Open the socket in the data directory, which this process uses alone: an existing socket there is left
+    /// over from an earlier process, and is replaced.
     pub fn open(data: &Path) -> io::Result<Place> {
         let path = data.join(NAME);
         match fs::symlink_metadata(&path) {
             Ok(meta) if meta.file_type().is_socket() => fs::remove_file(&path)?,
-            Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is no socket")),
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is not a socket")),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => return Err(e),
         }
@@ -87,7 +88,9 @@ fn serve(node: &Node, mut stream: UnixStream) -> io::Result<()> {
     (&mut stream).take(LONGEST).read_to_end(&mut bytes)?;
     let answer = match decode::<Asking>(&bytes) {
         Some(asking) => take(node, &asking).unwrap_or_else(Answer::Refused),
-        None => Answer::Refused("the server is of another version than this command: use the same".into()),
+        None => {
+            Answer::Refused("the server has another version than this command: use the same version".into())
+        }
     };
     stream.write_all(&encode(&answer, 0).unwrap_or_default())
 }
@@ -104,7 +107,7 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
         return Err(format!("the identity is not that of {me}, the server here: give its own --identity"));
     }
     if !order.is_well_formed() {
-        return Err("the order says more than any may: name fewer clients".into());
+        return Err("the order is larger than allowed: name fewer clients".into());
     }
     if let Some(name) = order.clients().iter().find(|name| !config.clients().iter().any(|c| c.name == **name))
     {
@@ -116,7 +119,9 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     // each of the three leads within three words that there is nothing to do
     let until = node.shared.world.now() + 4 * node.beat + SAYING;
     loop {
-        let state = node.operators(|orders, _| orders.state(order)).ok_or("the order is over: ask again")?;
+        let state = node
+            .operators(|orders, _| orders.state(order))
+            .ok_or("the order is over: give the command again")?;
         let is_told = match &state {
             (OrderState::Asked { waiting, .. }, compared) => *compared && !waiting.is_empty(),
             _ => true,

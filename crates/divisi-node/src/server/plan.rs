@@ -1,8 +1,8 @@
-//! What the servers do next: of all that waits, the short things first, then one step of one long request, by
-//! turns of clients.
+//! What the servers do next: first the short requests that wait, then one step of one long request, by turns
+//! of clients.
 //!
-//! A round of the servers thus lasts as long as all short things that fit its budget and one long step, and
-//! that is what a short request waits for at most: none waits for another client's file.
+//! A round thus lasts as long as the short requests that fit its budget and one long step. A short request
+//! waits for at most one round: none waits for another client's whole file.
 
 use super::script::Kind;
 use super::turns::Turns;
@@ -19,34 +19,34 @@ const MAKING: usize = 128;
 pub(crate) struct Waiting<'a> {
     pub client: &'a str,
     pub kind: Kind,
-    /// What it takes of a round, in blocks of AES; of a step by itself nothing.
+    /// Its cost in a round, in blocks of AES; 0 for a step that runs by itself.
     pub blocks: usize,
-    /// The key that has to be made ready for it.
+    /// The key that has to be loaded for it.
     pub makes: Option<&'a KeyName>,
-    /// What came earlier has the smaller number.
+    /// The order of arrival: earlier requests have smaller numbers.
     pub came: u64,
 }
 
 /// What a round may hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Short texts, and their blocks of AES.
+    /// The number of short texts; `blocks`: of their blocks of AES.
     pub short: usize,
     pub blocks: usize,
-    /// Requests that run by themselves in one step.
+    /// The number of requests that run by themselves in one step.
     pub single: usize,
-    /// Steps of long requests.
+    /// The number of steps of long requests.
     pub long: usize,
-    /// The blocks that were taken.
+    /// The number of blocks taken so far.
     pub taken: usize,
 }
 
 impl Budget {
-    /// 4,096 blocks are one step of a file, too; a request by itself waits for other servers' disks.
+    /// A step of a file is 4,096 blocks, too; a request by itself waits for other servers' disks.
     pub const ROUND: Budget = Budget { short: 128, blocks: 4096, single: 2, long: 1, taken: 0 };
 
-    /// Take something out of what is left, if there is room for it; what alone would exceed the blocks of a
-    /// round goes into one without others.
+    /// Take something out of the budget, if there is room; a request that alone exceeds the blocks of a round
+    /// runs in a round without others.
     pub fn take(&mut self, kind: Kind, blocks: usize) -> bool {
         let room = match kind {
             Kind::Short => &mut self.short,
@@ -74,8 +74,7 @@ impl<K: Eq + Hash> Room<K> {
         Room { left, making: HashSet::new() }
     }
 
-    /// As [`Budget::take`], for something that needs a key made ready, which is done once for all that need
-    /// it.
+    /// As [`Budget::take`], for a step that needs a key loaded, which is done once for all that need it.
     pub fn take(&mut self, kind: Kind, blocks: usize, makes: Option<K>) -> bool {
         // what runs by itself makes its key in its own step
         let makes = makes.filter(|key| kind == Kind::Short && !self.making.contains(key));

@@ -1,7 +1,7 @@
-//! Keys made ready in a session: the same, in the same order, at all three servers, because what changes it
-//! is agreed by all.
+//! The loaded keys of a session: the same, in the same order, at all three servers, because all agree on
+//! every change.
 //!
-//! Adversary: any client. One that uses many keys by turns has its own go from here, and nobody else's.
+//! Adversary: any client. One that uses many keys by turns evicts its own keys, and nobody else's.
 
 use divisi_core::Verified;
 use divisi_rep3::Rep3;
@@ -31,7 +31,7 @@ pub(crate) enum ReadyKey {
 struct Prepared<K> {
     name: KeyName,
     id: [u8; 16],
-    /// For whom it was made.
+    /// The client for which it was loaded.
     client: String,
     key: K,
 }
@@ -57,18 +57,18 @@ impl<K: Clone> Shelf<K> {
         Some(key)
     }
 
-    /// Whether anything was made of a key.
+    /// Whether this key is loaded.
     pub fn has(&self, id: &[u8; 16]) -> bool {
         self.0.iter().any(|known| known.id == *id)
     }
 
-    /// The same, of a key of this name.
+    /// Whether a key of this name is loaded.
     pub fn has_name(&self, name: &KeyName) -> bool {
         self.0.iter().any(|known| known.name == *name)
     }
 
-    /// Put a key in that was made for a client, in place of what else was made of it. If there is no room,
-    /// one has to go of the client that has most: the one that was used longest ago.
+    /// Store a loaded key for a client, in place of an earlier state of it. If there is no room, evict the
+    /// least recently used key of the client that has most.
     pub fn put(&mut self, client: &str, name: KeyName, id: [u8; 16], key: K) {
         self.0.retain(|known| known.id != id);
         if self.0.len() >= READY {
@@ -82,8 +82,8 @@ impl<K: Clone> Shelf<K> {
         self.0.push(Prepared { name, id, client: client.to_owned(), key });
     }
 
-    /// Wipe all keys of a name, and whether there were any: not by id, which a server whose file is gone does
-    /// not know.
+    /// Wipe all keys of a name; returns whether there were any. By name and not by id, because a server that
+    /// lost its file does not know the id.
     pub fn forget(&mut self, name: &KeyName) -> bool {
         let before = self.0.len();
         self.0.retain(|known| known.name != *name);

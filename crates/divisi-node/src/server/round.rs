@@ -1,5 +1,5 @@
-//! What becomes of an offer when the three have compared what they have of it: the same at all honest
-//! servers, for all know what the verdict is, and what a server lacks itself is part of it.
+//! The verdict on an offer, after the three servers have compared what they have of it: the same at all
+//! honest servers, because what each lacks is part of what they compare.
 
 use divisi_core::PartyId;
 use divisi_rep3::Agreement;
@@ -15,13 +15,13 @@ pub(crate) enum Mine {
 /// What becomes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is done.
+    /// Do it.
     Do,
-    /// It goes back to wait: this server has not got it yet.
+    /// It waits: this server has not received all of it yet.
     Back(PartyId),
-    /// It is to wait, and nothing of it was taken here.
+    /// It waits, and this server had taken nothing of it.
     Wait,
-    /// It is refused.
+    /// Refuse it.
     Refuse,
 }
 

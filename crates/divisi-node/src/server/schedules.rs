@@ -1,10 +1,10 @@
-//! Three servers' intakes and many clients, in an order of events that a seed decides: arrivals message by
-//! message at each server in its own time, clients that leave at some servers or fall silent, restarts, one
-//! server that lies.
+//! A simulation of three servers' intakes and many clients, with events in an order that a seed decides:
+//! messages arrive at each server in its own time, clients leave at some servers or fall silent, servers
+//! restart, one server lies.
 //!
-//! What must hold at every honest server, whatever happens: each message of a request that is done has one
-//! answer, in order; a request that is not done is answered by one failure; nothing is answered twice,
-//! nothing is done by one of them and not by the others, and when nothing happens any more nobody waits.
+//! Invariants of every honest server: each message of a request that is done has one answer, in order; a
+//! request that is not done is answered by one failure; nothing is answered twice; no step is done by one
+//! server and not by the others; and when no more events happen, nobody waits.
 
 use super::intake::{After, Intake, Offer, Stand};
 use super::limits::Limits;
@@ -41,12 +41,12 @@ impl Dice {
 /// A client's connection with one server.
 #[derive(Default)]
 struct Side {
-    /// What it has to say there, and how many messages of what it said have no answer.
+    /// What the client still has to send to this server; `open`: how many of its messages have no answer.
     queue: VecDeque<ToServer>,
     unanswered: usize,
-    /// Each message that was said, by the number of its request: what is answered must be the next of them.
+    /// The request number of each message sent: answers must come in this order.
     said: VecDeque<u64>,
-    /// The answers to the request that was answered last, by its number, until a failure ends it.
+    /// The last request that was answered, and the number of its answers, until a failure ends it.
     answered: Option<(u64, usize)>,
     here: bool,
 }
@@ -57,9 +57,9 @@ struct Client {
     lengths: Vec<usize>,
     name: String,
     sides: [Side; 3],
-    /// Says nothing more.
+    /// The client sends nothing more.
     silent: bool,
-    /// Gets one message in a while.
+    /// The client's messages arrive rarely.
     drips: bool,
 }
 
@@ -70,9 +70,9 @@ struct World {
     clients: Vec<Client>,
     round: usize,
     liar: Option<usize>,
-    /// Steps that were done, by the honest.
+    /// The steps that the honest servers did.
     done: u64,
-    /// How many messages a server has taken for a request under way.
+    /// How many messages a server has taken for a request in progress.
     taken: HashMap<(usize, [u8; 32], u64), u64>,
 }
 

@@ -1,5 +1,5 @@
-//! What a request needs from its client, message by message, and what each of its steps costs: all of it
-//! follows from the request.
+//! Which messages a request needs from its client, and what each of its steps costs: the request determines
+//! all of it.
 
 use crate::request::{Item, PIECE, ToServer};
 use divisi_core::{Step, step};
@@ -27,14 +27,14 @@ impl Shape {
 /// A message that a request needs from its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// The data of this number, so many bytes: both components of a secret, or bytes that all know.
+    /// A `Data` message with this index and length in bytes: both components of a secret, or public bytes.
     Data { index: u64, bytes: usize },
-    /// The word that the data are complete.
+    /// The message that says that the data are complete.
     Finish,
 }
 
 impl Due {
-    /// Whether this is the message.
+    /// Whether `message` is the expected one.
     pub fn is(&self, message: &ToServer) -> bool {
         match (self, message) {
             (Due::Data { index, bytes }, ToServer::Data { index: at, body, .. }) => {
@@ -46,14 +46,14 @@ impl Due {
     }
 }
 
-/// How a request runs.
+/// How a request is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// With all other short texts that wait, in one computation.
+    /// Together with all other short texts that wait, in one computation.
     Short,
-    /// By itself, as one step.
+    /// By itself, in one step.
     Single,
-    /// Step by step, others in between.
+    /// Step by step, with steps of other requests in between.
     Long,
 }
 

@@ -1,4 +1,4 @@
-//! The [`Intake`] between the threads that talk with clients and the one that computes with the other
+//! The [`Intake`], shared by the threads that talk with clients and the thread that computes with the other
 //! servers.
 
 use super::intake::{Intake, Offer};
@@ -14,7 +14,7 @@ use std::time::Instant;
 pub(crate) struct SharedIntake {
     pub world: Arc<dyn World>,
     intake: Mutex<Intake>,
-    /// Rings when there may be something to compute.
+    /// Signalled when there may be something to compute.
     bell: Condvar,
 }
 
@@ -27,13 +27,13 @@ impl SharedIntake {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something happens to the intake, now.
+    /// Call `f` with the intake and the present time.
     pub fn with<R>(&self, f: impl FnOnce(&mut Intake, Instant) -> R) -> R {
         let mut intake = self.lock();
         f(&mut intake, self.world.now())
     }
 
-    /// The same, and the computing thread looks again.
+    /// As [`SharedIntake::with`], and wake the computing thread.
     pub fn tell<R>(&self, f: impl FnOnce(&mut Intake, Instant) -> R) -> R {
         let result = self.with(f);
         self.bell.notify_all();
@@ -48,8 +48,8 @@ impl SharedIntake {
         self.with(|intake, now| intake.fail(id, number, failed, now));
     }
 
-    /// What can be done now, waiting for something until a moment, or until there is something `else_` to do;
-    /// `is_ready` tells of a key whether it is.
+    /// The steps that can be done now. Waits until there is one, until the deadline, or until `else_` is
+    /// true; `is_ready` says whether a key is loaded.
     pub fn plan(
         &self,
         budget: Budget,
@@ -69,7 +69,7 @@ impl SharedIntake {
         }
     }
 
-    /// Wait until each offer is here or is not worth it, at most until a moment.
+    /// Wait until the messages of each offer are here or not worth waiting for, at most until the deadline.
     pub fn await_offers(&self, offers: &[Offer], until: Instant) {
         let mut intake = self.lock();
         while offers.iter().any(|offer| intake.may_come(offer)) && self.world.now() < until {

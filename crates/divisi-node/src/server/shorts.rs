@@ -1,5 +1,5 @@
-//! Short texts of many requests, keys mixed: one computation for all that have keys of one size and one way
-//! of computing.
+//! Short texts of many requests under different keys: one computation for all whose keys have one size and
+//! one way to compute S-boxes.
 
 use super::given::Given;
 use super::house::{Candidate, House};

@@ -1,7 +1,8 @@
 //! Encryption and decryption with a stored key.
 //!
-//! The IV of a message is a coin of all three servers, drawn when everything public about the message is
-//! agreed, and its use is counted, durably, before. Nobody brings one: no client, no server, no store.
+//! The IV of a message is a coin of all three servers. They draw it after they agree on everything public
+//! about the message, and after its use of the key is counted durably. No client, single server or store
+//! chooses it.
 
 use super::given::Given;
 use super::intake::After;
@@ -38,7 +39,7 @@ pub(super) fn room(aad: &Blob, length: u64) -> Result<(), Failed> {
 /// The size of an AES key.
 pub(super) fn size(key: &KeyInfo) -> Result<KeySize, Failed> {
     let size = KeySize::from_bytes(key.kind.bytes());
-    size.ok_or_else(|| Failed::refused(LENGTHS, "the key is no AES key: use another"))
+    size.ok_or_else(|| Failed::refused(LENGTHS, "the key is not an AES key: use another one"))
 }
 
 /// The key, ready for use: prepared now, or before in this session.
@@ -88,7 +89,7 @@ pub(crate) struct Encrypting {
     key: Gcm,
     sealing: Sealing,
     index: u64,
-    /// The chunk in hand, and as much of its ciphertext as is done.
+    /// The current chunk, and its ciphertext as far as it is done.
     chunk: Option<(Part, Vec<u8>)>,
 }
 
@@ -103,7 +104,7 @@ impl Encrypting {
         Ok(Encrypting { key, sealing, index: 0, chunk: None })
     }
 
-    /// A chunk, whose holders agree on it \[A24\], or more of the one in hand.
+    /// Take a chunk, whose holders agree on it \[A24\], or continue with the current one.
     pub fn chunk(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
         let (chunk, mut done) = match (self.chunk.take(), given) {
             (Some(chunk), Given::Nothing) => chunk,
@@ -144,12 +145,12 @@ pub(super) fn sealed(me: PartyId, context: &[u8; 32], ciphertext: Vec<u8>) -> To
 pub(crate) struct Decrypting {
     key: Gcm,
     opening: Opening,
-    /// The digests of the first reading's chunks.
+    /// The digests of the chunks as first sent.
     first: Vec<[u8; 32]>,
     verified: bool,
-    /// Chunks of the second reading.
+    /// The number of chunks of the second sending.
     index: usize,
-    /// The one of them in hand, and as much of its plaintext as is done.
+    /// The current chunk of the second sending, and its plaintext as far as it is done.
     chunk: Option<(Blob, usize, Vec<Verified<Vec<Byte>>>)>,
 }
 
@@ -168,10 +169,11 @@ impl Decrypting {
         Ok(Decrypting { key, opening, first: Vec::new(), verified: false, index: 0, chunk: None })
     }
 
-    /// That a chunk of the second reading is that of the first: an answer leaves only for what is, byte for
-    /// byte, what was verified.
+    /// Check that a chunk of the second sending equals that of the first, byte for byte: only what was
+    /// verified is decrypted.
     pub fn admits(&self, given: &Given) -> Result<(), Failed> {
-        let message = "the ciphertext changed between its two readings: decrypt a file that nobody writes";
+        let message =
+            "the ciphertext changed between its two readings: decrypt a file that no other program changes";
         match given {
             Given::Public(_, digest) if self.verified && self.first.get(self.index) != Some(digest) => {
                 Err(Failed::refused(SECOND, message))
@@ -180,7 +182,7 @@ impl Decrypting {
         }
     }
 
-    /// A chunk, which all three have the same \[A25\], or more of the one in hand.
+    /// Take a chunk, which is the same at all three \[A25\], or continue with the current one.
     pub fn chunk(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
         let (body, done, mut parts) = match (self.chunk.take(), given) {
             (Some(chunk), Given::Nothing) => chunk,
@@ -207,7 +209,7 @@ impl Decrypting {
         Ok(if self.index == self.first.len() { After::Done } else { After::More { in_hand: false } })
     }
 
-    /// The first reading is complete: compare the tag.
+    /// The first sending is complete: compare the tag.
     pub fn finish(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
         if !self.opening.verify(turn.rep, &self.key.borrow())? {
             return Err(Stop::Refused(unauthentic()));

@@ -1,4 +1,4 @@
-//! One step of a request: what all of them have in common.
+//! One step of a request: what steps of all kinds have in common.
 
 use super::Node;
 use super::intake::Offer;
@@ -20,9 +20,9 @@ pub(crate) struct Turn<'a> {
     pub ready: &'a mut Ready,
     pub who: &'a Who,
     pub offer: Offer,
-    /// Client, connection, number and what is asked for.
+    /// A digest of client, connection, number and contents of the request.
     pub request: [u8; 32],
-    /// Whether others' short texts come in between: then long steps are cut small.
+    /// Whether short texts of others run in between: long steps are then cut small.
     pub brisk: bool,
 }
 
@@ -32,17 +32,17 @@ impl Turn<'_> {
         self.node.me
     }
 
-    /// Tell the client.
+    /// Queue an answer for the client.
     pub fn answer(&self, answer: ToClient) {
         self.node.shared.answer(&self.offer.connection, self.offer.number, answer);
     }
 
-    /// What an answer about chunk `index` is bound to.
+    /// The context that an answer about chunk `index` is bound to.
     pub fn context(&self, index: u64) -> [u8; 32] {
         context(&self.offer.connection, self.offer.number, index)
     }
 
-    /// Compare that all go on, or none.
+    /// Go on if this succeeded at all three servers; else fail at all of them.
     pub fn all<T>(&mut self, step: Step, mine: Result<T, Failed>) -> Result<T, Stop> {
         let public = self.public(step, &[]);
         let about = About::Client(&self.who.name);
@@ -54,7 +54,7 @@ impl Turn<'_> {
         Ok(mine?)
     }
 
-    /// Compare a stored key \[A26\]: `extra` is all that is public about it.
+    /// Compare a stored key \[A26\]: `extra` is its public data.
     pub fn agree_key(
         &mut self,
         step: Step,
@@ -66,12 +66,13 @@ impl Turn<'_> {
         agree(self.rep, step, Check::A26, &public, mine, About::Key(name))
     }
 
-    /// A digest of all that is public about something that is compared.
+    /// A digest of the public data of something that is compared.
     pub fn public(&self, step: Step, extra: &[u8]) -> [u8; 32] {
         public(&self.request, step, extra)
     }
 
-    /// A store's refusal, for the client: what is wrong with a file of this server's is for its operator.
+    /// The failure that the client is told when the store refuses: what is wrong with this server's file is
+    /// for its operator, in the log.
     pub fn stored(&self, step: Step, name: &KeyName, error: &StoreError) -> Failed {
         stored(self.node, step, name, error)
     }
@@ -90,7 +91,7 @@ pub(crate) fn stored(node: &Node, step: Step, name: &KeyName, error: &StoreError
         other => {
             node.log(&format!("key {name} at {step}: {other}"));
             if other.is_full() {
-                let what = format!("the disk of {me} is full, and key {name} is there as it was");
+                let what = format!("the disk of {me} is full, and key {name} is unchanged");
                 return Failed::refused(step, format!("{what}: have its operator make room, then try again"));
             }
             format!("the file of key {name} at {me} is damaged or cannot be used: the log of {me} says why")

@@ -1,5 +1,5 @@
 //! Whose turn it is: the client that was served longest ago goes first, however many connections and requests
-//! another has.
+//! another client has.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ impl Turns {
         }
     }
 
-    /// The smaller, the sooner.
+    /// The client with the smaller number is served sooner.
     pub fn of(&self, client: &str) -> u64 {
         self.served.get(client).copied().unwrap_or(0)
     }

@@ -1,13 +1,14 @@
-//! Texts in the modes beside GCM, with keys of types of their own: wrapped keys (KW, KWP), SIV, and CBC for
-//! data that others encrypted.
+//! The modes other than GCM, with keys of their own types: key wrapping (KW, KWP), SIV, and CBC for data that
+//! others encrypted.
 //!
-//! What is encrypted comes in parts, which no server sees, and its ciphertext is opened to all three; what
-//! is decrypted leaves to its client alone, and with KW, KWP and SIV only behind a verdict, of which nothing
-//! else is told \[A23\]. These modes go block after block: a step takes a few of them, others' steps come in
-//! between.
+//! A text to be encrypted arrives as shares, which no server can read, and its ciphertext is opened to all
+//! three. A decrypted text goes to its client alone, with KW, KWP and SIV only after a verdict on its
+//! integrity, and the servers learn nothing but the verdict \[A23\]. These modes process block after block: a
+//! step does a few blocks, with steps of other requests in between.
 //!
-//! Repetition: KW, KWP and SIV give equal ciphertexts of equal texts, by which servers and whoever stores
-//! them learn that they are equal. The IV of CBC is a coin of all three servers. CBC authenticates nothing.
+//! Repetition: under one key, KW, KWP and SIV give equal ciphertexts for equal texts, so that the servers and
+//! whoever stores the ciphertexts learn that they are equal. The IV of CBC is a coin of all three servers.
+//! CBC authenticates nothing.
 
 use super::given::{Given, misfit};
 use super::intake::After;
@@ -57,11 +58,13 @@ pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
     let Whole { mode, encrypts, length, .. } = asked;
     let refused = |message: String| Err(Failed::refused(SETTINGS, message));
     if *mode != Mode::Cbc && *length > WHOLE as u64 {
-        return refused(format!("{mode} takes at most {WHOLE} bytes here, not {length}: use GCM for more"));
+        return refused(format!(
+            "{mode} takes at most {WHOLE} bytes, not {length}: use GCM for longer texts"
+        ));
     }
     if asked.aad.0.len() > if *mode == Mode::Siv { WHOLE_AAD } else { 0 } {
         return refused(format!(
-            "{mode} takes less associated data here: at most {WHOLE_AAD} bytes with siv, else none"
+            "too much associated data for {mode}: siv takes at most {WHOLE_AAD} bytes, the other modes none"
         ));
     }
     let bytes = usize::try_from(*length).unwrap_or(usize::MAX);
@@ -78,11 +81,11 @@ pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
 
 /// What is being done in steps.
 enum Under {
-    /// Nothing yet.
+    /// No work in progress.
     Gathering,
-    /// Semiblock by semiblock.
+    /// Wrapping or unwrapping, semiblock by semiblock.
     Wrapping(Wrapping<Byte>),
-    /// The tag of a text, block by block, and the text.
+    /// CMAC of a text, block by block, and the text.
     Tagging(cmac::Chaining<Byte>, Vec<Byte>),
 }
 
@@ -90,16 +93,16 @@ enum Under {
 pub(crate) struct Texting {
     asked: Whole,
     key: RoundKeys<Byte>,
-    /// Of SIV, whose other key is in here.
+    /// The keys of SIV.
     siv: Option<siv::SivKey<Rep3>>,
-    /// What stands before the next block of CBC.
+    /// The chaining value before the next block of CBC.
     previous: [u8; BLOCK],
-    /// The same, shared, while it is encrypted.
+    /// The chaining value as shares, during encryption.
     state: Option<Vec<Byte>>,
-    /// What came and is not done: in parts, or known.
+    /// Input that is not processed yet: as shares, or public.
     secret: Vec<Byte>,
     known: Vec<u8>,
-    /// What was made of the piece in hand.
+    /// The output of the current piece.
     made: Vec<Byte>,
     under: Under,
     index: u64,
@@ -141,7 +144,7 @@ impl Texting {
         })
     }
 
-    /// Take a piece, whose holders agree on it \[A24, A25\], or go on with what is in hand.
+    /// Take a piece, whose holders agree on it \[A24, A25\], or continue with the current one.
     pub fn piece(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
         turn.rep.use_protocol(self.asked.way.into());
         match given {

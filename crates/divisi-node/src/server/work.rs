@@ -1,4 +1,4 @@
-//! What a request is doing between two of its steps, and its next step.
+//! The state of a request between two of its steps, and its next step.
 
 use super::Node;
 use super::digest::{self, Digesting};
@@ -195,7 +195,7 @@ fn begin(
 }
 
 impl Work {
-    /// Whether this server goes along with what a step was given.
+    /// Whether this server agrees to the messages of a step.
     pub fn admits(&self, given: &Given) -> Result<(), Failed> {
         match self {
             Work::Decrypting(work) => work.admits(given),

@@ -106,7 +106,7 @@ fn inconsistent_parts_are_refused_before_they_are_used() {
             }
             ToServer::Data { number, index: 0, body: Blob(body) }
         });
-        refused(&answers, "client alice gave the servers parts that do not fit together", "plaintext");
+        refused(&answers, "client alice gave the servers shares that do not match", "plaintext");
     }
     unharmed(&house, &key);
 }
@@ -277,7 +277,7 @@ fn requests_sent_ahead_are_done_in_order() {
     let mut receive = || (0..3).map(|i| rogue.receive(i)).collect::<Vec<_>>();
     for number in 1..=3 {
         if number == 2 {
-            refused(&receive(), "client alice gave the servers parts that do not fit together", "plaintext");
+            refused(&receive(), "client alice gave the servers shares that do not match", "plaintext");
             continue;
         }
         assert!(receive().iter().all(|a| matches!(a, Some(ToClient::Sealing { .. }))));
@@ -314,7 +314,7 @@ fn garbage_harms_nobody_else() {
     };
     let mut rogue = Rogue::connect(&house, "bob");
     let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyNew(new.clone()) });
-    refused(&answers, "says more than any may", "turn");
+    refused(&answers, "larger than allowed", "turn");
     assert!((0..3).all(|i| rogue.receive(i).is_none()));
 
     let mut rogue = Rogue::connect(&house, "bob");
@@ -328,7 +328,7 @@ fn garbage_harms_nobody_else() {
         0 => ToServer::Finish { number: 1 },
         _ => ToServer::Data { number: 1, index: 0, body: Blob(vec![0; 40]) },
     });
-    refused(&answers[..1], "something else than what is due", "plaintext");
+    refused(&answers[..1], "an unexpected message", "plaintext");
     refused(&answers[1..], "party 1 refused this", "plaintext");
     unharmed(&house, &key);
 }
@@ -369,7 +369,7 @@ fn messages_are_refused_like_texts() {
             for (index, length) in [(0, 4096), (1, 904)] {
                 let answers = rogue.exchange(data(number, index, length, (index == at).then_some(liar)));
                 if index == at {
-                    refused(&answers, "parts that do not fit together", "message");
+                    refused(&answers, "shares that do not match", "message");
                     break;
                 }
                 assert!(answers.iter().all(|a| *a == Some(ToClient::Accepted)), "{answers:?}");
@@ -379,7 +379,7 @@ fn messages_are_refused_like_texts() {
     // a piece of another length than what is due
     number += 1;
     rogue.exchange(|_| ToServer::Request { number, item: hmac(5000, None) });
-    refused(&rogue.exchange(data(number, 0, 4095, None)), "something else than what is due", "message");
+    refused(&rogue.exchange(data(number, 0, 4095, None)), "an unexpected message", "message");
     // another tag for another server
     number += 1;
     let tag = |i: usize| Tag { nonce: None, tag: Blob(vec![u8::from(i == 1); 32]) };
@@ -388,7 +388,7 @@ fn messages_are_refused_like_texts() {
     // what no server does
     let bare = Tag { nonce: None, tag: Blob(vec![0; 16]) };
     for (item, words) in [
-        (Item::Hash { asked: asked("sha3-512"), length: crate::MESSAGE + 1 }, "takes at most"),
+        (Item::Hash { asked: asked("sha3-512"), length: crate::MESSAGE + 1 }, "accepts at most"),
         (Item::Hash { asked: asked("kmac128"), length: 1 }, "takes a key"),
         (Item::Mac { key: name.clone(), asked: asked("sha256"), length: 1, tag: None }, "takes no key"),
         (
@@ -396,7 +396,7 @@ fn messages_are_refused_like_texts() {
             "serves one algorithm",
         ),
         (hmac(1, Some(Tag { nonce: None, tag: Blob(vec![0; 31]) })), "another length"),
-        (hmac(1, Some(Tag { nonce: Some([0; 12]), tag: Blob(vec![0; 32]) })), "belongs to no tag"),
+        (hmac(1, Some(Tag { nonce: Some([0; 12]), tag: Blob(vec![0; 32]) })), "have no nonce"),
         (
             Item::Mac { key: name.clone(), asked: asked("gmac-aes128"), length: 1, tag: Some(bare) },
             "under the nonce that it was made with",

@@ -75,10 +75,10 @@ fn limits_are_those_of_the_client() {
     let settings = Settings::new("sha256".parse().unwrap());
     let hash =
         |alice: &mut Client, n: u64| alice.hash(&settings, &mut &[0; 20][..], n, &mut |_| {}).map(drop);
-    refused(hash(&mut alice, 11).unwrap_err(), "takes at most 10");
+    refused(hash(&mut alice, 11).unwrap_err(), "accepts at most 10");
     let mut alice = house.connect("alice");
     hash(&mut alice, 10).unwrap();
-    refused(encrypt(&mut alice, &key, b"", &text(1001)).unwrap_err(), "takes at most 1000");
+    refused(encrypt(&mut alice, &key, b"", &text(1001)).unwrap_err(), "accepts at most 1000");
     let mut alice = house.connect("alice");
     for _ in 0..2 {
         encrypt(&mut alice, &key, b"", &text(1000)).unwrap();

@@ -92,7 +92,7 @@ fn a_server_that_stops_ends_what_is_under_way() {
     let length = 6 * CHUNK as u64;
     alice.encrypt(&key, b"", &mut trap, length, &mut io::sink(), &mut |_| {}).unwrap();
     let late = late.unwrap();
-    assert!(late.retry && late.message.contains("party 2 stops: try again"), "{late}");
+    assert!(late.retry && late.message.contains("party 2 is stopping: try again"), "{late}");
     assert!(!house.logged("misuse"));
     house.stop(1);
 }

@@ -165,7 +165,7 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     // another party's file
     fs::copy(house.key_file(2, "k"), &path).unwrap();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
-    assert!(error.message.contains("key k at party 2") && house.logged("that of party 3"), "{error}");
+    assert!(error.message.contains("key k at party 2") && house.logged("belongs to party 3"), "{error}");
 
     // whole, of this party and name, but with other components: only the comparison can tell
     let store =

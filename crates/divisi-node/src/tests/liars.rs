@@ -319,7 +319,7 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
         }
     };
     let error = served(1, maker, verified).expect("a lie was believed");
-    assert!(error.message.contains("a key that none can be"), "{error}");
+    assert!(error.message.contains("an entry that no key can have"), "{error}");
 }
 
 /// Text of a server goes to a terminal: without control characters, and not without end.
@@ -363,7 +363,7 @@ fn a_key_that_none_can_be_is_refused() {
                 (ErrorKind::Mismatch, Some(2)),
                 "{error:?}"
             );
-            assert!(error.message.contains("a key that none can be"), "{error}");
+            assert!(error.message.contains("an entry that no key can have"), "{error}");
         }
     }
 }

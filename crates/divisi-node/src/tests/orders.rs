@@ -119,7 +119,7 @@ fn operators_who_differ_change_nothing() {
         1,
         "key chown k to carol was asked here, and key chown k to bob at party 3: nothing is done",
     );
-    house.log_has(1, "key chown k to bob: the operator of party 2 asked for something else");
+    house.log_has(1, "key chown k to bob: the operator of party 2 gave another order");
     assert_eq!(house.operator(1, &destroy()), asked(&[1, 3], &[1, 3]));
     assert_eq!(house.owners(), before);
     // whoever thinks better of it
@@ -260,13 +260,13 @@ fn what_an_operator_asks_wrongly_is_refused() {
     refused(&house, 0, 0, 0, &chown(&["bob", "dave"]), "client dave is not in the configuration of party 1");
     let other = Order { key: "other".parse().unwrap(), ..destroy() };
     refused(&house, 0, 0, 0, &other, "there is no key other at party 1");
-    refused(&house, 0, 0, 0, &chown(&[]), "more than any may");
+    refused(&house, 0, 0, 0, &chown(&[]), "larger than allowed");
     // the socket is its owner's, and goes with the server
     let socket = house.data(0).join(operator::NAME);
     assert_eq!(fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
     house.stop(0);
     assert!(!socket.exists());
-    refused(&house, 0, 0, 0, &order, "no server that runs has its data in");
+    refused(&house, 0, 0, 0, &order, "no running server has its data in");
     // one that was left behind by a crash is replaced; what is no socket stays, and the server says so
     drop(UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());
@@ -278,7 +278,7 @@ fn what_an_operator_asks_wrongly_is_refused() {
     house.stop(0);
     fs::write(&socket, "mine").unwrap();
     house.start(0, None);
-    assert!(house.logged("operators cannot ask here"));
+    assert!(house.logged("operators cannot give orders here"));
     house.stop(0);
     assert!(!fs::metadata(&socket).unwrap().file_type().is_socket());
 }

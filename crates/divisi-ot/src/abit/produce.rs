@@ -53,7 +53,7 @@ impl Bits<'_> {
         }
     }
 
-    /// These bits in the first of so many tiles, and random ones behind them.
+    /// `tiles` tiles that begin with these bits, filled up with random ones.
     pub(crate) fn tiles(&self, session: &Session, tiles: usize) -> Vec<u128> {
         let mut bits = random_bits(session, tiles);
         if let Bits::Chosen(words, count) = self {

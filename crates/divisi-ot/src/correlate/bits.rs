@@ -45,7 +45,7 @@ impl Setup {
         self.admit(session, pads)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (pads.len() + 63) % 64));
         if values.len() != pads.len().div_ceil(64) || last != 0 {
-            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
         let mut round = Round::taken(session, pads, None)?;
         session.observe(S::CHECK); // [K14] [G14]

@@ -34,8 +34,8 @@ impl Setup {
     /// a chunk of rows.
     ///
     /// # Errors
-    /// Whatever a broken peer causes, and everything secret is erased then; [`Abort::Misuse`] for bits behind
-    /// the last row, for no row, and of a set-up whose rows are checked.
+    /// The abort that ends the session, which erases everything secret; [`Abort::Misuse`] for bits behind the
+    /// last row, for no row, and of a set-up whose rows are checked.
     pub fn random_products(
         &mut self,
         session: &mut Session,
@@ -45,7 +45,7 @@ impl Setup {
         self.enter(session, Bits::Random(count), false)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (count + 63) % 64));
         if values.len() != count.div_ceil(64) || last != 0 {
-            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
         // what fails on the way is not put back
         match std::mem::replace(&mut self.source, Source::Erased) {

@@ -73,7 +73,7 @@ impl Setup {
     /// holds 32 bytes a position and peer; 3 rounds between two parties, else 4, and 5 the first time.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; everything secret is erased then.
+    /// The abort that ends the session; everything secret is erased then.
     pub fn authenticated_bits(&mut self, session: &mut Session, count: usize) -> Result<AuthBits, Abort> {
         self.mac_rows(session, Bits::Random(count))
     }
@@ -116,7 +116,7 @@ impl Setup {
     /// As [`Setup::mac_rows`]; [`Abort::Misuse`] for a set-up that is not over a field.
     pub fn wide_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<WideBits, Abort> {
         if self.layout.public {
-            return Err(session.misuse(SETUP, "wide rows over no field"));
+            return Err(session.misuse(SETUP, "wide rows in a set-up without a field"));
         }
         let (bits, pads) = self.rows(session, Width::Wide, bits)?;
         Ok(WideBits { bits, pads })
@@ -129,7 +129,7 @@ impl Setup {
     /// As [`Setup::wide_rows`].
     pub fn pad_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<Pads<Checked>, Abort> {
         if self.layout.public {
-            return Err(session.misuse(SETUP, "checked rows of pads over no field"));
+            return Err(session.misuse(SETUP, "checked rows of pads in a set-up without a field"));
         }
         // the mutant's pads are those of the columns that authenticate
         let apart = self.layout.hashed(session) == self.layout.pads();
@@ -143,7 +143,7 @@ impl Setup {
     /// gives such rows gives no others.
     ///
     /// # Errors
-    /// Whatever a broken peer causes; [`Abort::Misuse`] for a set-up whose rows are checked.
+    /// The abort that ends the session; [`Abort::Misuse`] for a set-up whose rows are checked.
     pub fn semi_honest_rows(
         &mut self,
         session: &mut Session,
@@ -202,7 +202,7 @@ impl Setup {
             return Err(session.misuse(SETUP, "authenticated bits at no position"));
         }
         if !bits.are_there() {
-            return Err(session.misuse(SETUP, "other words than chosen bits"));
+            return Err(session.misuse(SETUP, "not one word for each chosen bit"));
         }
         if *self.checked.get_or_insert(checked) != checked {
             return Err(session.misuse(SETUP, "rows with a check and without one from one set-up"));

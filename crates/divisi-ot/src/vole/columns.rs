@@ -8,7 +8,7 @@ use divisi_field::{Field, Gf128, transpose};
 
 /// Tiles of one group's columns, fixed but not checked: `each` words a tile, of which the first `columns` are
 /// in use.
-#[must_use = "what is not checked is worth nothing"]
+#[must_use = "correlations that are not checked must not be used"]
 pub struct Columns {
     pub(super) words: Kept<u128>,
     columns: usize,

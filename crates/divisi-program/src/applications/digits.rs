@@ -276,14 +276,14 @@ pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
     let (Some(0x0803), Some(count), Some(rows), Some(columns)) =
         (number(0), number(4), number(8), number(12))
     else {
-        return Err("no file of images in the format IDX".into());
+        return Err("not a file of images in the format IDX".into());
     };
     if (rows, columns) != (side, side) {
-        return Err(format!("images of {rows}x{columns}: they are to be {SIDE}x{SIDE}"));
+        return Err(format!("images of {rows}x{columns}: they must be {SIDE}x{SIDE}"));
     }
     let points = bytes.get(16..).unwrap_or_default();
     if points.len() as u64 != u64::from(count) * (SIDE * SIDE) as u64 {
-        return Err(format!("{count} images were said, and {} points are there", points.len()));
+        return Err(format!("the file declares {count} images, and has {} points", points.len()));
     }
     let image = |points: &[u8]| points.iter().map(|point| i64::from(point / 16)).collect();
     Ok(points.chunks_exact(SIDE * SIDE).map(image).collect())
@@ -295,7 +295,7 @@ pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
 /// An image that has not 784 points of 0 to 16.
 pub fn inputs_for(network: &Network, image: &[i64]) -> Result<Vec<Entries>, ProgramError> {
     if image.len() != SIDE * SIDE || image.iter().any(|point| !(0..=BRIGHTEST).contains(point)) {
-        return Err(format!("an image has {} points of 0 to {BRIGHTEST}", SIDE * SIDE));
+        return Err(format!("an image has {} points from 0 to {BRIGHTEST}", SIDE * SIDE));
     }
     Ok(std::iter::once(Entries::Num(image.to_vec())).chain(network.entries()).collect())
 }

@@ -16,7 +16,7 @@ const KINDS: usize = 3;
 const STEPS: usize = 5;
 
 fn shape(sides: &[usize]) -> Result<Shape, ProgramError> {
-    Shape::new(sides).ok_or_else(|| "points too many, or none, or centres likewise: give others".into())
+    Shape::new(sides).ok_or_else(|| "too many points or centres, or none: give other numbers".into())
 }
 
 /// Centres of points that belong to as many parties as there are entries in `rows`, so many rows each, the
@@ -91,7 +91,8 @@ pub fn plants() -> Result<Vec<[i64; FEATURES]>, ProgramError> {
     let plant = |line: &str| {
         let mut lengths = [0; FEATURES];
         for (length, word) in lengths.iter_mut().zip(line.split(',')) {
-            *length = word.replace('.', "").parse().map_err(|_| format!("{line} is no plant"))?;
+            *length =
+                word.replace('.', "").parse().map_err(|_| format!("{line} is not a row of the iris data"))?;
         }
         Ok(lengths)
     };

@@ -19,14 +19,14 @@ impl Run<'_> {
         let (lanes, plain) = (input.value.shape().entries(), self.plain);
         let session = self.mixed.session();
         let owner = PartyId::new(input.owner).filter(|owner| owner.index() < session.parties());
-        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that there is not"))?;
+        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that does not exist"))?;
         let mut shares = Hidden::zeros(lanes);
         if owner == session.me() {
             match own.get(place) {
                 Some(Some(Entries::Num(numbers))) if numbers.len() == lanes => {
                     shares.iter_mut().zip(numbers).for_each(|(share, x)| *share = plain.of_signed(*x));
                 }
-                _ => return Err(session.misuse(INPUT, "no numbers, or others than were said")),
+                _ => return Err(session.misuse(INPUT, "not the numbers of the input's shape")),
             }
             for peer in session.peers() {
                 plain.sub_assign(&mut shares, &masks(session, plain, peer, lanes));
@@ -44,7 +44,7 @@ impl Run<'_> {
         };
         let session = self.mixed.session();
         let owner = PartyId::new(input.owner).filter(|owner| owner.index() < session.parties());
-        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that there is not"))?;
+        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that does not exist"))?;
         let mut values = None;
         if owner == session.me() {
             match own.get(place) {
@@ -54,7 +54,7 @@ impl Run<'_> {
                     let bit = |i: usize| GmwBit::of(bits.iter().map(move |word| u64::from(word[i])));
                     values = Some((0..width).map(bit).collect::<Vec<GmwBit>>());
                 }
-                _ => return Err(session.misuse(INPUT, "no bits, or others than were said")),
+                _ => return Err(session.misuse(INPUT, "not the bits of the input's shape")),
             }
         }
         let gmw = self.mixed.gmw();
@@ -76,7 +76,7 @@ impl Run<'_> {
             let all = |number: &u8| PartyId::new(*number).filter(|party| party.index() < session.parties());
             let receivers: Option<Vec<PartyId>> = receivers.iter().map(all).collect();
             let Some(receivers) = receivers else {
-                return Err(session.misuse(NODE, "an output to a party that there is not"));
+                return Err(session.misuse(NODE, "an output to a party that does not exist"));
             };
             let ids: Vec<Id> = places.iter().map(|place| self.code.outputs[*place]).collect();
             if number {

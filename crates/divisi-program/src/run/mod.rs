@@ -36,7 +36,7 @@ pub struct MadeAhead {
 /// Make ahead all that a run takes. `gear` is the session's, for programs that garble.
 ///
 /// # Errors
-/// [`Abort::Misuse`] without gear for garbled circuits; whatever a broken peer causes.
+/// [`Abort::Misuse`] without gear for garbled circuits; the abort that ends the session.
 pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<MadeAhead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
@@ -62,7 +62,7 @@ pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> R
         for id in &layer.garbled {
             let Node::Garbled(wiring, _) = &code.nodes[*id].node else { continue };
             let Some(gear) = gear.as_deref_mut() else {
-                return Err(mixed.session().misuse(NODE, "garbled circuits without what garbles them"));
+                return Err(mixed.session().misuse(NODE, "garbled circuits in a session without a garbler"));
             };
             garbled.push_back(gear.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
         }
@@ -78,7 +78,7 @@ pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> R
 /// comes out are the entries of each output that this party learns.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for inputs that are missing or do not fit; whatever a broken peer causes.
+/// [`Abort::Misuse`] for inputs that are missing or do not fit; the abort that ends the session.
 pub fn run(
     program: &Script,
     code: &Code,
@@ -119,7 +119,7 @@ struct Run<'r> {
 
 /// A node that is not what another takes it for; [`crate::lower`] makes none.
 fn unfit() -> Abort {
-    Abort::Misuse { step: NODE, what: "a node that is not there, or is something else" }
+    Abort::Misuse { step: NODE, what: "a node that does not exist, or has another type" }
 }
 
 /// Shares in these lanes; zero where there is none.

@@ -1,9 +1,9 @@
-//! What is local on additive shares: all that is GF(2)-linear, as on replicated ones.
+//! Local operations on additive shares: the GF(2)-linear ones, as on replicated shares.
 //!
-//! An additive value remembers of which products it is the sum, for the verification of its Reshare. Sums and
-//! multiples of products are inner products again. Any other GF(2)-linear f is a sum of Frobenius powers,
-//! `f(v) = sum_j a_j v^(2^j)`, so that `f(x y) = sum_j (a_j x^(2^j)) y^(2^j)`: at most k products for one,
-//! whose factors are local.
+//! An additive value remembers the products of which it is the sum, for the verification of its Reshare. Sums
+//! and multiples of products are inner products again. Any other GF(2)-linear f is a sum of Frobenius powers,
+//! `f(v) = sum_j a_j v^(2^j)`, so that `f(x y) = sum_j (a_j x^(2^j)) y^(2^j)`: a product becomes at most k
+//! products, whose factors are local.
 
 use super::element::Element;
 use super::linear::{Linear, sum, times};
@@ -17,13 +17,13 @@ use zeroize::Zeroize;
 const LINOP: Step = step!("linop");
 
 impl BlackBox {
-    /// Linop on one additive value: `<f(x)>` for any GF(2)-linear f of one input. Local. What x is the sum of
-    /// becomes up to k times as many products: apply one function after another to what is replicated, or
-    /// compose them.
+    /// Linop on one additive value: `<f(x)>` for any GF(2)-linear f of one input. Local. The number of
+    /// products behind x grows by a factor of up to k: apply further functions after a reshare, or compose
+    /// them into one.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless f has one input; if the products of f(x) are more than [`PIECE`], lane by
-    /// lane: reshare x first.
+    /// [`Abort::Misuse`] unless f has one input, or if f(x) has more than [`PIECE`] products in all lanes:
+    /// reshare x first.
     pub fn linop_additive<F: Element>(
         &mut self,
         f: &Linear<F, F>,
@@ -63,7 +63,8 @@ impl BlackBox {
     /// `<x + y>`. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit, or are the sums of more than [`PIECE`] products.
+    /// [`Abort::Misuse`] unless both have the same number of lanes and belong to this black box, or for sums
+    /// of more than [`PIECE`] products.
     pub fn add_additive<F: Element>(
         &mut self,
         mut x: Additive<F>,
@@ -80,10 +81,10 @@ impl BlackBox {
         Ok(x)
     }
 
-    /// `<x + y>` of an additive and a replicated one. Local.
+    /// `<x + y>` of an additive x and a replicated y. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless both have the same number of lanes and belong to this black box.
     pub fn add_shared<F: Element>(
         &mut self,
         mut x: Additive<F>,
@@ -109,7 +110,7 @@ impl BlackBox {
     /// `<c x>` for a public c. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless c has as many elements as x has lanes, and x belongs to this black box.
     pub fn mul_public_additive<F: Element>(
         &mut self,
         mut x: Additive<F>,

@@ -6,24 +6,25 @@ use divisi_field::{BigField, Field, Gf2, Gf4, Gf8, Gf64, Gf128, gf8};
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
-/// GF(2^k) for k = 1, 4, 8, 64, 128.
+/// A field of the black box: GF(2^k) for k = 1, 4, 8, 64, 128.
 pub trait Element: Inner {}
 
-/// What the black box needs of a field: nobody else can say it.
+/// The operations that the black box needs of a field; sealed, so that no other crate can implement it.
 pub trait Inner: Field {
-    /// Where its products are verified.
+    /// The field in which its products are verified.
     type Big: BigField;
 
-    /// The embedding into that field: a homomorphism, so that a product is right here exactly if it is there.
+    /// The embedding into that field: an injective homomorphism, so that a product is right exactly if its
+    /// image is.
     fn embed(self) -> Self::Big;
 
     /// `x[i] = x[i] * y[i]`.
     fn mul_assign(x: &mut [Self], y: &[Self]);
 
-    /// The basis that is dual to 1, X, X^2, .., made once.
+    /// The dual basis of 1, X, X^2, .., computed once.
     fn dual_basis() -> &'static [Self];
 
-    /// A statement is owed.
+    /// Add a statement to what is owed.
     fn owe(owed: &mut Products, statement: Box<dyn Statement<Self::Big>>);
 }
 

@@ -1,4 +1,4 @@
-//! Linop: GF(2)-linear functions, and what else is local.
+//! Linop (GF(2)-linear functions) and other local operations.
 
 use super::element::Element;
 use super::value::{Shared, Unverified};
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 const LINOP: Step = step!("linop");
 
-/// A GF(2)-linear function from so many elements of F to one of G, by the images of the powers of X: it is
-/// linear because it cannot be anything else.
+/// A GF(2)-linear function from a number of elements of F to one element of G, given by the images of the
+/// powers of X: every such description is linear.
 #[derive(Clone)]
 pub struct Linear<F: Element, G: Element> {
     /// Input by input, the images of 1, X, X^2, ..
@@ -44,10 +44,10 @@ impl<F: Element, G: Element> Linear<F, G> {
 }
 
 impl BlackBox {
-    /// Linop(f, `[x1]`, ..): `[f(x1, ..)]` for any GF(2)-linear function f. Local.
+    /// Linop(f, `[x1]`, ..): `[f(x1, ..)]` for any GF(2)-linear function f, lane by lane. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless f has as many inputs, all with as many lanes.
+    /// [`Abort::Misuse`] unless f has as many inputs as are given, all with the same number of lanes.
     pub fn linop<F: Element, G: Element>(
         &mut self,
         f: &Linear<F, G>,
@@ -66,10 +66,10 @@ impl BlackBox {
         Ok(self.shared(out, inputs.iter().map(|x| x.rests_on).max().unwrap_or(0)))
     }
 
-    /// The sum, lane by lane. Local.
+    /// `[x + y]`, lane by lane. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless both have the same number of lanes and belong to this black box.
     pub fn add<F: Element>(&mut self, x: &Shared<F>, y: &Shared<F>) -> Result<Shared<F>, Abort> {
         self.demand_pair(LINOP, x, y)?;
         Ok(self.shared(sum(&x.rep, &y.rep), x.rests_on.max(y.rests_on)))
@@ -78,7 +78,7 @@ impl BlackBox {
     /// `[x + c]` for a public c. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless c has as many elements as x has lanes, and x belongs to this black box.
     pub fn add_public<F: Element>(&mut self, x: &Shared<F>, c: &[F]) -> Result<Shared<F>, Abort> {
         self.demand(LINOP, x.origin == self.origin, Misfit::Origin)?;
         self.demand(LINOP, c.len() == x.lanes(), Misfit::Lanes)?;
@@ -93,7 +93,7 @@ impl BlackBox {
     /// `[c x]` for a public c. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless c has as many elements as x has lanes, and x belongs to this black box.
     pub fn mul_public<F: Element>(&mut self, x: &Shared<F>, c: &[F]) -> Result<Shared<F>, Abort> {
         self.demand(LINOP, x.origin == self.origin, Misfit::Origin)?;
         self.demand(LINOP, c.len() == x.lanes(), Misfit::Lanes)?;
@@ -103,16 +103,16 @@ impl BlackBox {
     /// The public vector c as a sharing. Local.
     ///
     /// # Errors
-    /// None but those of a session that has ended.
+    /// [`Abort::Misuse`] after the session has ended.
     pub fn public<F: Element>(&mut self, c: &[F]) -> Result<Shared<F>, Abort> {
         let zero = self.shared(Rep::zero(c.len()), 0);
         self.add_public(&zero, c)
     }
 
-    /// `[x + c]` for an opened c: unverified as x. Local.
+    /// `[x + c]` for an opened c: as unverified as c. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless both have the same number of lanes and belong to this black box.
     pub fn add_opened<F: Element>(&mut self, x: &Shared<F>, c: &Unverified<F>) -> Result<Shared<F>, Abort> {
         self.demand(LINOP, c.origin == self.origin, Misfit::Origin)?;
         let mut sum = self.add_public(x, &c.value)?;
@@ -120,10 +120,10 @@ impl BlackBox {
         Ok(sum)
     }
 
-    /// `[c x]` for an opened c: unverified as x. Local.
+    /// `[c x]` for an opened c: as unverified as c. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless both have the same number of lanes and belong to this black box.
     pub fn mul_opened<F: Element>(&mut self, x: &Shared<F>, c: &Unverified<F>) -> Result<Shared<F>, Abort> {
         self.demand(LINOP, c.origin == self.origin, Misfit::Origin)?;
         let mut product = self.mul_public(x, &c.value)?;
@@ -131,10 +131,10 @@ impl BlackBox {
         Ok(product)
     }
 
-    /// Vectors one after the other. Local.
+    /// The lanes of several vectors, one vector after the other. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for vectors of another box.
+    /// [`Abort::Misuse`] for vectors of another black box.
     pub fn join<F: Element>(&mut self, parts: &[&Shared<F>]) -> Result<Shared<F>, Abort> {
         parts.iter().try_for_each(|x| self.demand(LINOP, x.origin == self.origin, Misfit::Origin))?;
         let mut all = Rep::zero(0);

@@ -17,27 +17,27 @@
 //!
 //! **Adversary**: one malicious party of three; honest ones get the right output or abort.
 //!
-//! - *Input*: the owner's value lies in two components, one a stream that it has with its previous, the other
-//!   sent to its next, the third is zero. Any message is a sharing of something, so that there is nothing to
-//!   compare.
-//! - *Reconst* binds nobody until views are compared \[S1\]: the value is an [`Unverified`], which can be
-//!   computed with but not read. Openings that feed one another are compared one by one, in the same round
-//!   \[A22\]. What rests on products that nobody verified is opened only under a fresh [`Mask`]
-//!   ([`BlackBox::reconst_masked`]): an error of a product would otherwise show in the opening what the
-//!   output does not tell.
+//! - *Input*: the value is the sum of two components, one from the stream that the owner shares with its
+//!   previous party, the other sent to its next party; the third is zero. Any message is a sharing of some
+//!   value, so that nothing has to be compared.
+//! - *Reconst* may give the parties different values until views are compared \[S1\]: the value is an
+//!   [`Unverified`], which can be computed with but not read. Openings that depend on one another are
+//!   compared one by one, in the same round \[A22\]. A value that depends on unverified products is opened
+//!   only under a fresh [`Mask`] ([`BlackBox::reconst_masked`]): otherwise an error of a product would show
+//!   in the opening what the output does not tell.
 //! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for
 //!   k = 128, as inner products with fresh coefficients: missed with probability at most (3 + 2 ceil(log2
 //!   N))/q for N *terms* over the field of q elements, whatever k is \[S2\]. A product is one term, but up to
 //!   k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root cost 2^(k/2). With
 //!   relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q.
-//! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one
-//!   holder and its digest from the other \[S4\].
+//! - *Output* verifies what is not verified yet, and then opens \[S3\]; each component comes from one holder
+//!   and its digest from the other \[S4\].
 //!
-//! After an abort nothing is verified and nothing comes out: `verify_recon`, `verify_mul`, `opened` and
-//! `output` give its cause again.
+//! After an abort nothing is verified and nothing is output: `verify_recon`, `verify_mul`, `opened` and
+//! `output` return its cause again.
 //!
-//! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a
-//! product makes them more, all of it is verified there and then.
+//! Memory: the box keeps the terms that are owed until they are verified, at most [`PIECE`] or those of one
+//! call. A product that exceeds this number causes a verification at once.
 //!
 //! ```
 //! use divisi_core::PartyId;
@@ -89,9 +89,9 @@ pub(crate) const OUTPUT: Step = step!("output");
 const VERIFY: Step = step!("verify_mul");
 const LEFT: Step = step!("into_trio");
 
-/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they
-/// are verified (over GF(2^128) twice that), and no more before, for what holds more memory counts for more
-/// terms.
+/// The most terms that the box owes before it verifies them, unless one call makes more: about 64 MB during
+/// the verification (twice that over GF(2^128)), and no more before it, because terms that need more memory
+/// count as several.
 pub const PIECE: u64 = 1 << 21;
 
 /// What a term holds while it is verified: two factors in two components, over GF(2^64).
@@ -108,19 +108,19 @@ pub(crate) enum Misfit {
 pub struct BlackBox {
     pub(crate) trio: Trio,
     pub(crate) origin: Origin,
-    /// Against whom: nothing is owed where nothing is verified.
+    /// The adversary; a semi-honest box owes nothing, because it verifies nothing.
     security: Security,
     owed: Products,
     /// How many statements were owed so far, and how many products they are about.
     pub(crate) statements: u64,
     products: u64,
-    /// How many terms their verification has.
+    /// The number of terms that their verification has.
     terms: u64,
     /// How many relations of one-hot vectors are owed.
     pub(crate) relations: u64,
-    /// How many statements are verified.
+    /// The number of verified statements.
     verified: u64,
-    /// How many openings there were, and how many of their elements are not compared yet.
+    /// The number of openings; `fresh`: of their elements that are not compared yet.
     openings: u64,
     fresh: u64,
 }
@@ -132,8 +132,8 @@ impl BlackBox {
         BlackBox::against(Security::Malicious, trio)
     }
 
-    /// A black box for three parties who follow the protocol and are curious, one of them: no product is
-    /// verified, and no index compared. **Against a malicious party it protects nothing.**
+    /// A black box against one semi-honest party of three: it verifies no product and compares no index.
+    /// **Against a malicious party it protects nothing.**
     #[must_use]
     pub fn semi_honest(trio: Trio) -> BlackBox {
         BlackBox::against(Security::SemiHonest, trio)
@@ -155,37 +155,38 @@ impl BlackBox {
         }
     }
 
-    /// Who we are.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.trio.me()
     }
 
-    /// The session underneath: phases, meter, strands. The strand itself stays inside: what it opens is
-    /// counted here.
+    /// The session: phases, meter, strands. The strand itself is not accessible, because the box counts what
+    /// it opens.
     pub fn session(&mut self) -> &mut Session {
         self.trio.session()
     }
 
-    /// From now on verify so often; all three parties at the same place, and agreed on in the session's
-    /// parameters.
+    /// Set the number of passes of verifications from now on. All three parties call this at the same place,
+    /// with a value that they agreed on in the session's parameters.
     pub fn set_passes(&mut self, passes: Passes) {
         self.trio.set_passes(passes);
     }
 
-    /// The strand again. What was not verified would be forgotten, so the session ends if anything was not.
+    /// The strand, for another engine. Unverified products would be forgotten, so the session ends if there
+    /// are any.
     #[must_use]
     pub fn into_trio(self) -> Trio {
         if !self.owed.is_empty() {
-            let _ = self.trio.session.misuse(LEFT, "products that verify_mul has not seen");
+            let _ = self.trio.session.misuse(LEFT, "products that verify_mul has not verified");
         }
         self.trio
     }
 
-    /// Input(x, P): `[x]` of the owner's `lanes` elements, which the others pass as `None`. One round.
+    /// Input(x, P): `[x]` of the owner's `lanes` elements; the other parties pass `None`. One round.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless the owner alone has values, as many as are said; the abort that ends the
+    /// [`Abort::Misuse`] unless the owner alone gives values, `lanes` of them; the abort that ends the
     /// session.
     pub fn input<F: Element>(
         &mut self,
@@ -195,7 +196,7 @@ impl BlackBox {
     ) -> Result<Shared<F>, Abort> {
         let mine = owner == self.trio.me();
         if owner.index() >= 3 || x.is_some() != mine || x.is_some_and(|x| x.len() != lanes) {
-            let what = "the owner of an input has its values, as many as were said, and nobody else has";
+            let what = "an input is given by its owner alone, with as many values as lanes";
             return Err(self.trio.session.misuse(INPUT, what));
         }
         let mut rep = Rep::zero(lanes);
@@ -229,30 +230,30 @@ impl BlackBox {
         self.shared(rep, 0)
     }
 
-    /// A mask for a vector of so many lanes. Local.
+    /// A mask for a vector of `lanes` elements. Local.
     pub fn mask<F: Element>(&mut self, lanes: usize) -> Mask<F> {
         Mask(self.random(lanes))
     }
 
-    /// Reconst(`[x]`): x, unverified. Not for what rests on products that are not verified: that takes a
-    /// mask. One round.
+    /// Reconst(`[x]`): x, unverified. A value that depends on unverified products needs a mask: see
+    /// [`BlackBox::reconst_masked`]. One round.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if x rests on products that verify_mul has not seen.
+    /// [`Abort::Misuse`] if x depends on products that [`BlackBox::verify_mul`] has not verified.
     pub fn reconst<F: Element>(&mut self, x: &Shared<F>) -> Result<Unverified<F>, Abort> {
         // the mutant opens what nobody verified
         if x.rests_on > self.verified && !self.trio.session.mutated(Check::S3) {
-            let what = "an opening of what rests on unverified products: verify them first, or mask it";
+            let what = "an opening that depends on unverified products: verify them first, or mask it";
             return Err(self.trio.session.misuse(RECONST, what));
         }
         self.open(x, F::BITS)
     }
 
-    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with, which is
-    /// opened when x may be. One round.
+    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]`, with which the caller
+    /// continues, and which may be opened when x may. One round.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless value and mask have the same number of lanes and belong to this black box.
     pub fn reconst_masked<F: Element>(
         &mut self,
         x: &Shared<F>,
@@ -265,12 +266,12 @@ impl BlackBox {
         Ok((self.open(&sum, F::BITS)?, r))
     }
 
-    /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. What x is
-    /// a sum of is owed a verification \[S2\], as by a reshare. A share of zero hides our share from those
-    /// who hold our component of r \[A16\]. One round, 2 k bits.
+    /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. The
+    /// products behind x are owed a verification \[S2\], as by a reshare. A share of zero hides our share
+    /// from the party that holds our component of r \[A16\]. One round, 2 k bits.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless value and mask have the same number of lanes and belong to this black box.
     pub fn reconst_additive<F: Element>(
         &mut self,
         mut x: Additive<F>,
@@ -313,10 +314,10 @@ impl BlackBox {
         Ok(Unverified { value, origin: self.origin, opening: self.openings, rests_on: x.rests_on })
     }
 
-    /// VerifyRecon(): all three compare everything that was opened so far \[S1\]. One round.
+    /// VerifyRecon(): all three parties compare everything that was opened so far \[S1\]. One round.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if a party saw something else.
+    /// [`Abort::CheckFailed`] if the parties saw different values.
     pub fn verify_recon(&mut self) -> Result<VerifiedRecon, Abort> {
         self.demand_alive()?;
         self.trio.session.observe_each(Check::S1, std::mem::take(&mut self.fresh)); // [S1]
@@ -330,12 +331,12 @@ impl BlackBox {
         Ok(VerifiedRecon { fixed, origin: self.origin, openings, statements })
     }
 
-    /// VerifyMul(): all products that were made so far are right \[S2\]. After VerifyRecon, for a coin
-    /// follows the comparison of everything that it must not help to choose \[A8\].
+    /// VerifyMul(): verify all products made so far \[S2\]. It comes after VerifyRecon, because its coin must
+    /// follow the comparison of everything that the coin must not help to choose \[A8\].
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened, or a product made,
-    /// after that VerifyRecon: what was received for it may have been chosen by the coin.
+    /// [`Abort::CheckFailed`] if a product is wrong; [`Abort::Misuse`] if something was opened, or a product
+    /// made, after that VerifyRecon: a party could have chosen it with knowledge of the coin.
     pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
         self.demand_alive()?;
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
@@ -356,10 +357,10 @@ impl BlackBox {
         Ok(VerifiedMul { origin: self.origin, owed: self.statements })
     }
 
-    /// The value of an opening that was compared, and all that it rests on verified, after it was made.
+    /// The value of an opening, after VerifyRecon and VerifyMul of everything that it depends on.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for proofs that are older than the opening, or of another box.
+    /// [`Abort::Misuse`] for proofs that are older than the opening, or of another black box.
     pub fn opened<F: Element>(
         &mut self,
         x: Unverified<F>,
@@ -373,17 +374,17 @@ impl BlackBox {
         let compared = x.opening <= recon.openings || self.trio.session.mutated(Check::S1);
         let verified = x.rests_on <= mul.owed || self.trio.session.mutated(Check::S2);
         if !compared || !verified {
-            let what = "proofs that are older than what they are shown for";
+            let what = "proofs that are older than the opening";
             return Err(self.trio.session.misuse(RECONST, what));
         }
         Ok(x.value)
     }
 
-    /// Output(`[x]`): x verified, or an abort, to all three. Verifies what is not verified yet \[S3\]; opens
-    /// after it, and accepts what both holders of each component say \[S4\].
+    /// Output(`[x]`): x, verified, to all three parties. Verifies what is not verified yet \[S3\], then opens
+    /// x and compares what both holders of each component send \[S4\].
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if anything behind x is wrong.
+    /// [`Abort::CheckFailed`] if x, or anything that it depends on, is wrong.
     pub fn output<F: Element>(&mut self, x: &Shared<F>) -> Result<Vec<F>, Abort> {
         self.demand_alive()?;
         self.demand(OUTPUT, x.origin == self.origin, Misfit::Origin)?;

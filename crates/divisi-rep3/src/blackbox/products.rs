@@ -1,4 +1,4 @@
-//! LocalMul, Reshare, BitMul, and the statements that they leave behind for VerifyMul.
+//! LocalMul, Reshare, BitMul, and the statements about their products that VerifyMul verifies.
 
 use super::element::Element;
 use super::linear::sum;
@@ -19,7 +19,7 @@ impl BlackBox {
     /// LocalMul(`[x]`, `[y]`): `<x y>`, lane by lane. Nothing is sent.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] unless both have the same number of lanes and belong to this black box.
     pub fn local_mul<F: Element>(&mut self, x: &Shared<F>, y: &Shared<F>) -> Result<Additive<F>, Abort> {
         self.demand_pair(LOCAL_MUL, x, y)?;
         // x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
@@ -40,9 +40,9 @@ impl BlackBox {
         })
     }
 
-    /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and what x is
-    /// a sum of is owed a verification \[S2\]. One round, k bits an element (of a lookup's result as many as
-    /// the table's entries have).
+    /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and the
+    /// products behind x are owed a verification \[S2\]. One round, k bits an element (for a lookup's result,
+    /// as many bits as the table's entries have).
     ///
     /// # Errors
     /// The abort that ends the session.

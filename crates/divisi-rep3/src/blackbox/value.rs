@@ -1,14 +1,14 @@
-//! The values of the black box, by what may be done with them.
+//! The types of values of the black box.
 //!
-//! | type | what it is | what can be done with it |
+//! | type | what it is | operations |
 //! |---|---|---|
-//! | [`Shared`] | `[x]`, replicated | anything linear, products, reconst, output |
-//! | [`Additive`] | `<x>`, what local_mul gives | anything linear, reshare, reconst under a mask |
-//! | [`Unverified`] | what reconst gives | sums and products with others and with shares; its value only for both proofs |
+//! | [`Shared`] | `[x]`, replicated | linear functions, products, reconst, output |
+//! | [`Additive`] | `<x>`, from local_mul | linear functions, reshare, reconst under a mask |
+//! | [`Unverified`] | an opened value, from reconst | sums and products with others and with shares; its value needs both proofs |
 //! | [`Mask`] | a fresh `[r]` | one reconst |
 //!
-//! None prints, compares or serialises; shares are wiped on drop. Each belongs to one black box, which
-//! refuses those of others.
+//! No type implements `Debug`, `PartialEq` or `Serialize`; shares are wiped on drop. A value belongs to one
+//! black box, and others refuse it.
 
 use super::element::Element;
 use crate::share::Rep;
@@ -56,7 +56,7 @@ impl<F: Element> Lanes for Shared<F> {
 /// Two replicated factors, lane by lane.
 pub(crate) type Pair<F> = (Arc<Rep<F>>, Arc<Rep<F>>);
 
-/// `<x>`: our share of a vector that is a sum of products, and of which ones.
+/// `<x>`: this party's share of a vector that is a sum of products, and these products.
 pub struct Additive<F: Element> {
     pub(crate) share: Vec<F>,
     /// How many low bits of it may differ from zero: what a reshare sends.
@@ -97,12 +97,11 @@ impl<F: Element> Drop for Additive<F> {
 /// A fresh random vector that nobody knows: consumed by the one opening that it masks.
 pub struct Mask<F: Element>(pub(crate) Shared<F>);
 
-/// What reconst gave: a vector that every party has in the clear, and that a corrupt party may have made
-/// wrong, or different at different parties, until the opening is compared; and that is a function of
-/// products which nobody verified yet.
+/// The result of reconst: a vector that every party has in the clear. A corrupt party may have made it wrong,
+/// or different at different parties, until the opening is compared; and it may depend on products that are
+/// not verified yet.
 ///
-/// It can be used for work whose result is again unverified, and has no way out but
-/// [`super::BlackBox::opened`].
+/// It can be computed with, which gives unverified values again; only [`super::BlackBox::opened`] reads it.
 pub struct Unverified<F: Element> {
     pub(crate) value: Vec<F>,
     pub(crate) origin: Origin,
@@ -113,7 +112,7 @@ pub struct Unverified<F: Element> {
 }
 
 impl<F: Element> Unverified<F> {
-    /// How many elements it has.
+    /// The number of its elements.
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.value.len()
@@ -130,20 +129,21 @@ impl<F: Element> Unverified<F> {
         })
     }
 
-    /// The sums, lane by lane; `None` if they do not fit.
+    /// The sums, lane by lane; `None` unless both have the same number of lanes and belong to one black box.
     #[must_use]
     pub fn sum(&self, other: &Self) -> Option<Self> {
         self.zip(other, |x, y| x + y)
     }
 
-    /// The products, lane by lane; `None` if they do not fit.
+    /// The products, lane by lane; `None` unless both have the same number of lanes and belong to one black
+    /// box.
     #[must_use]
     pub fn product(&self, other: &Self) -> Option<Self> {
         self.zip(other, |x, y| x * y)
     }
 }
 
-/// The proof that everything opened so far was the same at all parties: what verify_recon gives.
+/// The proof that everything opened so far was the same at all parties, from verify_recon.
 pub struct VerifiedRecon {
     pub(super) fixed: crate::Fixed,
     pub(super) origin: Origin,
@@ -152,7 +152,7 @@ pub struct VerifiedRecon {
     pub(super) statements: u64,
 }
 
-/// The proof that all products made so far are right: what verify_mul gives.
+/// The proof that all products made so far are right, from verify_mul.
 pub struct VerifiedMul {
     pub(super) origin: Origin,
     pub(super) owed: u64,

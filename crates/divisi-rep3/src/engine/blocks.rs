@@ -1,4 +1,4 @@
-//! Blocks of GHASH's field on the engine: what is linear is local, products enter the ledger.
+//! Operations on blocks of GHASH's field: linear ones are local, products enter the ledger.
 
 use super::Rep3;
 use crate::multiply;

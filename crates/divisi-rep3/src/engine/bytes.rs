@@ -1,4 +1,4 @@
-//! Bytes on the engine: what is linear is local, S-boxes go their protocol's way.
+//! Operations on bytes: linear ones are local, a layer of S-boxes runs the chosen protocol.
 
 use super::Rep3;
 use super::pack::{self, shape_of};
@@ -19,11 +19,11 @@ const SBOX: Step = step!("sbox");
 const FINISH: Step = step!("finish_layer");
 
 impl Rep3 {
-    /// One layer of S-boxes with these one-hot vectors, which are consumed.
+    /// Compute one layer of S-boxes with these one-hot vectors, which are consumed.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they were made for another session, security, protocol or shape of layer;
-    /// whatever ends the session.
+    /// [`Abort::Misuse`] if the vectors were made for another session, security, protocol or shape of layer;
+    /// the abort that ends the session.
     pub fn sbox_with(
         &mut self,
         d: Direction,
@@ -142,7 +142,7 @@ impl Bytes for Rep3 {
                 return Err(self
                     .trio
                     .session
-                    .misuse(SUM, "one lane of a chain that was not finished, for many"));
+                    .misuse(SUM, "a byte of one lane, of an unfinished chain, where many lanes are needed"));
             }
             let x_was = std::mem::replace(x, y.clone());
             return self.add(x, &x_was);
@@ -182,7 +182,12 @@ impl Bytes for Rep3 {
         let components = match x.iter().filter(|byte| byte.is_replicated()).count() {
             n if n == N => 2,
             0 => 1,
-            _ => return Err(self.trio.session.misuse(MIXED, "finished bytes with some that are not")),
+            _ => {
+                return Err(self
+                    .trio
+                    .session
+                    .misuse(MIXED, "bytes of an unfinished chain together with others"));
+            }
         };
         for t in 0..lanes.div_ceil(LANES) {
             for c in 0..components {

@@ -1,4 +1,4 @@
-//! Chains of additively shared layers: what the engine remembers so that Protocol 7 can walk them back.
+//! Chains of additively shared layers: what the engine keeps so that Protocol 7 can invert their linear maps.
 //!
 //! After a layer of lut256-additive a byte is a share alone. Everything until the next layer is linear, so a
 //! byte is `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a replicated k: its [`Link`]
@@ -7,8 +7,8 @@
 //! line 6) completes the layer's records. This holds for the cipher and for its inverse alike; nothing here
 //! knows which.
 //!
-//! A layer whose outputs do not come back all together, in as many independent combinations, cannot be
-//! verified: whoever loses or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the
+//! A layer can be verified only if all its outputs come back together, in as many independent combinations: a
+//! caller that drops or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the
 //! computation is settled.
 
 use super::chains::Waiting;
@@ -129,10 +129,10 @@ impl Rep3 {
         let mut layer = None;
         for (link, value) in links.into_iter().zip(&mut values) {
             let Some(origin) = link.0 else {
-                return misuse(self, "a byte that several layers went into, or that was verified nowhere");
+                return misuse(self, "a byte that depends on several layers, or was never verified");
             };
             if *layer.get_or_insert(origin.layer) != origin.layer {
-                return misuse(self, "bytes of several layers where those of one belong");
+                return misuse(self, "bytes of several layers in place of those of one");
             }
             rows.extend(&origin.row);
             if let Some(k) = &origin.offset {
@@ -153,7 +153,7 @@ impl Rep3 {
         apply(&inverse, &mut values);
         if waiting.is_packed {
             let Some(whole) = pack::pack(values.iter()) else {
-                return misuse(self, "bytes of a layer with other lanes than it had");
+                return misuse(self, "bytes of a layer with another number of lanes");
             };
             values = vec![whole];
         }

@@ -1,4 +1,4 @@
-//! What waits in a chain of additively shared layers until it is walked back.
+//! The chains of additively shared layers that are not inverted yet.
 
 use crate::record::Records;
 use crate::sbox::lut256_additive::Side;
@@ -10,7 +10,7 @@ use divisi_field::{Field, Gf8};
 pub(crate) struct Chains {
     pub(super) waiting: Vec<Waiting>,
     pub(super) layers: u64,
-    /// Matrices that were inverted before: a cipher has two.
+    /// Matrices with their inverses, kept for reuse: a cipher has two.
     inverses: Vec<(Vec<Gf8>, Vec<Gf8>)>,
 }
 

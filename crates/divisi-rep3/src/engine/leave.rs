@@ -1,4 +1,4 @@
-//! How values leave: settled, whether there were products in them or not, then opened to all three.
+//! Outputs of the engine: settled, whether they depend on products or not, then opened to all three parties.
 
 use super::Rep3;
 use crate::Products;

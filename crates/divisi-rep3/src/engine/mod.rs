@@ -1,8 +1,8 @@
-//! The engine: what a cipher computes on, three parties at a time.
+//! The three-party engine on which ciphers compute.
 //!
-//! Inside an engine values are plain and every product enters its ledger; [`Rep3::close`] turns outputs into
-//! a [`Pending`] that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and
-//! nothing is verified.
+//! Operations take and return shares without a proof, and every product enters the ledger; [`Rep3::close`]
+//! turns outputs into a [`Pending`] that owes them. With [`Security::SemiHonest`], which a caller has to
+//! choose, the engine records and verifies nothing.
 
 mod blocks;
 mod boolean;
@@ -29,7 +29,7 @@ use crate::verify::{Dot, Products};
 use divisi_core::{Abort, Debt, Pending, Step, step};
 use zeroize::Zeroizing;
 
-/// An engine on one strand: computes, and keeps what it owes.
+/// An engine on one strand: it computes, and keeps what its values owe.
 pub struct Rep3 {
     pub(crate) trio: Trio,
     protocol: Protocol,
@@ -42,7 +42,7 @@ pub struct Rep3 {
     owed: Products,
     /// One-hot vectors made ahead.
     pub(crate) shelves: Shelves,
-    /// Chains of additively shared layers that are not finished.
+    /// The unfinished chains of additively shared layers.
     chains: chains::Chains,
 }
 
@@ -68,19 +68,19 @@ impl Rep3 {
         }
     }
 
-    /// Compute the S-boxes that follow in this way; all three parties at the same place.
+    /// Choose how later S-boxes are computed; all three parties at the same place.
     pub fn use_protocol(&mut self, protocol: Protocol) {
         self.protocol = protocol;
     }
 
-    /// The way S-boxes are computed at present.
+    /// How S-boxes are computed at present.
     #[must_use]
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// Run the programs that follow in this way; all three parties at the same place, and agreed on with the
-    /// jobs: never by what one of them alone measured.
+    /// Choose how later programs run. All three parties call this at the same place, with a value that they
+    /// agreed on with the jobs: never with one that a party measured alone.
     pub fn use_rounds(&mut self, rounds: Rounds) {
         self.rounds = rounds;
     }
@@ -91,15 +91,15 @@ impl Rep3 {
         self.rounds
     }
 
-    /// Say what the programs that follow are for: handles of their inputs and outputs, as whoever asked for
-    /// them names them (a request and its step, a file and its place). Public, and the same at all three,
-    /// who agreed on the job by it: in constant rounds it stands in the name of every call, so that garblers
-    /// that mean different jobs end in an abort \[Y1\]. Nothing is sent.
+    /// Name the job of the programs that follow: handles of their inputs and outputs, as the caller knows
+    /// them (a request and its step, a file and its place). The name is public, and the same at all three
+    /// parties, which agreed on the job by it. In constant rounds it is part of the name of every call, so
+    /// that garblers with different jobs abort \[Y1\]. Nothing is sent.
     pub fn use_handles(&mut self, handles: &[u8]) {
         self.handles.take(handles);
     }
 
-    /// Against whom this engine computes.
+    /// The adversary against which this engine is secure.
     #[must_use]
     pub fn security(&self) -> Security {
         self.security
@@ -109,10 +109,10 @@ impl Rep3 {
         self.trio.place
     }
 
-    /// Do something with S-boxes computed in another way, a key schedule for instance.
+    /// Run `f` with another protocol for S-boxes, for instance for a key schedule.
     ///
     /// # Errors
-    /// Those of what is done.
+    /// The errors of `f`.
     pub fn with_protocol<R>(
         &mut self,
         protocol: Protocol,
@@ -124,8 +124,8 @@ impl Rep3 {
         result
     }
 
-    /// End a computation: its outputs, with all that is owed for them. What else was computed must not be
-    /// used again: its debt goes with these outputs.
+    /// End a computation: its outputs, with everything that they owe. No other value of this computation may
+    /// be used afterwards, because its debt goes with these outputs.
     pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {
         let none = self.none();
         let mut owed = std::mem::replace(&mut self.owed, none);
@@ -146,10 +146,10 @@ impl Rep3 {
         Products::none(self.trio.place)
     }
 
-    /// End a computation that was linear in verified values: no product is owed for it.
+    /// End a computation that was linear in verified values, and owes no product.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if a product was made since the last close: it would go unverified \[A11\].
+    /// [`Abort::Misuse`] if a product was made since the last close: nobody would verify it \[A11\].
     pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
         if self.owes() {
             return Err(self.trio.session.misuse(LINEAR, "products were made: close and settle them first"));
@@ -165,15 +165,15 @@ impl Rep3 {
         !self.owed.is_empty() || !self.chains.is_empty()
     }
 
-    /// The strand again, for another engine. What is still owed would be forgotten, so the session ends if
-    /// anything is.
+    /// The strand, for another engine. Unverified products would be forgotten, so the session ends if there
+    /// are any.
     #[must_use]
     pub fn into_trio(mut self) -> Trio {
         if self.owes() {
             let _ = self
                 .trio
                 .session
-                .misuse(FORGOTTEN, "products were made: close and settle what rests on them");
+                .misuse(FORGOTTEN, "products were made: close and settle what depends on them");
         }
         self.trio.place = self.trio.place.under(None);
         self.trio
@@ -184,20 +184,19 @@ impl Rep3 {
         &mut self.trio
     }
 
-    /// Give the memory back that is kept from one layer to the next, up to 96 MiB: for when nobody asks for
-    /// anything. Local.
+    /// Free the memory that is kept from one layer to the next, up to 96 MiB: for idle times. Local.
     pub fn release(&mut self) {
         self.trio.pool.release();
     }
 
-    /// A fresh random byte in every lane, that nobody knows.
+    /// A fresh random byte in every lane that no party knows.
     pub fn random_bytes(&mut self, lanes: usize) -> Result<Byte, Abort> {
         let (mut a, mut b) = (Zeroizing::new(vec![0; lanes]), Zeroizing::new(vec![0; lanes]));
         self.trio.streams.rand_bytes([&mut a, &mut b]);
         Ok(Byte::from_components([&a, &b])?.of(self.trio.origin()))
     }
 
-    /// A fresh random block in every lane, that nobody knows.
+    /// A fresh random block in every lane that no party knows.
     pub fn random_blocks(&mut self, lanes: usize) -> Block {
         let mut out = Rep::zero(lanes);
         for (a, b) in out.a.iter_mut().zip(&mut out.b) {

@@ -1,5 +1,5 @@
-//! Layers of few lanes, side by side in the lanes of one tile: a tile costs the same whether one lane of it
-//! is in use or all.
+//! Layers of few lanes, packed side by side into the lanes of one tile: a tile costs the same with one used
+//! lane as with 512.
 //!
 //! Sixteen bytes of one block are one tile of sixteen lanes instead of sixteen tiles of one: a sixteenth of
 //! the work, of the vectors and of the bytes on the wire, where padding counts. The payload bits are the

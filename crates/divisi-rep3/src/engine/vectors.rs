@@ -1,4 +1,4 @@
-//! One-hot vectors of an engine: made and verified ahead, and again in idle time.
+//! The one-hot vectors of an engine: made and verified ahead of use, and restocked in idle time.
 
 use super::{Rep3, pack};
 use crate::ohv::byte;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 const VECTORS: Step = step!("vectors");
 
 impl Rep3 {
-    /// Make one-hot vectors for `layers` S-box layers of `bytes` bytes of `lanes` lanes under the present
-    /// protocol, verified: those of a layer together. Two or three rounds and a verification for all of them;
+    /// Make and verify one-hot vectors for `layers` S-box layers of `bytes` bytes of `lanes` lanes under the
+    /// present protocol; one [`OneHots`] a layer. Two or three rounds and one verification for all of them,
     /// counted in the present phase.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] under a protocol that uses none; the abort that ends the session.
+    /// [`Abort::Misuse`] under a protocol without one-hot vectors; the abort that ends the session.
     pub fn vectors(
         &mut self,
         layers: usize,
@@ -71,22 +71,22 @@ impl Rep3 {
         Ok(settle(self, pending)?.each())
     }
 
-    /// Whether there is something to do for [`Rep3::restock`].
+    /// Whether [`Rep3::restock`] has anything to make.
     #[must_use]
     pub fn lacks_stock(&self) -> bool {
         self.shelves.lack() || self.calls.lack()
     }
 
-    /// How many bytes are in stock, made ahead and verified: of one-hot vectors at most 96 MiB, or a single
-    /// layer; of calls garbled ahead as many as [`Rep3::stock_calls`] allows.
+    /// The bytes of verified preprocessing in stock: at most 96 MiB of one-hot vectors, or one layer if that
+    /// is larger; of calls garbled ahead at most what [`Rep3::stock_calls`] allows.
     #[must_use]
     pub fn stocked_bytes(&self) -> usize {
         self.shelves.bytes() + self.calls.bytes()
     }
 
-    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take,
-    /// verified, or garble one call like the last ones; counted as preprocessing. All three parties at the
-    /// same place; what is made follows from what they did before.
+    /// In idle time: make and verify a portion of one-hot vectors for layers like the last ones, or garble
+    /// one call like the last ones; counted as preprocessing. All three parties call this at the same place;
+    /// the history of their calls determines what is made.
     ///
     /// # Errors
     /// The abort that ends the session.

@@ -1,4 +1,4 @@
-//! The wires of a job, whatever the number of their lanes.
+//! The wires of a job, narrow or wide.
 
 use crate::ands::{Ands, Run};
 use crate::bit::Bit;

@@ -1,4 +1,4 @@
-//! A call garbled ahead, as its holder has it.
+//! A call garbled ahead, as one party holds it.
 
 use super::store::Stored;
 use crate::origin::Place;
@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// The most bytes that one call garbled ahead may take at a party.
 const MOST: usize = 48 << 20;
 
-/// One call of one program, garbled before its inputs are there: tables, masked decoding bits, and all of
-/// the masks r23; at P1 and P2 Delta and labels. It serves once, in its own strand of its own session, and
-/// is wiped when it was used, when it is dropped, and when the session ends by an abort.
+/// One call of one program, garbled before its inputs are known: tables, masked decoding bits, and all masks
+/// r23; at P1 and P2 Delta and labels. It can be used once, in its own strand of its own session, and is
+/// wiped after use, when it is dropped, and when the session ends by an abort.
 ///
 /// Its number, and with it its seed and its masks, is spent whether it is used or not: nothing of it is ever
-/// made again. That it cannot be used twice is a matter of its type:
+/// made again. The type prevents a second use:
 ///
 /// ```compile_fail,E0382
 /// # use divisi_rep3::{Ahead, Bit, Rep3};
@@ -42,20 +42,20 @@ impl fmt::Debug for Ahead {
 }
 
 impl Ahead {
-    /// How many lanes it has.
+    /// The number of its lanes.
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// How many bytes it takes at the party where it takes most: 32 an AND, or at garblers 32 an input bit,
-    /// and 17 an output bit.
+    /// The bytes that it takes at the party that stores most: 32 an AND, or at garblers 32 an input bit, and
+    /// 17 an output bit.
     #[must_use]
     pub fn bytes(&self) -> usize {
         bytes(&self.program, self.lanes).unwrap_or(usize::MAX)
     }
 
-    /// Whether it is there still: the session did not end.
+    /// Whether it can still be used: its session has not ended.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.stored.peek(|_| ()).is_some()

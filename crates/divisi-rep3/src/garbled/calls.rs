@@ -1,4 +1,5 @@
-//! Calls of an engine: at once, or in two halves, of which the first depends on no input to come.
+//! Garbled calls of an engine: in one piece, or in two halves, of which the first does not depend on later
+//! inputs.
 
 use super::ahead::{Ahead, size};
 use super::plan::{Part, Plan, When};
@@ -15,8 +16,8 @@ const INPUTS: Step = step!("inputs");
 const AHEAD: Step = step!("ahead");
 
 impl Rep3 {
-    /// Run all jobs in one call, whatever their depth: the same shares as level by level. What the inputs owe
-    /// the outputs owe too, for this engine does.
+    /// Run all jobs in one call, whatever their depth: the same shares as level by level. Outputs owe what
+    /// their inputs owe.
     pub(crate) fn run_in_constant_rounds(&mut self, jobs: &mut [ProgramRun<'_, Bit>]) -> Result<(), Abort> {
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let wires = jobs.iter().flat_map(|job| &job.wires);
@@ -55,23 +56,23 @@ impl Rep3 {
         Ok(())
     }
 
-    /// Whether [`Rep3::garble_ahead`] takes this program on so many lanes: it has inputs and outputs, and
-    /// takes at most 48 MiB.
+    /// Whether [`Rep3::garble_ahead`] accepts this program on `lanes` lanes: it has inputs and outputs, and
+    /// its half takes at most 48 MiB.
     #[must_use]
     pub fn can_garble_ahead(&self, program: &Program, lanes: usize) -> bool {
         size(program, lanes).is_some()
     }
 
-    /// Garble one call of `program` on so many lanes, whose inputs are not there yet but for `known`: its
-    /// first input wires, as what a key leaves, with which the call is bound to that key. All three parties
-    /// at the same place; nothing of what is sent depends on inputs to come. One message from each garbler
-    /// to the evaluator, in pieces: for each AND 16 bytes from both, for each output bit 48 bytes and a bit,
-    /// for each known bit 96 bytes. Secure as a call is, also if inputs are chosen by what the evaluator has
-    /// seen of it (docs/constant-round.md, 13).
+    /// Garble one call of `program` on `lanes` lanes before its inputs are known, except `known`: the first
+    /// input wires, which depend on a key alone, and bind the call to that key. All three parties call this
+    /// at the same place; no message depends on later inputs. Each garbler sends one message, in pieces, to
+    /// the evaluator: 16 bytes an AND from both, 48 bytes and a bit an output bit, 96 bytes a known bit. As
+    /// secure as a call in one piece, even if the later inputs are chosen by what the evaluator has seen of
+    /// it (docs/constant-round.md, 13).
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a program that [`Rep3::can_garble_ahead`] does not take, or of which all inputs
-    /// are known; the abort that ends the session.
+    /// [`Abort::Misuse`] for a program that [`Rep3::can_garble_ahead`] does not accept, or if all inputs are
+    /// known; the abort that ends the session.
     pub fn garble_ahead(&mut self, program: &Program, lanes: usize, known: &[Bit]) -> Result<Ahead, Abort> {
         let program = match program.folded() {
             Cow::Borrowed(program) => Arc::new(program.clone()),
@@ -105,18 +106,18 @@ impl Rep3 {
         Ok(Ahead { place, program, lanes, known, stored })
     }
 
-    /// Run what was garbled ahead on its inputs, those that were not known: the same shares as of
-    /// [`divisi_core::Boolean::run`]. Two one-way messages, after a barrier if something was opened that none
-    /// compared; for each input bit 96 bytes.
+    /// Run a call that was garbled ahead on its remaining inputs: the same shares as from
+    /// [`divisi_core::Boolean::run`]. Two one-way messages, after a barrier if an opening is not compared
+    /// yet; 96 bytes an input bit.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it was garbled in another session or strand or is not there any more, or for
-    /// inputs that do not fit it; the abort that ends the session.
+    /// [`Abort::Misuse`] if the call was garbled in another session or strand, or is wiped, or for inputs of
+    /// another number or other lanes; the abort that ends the session.
     pub fn run_ahead(&mut self, mut ahead: Ahead, inputs: Vec<Bit>) -> Result<Vec<Bit>, Abort> {
         let origin = self.trio().admit(AHEAD, inputs.iter().map(|bit| bit.origin))?;
         let Rep3 { trio, handles, .. } = self;
         if ahead.place != trio.place {
-            return Err(trio.session.misuse(AHEAD, "what was garbled for another strand"));
+            return Err(trio.session.misuse(AHEAD, "a call that was garbled in another strand"));
         }
         if inputs.len() + ahead.known != ahead.program.input_bits() {
             return Err(trio.session.misuse(AHEAD, "not as many bits as the program has input wires"));

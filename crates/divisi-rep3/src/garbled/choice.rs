@@ -1,18 +1,18 @@
-//! When garbling is better than levels, as far as a round trip and the number of lanes tell.
+//! When garbling is faster than evaluation level by level, judged by round-trip time and number of lanes.
 
 use super::Rounds;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The shortest round trip from which one program is garbled: levels of a hash then wait longer than the
-/// garblers compute (Keccak, 24 rounds and 38,400 ANDs, gains least).
+/// The shortest round trip from which one program is garbled: from there the levels of a hash wait longer
+/// than the garblers compute (Keccak, 24 rounds and 38,400 ANDs, gains least).
 pub const FAR: Duration = Duration::from_millis(1);
-/// How many lanes are garbled at most, for each millisecond of a round trip: levels wait for all of them
+/// The most lanes that are garbled, for each millisecond of a round trip: level by level all lanes wait
 /// together.
 pub const LANES_EACH: u32 = 3;
 
-/// How the operators of servers have programs run.
+/// How the operators of servers let programs run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RoundsChoice {
     /// Level by level.
@@ -20,15 +20,15 @@ pub enum RoundsChoice {
     Levels,
     /// By garbling.
     Constant,
-    /// By garbling those that gain by it: few lanes among servers far from each other.
+    /// By garbling where it is faster: few lanes among servers far from each other.
     Auto,
 }
 
 impl RoundsChoice {
-    /// All of them.
+    /// Every choice.
     pub const ALL: [RoundsChoice; 3] = [RoundsChoice::Levels, RoundsChoice::Constant, RoundsChoice::Auto];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,9 +38,9 @@ impl RoundsChoice {
         }
     }
 
-    /// What to propose to the others for a program on so many lanes, if a round trip takes so long; `None` if
-    /// that is not known yet. It is theirs to agree: no party runs a program by a time that it alone measured
-    /// ([`crate::Rep3::use_rounds`]).
+    /// What to propose to the other parties for a program on `lanes` lanes with this round-trip time; `None`
+    /// as time if it is not known yet. The parties must agree on it: no party runs a program by a time that
+    /// it alone measured ([`crate::Rep3::use_rounds`]).
     #[must_use]
     pub fn proposes(self, round_trip: Option<Duration>, lanes: u32) -> Rounds {
         let gains = round_trip.is_some_and(|time| time >= FAR && time * LANES_EACH >= FAR * lanes);
@@ -65,7 +65,7 @@ impl FromStr for RoundsChoice {
     fn from_str(name: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::name).join(", ");
         let known = Self::ALL.into_iter().find(|choice| choice.name() == name);
-        known.ok_or_else(|| format!("{name} is none of {}", names()))
+        known.ok_or_else(|| format!("unknown mode {name:?}: choose one of {}", names()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! P3: receives every piece from both garblers, compares it, and evaluates.
 //!
-//! It sends nothing before z but a mere abort, and no comparison depends on what it evaluated.
+//! Before z it sends nothing but an abort without a reason, and no comparison depends on what it evaluated.
 
 use super::bits::{self, spread};
 use super::garbler::{ResultDigest, array};
@@ -24,10 +24,10 @@ pub(super) struct Evaluator<'t, 'h> {
     second: PartyId,
     oracle: Oracle<'h>,
     pieces: Pieces,
-    /// A piece of tables that was compared, and how many of its gates were evaluated.
+    /// The compared piece of tables in use, and how many of its gates are evaluated.
     table: Kept<u8>,
     done: usize,
-    /// How many ANDs of this group are in pieces to come, and whether there are other groups.
+    /// How many ANDs of this group are in later pieces; `last`: whether it is the last group.
     left: usize,
     last: bool,
 }

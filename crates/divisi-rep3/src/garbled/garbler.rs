@@ -1,5 +1,5 @@
-//! P1 and P2: both garble the same from their common seed, and each sends half of it, with digests of the
-//! other's half.
+//! P1 and P2: both compute the same garbling from their common seed, and each sends half of it, with digests
+//! of the other half.
 
 use super::bits::{self, spread};
 use super::pieces::{Kind, Pieces};
@@ -23,7 +23,7 @@ pub(super) struct Garbler<'t, 'h> {
     delta: Zeroizing<u128>,
     oracle: Oracle<'h>,
     pieces: Pieces,
-    /// The piece of tables in the making, and how many ANDs of this group are not garbled yet.
+    /// The piece of tables that is being filled, and how many ANDs of this group are not garbled yet.
     table: Kept<u8>,
     filled: usize,
     left: usize,

@@ -1,4 +1,4 @@
-//! What an engine garbles in idle time, and what takes it.
+//! Garbling in idle time, and the use of what was garbled.
 
 use super::ahead::Ahead;
 use super::shelf::Calls;
@@ -8,19 +8,19 @@ use divisi_core::{Abort, ProgramRun, Step, step};
 const FORESEE: Step = step!("foresee");
 
 impl Rep3 {
-    /// From now on keep up to so many bytes of calls that are garbled ahead, in [`Rep3::restock`], for
-    /// programs like those that ran in constant rounds before: a run of one program takes one that waits.
-    /// With 0 none is kept, which is so at first. All three parties at the same place.
+    /// Let [`Rep3::restock`] keep up to `bytes` bytes of calls garbled ahead, for programs like those that
+    /// last ran in constant rounds: a later run of one such program uses one of them. The default is 0, with
+    /// which none is kept. All three parties call this at the same place.
     pub fn stock_calls(&mut self, bytes: usize) {
         self.calls = Calls::bounded(bytes);
     }
 
-    /// Have [`Rep3::restock`] garble for what `f` runs, and for nothing that ran before: its programs are
-    /// noted and come out as zeros that are worth nothing. For what runs programs in constant rounds and is
-    /// linear beside them: then nothing is sent.
+    /// Let [`Rep3::restock`] garble for the programs that `f` runs, and for none that ran before. The
+    /// programs are noted and return zeros of no meaning. `f` must be linear apart from programs in constant
+    /// rounds; nothing is sent.
     ///
     /// # Errors
-    /// Those of `f`; [`Abort::Misuse`] if it makes products.
+    /// The errors of `f`; [`Abort::Misuse`] if it makes products.
     pub fn foresee(&mut self, f: impl FnOnce(&mut Self) -> Result<(), Abort>) -> Result<(), Abort> {
         let (before, owed) = (std::mem::replace(&mut self.calls.foreseeing, true), self.owes());
         self.calls.want_nothing();
@@ -28,7 +28,10 @@ impl Rep3 {
         self.calls.foreseeing = before;
         result?;
         if self.owes() != owed {
-            return Err(self.trio().session().misuse(FORESEE, "products of programs that are only foreseen"));
+            return Err(self
+                .trio()
+                .session()
+                .misuse(FORESEE, "products made while programs are only foreseen"));
         }
         Ok(())
     }

@@ -62,13 +62,13 @@ const MASKS: Step = step!("masks");
 const DECODING: Step = step!("decoding");
 const RESULT: Step = step!("result");
 
-/// How programs on secret bits are run; all three parties have the same.
+/// How programs on secret bits run; the same at all three parties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rounds {
-    /// One for each level of products: the least bytes.
+    /// One round for each level of products: the fewest bytes.
     #[default]
     OfLevels,
-    /// Two for a program of any depth, by garbling: for parties that are far from each other.
+    /// Two rounds for a program of any depth, by garbling: for parties with long round trips.
     Constant,
 }

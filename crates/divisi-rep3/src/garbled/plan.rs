@@ -1,4 +1,4 @@
-//! What all three know of a call: its number, its roles, its circuits, and in which pieces they go.
+//! The public data of a call: its number, roles and circuits, and the pieces in which it is sent.
 
 use divisi_circuit::Program;
 use divisi_core::{Abort, PartyId, Session, Step, step};
@@ -64,7 +64,7 @@ impl Roles {
 pub(crate) struct Part<'p> {
     pub(crate) program: &'p Program,
     pub(crate) lanes: usize,
-    /// How many lanes run together.
+    /// The number of lanes that run together.
     group: usize,
 }
 
@@ -114,9 +114,9 @@ impl Handles {
 /// When a call is garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// When its inputs are there.
+    /// With all inputs.
     Now,
-    /// Before that, but for so many inputs of each lane.
+    /// Before its inputs are known, except the first `known` bits of each lane.
     Ahead { known: usize },
 }
 

@@ -1,4 +1,4 @@
-//! Calls garbled in idle time, where they wait for programs like those that ran last.
+//! The stock of calls garbled in idle time, for programs like those that ran last.
 
 use super::ahead::{self, Ahead};
 use divisi_circuit::Program;
@@ -14,7 +14,7 @@ const PROGRAMS: usize = 16;
 /// end in an abort if they do not.
 #[derive(Default)]
 pub(crate) struct Calls {
-    /// How many bytes may wait.
+    /// The limit in bytes.
     budget: usize,
     /// Programs are noted, and not run.
     pub(super) foreseeing: bool,
@@ -22,15 +22,15 @@ pub(crate) struct Calls {
 }
 
 struct Shelf {
-    /// Of the program as it is run.
+    /// The digest of the program as it is run.
     digest: [u8; 32],
     lanes: usize,
-    /// Without constants inside.
+    /// The program without inner constants.
     program: Arc<Program>,
-    /// What one call takes.
+    /// The bytes of one call.
     bytes: usize,
     calls: VecDeque<Ahead>,
-    /// How many calls were used, or foreseen, and not made again since.
+    /// How many calls were used or foreseen, and not replaced yet.
     lacking: usize,
 }
 

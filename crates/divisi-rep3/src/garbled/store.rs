@@ -1,4 +1,4 @@
-//! A call in two halves: what depends on no input that is still to come, and the rest.
+//! A call in two halves: what does not depend on later inputs, and the rest.
 
 use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
@@ -21,16 +21,16 @@ pub(super) struct Stored {
     /// The name of the first half.
     pub(super) name: [u8; 32],
     hash: TweakableHash,
-    /// The first wire whose pair was not hashed yet.
+    /// The first wire whose pair is not hashed yet.
     wires: u64,
     /// With r12 and r23 in their components.
     outputs: Outputs,
     pub(super) half: Half,
 }
 
-/// By what it does.
+/// The half of a call at a garbler or at the evaluator.
 pub(super) enum Half {
-    /// Of each group of lanes the labels of inputs to come; at P1 those of outputs for zero, and r12.
+    /// Of each group of lanes the labels of later inputs; at P1 also the labels of outputs for zero, and r12.
     Garbler {
         delta: Kept<u128>,
         inputs: Vec<InputLabels>,
@@ -42,7 +42,7 @@ pub(super) enum Half {
 
 /// What P3 has of a group of lanes, compared and not evaluated.
 pub(super) struct Compared {
-    /// Active labels of inputs that were there.
+    /// Active labels of the known inputs.
     known: Kept<u128>,
     /// Active labels of r23.
     masks: Kept<u128>,

@@ -1,4 +1,4 @@
-//! F_RandOHV: one-hot vectors of random places, made ahead and used once (MAESTRO Figure 6, Protocol 5,
+//! F_RandOHV: one-hot vectors of random positions, made ahead and used once (MAESTRO Figure 6, Protocol 5,
 //! Protocol 8).
 //!
 //! A vector e^(r) of length 2^k is kept as its monomials: the bits r_i and the products m_S = prod over S of
@@ -26,7 +26,7 @@ use byte::BYTE_PLANES;
 use nibble::{NIBBLE_PLANES, NIBBLES_PLANES};
 use std::sync::Arc;
 
-/// One-hot vectors for one layer of lookups. They cannot be copied, and the layer takes them by value.
+/// The one-hot vectors of one layer of lookups. They cannot be copied, and the layer takes them by value.
 pub struct OneHots {
     pub(crate) kind: Vectors,
     /// The how manieth vectors of this strand they are.

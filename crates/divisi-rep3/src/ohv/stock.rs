@@ -1,4 +1,4 @@
-//! Where one-hot vectors wait for their layers.
+//! The stock of one-hot vectors.
 
 use super::OneHots;
 use crate::sbox::Protocol;
@@ -29,7 +29,7 @@ struct VectorStock {
     protocol: Protocol,
     shape: Shape,
     stock: Stock<OneHots>,
-    /// How many layers were taken and not made again since.
+    /// The number of layers that were taken and not replaced yet.
     lacking: usize,
 }
 

@@ -1,16 +1,16 @@
-//! By how many factors a table is looked up: what each way costs, and which is cheapest.
+//! The number of factors of a lookup: what each choice costs, and which is cheapest.
 
 use super::cube::MAX_CUBE_BITS;
 use super::table::MAX_BITS;
 
-/// By how many factors a one-hot vector is made.
+/// How many factors a one-hot vector has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dimensions {
     /// One replicated vector: [`crate::blackbox::BlackBox::lookup`].
     One,
-    /// Two of half the bits: [`crate::blackbox::BlackBox::lookup_sqrt`].
+    /// Two vectors of half the index's bits: [`crate::blackbox::BlackBox::lookup_sqrt`].
     Two,
-    /// Three, of parts of so many bits: [`crate::blackbox::BlackBox::lookup_cube`].
+    /// Three vectors, for parts of these widths in bits: [`crate::blackbox::BlackBox::lookup_cube`].
     Three([usize; 3]),
 }
 
@@ -20,10 +20,10 @@ fn products(k: usize) -> u64 {
 }
 
 impl Dimensions {
-    /// The cheapest way for a table of 2^k entries of so many bits; `None` if there is no way.
+    /// The cheapest way for a table of 2^k entries of `width` bits; `None` if there is no way.
     ///
-    /// A bit ahead counts twice a bit online: it is sent, and then it is kept and verified. Of ways that cost
-    /// the same the one with fewer factors, whose lookups take fewer rounds, is taken.
+    /// A bit of preprocessing counts as two bits online, because it is sent, stored and verified. Of ways at
+    /// equal cost this is the one with fewer factors, whose lookups take fewer rounds.
     #[must_use]
     pub fn of(k: usize, width: usize) -> Option<Dimensions> {
         let ways = [Dimensions::One, Dimensions::Two].into_iter().filter(|_| (1..=MAX_BITS).contains(&k));
@@ -43,7 +43,7 @@ impl Dimensions {
         parts.map(Dimensions::Three).min_by_key(|way| way.weight(k, width))
     }
 
-    /// How many factors there are.
+    /// The number of factors.
     #[must_use]
     pub fn number(self) -> usize {
         match self {
@@ -53,7 +53,7 @@ impl Dimensions {
         }
     }
 
-    /// What a party sends ahead for a lookup in a table of 2^k entries, in bits.
+    /// The bits that a party sends ahead, for a lookup in a table of 2^k entries.
     #[must_use]
     pub fn bits_ahead(self, k: usize) -> u64 {
         match self {
@@ -64,7 +64,7 @@ impl Dimensions {
         }
     }
 
-    /// What a party sends for the lookup itself, in bits.
+    /// The bits that a party sends for the lookup itself.
     #[must_use]
     pub fn bits_online(self, k: usize, width: usize) -> u64 {
         let (k, width) = (k as u64, width as u64);

@@ -1,4 +1,4 @@
-//! Lookups and samples: sums over vectors that are turned to an opened place.
+//! Lookups and samples: sums over one-hot vectors that are rotated by an opened index.
 
 use super::make::{Monomials, mask, words};
 use super::table::{LookupTable, entries, turn};
@@ -21,12 +21,12 @@ struct Places {
 }
 
 impl BlackBox {
-    /// `[T(x)]` of the index in the low bits of each element of `[x]`, a vector a lane: MAESTRO Protocol 4
+    /// `[T(x)]` of the index in the low bits of each element of `[x]`, one vector a lane: MAESTRO Protocol 4
     /// from replicated shares (section 3.5.1). One round, k bits.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless there is a vector of the table's length for each lane; whatever ends the
-    /// session.
+    /// [`Abort::Misuse`] unless there is a vector of the table's length for each lane; the abort that ends
+    /// the session.
     pub fn lookup<F: Element, G: Element>(
         &mut self,
         table: &LookupTable<G>,
@@ -108,7 +108,7 @@ impl BlackBox {
         Ok((self.additive(table, &vectors, &places), x))
     }
 
-    /// `[T(r)]` for the r of each vector, that nobody knows. Local.
+    /// `[T(r)]` for the random r of each vector, which nobody knows. Local.
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless the vectors are of the table's length.
@@ -123,7 +123,7 @@ impl BlackBox {
         Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
     }
 
-    /// `<T(r)>` for the r of each vector, that nobody knows. Local.
+    /// `<T(r)>` for the random r of each vector, which nobody knows. Local.
     ///
     /// # Errors
     /// As [`BlackBox::sample`]; [`Abort::Misuse`] for too many products, as [`BlackBox::lookup_additive`].

@@ -10,10 +10,11 @@
 //! | [`BlackBox::lookup_sqrt`]: `[x]` to `[T(x)]`, by the second | k and the entry's bits | 2 | 2^(k/2) products |
 //! | [`BlackBox::lookup_of_additive`], [`BlackBox::lookup_additive_of_additive`]: `<x>` to `[T(x)]`, `<T(x)>`, and `[x]` | 2 k | 1 | the products in x |
 //! | [`BlackBox::lookup_cube`], [`BlackBox::sample_cube`]: by three factors, see [`Cube`] | k and 2^(k/3) entries | 3 | some 2^(k/3) products |
-//! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for nobody's r | 0 | 0 | |
+//! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for a random r that nobody knows | 0 | 0 | |
 //!
-//! [`Dimensions::of`] says which way is cheapest for a table. So 16 entries take 11 bits in 2 rounds, 256
-//! additive ones 22 bits in 2 rounds. (Test `vectors_and_lookups_cost_what_the_table_says`.)
+//! [`Dimensions::of`] says which way is cheapest for a table. For example, a replicated vector of 16 entries
+//! takes 11 bits in 2 rounds, an additive one of 256 entries 22 bits in 2 rounds. (Test
+//! `vectors_and_lookups_cost_what_the_table_says`.)
 //!
 //! The form with square-root cost is MAESTRO's Protocol 10 by its description in section 3.5.4 and the last
 //! row of Table 4. With e^(r) the tensor product of two vectors of half the bits, T(c + r) is the sum over i
@@ -70,17 +71,17 @@ const VECTORS: Step = step!("vectors");
 /// The most bytes of vectors that one call makes.
 pub const MAX_BYTES: usize = 1 << 28;
 
-/// Replicated one-hot vectors `[e^(r)]`, with `[r]`, to be used once: they cannot be copied.
+/// Replicated one-hot vectors `[e^(r)]`, with `[r]`, for a single use: they cannot be copied.
 pub struct OneHotsRss {
     made: Arc<Monomials>,
     lot: Lot,
 }
 
-/// One-hot vectors of which each party has an additive share, `<e^(r)>`, with `[r]`, to be used once: they
+/// One-hot vectors of which each party has an additive share, `<e^(r)>`, with `[r]`, for a single use: they
 /// cannot be copied.
 pub struct OneHotsAdd {
     low: Arc<Monomials>,
-    /// Of one bit there is no other half.
+    /// `None` for vectors of one bit, which have no other half.
     high: Option<Arc<Monomials>>,
     lot: Lot,
 }
@@ -103,7 +104,7 @@ impl Lot {
 }
 
 impl OneHotsRss {
-    /// How many vectors there are.
+    /// The number of vectors.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lot.range.len()
@@ -118,7 +119,7 @@ impl OneHotsRss {
 }
 
 impl OneHotsAdd {
-    /// How many vectors there are.
+    /// The number of vectors.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lot.range.len()
@@ -142,8 +143,7 @@ impl BlackBox {
     /// verify_mul.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless k is 1 to 16 and there is something to make, no more than [`MAX_BYTES`] of
-    /// it.
+    /// [`Abort::Misuse`] unless k is 1 to 16, and for 0 bytes or more than [`MAX_BYTES`] of vectors.
     pub fn rohv_rss(&mut self, k: usize, count: usize) -> Result<OneHotsRss, Abort> {
         self.demand_size(k, k, count)?;
         let mut made = make::make(&mut self.trio, &[k], count)?;
@@ -168,10 +168,10 @@ impl BlackBox {
         Ok(OneHotsAdd { low, high, lot: self.lot(count) })
     }
 
-    /// `[r]` and the entries of `[e^(r)]`, vector by vector, for other uses than lookups.
+    /// `[r]` and the entries of `[e^(r)]`, vector by vector, for uses other than lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for vectors of another box, or more than [`PIECE`] entries: split the vectors.
+    /// [`Abort::Misuse`] for vectors of another black box, or more than [`PIECE`] entries: split the vectors.
     pub fn entries(&mut self, vectors: OneHotsRss) -> Result<(Shared<Gf64>, Vec<Shared<Gf2>>), Abort> {
         self.demand_products(vectors.count() << vectors.made.k)?;
         self.take("entries", vectors.made.k, None, &vectors.lot)?;
@@ -181,7 +181,7 @@ impl BlackBox {
         Ok((r, each))
     }
 
-    /// `[r]` and the entries of `<e^(r)>`, vector by vector, for other uses than lookups.
+    /// `[r]` and the entries of `<e^(r)>`, vector by vector, for uses other than lookups.
     ///
     /// # Errors
     /// As [`BlackBox::entries`].
@@ -278,7 +278,7 @@ impl BlackBox {
         if products as u64 <= PIECE {
             return Ok(());
         }
-        Err(self.trio.session.misuse(VECTORS, "more vectors than are spread at once: split them"))
+        Err(self.trio.session.misuse(VECTORS, "more vectors than one call can expand: split them"))
     }
 
     fn demand_size(&mut self, k: usize, largest: usize, count: usize) -> Result<(), Abort> {
@@ -291,10 +291,10 @@ impl BlackBox {
         if fits {
             return Ok(());
         }
-        Err(self
-            .trio
-            .session
-            .misuse(VECTORS, "no vectors, or of a length or number that are not made at once"))
+        Err(self.trio.session.misuse(
+            VECTORS,
+            "no vectors, a length that no vector can have, or too many vectors for one call",
+        ))
     }
 }
 

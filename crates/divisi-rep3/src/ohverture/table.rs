@@ -1,9 +1,9 @@
-//! Public tables, and one-hot vectors turned to a place in them.
+//! Public tables, and one-hot vectors rotated to an index of them.
 
 use super::make::words;
 use crate::blackbox::Element;
 
-/// The most bits of an index.
+/// The largest width of an index, in bits.
 pub const MAX_BITS: usize = 16;
 
 /// A public table of 2^k entries, k from 1 to 16.
@@ -11,9 +11,9 @@ pub struct LookupTable<G: Element> {
     pub(super) k: usize,
     /// How many low bits of the entries are used.
     pub(super) width: usize,
-    /// Bit by bit of the entries, a bit each.
+    /// The entries bit by bit: one plane for each bit.
     planes: Vec<Vec<u64>>,
-    /// Of all entries, and the bits of their field.
+    /// The digest of all entries, and of the field's width.
     digest: [u8; 32],
     entry: std::marker::PhantomData<G>,
 }
@@ -46,13 +46,13 @@ impl<G: Element> LookupTable<G> {
         &self.digest
     }
 
-    /// How many bits an index has.
+    /// The width of an index, in bits.
     #[must_use]
     pub fn index_bits(&self) -> usize {
         self.k
     }
 
-    /// How many bits an entry has: what a lookup sends of its result, if it sends one.
+    /// The width of an entry, in bits: what a resharing lookup sends for its result.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width

@@ -1,6 +1,6 @@
-//! The ways to compute one layer of S-boxes. The circuits and lut16 invert in GF(2^8) and put the affine map
-//! around it; the lookups of 256 take the whole S-box as a table. They differ in what they multiply and open,
-//! and so in bits and rounds.
+//! The protocols for one layer of S-boxes. The circuits and lut16 invert in GF(2^8) and apply the affine map;
+//! the lookups of 256 take the whole S-box as a table. They differ in what they multiply and open, and so in
+//! bits and rounds.
 //!
 //! | protocol | online (rounds) an S-box | ahead | relations verified (the paper's) |
 //! |---|---|---|---|

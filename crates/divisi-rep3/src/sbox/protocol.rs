@@ -10,18 +10,19 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// Inversion as a power in GF(2^8), after Chida et al.: 3 rounds, 32 bits.
+    /// Inversion as a power in GF(2^8), after Chida et al.: 3 rounds, 32 bits an S-box.
     Gf8Circuit,
-    /// Inversion through GF(2^4) with powers there (MAESTRO Protocol 3 with a circuit for the small inverse):
-    /// 4 rounds, 20 bits.
+    /// Inversion in GF(2^8) through GF(2^4), by powers there (MAESTRO Protocol 3 with a circuit for the small
+    /// inverse): 4 rounds, 20 bits an S-box.
     Gf4Circuit,
-    /// Inversion through GF(2^4) with a lookup there (MAESTRO Protocol 3): 2 rounds, 16 bits, and 11 bits
-    /// ahead.
+    /// Inversion in GF(2^8) through GF(2^4), by a lookup there (MAESTRO Protocol 3): 2 rounds, 16 bits an
+    /// S-box online, and 11 bits ahead.
     Lut16,
-    /// The S-box as a table of 256 (MAESTRO section 3.5.2): 1 round, 8 bits, and 247 bits ahead.
+    /// The S-box as a table of 256 (MAESTRO section 3.5.2): 1 round, 8 bits an S-box online, and 247 bits
+    /// ahead.
     Lut256,
     /// The S-box as a table of 256, additively shared from layer to layer (MAESTRO Protocol 7): 1 round, 16
-    /// bits, and 22 bits ahead; one round more at the end of a chain.
+    /// bits an S-box online, and 22 bits ahead; one round more at the end of a chain.
     Lut256Additive,
 }
 
@@ -35,7 +36,7 @@ impl Protocol {
         Protocol::Lut256Additive,
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -47,8 +48,8 @@ impl Protocol {
         }
     }
 
-    /// The protocol for the key schedule of a cipher that is computed with this one: a schedule is short and
-    /// made once, and a chain of layers that feed one another one by one has nothing of large tables.
+    /// The protocol for the key schedule of a cipher that uses this one: a schedule is short and computed
+    /// once, and its chain of dependent layers gains nothing from large tables.
     #[must_use]
     pub fn for_key_schedule(self) -> Protocol {
         match self {
@@ -90,7 +91,7 @@ impl FromStr for Protocol {
             .iter()
             .copied()
             .find(|p| p.name() == name)
-            .ok_or_else(|| format!("unknown protocol {name:?}: there are {}", known()))
+            .ok_or_else(|| format!("unknown protocol {name:?}: choose one of {}", known()))
     }
 }
 

@@ -110,21 +110,23 @@ fn fold<F: BigField>(x: &mut Rep<F>, r: F) {
     block.zeroize();
 }
 
-/// Something that must hold, as products over F whose sum is known.
+/// A claim of the form: a sum of products over F has a known value.
 ///
-/// `Debug` is not asked for: a statement holds shares.
+/// It does not require `Debug`, because a statement holds shares.
 pub trait Statement<F: BigField>: Send + Sync {
-    /// Add it, each of its equations weighed by a fresh element of the expansion, so that the sum is right
-    /// only if all are but with probability 1/|F| (and what [`Statement::is_bilinear`] adds).
+    /// Add the statement to `sum`, each of its equations weighted by a fresh element of the expansion: if one
+    /// equation is wrong, the sum is right with probability at most 1/|F| (plus what
+    /// [`Statement::is_bilinear`] adds).
     fn add(&self, weights: &mut Prg, sum: &mut Sum<F>);
 
-    /// Whether it draws random weights of rank one, which miss an error with probability 2/|F|.
+    /// Whether its weights are products of two random ones, which miss an error with probability at most
+    /// 2/|F|.
     fn is_bilinear(&self) -> bool {
         false
     }
 }
 
-/// One inner product that stands for many.
+/// One inner product that combines several statements.
 pub struct Sum<F: BigField> {
     pub(crate) x: Rep<F>,
     pub(crate) y: Rep<F>,

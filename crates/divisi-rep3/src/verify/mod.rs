@@ -1,4 +1,4 @@
-//! F_verify: what is owed for a value, and how it is paid (MAESTRO section 2.7, Protocols 1 and 2).
+//! F_verify: the products that a value owes, and their verification (MAESTRO section 2.7, Protocols 1 and 2).
 //!
 //! Adversary: one malicious party, who may have added an error to any product. A batch with at least one
 //! wrong product passes with at most the sum of these probabilities, for any number of products; each step
@@ -15,10 +15,10 @@
 //! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the
 //! error is squared ([`walk`]).
 //!
-//! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its
-//! worst call, which the meter reports in bits. What a failed verification reveals is one bit for the whole
-//! batch \[A21\]; where a batch has both S-boxes and products of GHASH, which of the two failed: each is one
-//! bit, and neither depends on a secret.
+//! A lie must pass the first verification after it, because an abort ends the session; so a session is as
+//! weak as its worst verification, which the meter reports in bits. A failed verification reveals one bit for
+//! the whole batch \[A21\]; where a batch has both S-boxes and products of GHASH, which of the two failed:
+//! each is one bit, and neither depends on a secret.
 //!
 //! Steps and who may see what when (docs/lookups.md, 6):
 //! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing
@@ -56,7 +56,7 @@ use divisi_field::{Gf64, Gf128};
 
 const VERIFY: Step = step!("verify");
 
-/// The products that a value rests on. Only the engine makes one.
+/// The products that a value depends on. Only the engine makes one.
 pub struct Products {
     /// The engine that can pay; nowhere, if it is owed by several.
     pub(crate) place: Place,
@@ -157,7 +157,9 @@ impl Trio {
         }
         if debt.is_empty() || debt.place.is_semi_honest() {
             // [A11] a check over nothing is an error
-            return Err(self.session.misuse(VERIFY, "a verification over no products, or over some only"));
+            return Err(self
+                .session
+                .misuse(VERIFY, "a verification of no products, or of only some of them"));
         }
         if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
             self.uncompared = false;

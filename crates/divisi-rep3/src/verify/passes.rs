@@ -1,19 +1,19 @@
-//! How often products are verified.
+//! The number of passes of a verification.
 
-/// How often products are verified over GF(2^64), each time with coins of its own: a lie must pass every
-/// time, so that the error of one pass is raised to the number of passes. Products over GF(2^128) are
-/// verified once, with an error below 2^-100.
+/// How many times products are verified over GF(2^64), each time with fresh coins: a lie must pass every
+/// time, so that two passes square the error. Products over GF(2^128) are verified once, with an error below
+/// 2^-100.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Passes {
-    /// Once: at least 57 bits for any batch this library makes.
+    /// One pass: at least 57 bits for any batch that this library makes.
     #[default]
     Once,
-    /// Twice: at least 114 bits.
+    /// Two passes: at least 114 bits.
     Twice,
 }
 
 impl Passes {
-    /// As many as it takes for an error of at most 2^-bits; `None` if it takes more than there are.
+    /// The fewest passes with an error of at most 2^-bits; `None` if two are not enough.
     #[must_use]
     pub fn for_bits(bits: u32) -> Option<Passes> {
         match bits {

@@ -1,8 +1,8 @@
-//! The one loop that everything owed goes through: how often it is verified, all of one kind at once, and
-//! what that left undetected.
+//! The one loop that verifies everything owed: how many passes it takes, all products of one kind at once,
+//! and the error that is left.
 //!
-//! The meter is told here alone, and of walks that came to their end: what it reports is the error of what
-//! was executed.
+//! Only this loop reports to the meter, and only passes that were completed: the meter reports the error of
+//! what was executed.
 
 use super::passes::Passes;
 use crate::trio::Trio;

@@ -369,8 +369,8 @@ fn forged(seed: u64) -> bool {
     ends[0].is_ok()
 }
 
-/// With |F| = 2^8 a lie passes with 2/2^8: by a coin of zero, or a right guess of alpha. As often, and not
-/// more often, within three sigma.
+/// With |F| = 2^8 a lie passes with probability 2/2^8: by a coin of zero, or a right guess of alpha. The
+/// measured frequency must be within three sigma of it.
 #[test]
 fn macs_of_eight_bits_are_forged_as_often_as_the_bound_says() {
     let of = 3_072;

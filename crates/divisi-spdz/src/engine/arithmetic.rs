@@ -1,7 +1,7 @@
 //! AES-BD and AES-RP: S-boxes by products in GF(2^8) (KOR+17, sections 3.1 and 3.3).
 //!
-//! Squaring is linear over GF(2), but not what a MAC follows: a power of 2 of x is a linear map of x's bits,
-//! so that each element that is to be squared is decomposed.
+//! Squaring is linear over GF(2), but MACs are not preserved by it: a power of 2 of x is a linear map of the
+//! bits of x, so that an element has to be decomposed before it is squared.
 
 use super::{AuthByte, Spdz, SpdzProtocol};
 use crate::part::{Host, Mac};

@@ -1,8 +1,8 @@
-//! 3DES-LT: bits that are added, and looked up in masked tables (KOR+17, section 4.4).
+//! 3DES-LT: XOR of bits, and lookups of bits in masked tables (KOR+17, section 4.4).
 //!
-//! Each bit has a MAC of its own, for the permutations of DES take every bit elsewhere. The bits of an index
-//! are opened together, as coefficients of 1, y, y^2, ..: an element of the field whose MAC is that
-//! combination of theirs.
+//! Each bit has a MAC of its own, because the permutations of DES move every bit separately. The bits of an
+//! index are opened together, as coefficients of 1, y, y^2, ..: an element of the field whose MAC is the same
+//! combination of their MACs.
 
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::part::{Embeds, Host, Mac, Small};
@@ -37,10 +37,10 @@ pub(super) struct Stocks<F: Mac>(Vec<Stock<F>>);
 pub(super) struct Stock<F: Mac> {
     pub of: &'static Table,
     pub s: Auth<Small<6>, F>,
-    /// Bit k of entry i of table t at (2^index t + i) width + k.
+    /// Bit k of entry i of table t is at (2^index t + i) width + k.
     pub entries: Vec<F::Entry>,
     pub used: usize,
-    /// Lookups that were announced and did not happen yet.
+    /// The number of lookups that were announced and did not happen yet.
     foreseen: usize,
 }
 
@@ -51,7 +51,7 @@ impl<F: Mac> Drop for Stock<F> {
 }
 
 impl<F: Mac> Stocks<F> {
-    /// All that is there of a table.
+    /// Take the stock of a table.
     pub fn take(&mut self, table: &'static Table) -> Stock<F> {
         let stock = self.of(table);
         std::mem::replace(stock, Stock::empty(table))
@@ -71,7 +71,7 @@ impl<F: Mac> Stock<F> {
         Stock { of, s: Auth::zeros(0), entries: Vec::new(), used: 0, foreseen: 0 }
     }
 
-    /// How many tables there are still.
+    /// The number of tables left.
     pub fn left(&self) -> usize {
         self.s.len() - self.used
     }
@@ -95,7 +95,7 @@ impl<F: Mac> Stock<F> {
         Wiped::new(found)
     }
 
-    /// The bits of each entry under one MAC, as what is opened together: one word an entry.
+    /// Put the bits of each entry under one MAC, in which they are opened together: one word an entry.
     #[inline(never)]
     pub fn pack(&mut self) {
         let width = self.of.width;
@@ -193,14 +193,15 @@ pub(super) fn packed<F: Mac + Embeds<Small<N>>, const N: usize>(
 }
 
 impl<F: Host> Spdz<F> {
-    /// Make tables of these functions ahead, so many each, before keys and inputs are known.
+    /// Make masked tables of these functions ahead, with the number of each, before keys and inputs are
+    /// known.
     ///
     /// # Errors
     /// The abort that ends the session.
     #[inline(never)]
     pub fn prepare_lookups(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if lookups.iter().any(|(table, _)| !is_small(table)) {
-            return Err(self.party.session.misuse(UNFIT, "a table that this engine has not"));
+            return Err(self.party.session.misuse(UNFIT, "a table that this engine does not have"));
         }
         self.stock(lookups)
     }
@@ -266,7 +267,7 @@ impl<F: Host> Lookups for Spdz<F> {
                 && is_small(table)
         });
         if !fits {
-            return Err(self.party.session.misuse(UNFIT, "an index that is none of its table"));
+            return Err(self.party.session.misuse(UNFIT, "an index that is not one of its table"));
         }
         match self.protocol {
             SpdzProtocol::Lookup => self.masked_lookups(layer),

@@ -1,4 +1,4 @@
-//! Boolean programs: sums are local, and each product of bits is Beaver's, all of a level in one round.
+//! Boolean programs: XORs are local, and each AND uses a Beaver triple, all ANDs of a level in one round.
 
 use super::{AuthBit, AuthByte, Spdz};
 use crate::part::Host;

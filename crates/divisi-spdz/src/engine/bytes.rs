@@ -1,4 +1,4 @@
-//! Bytes: elements of GF(2^8) under MACs of a field that holds it. All but the S-box is local.
+//! Bytes: elements of GF(2^8) under MACs of a field that contains it. All operations but the S-box are local.
 
 use super::{Spdz, SpdzProtocol};
 use crate::part::{Host, Lies};

@@ -1,4 +1,4 @@
-//! How values leave: openings to all, each checked, and comparisons of which nothing but the answer leaves.
+//! Outputs: openings to all parties, each checked, and zero tests, of which only the answer leaves.
 
 use super::{AuthBit, AuthByte, Openings, Spdz};
 use crate::part::{Host, Mac, Shareable};
@@ -45,8 +45,8 @@ impl<F: Host> Opens<Vec<AuthBit<F>>> for Spdz<F> {
 
 impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
     /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few
-    /// bytes, and a random multiple of those.)
-    ///
+    /// For each group of bytes x_j, whether all of them are zero. (The paper has no such protocol; this one
+    /// opens a random multiple of the group's image under a random linear map to a few bytes.)
     /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, m the bytes of F; d = C x,
     ///    local. 2. R of m x m random bytes that nobody knows; R d by Beaver's method. 3. All that was opened
     ///    is checked, then R d is opened, and checked.
@@ -58,7 +58,7 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
     #[inline(never)]
     fn vanish(&mut self, x: &[AuthByte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
-            return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
+            return Err(self.party.session.misuse(SHAPE, "an empty group"));
         }
         self.multiplies_bytes()?;
         let (m, groups) = (rows::<F>(), x.len());
@@ -106,7 +106,7 @@ impl<F: Host> Spdz<F> {
         // row i of a matrix times d: its m products stand side by side
         let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
-            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
+            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "not one byte for each row"))?;
         let terms = self.multiply(r, &factors)?;
         let mut product = AuthByte::<F>::with_room(d.len());
         for i in 0..d.len() {

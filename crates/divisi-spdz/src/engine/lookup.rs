@@ -19,7 +19,7 @@ pub(super) struct Lookups<F: Mac> {
     tables: [Tables<F>; 2],
     /// Unit vectors, which become tables of either direction.
     units: Option<Units<F>>,
-    /// Lookups that were announced and did not happen yet.
+    /// The number of lookups that were announced and did not happen yet.
     foreseen: usize,
 }
 
@@ -43,14 +43,14 @@ impl<F: Host> Spdz<F> {
         self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
     }
 
-    /// Say that tables of 2^`log` entries will be asked for, so many in all: what a source makes once for all
-    /// of them costs less, and [`Spdz::preprocess`] takes its part of it.
+    /// Announce the tables of 2^`log` entries that will be needed, `tables` in all: the source can then do
+    /// one-time work once for all of them; [`Spdz::preprocess`] takes its part.
     pub fn announce(&mut self, log: usize, tables: usize) {
         self.source.foresee(log, tables);
     }
 
-    /// Make unit vectors for so many lookups of bytes, checked: they depend on neither key nor input nor
-    /// direction. What was left of earlier ones is dropped.
+    /// Make and check unit vectors for a number of lookups of bytes: they depend on no key, input or
+    /// direction. Those left from earlier calls are dropped.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -80,8 +80,7 @@ impl<F: Host> Spdz<F> {
         Ok(std::mem::take(&mut self.lookups.tables[index(d)]))
     }
 
-    /// Make tables of all unit vectors that there are, for one direction. What was left of earlier ones is
-    /// wiped.
+    /// Make tables of all unit vectors, for one direction. Tables left from earlier calls are wiped.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are no unit vectors.

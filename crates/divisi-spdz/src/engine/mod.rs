@@ -1,7 +1,7 @@
-//! The engine: what a cipher computes on, among any number of parties.
+//! The engine on which ciphers compute, among any number of parties.
 //!
-//! Values are plain inside an engine and everything opened enters its party's ledger; [`Spdz::close`] turns
-//! outputs into a [`Pending`] that owes the check of all that was opened until then.
+//! Operations take and return shares without a proof, and everything opened enters the ledger of the party;
+//! [`Spdz::close`] turns outputs into a [`Pending`] that owes the MAC check of everything opened until then.
 
 mod arithmetic;
 mod bits;
@@ -30,34 +30,34 @@ pub use bytes::AuthByte;
 pub use tiny::{Tiny, TinyByte};
 pub use tiny_bits::{TinyBit, TinyBits};
 
-/// Making unit vectors, before keys and inputs are known.
+/// The phase of making unit vectors, before keys and inputs are known.
 pub const PREPROCESSING_PHASE: &str = "preprocessing";
-/// Making tables of them, in the direction that is wanted.
+/// The phase of making tables of them, for one direction of the cipher.
 pub const LOAD_PHASE: &str = "load";
 
 const FOREIGN: Step = step!("settle");
 const OUTPUT: Step = step!("output");
 
-/// How S-boxes are computed: of AES, and where only tables and polynomials differ, of DES.
+/// How S-boxes are computed: those of AES, and where only tables and polynomials differ, those of DES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpdzProtocol {
     /// AES-LT and 3DES-LT: masked tables.
     Lookup,
-    /// AES-RP (and 3DES-PV, Pulkus and Vivek's three products): Rivain and Prouff's four products, each power
-    /// decomposed into bits.
+    /// AES-RP: Rivain and Prouff's four products, each power decomposed into bits. (Of 3DES it is 3DES-PV:
+    /// Pulkus and Vivek's three products.)
     RivainProuff,
-    /// AES-BD: six products of powers that one decomposition gives.
+    /// AES-BD: six products of powers that all come from one decomposition into bits.
     BitDecomposition,
-    /// 3DES-Raw, of tables of few bits alone: all powers of x in GF(2^6), each a product.
+    /// 3DES-Raw, for tables of few bits only: all powers of x in GF(2^6), each by a product.
     Raw,
 }
 
 impl SpdzProtocol {
-    /// All that compute S-boxes of AES.
+    /// All protocols for S-boxes of AES.
     pub const ALL: [SpdzProtocol; 3] =
         [SpdzProtocol::Lookup, SpdzProtocol::RivainProuff, SpdzProtocol::BitDecomposition];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl SpdzProtocol {
     }
 }
 
-/// An engine of one session: computes, and keeps what it owes.
+/// An engine of one session: it computes, and keeps what its values owe.
 pub struct Spdz<F: Host> {
     party: Party<F>,
     source: Box<dyn Source<F>>,
@@ -81,7 +81,7 @@ pub struct Spdz<F: Host> {
     reserve: reserve::Reserve<F>,
 }
 
-/// What is owed for a value: the check of all that one engine had opened until then.
+/// What a value owes: the check of everything that one engine had opened until then.
 pub struct Openings<F> {
     party: u64,
     opened: u64,
@@ -89,11 +89,11 @@ pub struct Openings<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// An engine that takes its preprocessing from this source, which gives as many lanes as it is asked for
+    /// An engine that takes its preprocessing from `source`, which returns as many lanes as it is asked for,
     /// or ends the session.
     ///
     /// # Errors
-    /// Whatever the plain engine does, of which the S-box comes: nothing.
+    /// An error of the plain engine, which computes the table of the S-box; in practice none.
     #[inline(never)]
     pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: SpdzProtocol) -> Result<Self, Abort> {
         Ok(Spdz {
@@ -108,16 +108,16 @@ impl<F: Host> Spdz<F> {
         })
     }
 
-    /// The session underneath.
+    /// The session.
     pub fn session(&mut self) -> &mut Session {
         &mut self.party.session
     }
 
-    /// All that was taken of a stock was used, by all parties: whoever dies from here on, until more is
-    /// taken, was not interrupted.
+    /// Tell the source that everything taken from a stock was used at all parties: a process that ends from
+    /// here on, until more is taken, was not interrupted.
     ///
     /// # Errors
-    /// [`Abort::Unfit`] if it cannot be written down.
+    /// [`Abort::Unfit`] if the stock cannot record it.
     pub fn rest(&mut self) -> Result<(), Abort> {
         match &self.party.reserve {
             Some(reserve) => reserve.close().map_err(|e| unfit(OUTPUT, &e)),
@@ -125,8 +125,7 @@ impl<F: Host> Spdz<F> {
         }
     }
 
-    /// How many items the buckets have of which most of what was preprocessed here came; nothing where
-    /// nothing was made in buckets.
+    /// The bucket size of most of this engine's preprocessing; `None` if none was made in buckets.
     #[must_use]
     pub fn bucket(&self) -> Option<usize> {
         self.party.buckets.map(|(_, size)| size)
@@ -152,8 +151,8 @@ impl<F: Host> Spdz<F> {
         Pending::owing(out, debt)
     }
 
-    /// **Output** (KOR+17, Fig. 1) to all parties: the value is opened, and its MAC checked, before anybody
-    /// learns it from here.
+    /// **Output** (KOR+17, Fig. 1) to all parties: the value is opened, and returned after its MAC is
+    /// checked.
     ///
     /// Cost: the value's bits to each peer, one round, and a check.
     ///
@@ -184,7 +183,7 @@ impl<F: Host> Openings<F> {
         if self.party == payer.party.number() {
             Ok(())
         } else {
-            Err(payer.party.session.misuse(FOREIGN, "what another engine owes"))
+            Err(payer.party.session.misuse(FOREIGN, "a value that another engine owes a check for"))
         }
     }
 }

@@ -46,8 +46,9 @@ impl<F: Host> Spdz<F> {
         let mut at = 0;
         for Lookup { table, wires } in layer.iter() {
             let known = self.polynomials.find(table);
-            let known =
-                known.ok_or_else(|| self.party.session.misuse(NONE, "a table that is no polynomial"))?;
+            let known = known.ok_or_else(|| {
+                self.party.session.misuse(NONE, "a table without a polynomial of this form")
+            })?;
             let end = at + wires.first().map_or(0, Lanes::lanes);
             places.push((known, at..end));
             at = end;

@@ -1,9 +1,8 @@
-//! 3DES-Raw: lookups by all powers of the index in GF(2^6), what KOR+17 measures the others against
-//! (appendix).
+//! 3DES-Raw: lookups by all powers of the index in GF(2^6), the baseline of KOR+17's comparison (appendix).
 //!
-//! An index of six bits is an element x of GF(2^6), and a table of DES a polynomial in it: of degree 62 at
-//! most, for each value comes as often as any other, so that their sum, the coefficient of x^63, is zero.
-//! Squares are products as all others: a square is linear over GF(2), but not what a MAC follows.
+//! An index of six bits is an element x of GF(2^6), and a table of DES is a polynomial in it, of degree 62 at
+//! most: each value occurs equally often, so that their sum, the coefficient of x^63, is zero. Squares take
+//! products as all other powers do: a square is linear over GF(2), but MACs are not preserved by it.
 
 use super::Spdz;
 use super::bits::AuthBit;
@@ -85,7 +84,7 @@ impl<F: Host> Spdz<F> {
         for lookup in layer.iter() {
             let known = self.interpolated.find(lookup.table);
             let known =
-                known.ok_or_else(|| self.party.session.misuse(NONE, "a table that is none of DES"))?;
+                known.ok_or_else(|| self.party.session.misuse(NONE, "a table that is not one of DES"))?;
             polynomials.push((known, lanes(lookup)));
         }
         // 1.

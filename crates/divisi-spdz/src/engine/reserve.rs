@@ -1,4 +1,4 @@
-//! What the arithmetic protocols take of preprocessing, made ahead where it is known how much will be wanted.
+//! Preprocessing of the arithmetic protocols, made ahead as far as the need is known.
 
 use super::{PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::part::{Host, Mac};
@@ -16,7 +16,7 @@ pub(super) struct Reserve<F: Mac> {
     triples: Option<Triples<Gf8, F>>,
     sixes: Option<Triples<Gf6, F>>,
     ands: Option<Triples<Gf2, F>>,
-    /// What was announced and not taken yet.
+    /// The number of random bits that were announced and not taken yet.
     foreseen_bits: usize,
     foreseen_triples: usize,
     foreseen_sixes: usize,
@@ -62,7 +62,7 @@ impl<F: Host> Spdz<F> {
         reserve.foreseen_triples = reserve.foreseen_triples.saturating_add(triples);
     }
 
-    /// Make now all random bits and products of bytes that were foreseen: before keys and inputs are known.
+    /// Make all random bits and products of bytes that were announced, before keys and inputs are known.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -74,7 +74,7 @@ impl<F: Host> Spdz<F> {
         self.stock_sixes(foreseen_sixes)
     }
 
-    /// Make now what so many S-boxes of AES take by products, encrypting.
+    /// Make the preprocessing for `sboxes` S-boxes of AES by products, for encryption.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -85,7 +85,7 @@ impl<F: Host> Spdz<F> {
         self.stock_triples(sboxes.saturating_mul(triples))
     }
 
-    /// Make now what so many lookups in tables of few bits take by products.
+    /// Make the preprocessing for `lookups` lookups in tables of few bits by products.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -99,7 +99,7 @@ impl<F: Host> Spdz<F> {
         self.stock_triples(lookups.saturating_mul(LOOKUP.1))
     }
 
-    /// Make now products of bits, as many as so many lanes of a program's ANDs take.
+    /// Make the products of bits for `ands` lanes of ANDs of a program.
     ///
     /// # Errors
     /// The abort that ends the session.

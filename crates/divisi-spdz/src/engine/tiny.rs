@@ -7,7 +7,7 @@
 //! the public x + s + e is x + r, and the entry there is \[\[T(x)\]\], to which the output wire's mask o is
 //! added before it is opened. (The text prints T(x + o) for the opened T(x) + o.)
 //!
-//! The cipher runs twice: over masks, and over what is public.
+//! The cipher runs twice: once over masks, and once over public values.
 
 use super::{AuthByte, Spdz};
 use crate::part::Host;
@@ -22,7 +22,7 @@ const ENTRIES: Step = step!("tinytable.entry");
 const ENTER: Step = step!("tinytable.enter");
 const SHAPE: Step = step!("tinytable");
 
-/// A byte in every lane: while masks are made its mask; while values are computed the public sum of value and
+/// A byte in every lane: in the run over masks its mask; in the run over values the public sum of value and
 /// mask.
 #[derive(Clone, Default)]
 pub struct TinyByte<F: Host> {
@@ -33,7 +33,7 @@ pub struct TinyByte<F: Host> {
 /// The lookups of one layer.
 struct Layer {
     direction: Direction,
-    /// Which load of tables, and where in it.
+    /// The number of the load of tables, and the position in it.
     load: usize,
     tables: Range<usize>,
 }
@@ -43,12 +43,12 @@ pub struct Tiny<F: Host> {
     engine: Spdz<F>,
     loads: Vec<(Direction, Tables<F>)>,
     layers: Vec<Layer>,
-    /// For each lookup in order: e, first as shares of s + r.
+    /// For each lookup in order: first shares of s + r, then e.
     masked: AuthByte<F>,
     e: Vec<Gf8>,
-    /// Masks of the lookups' outputs.
+    /// The masks of the lookups' outputs.
     o: AuthByte<F>,
-    /// How many layers and lookups were evaluated; `None` while masks are made.
+    /// The numbers of layers and lookups evaluated; `None` during the run over masks.
     done: Option<(usize, usize)>,
     foreseen: usize,
 }
@@ -68,7 +68,7 @@ impl<F: Host> Lanes for TinyByte<F> {
 }
 
 impl<F: Host> Tiny<F> {
-    /// For one circuit, first over masks.
+    /// An engine for one circuit, which first runs over masks.
     #[must_use]
     #[inline(never)]
     pub fn new(engine: Spdz<F>) -> Self {
@@ -84,20 +84,20 @@ impl<F: Host> Tiny<F> {
         }
     }
 
-    /// The engine underneath.
+    /// The underlying engine.
     pub fn engine(&mut self) -> &mut Spdz<F> {
         &mut self.engine
     }
 
-    /// The engine underneath, when a circuit was evaluated.
+    /// The underlying engine, after the circuit was evaluated.
     #[must_use]
     #[inline(never)]
     pub fn into_engine(self) -> Spdz<F> {
         self.engine
     }
 
-    /// Shared bytes become inputs: s of random bits is the mask, x + s is opened, all in one round. What
-    /// comes first is the wire of the run over masks, what comes second that of the other.
+    /// Turn shared bytes into inputs: random bits are the mask s, and x + s is opened, all in one round. Of
+    /// each pair the first is the wire for the run over masks, the second that for the run over values.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -121,29 +121,30 @@ impl<F: Host> Tiny<F> {
         Ok(x.iter().map(wire).collect())
     }
 
-    /// An input wire's mask.
+    /// The mask of an input wire.
     #[must_use]
     pub fn mask(mask: AuthByte<F>) -> TinyByte<F> {
         TinyByte { mask, public: Vec::new() }
     }
 
-    /// What is public of an input: the sum of value and mask.
+    /// The public value of an input wire: the sum of value and mask.
     #[must_use]
     pub fn masked(public: &[u8]) -> TinyByte<F> {
         TinyByte { mask: AuthByte::default(), public: public.iter().copied().map(Gf8).collect() }
     }
 
-    /// The masks are made: open e = s + r of all lookups, in one round. What follows is the same circuit over
-    /// public bytes.
+    /// End the run over masks: open e = s + r of all lookups, in one round. The same circuit over public
+    /// bytes has to follow.
     ///
-    /// Adversary: n - 1 malicious; the next check has all e \[K22\].
+    /// Adversary: n - 1 malicious; the next check covers all e \[K22\].
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] the second time: tables, r and o serve once.
+    /// [`Abort::Misuse`] the second time, because tables, r and o may be used once; otherwise the abort that
+    /// ends the session.
     #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
-            return Err(self.engine.party.session.misuse(SHAPE, "masks are made once"));
+            return Err(self.engine.party.session.misuse(SHAPE, "a second run over masks"));
         }
         let masked = std::mem::take(&mut self.masked);
         self.e = self.engine.party.open(INDICES, &masked.x, &masked.m)?;
@@ -153,10 +154,10 @@ impl<F: Host> Tiny<F> {
         Ok(())
     }
 
-    /// The circuit is evaluated: an output of both runs as shares of the value.
+    /// An output of both runs, as shares of the value, after the circuit was evaluated.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
+    /// [`Abort::Misuse`] if some lookups were not evaluated, or if the two outputs are not those of one wire.
     #[inline(never)]
     pub fn output(&mut self, mask: TinyByte<F>, public: TinyByte<F>) -> Result<AuthByte<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.layers.len());

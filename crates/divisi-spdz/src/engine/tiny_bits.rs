@@ -1,5 +1,5 @@
-//! 3DES-TinyTable: as [`Tiny`](super::Tiny), of bits. The bits of an index are masked together, those of a
-//! value opened together.
+//! 3DES-TinyTable: as [`Tiny`](super::Tiny), for bits. The bits of an index are masked together, those of a
+//! table's value are opened together.
 
 use super::bits::{AuthBit, Stock, is_small, packed};
 use super::{PREPROCESSING_PHASE, Spdz};
@@ -17,7 +17,7 @@ const SHAPE: Step = step!("tinytable.bits");
 /// The bits of a value that are opened together, as of every S-box of DES.
 const WIDTH: usize = 4;
 
-/// A bit in every lane: while masks are made its mask; while values are computed the public sum of value and
+/// A bit in every lane: in the run over masks its mask; in the run over values the public sum of value and
 /// mask.
 #[derive(Clone, Default)]
 pub struct TinyBit<F: Host> {
@@ -28,7 +28,7 @@ pub struct TinyBit<F: Host> {
 /// One lookup in every lane.
 struct Planned {
     table: &'static Table,
-    /// Which load of tables, and where in it.
+    /// The number of the load of tables, and the position in it.
     load: usize,
     tables: Range<usize>,
 }
@@ -39,12 +39,12 @@ pub struct TinyBits<F: Host> {
     loads: Vec<Stock<F>>,
     /// Layer by layer.
     planned: Vec<Vec<Planned>>,
-    /// For each lookup in order: shares of s + r, then e.
+    /// For each lookup in order: first shares of s + r, then e.
     masked: Auth<Small<6>, F>,
     e: Vec<Small<6>>,
-    /// Masks of the lookups' outputs, packed as they are opened.
+    /// The masks of the lookups' outputs, packed as they are opened.
     o: Auth<Small<WIDTH>, F>,
-    /// How many layers and lookups were evaluated; `None` while masks are made.
+    /// The numbers of layers and lookups evaluated; `None` during the run over masks.
     done: Option<(usize, usize)>,
 }
 
@@ -63,7 +63,7 @@ impl<F: Host> Lanes for TinyBit<F> {
 }
 
 impl<F: Host> TinyBits<F> {
-    /// For one circuit, first over masks.
+    /// An engine for one circuit, which first runs over masks.
     #[must_use]
     #[inline(never)]
     pub fn new(engine: Spdz<F>) -> Self {
@@ -78,19 +78,19 @@ impl<F: Host> TinyBits<F> {
         }
     }
 
-    /// The engine underneath.
+    /// The underlying engine.
     pub fn engine(&mut self) -> &mut Spdz<F> {
         &mut self.engine
     }
 
-    /// The engine underneath, when a circuit was evaluated.
+    /// The underlying engine, after the circuit was evaluated.
     #[must_use]
     #[inline(never)]
     pub fn into_engine(self) -> Spdz<F> {
         self.engine
     }
 
-    /// As [`Tiny::enter`](super::Tiny::enter), of bits.
+    /// As [`Tiny::enter`](super::Tiny::enter), for bits.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -114,26 +114,27 @@ impl<F: Host> TinyBits<F> {
         Ok(x.iter().map(wire).collect())
     }
 
-    /// An input wire's mask.
+    /// The mask of an input wire.
     #[must_use]
     pub fn mask(mask: AuthBit<F>) -> TinyBit<F> {
         TinyBit { mask, public: Vec::new() }
     }
 
-    /// What is public of an input: the sum of value and mask.
+    /// The public value of an input wire: the sum of value and mask.
     #[must_use]
     pub fn masked(public: Vec<Gf2>) -> TinyBit<F> {
         TinyBit { mask: AuthBit::default(), public }
     }
 
-    /// The masks are made: open e = s + r of all lookups, in one round \[K22\].
+    /// End the run over masks: open e = s + r of all lookups, in one round \[K22\].
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] the second time: tables, r and o serve once.
+    /// [`Abort::Misuse`] the second time, because tables, r and o may be used once; otherwise the abort that
+    /// ends the session.
     #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
-            return Err(self.engine.party.session.misuse(SHAPE, "masks are made once"));
+            return Err(self.engine.party.session.misuse(SHAPE, "a second run over masks"));
         }
         let masked = std::mem::take(&mut self.masked);
         let party = &mut self.engine.party;
@@ -144,10 +145,10 @@ impl<F: Host> TinyBits<F> {
         Ok(())
     }
 
-    /// The circuit is evaluated: an output of both runs as shares of the value.
+    /// An output of both runs, as shares of the value, after the circuit was evaluated.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
+    /// [`Abort::Misuse`] if some lookups were not evaluated, or if the two outputs are not those of one wire.
     #[inline(never)]
     pub fn output(&mut self, mask: TinyBit<F>, public: TinyBit<F>) -> Result<AuthBit<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.planned.len());

@@ -1,4 +1,4 @@
-//! The fields of MACs, and how small fields lie in them.
+//! The fields of MACs, and the embeddings of small fields in them.
 
 use super::{Embeds, Lies, Mac, Shareable, add_uniform};
 use divisi_core::Prg;

@@ -1,4 +1,4 @@
-//! Bits, indices of DES and bytes: what is opened of each, packed.
+//! Bits, indices of DES and bytes: their packed encodings for openings.
 
 use super::{Embeds, Shareable, Small, add_uniform};
 use divisi_core::Prg;

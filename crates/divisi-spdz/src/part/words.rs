@@ -1,4 +1,4 @@
-//! Bits as coefficients of 1, y, y^2, ..: of one piece of a vector, and of an index or a value of a table.
+//! Bits as coefficients of 1, y, y^2, ..: those of a piece of a vector, or of an index or a value of a table.
 
 use super::{Embeds, Shareable, add_uniform};
 use divisi_core::Prg;
@@ -6,7 +6,7 @@ use divisi_field::MacField;
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
-/// 32 bits of one piece: the coefficients of 1, y, .., y^31.
+/// A piece of 32 bits: the coefficients of 1, y, .., y^31.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Word32(pub u32);
 
@@ -48,7 +48,7 @@ impl<const N: usize> fmt::Debug for Small<N> {
 impl<const N: usize> Small<N> {
     const ALL: u8 = ((1_u32 << N) - 1) as u8;
 
-    /// The low bits.
+    /// The N low bits of `bits`.
     #[must_use]
     pub fn new(bits: u8) -> Self {
         Small(bits & Self::ALL)

@@ -2,7 +2,7 @@
 //!
 //! | module | what | source |
 //! |---|---|---|
-//! | `rows` | authenticated bits and elements, of rows of divisi-ot | docs/ot.md, section 5 |
+//! | `rows` | authenticated bits and elements, from rows of divisi-ot | docs/ot.md, section 5 |
 //! | `bucketed` | products of bits and vectors, proven by one random combination and put into buckets | docs/spdz.md, section 7 |
 //! | `mascot` | products of elements, combined and sacrificed | MASCOT (Keller, Orsini, Scholl 2016) |
 
@@ -31,10 +31,10 @@ pub enum Preparation {
 }
 
 impl Preparation {
-    /// Both of them.
+    /// All of them.
     pub const ALL: [Preparation; 2] = [Preparation::Bucketed, Preparation::Mascot];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,11 +43,10 @@ impl Preparation {
         }
     }
 
-    /// The party of a session, and where its preprocessing comes from: [`Bucketed::start`] or
-    /// [`Mascot::start`].
+    /// The party of a session, and the source of its preprocessing: [`Bucketed::start`] or [`Mascot::start`].
     ///
     /// # Errors
-    /// Theirs.
+    /// As these functions.
     #[inline(never)]
     pub fn start<F: Host>(
         self,
@@ -66,8 +65,8 @@ impl Preparation {
         })
     }
 
-    /// This, the field and the parameters of the rows, among those that the parties compare at the start of a
-    /// session \[M0.4\].
+    /// Add this choice, the field and the parameters of the rows to the parameters that the parties compare
+    /// at the start of a session \[M0.4\].
     #[must_use]
     pub fn describe<F: Mac>(self, config: SetupConfig, parameters: PublicParameters) -> PublicParameters {
         let parameters = Setup::describe_field(<F as Field>::BITS as u32, config.describe(parameters));

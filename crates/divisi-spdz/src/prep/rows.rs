@@ -1,9 +1,9 @@
 //! Authenticated bits and elements from the rows of divisi-ot.
 //!
-//! alpha_i is Delta_i, so that a bit x of P_i with M_j = K_j + x Delta_j towards every P_j is authenticated
-//! as it is: its share is x at P_i and zero elsewhere, its MAC's x Delta_i + sum M_j at P_i and K_j at P_j. A
-//! sharing whose shares lie in a part of the field costs a row for each bit of the part, and lies in it by
-//! type \[K5\].
+//! alpha_i is Delta_i, so that a bit x of P_i with M_j = K_j + x Delta_j for every P_j is already
+//! authenticated: its share is x at P_i and zero elsewhere; its MAC's share is x Delta_i + sum M_j at P_i and
+//! K_j at P_j. A sharing with shares in a part of the field costs one row for each bit of the part, and its
+//! type keeps the shares in the part \[K5\].
 
 use crate::part::{Mac, Word32};
 use crate::party::{Alpha, Party};
@@ -33,13 +33,13 @@ impl Rows {
     /// Cost: docs/ot.md, section 10.
     pub fn start<F: Mac>(mut session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         if (<F as Field>::BITS as u32) < config.rho {
-            return Err(session.misuse(SETUP, "a field of MACs with fewer bits than are wanted"));
+            return Err(session.misuse(SETUP, "a field of MACs with too few bits"));
         }
         let setup = Setup::over_field(&mut session, config, <F as Field>::BITS as u32)?;
         Rows::of(session, setup)
     }
 
-    /// The same of a set-up that is there.
+    /// As [`Rows::start`], over an existing set-up.
     pub fn of<F: Mac>(session: Session, setup: Setup) -> Result<(Party<F>, Self), Abort> {
         let config = setup.config();
         let alpha = Alpha::new(F::from_low_bits(setup.delta().get()));
@@ -52,7 +52,7 @@ impl Rows {
         self.config
     }
 
-    /// Work with the set-up, which an abort in any strand wipes; what fails is not put back.
+    /// Use the set-up, which an abort in any strand wipes; after an error it is not put back.
     pub fn with<F: Mac, R>(
         &mut self,
         party: &mut Party<F>,
@@ -64,7 +64,7 @@ impl Rows {
         Ok(made)
     }
 
-    /// Random bits of all parties' making: bits by type \[K5\].
+    /// Random bits to which all parties contribute; the type keeps the shares bits \[K5\].
     ///
     /// Cost: ceil(f / k) bits each to each peer.
     pub fn bits<F: Mac>(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
@@ -81,12 +81,12 @@ impl Rows {
         Ok(all)
     }
 
-    /// Narrow rows: our bits, and our shares of the MACs of the sums.
+    /// Narrow rows: this party's bits, and its shares of the MACs of the sums.
     pub fn narrow<F: Mac>(&mut self, party: &mut Party<F>, bits: Bits<'_>) -> Result<MacShares, Abort> {
         self.with(party, |session, setup| setup.mac_shares(session, bits))
     }
 
-    /// Random bits that `owner` alone knows: those of everybody else at the same positions are dropped.
+    /// Random bits that `owner` alone knows: the other parties' bits at the same positions are dropped.
     ///
     /// Cost: as [`Rows::bits`].
     pub fn known<F: Mac>(
@@ -110,9 +110,9 @@ impl Rows {
         Ok(Known { values: ours.then(|| Zeroizing::new(all.x.clone())), shares: all })
     }
 
-    /// The sharing whose share at each party is what it gives here: f chosen bits an element, whose MACs are
-    /// added up by the powers of y (COPEe, MASCOT Protocol 1; that a bit is the same towards all, and each
-    /// Delta_j one, is the check of the rows \[K11, K12\]).
+    /// The sharing in which each party's share is the value that it passes here: f chosen bits an element,
+    /// with MACs added up by the powers of y (COPEe, MASCOT Protocol 1). The check of the rows ensures that a
+    /// bit is the same towards all peers, and each Delta_j the same in all rows \[K11, K12\].
     ///
     /// Cost: f ceil(f / k) bits an element to each peer.
     pub fn elements<F: Mac>(&mut self, party: &mut Party<F>, values: &[F]) -> Result<Auth<F, F>, Abort> {

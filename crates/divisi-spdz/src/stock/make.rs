@@ -16,20 +16,21 @@ use zeroize::Zeroizing;
 
 const MADE: Step = step!("stock.made");
 
-/// Who is told how much was made, of how much, in values of the kind of which there is most.
+/// A callback for progress: how many values of the most numerous kind were made, and of how many.
 pub type Advance<'p> = &'p mut dyn FnMut(u64, u64);
 
-/// Make a stock in a session of its own: its id is the session's, its alpha that of this session, which no
-/// other has but those that take from it. `create` makes the place, of the id and our share of alpha.
+/// Make a stock in a session of its own. The stock's id is that of the session, and its alpha that of this
+/// session, which no other session has but those that take from the stock. `create` creates the store, given
+/// the id and this party's share of alpha.
 ///
-/// Lots of all kinds come in turn, so that whatever dies leaves some of each. What was opened for a lot is
-/// checked before it is written \[K17\]; when all is there the parties compare what they have.
+/// Lots of all kinds are made by turns, so that an interrupted run leaves some of each. The openings of a lot
+/// are checked before it is written \[K17\]; at the end the parties compare what they have.
 ///
-/// Adversary: that of the preparation. An abort destroys what was made; a lost link leaves it, unless a check
-/// was under way.
+/// Adversary: as for the preparation. An abort destroys what was made; a lost link leaves it, unless a check
+/// was in progress.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Unfit`] if it cannot be written.
+/// [`Abort::Unfit`] if the stock cannot be written; otherwise the abort that ends the session.
 pub fn make<F: Host>(
     session: Session,
     preparation: Preparation,

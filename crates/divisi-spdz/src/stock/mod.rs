@@ -1,11 +1,11 @@
 //! Preprocessing from disk: made in one session ([`make`]), used in others, each value once ([`FromStock`]).
 //!
-//! All sessions on a stock have its alpha, one after the other: a party's process has its part alone
-//! ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2) needs
-//! that the first that fails is the last: an abort destroys the stock and its alpha before anybody is told,
-//! at every party. Before our sigma leaves it is on disk that alpha may become known, until the check has
-//! passed; who finds that at a start destroys the stock (attack 1.10). A link that is lost at any other time
-//! tells nobody anything about alpha, and leaves what is whole.
+//! All sessions on a stock use its alpha, one session after the other: a party's process has exclusive use of
+//! its part ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2)
+//! needs that the first failed check is the last: an abort destroys the stock and its alpha at every party,
+//! before it tells anybody. Before a party sends its sigma, it writes to disk that alpha may become known,
+//! until the check has passed; a party that finds this note at a start destroys the stock (attack 1.10). A
+//! link lost at any other time reveals nothing about alpha, and leaves the rest of the stock usable.
 
 mod make;
 mod pack;
@@ -67,7 +67,7 @@ fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool
     (end, aborted)
 }
 
-/// A source that takes from a stock on disk.
+/// A source that takes preprocessing from a stock on disk.
 pub struct FromStock<F: Mac> {
     reserve: Arc<Reserve>,
     /// Whether the session ended by an abort.
@@ -77,19 +77,20 @@ pub struct FromStock<F: Mac> {
 }
 
 impl<F: Mac> FromStock<F> {
-    /// The party of a session, whose share of alpha is that of the stock, and what the stock has.
+    /// The party of a session with the stock's share of alpha, and the source that takes from the stock.
     ///
-    /// 1. All tell each other which stock they have, and how much of each series they made and took. 2. It
-    ///    must be one stock. What some have not is nobody's; what one has taken nobody takes again: parties
-    ///    of whom one died in a session may differ. If nobody did, a directory was copied back from an older
-    ///    state, and is refused \[K23\]. 3. All compare what came of it, and write it down before anything
-    ///    is used.
+    /// 1. All parties exchange which stock they have, and how much of each series they made and took. 2. The
+    ///    stocks must be the same one. Values that some party lacks are used by nobody, and values that one
+    ///    party has taken are taken by nobody again: parties may differ if one of them was interrupted in a
+    ///    session. If none was interrupted, a directory was restored from an older copy, and the stock is
+    ///    refused \[K23\]. 3. All compare the result, and write it down before anything is used.
     ///
-    /// Adversary: n - 1 malicious. A party whose own directory was copied back is told so by any honest one,
-    /// or by itself if it died meanwhile. Cost: two rounds.
+    /// Adversary: n - 1 malicious. A party whose own directory was restored from an older copy learns it from
+    /// any honest party, or by itself if it was interrupted meanwhile. Cost: two rounds.
     ///
     /// # Errors
-    /// [`Abort::Unfit`] for a stock that does not do: nothing was used then; whatever a broken peer causes.
+    /// [`Abort::Unfit`] for an unsuitable stock, of which nothing was used then; otherwise the abort that
+    /// ends the session.
     pub fn start(mut session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
         let info = reserve.info().clone();
         let alpha = Zeroizing::new(fitting::<F>(&session, &info, reserve.secret())?);
@@ -120,7 +121,7 @@ impl<F: Mac> FromStock<F> {
             let (id, rest) = told.split_at(32);
             if id != info.id {
                 return Err(refused(format!(
-                    "the stock of {peer} is another one than ours: give all parties the parts of one stock"
+                    "{peer} has another stock than this party: give all parties the parts of one stock"
                 )));
             }
             let (open, rest) = rest.split_first().unwrap_or((&0, rest));
@@ -223,19 +224,19 @@ fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result
     let (me, n, bits) = (session.me(), session.parties(), <F as Field>::BITS as u32);
     if info.party != me.number() {
         return Err(refused(format!(
-            "the stock is that of party {} and not of {me}: give each party its own files",
+            "the stock belongs to party {}, not to {me}: give each party its own files",
             info.party
         )));
     }
     if usize::from(info.parties) != n {
         return Err(refused(format!(
-            "the stock is that of {} parties and not of {n}: give as many --parties",
+            "the stock is for {} parties, not {n}: give as many --parties",
             info.parties
         )));
     }
     if info.field_bits != bits || info.series.len() > MOST_SERIES {
         return Err(refused(format!(
-            "the stock has MACs of {} bits and not of {bits}: give --field {}",
+            "the stock has MACs of {} bits, not {bits}: give --field {}",
             info.field_bits, info.field_bits
         )));
     }

@@ -1,4 +1,4 @@
-//! How values lie in a lot: their number, all shares, all MAC shares.
+//! The encoding of a lot: the number of values, all shares, all MAC shares.
 
 use crate::part::{Mac, Shareable};
 use crate::share::Auth;

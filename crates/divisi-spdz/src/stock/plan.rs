@@ -1,4 +1,4 @@
-//! What a stock is to hold.
+//! The contents of a stock.
 
 use super::pack::length;
 use crate::part::Mac;
@@ -10,9 +10,9 @@ use divisi_store::stock::Series;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lots {
-    /// Unit vectors of 2^log entries with their places.
+    /// Unit vectors of 2^log entries, with their positions.
     Units {
-        /// Bits of a place.
+        /// The width of a position, in bits.
         log: usize,
     },
     /// Random bits.
@@ -31,7 +31,7 @@ pub enum Lots {
 }
 
 impl Lots {
-    /// Its name, in files and messages.
+    /// Its name in files and messages.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -64,12 +64,13 @@ impl Lots {
     }
 }
 
-/// How many values of each kind.
+/// The number of values of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StockPlan(Vec<(Lots, u64)>);
 
 impl StockPlan {
-    /// So many of each; of a kind that is named twice the sum, of one with none nothing.
+    /// A plan with these numbers of values; a kind that is named twice counts the sum, a kind with 0 is left
+    /// out.
     #[must_use]
     pub fn new(wanted: &[(Lots, u64)]) -> Self {
         let mut all: Vec<(Lots, u64)> = Vec::new();
@@ -82,13 +83,13 @@ impl StockPlan {
         StockPlan(all)
     }
 
-    /// All kinds, and how many of each.
+    /// All kinds, with the number of values of each.
     #[must_use]
     pub fn kinds(&self) -> &[(Lots, u64)] {
         &self.0
     }
 
-    /// How they lie on disk.
+    /// The series on disk of each kind.
     #[must_use]
     pub fn series<F: Mac>(&self) -> Vec<Series> {
         let series = |(kind, count): &(Lots, u64)| {

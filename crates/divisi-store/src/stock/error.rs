@@ -1,4 +1,4 @@
-//! What can be wrong with stored preprocessing, each in one sentence that names the file and says what to do.
+//! The errors of stored preprocessing, each as one sentence that names the file and says what to do.
 
 use std::fmt;
 use std::io;
@@ -8,29 +8,30 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StockError {
-    /// The system said no.
+    /// An error of the system.
     Io(PathBuf, io::Error),
-    /// Others than its owner may read or write it; its mode.
+    /// Users other than its owner may read or write it; its mode.
     Readable(PathBuf, u32),
-    /// There is none.
+    /// There is no stock.
     Missing(PathBuf),
-    /// It is not what was written.
+    /// Its contents are not what was written.
     Damaged(PathBuf, &'static str),
     /// A newer or older program wrote it.
     Version(PathBuf, u16),
     /// It is sealed under another key.
     OtherKey(PathBuf),
-    /// The file of a key is none.
+    /// The file is not a key file.
     NoKey(PathBuf),
     /// It belongs to another party.
     OtherParty(PathBuf, u8),
     /// Another process uses it.
     InUse(PathBuf),
-    /// There is one that is not used up.
+    /// A stock exists that is not used up.
     Exists(PathBuf),
-    /// An abort destroyed it, or a process that died while alpha was at risk.
+    /// It was destroyed by an abort, or because a process died during a check that could reveal alpha.
     Destroyed(PathBuf),
-    /// So many of these were wanted, and so many were left; a command that makes more.
+    /// The kind of values that ran out, how many were needed, and how many were left; then a command that
+    /// makes more.
     UsedUp(PathBuf, String, u64, u64, String),
 }
 
@@ -47,7 +48,7 @@ impl fmt::Display for StockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, why) => {
-                write!(f, "{} cannot be used ({why}): see that the disk works and has room", path.display())
+                write!(f, "{} cannot be used ({why}): check that the disk works and has room", path.display())
             }
             Self::Readable(path, mode) => write!(
                 f,
@@ -76,11 +77,11 @@ impl fmt::Display for StockError {
             ),
             Self::NoKey(path) => write!(
                 f,
-                "{} is no key file of stock: give the file that `divisi prep make` wrote",
+                "{} is not the key file of a stock: give the file that `divisi prep make` wrote",
                 path.display()
             ),
             Self::OtherParty(path, party) => {
-                write!(f, "{} is the stock of party {party}: give each party its own files", path.display())
+                write!(f, "{} belongs to party {party}: give each party its own files", path.display())
             }
             Self::InUse(path) => {
                 write!(f, "another process uses the stock in {}: wait until it has ended", path.display())
@@ -92,7 +93,7 @@ impl fmt::Display for StockError {
             ),
             Self::Destroyed(path) => write!(
                 f,
-                "the stock in {} was destroyed, for a session on it was aborted: make another with `divisi prep make`",
+                "the stock in {} was destroyed because a session on it aborted: make another with `divisi prep make`",
                 path.display()
             ),
             Self::UsedUp(path, what, wanted, left, more) => write!(

@@ -1,4 +1,4 @@
-//! The files of a stock, whoever has it: who may use them, what they hold, how they go.
+//! The files of a stock: access to them, their contents, their removal.
 
 use super::info::Head;
 use super::{SealKey, StockError, StockInfo, StockState};
@@ -35,17 +35,17 @@ pub(super) fn context<'c>(wrap: &'c [u8], party: &'c [u8], name: &'c str) -> [&'
     [wrap, party, name.as_bytes()]
 }
 
-/// What the stock in a directory is, and how far it is used, whoever uses it.
+/// The description and the state of the stock in a directory, even while another process uses it.
 ///
 /// # Errors
-/// All that can be wrong with it.
+/// All errors of the stock's files.
 pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, StockState), StockError> {
     private(dir)?;
     let (head, state) = read(&MachineDisk, dir, key)?;
     Ok((head.info.clone(), state))
 }
 
-/// Overwrite and remove the stock in a directory, whatever is wrong with it; whether there was one.
+/// Overwrite and remove the stock in a directory, in whatever state it is; returns whether there was one.
 ///
 /// # Errors
 /// [`StockError::InUse`]; [`StockError::Io`].
@@ -98,15 +98,15 @@ pub(super) fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, 
         });
     };
     let body = key.open(&path, &context(&[], &[], HEAD), bytes)?;
-    let no_head = || StockError::Damaged(path.clone(), "it is no head of a stock");
+    let no_head = || StockError::Damaged(path.clone(), "it is not the head of a stock");
     let (head, rest) = postcard::take_from_bytes::<Head>(&body).map_err(|_| no_head())?;
     if !rest.is_empty() {
         return Err(no_head());
     }
     let bytes = load(disk, &of_state, LONGEST)?;
-    let bytes = bytes.ok_or_else(|| StockError::Damaged(of_state.clone(), "it is not there"))?;
+    let bytes = bytes.ok_or_else(|| StockError::Damaged(of_state.clone(), "it is missing"))?;
     let body = key.open(&of_state, &context(&head.wrap, &[head.info.party], STATE), bytes)?;
-    let no_state = || StockError::Damaged(of_state.clone(), "it is no state of this stock");
+    let no_state = || StockError::Damaged(of_state.clone(), "it is not the state of this stock");
     let (state, rest) = postcard::take_from_bytes::<StockState>(&body).map_err(|_| no_state())?;
     let sound = state.counts.iter().all(|count| count.taken <= count.made);
     if !rest.is_empty() || state.counts.len() != head.info.series.len() || !sound {
@@ -125,7 +125,7 @@ pub(super) fn load(
         Ok((bytes, _)) => Ok(Some(bytes)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-            Err(StockError::Damaged(path.into(), "it is longer than what was written"))
+            Err(StockError::Damaged(path.into(), "it is longer than when it was written"))
         }
         Err(e) => Err(StockError::Io(path.into(), e)),
     }

@@ -1,31 +1,31 @@
-//! What a stock holds, and how far it is used.
+//! The contents and the state of a stock.
 
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Values of one kind, in lots of so many: a file each.
+/// Values of one kind, in lots of equal size with one file each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
-    /// What they are: of `a-z 0-9 -`, for it is part of a file's name.
+    /// The name of the kind, of the characters `a-z 0-9 -`, because it is part of file names.
     pub name: String,
-    /// How many were to be made.
+    /// The number of values to be made.
     pub planned: u64,
-    /// How many a lot has; the last one may have fewer.
+    /// The number of values in a lot; the last lot may have fewer.
     pub lot: u64,
-    /// No lot is longer, in bytes.
+    /// The largest length of a lot, in bytes.
     pub longest: u64,
 }
 
-/// What is public about a stock.
+/// The public data of a stock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StockInfo {
-    /// What names this stock and no other: drawn by all its parties together.
+    /// The id of the stock, which all its parties draw together.
     pub id: [u8; 32],
     /// The party whose part it is, from 1.
     pub party: u8,
-    /// How many parties made it.
+    /// The number of parties that made it.
     pub parties: u8,
-    /// A digest of who the peers are.
+    /// A digest of the peers' identities.
     pub peers: [u8; 32],
     /// The protocol that it is for.
     pub protocol: String,
@@ -35,48 +35,49 @@ pub struct StockInfo {
     pub field_bits: u32,
     /// The parameter of the OTs that it was made of.
     pub k: u32,
-    /// The bits of statistical security that it has.
+    /// The statistical security in bits.
     pub rho: u32,
-    /// For how many blocks it was made.
+    /// The number of blocks for which it was made.
     pub blocks: u64,
-    /// All kinds of values.
+    /// All kinds of values in it.
     pub series: Vec<Series>,
 }
 
-/// How many of one kind there are, and how many of those were taken.
+/// How many values of one kind were made, and how many were taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// How many were made.
+    /// The number of values made.
     pub made: u64,
-    /// How many of them were taken, from the first on.
+    /// The number of values taken, from the first one on.
     pub taken: u64,
 }
 
 impl Count {
-    /// How many are left.
+    /// The number of values left.
     #[must_use]
     pub fn left(self) -> u64 {
         self.made.saturating_sub(self.taken)
     }
 }
 
-/// How far a stock is used.
+/// How much of a stock is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StockState {
     /// One for each series.
     pub counts: Vec<Count>,
-    /// Whether a session has it, or died with it.
+    /// Whether a session uses it, or ended without returning it.
     pub open: bool,
-    /// Whether a check is under way whose failure would tell alpha.
+    /// Whether a check is in progress whose failure would reveal alpha.
     pub at_risk: bool,
 }
 
-/// What is written of the head: what is public, and what is secret.
+/// The contents of the head: public and secret ones.
 #[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(super) struct Head {
     #[zeroize(skip)]
     pub info: StockInfo,
     pub secret: Vec<u8>,
-    /// What all other files are bound to beside the seal key: without the head nothing of a stock opens.
+    /// The secret that all other files are bound to, beside the seal key: without the head nothing of a stock
+    /// can be decrypted.
     pub wrap: [u8; 32],
 }

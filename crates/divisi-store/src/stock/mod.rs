@@ -1,20 +1,19 @@
-//! Preprocessing that outlives the process which made it: one party's part of it, sealed, each value used
-//! once.
+//! Preprocessing that outlives the process that made it: one party's part, encrypted, each value used once.
 //!
-//! A stock is a directory: `head` says what it is and holds the secret that its values are bound to (alpha),
-//! `state` how far it is used, and each lot of values has a file. All are sealed under a key file
-//! ([`SealKey`]) and, but the head, under what the head holds; each is bound to its party and name: a file
-//! that was altered, cut off or put in another's place does not open.
+//! A stock is a directory: `head` describes it and holds the secret that its values are bound to (alpha),
+//! `state` says how much of it is used, and each lot of values has a file. All files are encrypted under a
+//! key file ([`SealKey`]) and, except the head, under a secret in the head. Each file is bound to its party
+//! and name: a file that was altered, truncated or put in another's place cannot be decrypted.
 //!
-//! **Once.** Values are taken by a durable change of `state` before anybody sees them ([`Reserve::take`]); a
-//! lot whose values are all taken is overwritten and removed. What a process took and did not use is lost. A
-//! directory that was copied back from an older state would give values twice, which no party can see alone:
-//! the parties compare how far each of them is ([`Reserve::begin`]), and one that is behind without having
-//! died is refused.
+//! **Once.** Values are taken by a durable change of `state` before they are used ([`Reserve::take`]); a lot
+//! whose values are all taken is overwritten and removed. Values that a process took and did not use are
+//! lost. A directory that was restored from an older copy would give out values twice, which no party can
+//! notice alone: the parties compare how much each of them has used ([`Reserve::begin`]), and refuse one that
+//! is behind without having been interrupted.
 //!
-//! **Alpha.** While a check is under way whose failure would tell alpha, `state` says so ([`Reserve::risk`]).
-//! A process that dies then leaves a stock that the next one destroys; one that dies at any other time
-//! leaves what is whole. An abort destroys the stock at once ([`Reserve::destroy`]).
+//! **Alpha.** While a check is in progress whose failure would reveal alpha, `state` says so
+//! ([`Reserve::risk`]). If the process dies then, the next process destroys the stock; if it dies at any
+//! other time, the remaining values can be used. An abort destroys the stock at once ([`Reserve::destroy`]).
 
 mod error;
 mod files;
@@ -237,7 +236,7 @@ impl Reserve {
         let name = file_name(&self.name_of(series), lot);
         let path = self.dir.join(&name);
         let bytes = load(&*self.disk, &path, longest + seal::OVERHEAD)?;
-        let bytes = bytes.ok_or_else(|| StockError::Damaged(path.clone(), "it is not there"))?;
+        let bytes = bytes.ok_or_else(|| StockError::Damaged(path.clone(), "it is missing"))?;
         self.key.open(&path, &context(self.wrap.as_slice(), &[self.info.party], &name), bytes)
     }
 

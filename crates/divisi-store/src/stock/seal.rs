@@ -1,12 +1,12 @@
-//! How a file of a stock lies on disk: sealed by AES-256-GCM under a key of its own.
+//! The format of a stock's files: encrypted by AES-256-GCM under a key for each file.
 //!
 //! `"DIVISIS\n" | version u16 | check of the seal key | salt | ciphertext | tag`
 //!
-//! Numbers are little-endian, check and tag of 16 bytes, the salt of 32. The file's key is derived (BLAKE3)
-//! from the seal key, the salt, which is fresh for each writing, and what the file is (its stock's head,
-//! party and name): it encrypts once, so that the nonce may be zero, and a file in the place of another does
-//! not open. Everything before the ciphertext is authenticated with it. The check tells a wrong seal key
-//! from damage.
+//! Numbers are little-endian, check and tag have 16 bytes, the salt 32. The file's key is derived (BLAKE3)
+//! from the seal key, the salt, which is fresh each time the file is written, and the identity of the file
+//! (its stock's head, party and name). It encrypts once, so that the nonce may be zero, and a file in the
+//! place of another cannot be decrypted. Everything before the ciphertext is authenticated with it. The check
+//! distinguishes a wrong seal key from damage.
 
 use super::StockError;
 use crate::disk::{Disk, MachineDisk};
@@ -28,11 +28,12 @@ pub(super) const OVERHEAD: usize = HEAD + TAG;
 /// How a key file begins; 64 digits and the end of the line follow.
 const KEY_FILE: &str = "divisi stock key v1 ";
 
-/// The key that a party's stocks are sealed under. Never printed; wiped on drop.
+/// The key under which a party's stocks are sealed. The type does not implement `Debug`; the key is wiped on
+/// drop.
 pub struct SealKey(pub(super) Zeroizing<[u8; 32]>);
 
 impl SealKey {
-    /// A key of these uniform bytes.
+    /// The key with these uniform bytes.
     #[must_use]
     pub fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
         SealKey(bytes)
@@ -41,7 +42,8 @@ impl SealKey {
     /// Read a key file.
     ///
     /// # Errors
-    /// [`StockError::Io`], [`StockError::Readable`] if others may read it, [`StockError::NoKey`].
+    /// [`StockError::Io`]; [`StockError::Readable`] if others may read it; [`StockError::NoKey`] if it is not
+    /// a key file.
     pub fn load(path: &Path) -> Result<Self, StockError> {
         let read = MachineDisk.read(path, 256);
         let (bytes, mode) = read.map_err(|e| match e.kind() {
@@ -64,10 +66,10 @@ impl SealKey {
         Ok(SealKey(key))
     }
 
-    /// Write it to a new file, which its owner alone may read.
+    /// Write the key to a new file that only its owner may read.
     ///
     /// # Errors
-    /// [`StockError::Io`], also if there is such a file.
+    /// [`StockError::Io`], also if the file exists.
     pub fn save(&self, path: &Path) -> Result<(), StockError> {
         let mut text = Zeroizing::new(String::with_capacity(KEY_FILE.len() + 65));
         text.push_str(KEY_FILE);
@@ -137,7 +139,7 @@ impl SealKey {
         let (version, rest) = rest.split_at(2);
         let (check, salt) = rest.split_at(CHECK);
         if magic != MAGIC {
-            return Err(damaged("it does not begin as a file of a stock does"));
+            return Err(damaged("it does not begin like a file of a stock"));
         }
         let version = version.iter().rev().fold(0, |number, byte| number << 8 | u16::from(*byte));
         if version != VERSION {
@@ -148,7 +150,7 @@ impl SealKey {
         }
         let cipher = self.cipher(salt, context).ok_or_else(|| damaged("it cannot be decrypted"))?;
         let nonce = Nonce::assume_unique_for_key([0; 12]);
-        let altered = || damaged("it was cut off, altered, or stands in another's place");
+        let altered = || damaged("it was truncated or altered, or has the place of another file");
         let body = bytes.get_mut(HEAD..).unwrap_or_default();
         let len = cipher.open_in_place(nonce, Aad::from(&head), body).map_err(|_| altered())?.len();
         bytes.copy_within(HEAD..HEAD + len, 0);

@@ -14,8 +14,8 @@ const INVERSE_MIX: Matrix<4> = circulant([0x0e, 0x0b, 0x0d, 0x09]);
 /// Cost: `Nr` S-box layers of 16 bytes (test `the_cipher_has_one_layer_a_round`).
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor those of the
-/// state.
+/// The abort that ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor those of
+/// the state.
 pub fn encrypt<E: Bytes + ?Sized>(
     e: &mut E,
     round_keys: &RoundKeys<E::Byte>,
@@ -39,8 +39,8 @@ pub fn encrypt<E: Bytes + ?Sized>(
 /// InvCipher (FIPS 197, algorithm 3), in place, on every lane of the state. Same cost as [`encrypt`].
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor those of the
-/// state.
+/// The abort that ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor those of
+/// the state.
 pub fn decrypt<E: Bytes + ?Sized>(
     e: &mut E,
     round_keys: &RoundKeys<E::Byte>,

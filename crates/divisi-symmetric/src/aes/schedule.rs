@@ -53,7 +53,8 @@ impl<B: Lanes> Lanes for RoundKeys<B> {
 /// the one before it, so no order of evaluation has fewer (test `the_schedule_has_one_layer_a_subword`).
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or their lanes differ.
+/// The abort that ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or their lanes
+/// differ.
 pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys<E::Byte>, Abort> {
     let misuse = |what| Abort::Misuse { step: step!("expand"), what };
     let size = KeySize::from_bytes(key.len()).ok_or(misuse("an AES key has 16, 24 or 32 bytes"))?;

@@ -52,7 +52,7 @@ pub(super) fn update<E: Boolean>(
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let lanes = columns.first().map_or(0, |byte| byte[0].lanes());
     if !columns.len().is_multiple_of(block.max(1)) {
-        return Err(unfit("what is no whole number of blocks"));
+        return Err(unfit("a text that is not a whole number of blocks"));
     }
     let lanes: Vec<usize> = (0..lanes).collect();
     let (mut columns, mut number) = (columns.into_iter(), 0);
@@ -152,7 +152,7 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
                 if let [only] = parts[..] { only.clone() } else { e.join_bits(&parts) }
             })
             .collect();
-        let byte: SecretByte<E> = bits.try_into().map_err(|_| unfit("a byte of eight bits"))?;
+        let byte: SecretByte<E> = bits.try_into().map_err(|_| unfit("a byte without eight bits"))?;
         gather(&byte, &place)
     });
     joined.collect()

@@ -1,5 +1,6 @@
-//! AES by its key, a program a block: for engines whose rounds do not grow with a program's depth, where
-//! 1,280 bits of round keys as inputs cost more than the ANDs of their schedule.
+//! AES as one program for each block, which takes the key and computes the key schedule: for engines whose
+//! rounds do not grow with a program's depth, where 1,280 bits of round keys as inputs cost more than the
+//! ANDs of the schedule.
 
 use super::drawn::{inputs, output};
 use super::{MacEngine, bits, byte_values, unfit};
@@ -65,7 +66,7 @@ impl<E: MacEngine> BlockCipher<E> for BlockKey<E> {
 
     fn permute(&self, e: &mut E, d: Direction, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
         if block.len() != 16 {
-            return Err(unfit("a block of AES has 16 bytes"));
+            return Err(unfit("a block of AES without 16 bytes"));
         }
         let (key, block) = (bits(e, self.bytes.clone())?, bits(e, block)?);
         let mut jobs = [ProgramRun::new(program(self.size, d)?, inputs(vec![key, block]))];

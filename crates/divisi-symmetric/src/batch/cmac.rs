@@ -24,7 +24,7 @@ pub struct LaneCmacKey<E: MacEngine> {
 /// Cost: a key schedule and a block.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
+/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
 pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneCmacKey<E>, Abort> {
     let round_keys = aes::expand(e, key)?;
     let n = round_keys.lanes();
@@ -147,7 +147,7 @@ pub fn tag<E: MacEngine>(
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let bytes = messages.whole_bytes()?;
     if before > 0 && bytes.contains(&0) {
-        return Err(unfit("a message whose last block was taken for one in its middle"));
+        return Err(unfit("a message whose last block was processed as an inner one"));
     }
     let lengths: Vec<u64> = bytes.iter().map(|length| before + *length as u64).collect();
     let rule = Rule {

@@ -52,10 +52,10 @@ impl<E: MacEngine> Function<E> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the settings make no sense, or there is a key where none belongs or none where
-    /// one does; whatever ends the session.
+    /// one does; the abort that ends the session.
     pub fn prepare(e: &mut E, settings: &Settings, key: &[E::Byte]) -> Result<Self, Abort> {
         if settings.check().is_err() {
-            return Err(unfit("what the algorithm has not"));
+            return Err(unfit("a parameter that the algorithm does not have"));
         }
         let fixed = match settings.algorithm {
             Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes() != key.len(),

@@ -39,7 +39,7 @@ pub struct LaneGmacKey<E: MacEngine> {
 /// Cost: a key schedule, a block, and a product for each odd power.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
+/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
 pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneGmacKey<E>, Abort> {
     let round_keys = aes::expand(e, key)?;
     let h = gcm::hash_key(e, &round_keys)?;

@@ -10,7 +10,7 @@ use divisi_core::{Abort, Boolean, Lanes};
 /// pseudorandom keys, as the states that [`expand`] needs.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if salts and materials do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if salts and materials do not fit.
 pub fn extract<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -27,7 +27,7 @@ pub fn extract<E: Boolean>(
 /// HKDF-Expand (2.3): the keys' states and a public context -> output, a lane a key.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for more than 255 digests.
+/// The abort that ends the session; [`Abort::Misuse`] for more than 255 digests.
 pub fn expand<E: Boolean>(
     e: &mut E,
     hash: Hash,

@@ -28,7 +28,7 @@ pub fn hash_blocks(iv_bytes: usize) -> u64 {
 /// `J_0` of an IV, one lane, shared.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for an IV of no bits, or powers that are too few.
+/// The abort that ends the session; [`Abort::Misuse`] for an IV of no bits, or powers that are too few.
 pub fn j0<E: MacEngine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Result<E::Block, Abort> {
     if iv.is_empty() {
         return Err(Abort::Misuse { step: IV, what: "an IV of no bits" });
@@ -61,7 +61,7 @@ pub fn adder() -> &'static Program {
 /// The first `n` counter blocks from a shared `J_0` of one lane on: lane `l` is `inc_32` applied `l` times.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
+/// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
 pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byte; 16], Abort> {
     let misfit = || Abort::Misuse { step: IV, what: "a counter block of one lane for fewer than 2^32" };
     let n = u32::try_from(n).map_err(|_| misfit())?;

@@ -84,7 +84,7 @@ impl<E: Boolean> Messages<E> {
     /// [`Abort::Misuse`] if one is no whole number of bytes.
     pub fn whole_bytes(&self) -> Result<Vec<usize>, Abort> {
         if self.lengths.iter().any(|bits| bits % 8 != 0) {
-            return Err(unfit("a message of whole bytes"));
+            return Err(unfit("a message that is not whole bytes"));
         }
         Ok(self.lengths.iter().map(|bits| bits / 8).collect())
     }

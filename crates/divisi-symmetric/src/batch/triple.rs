@@ -29,7 +29,7 @@ impl<E: MacEngine> TripleByProgram<E> {
             bytes.extend_from_within(..BLOCK);
         }
         if bytes.len() != 3 * BLOCK {
-            return Err(unfit("a key of triple DES"));
+            return Err(unfit("a key that triple DES cannot have"));
         }
         Ok(TripleByProgram { bytes })
     }

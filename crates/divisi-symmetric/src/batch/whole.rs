@@ -84,7 +84,7 @@ impl<E: MacEngine> Function<E> {
         let Some(named) = self.named().filter(|_| e.is_free_of_depth()) else { return Ok(None) };
         let block = self.piece();
         if !piece.len().is_multiple_of(block) {
-            return Err(unfit("what is no whole number of blocks"));
+            return Err(unfit("a text that is not a whole number of blocks"));
         }
         let kept = match self.kind {
             Kind::Cmac(_) => self.kept(e, true, true)?,
@@ -199,7 +199,9 @@ fn in_order<E: MacEngine>(
     // what has no inputs at all is there once for all
     for (output, lanes) in outputs.iter_mut().zip(groups.values()) {
         for bit in output.iter_mut().flatten().filter(|bit| bit.lanes() == 1 && lanes.len() > 1) {
-            *bit = bit.gather(&vec![0; lanes.len()]).ok_or_else(|| unfit("a bit of one lane"))?;
+            *bit = bit
+                .gather(&vec![0; lanes.len()])
+                .ok_or_else(|| unfit("a bit that cannot be repeated in all lanes"))?;
         }
     }
     if let [_] = outputs[..] {

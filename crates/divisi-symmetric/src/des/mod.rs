@@ -110,7 +110,7 @@ fn schedule<B: Clone>(key: &[B; 64]) -> Vec<[B; 48]> {
 /// Cost: [`LAYERS`] layers of lookups, [`LOOKUPS`] in all (test `triple_des_has_46_layers`).
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the key has neither one lane nor those of the block.
+/// The abort that ends the session; [`Abort::Misuse`] if the key has neither one lane nor those of the block.
 pub fn triple<E: Lookups + ?Sized>(
     e: &mut E,
     direction: Direction,

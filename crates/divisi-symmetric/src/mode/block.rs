@@ -29,7 +29,7 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
     /// The cipher on every lane of a block. Keys of one lane serve all.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if it is no block, or the lanes do not fit.
+    /// The abort that ends the session; [`Abort::Misuse`] if it is no block, or the lanes do not fit.
     fn permute(&self, e: &mut E, d: Direction, block: Vec<Self::Byte>) -> Result<Vec<Self::Byte>, Abort>;
 
     /// The key of each of these lanes; that of one lane serves all.
@@ -38,7 +38,7 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
     /// [`Abort::Misuse`] if there is no such lane.
     fn of_lanes(&self, index: &[usize]) -> Result<Self, Abort> {
         let index = if self.lanes() == 1 { &[0][..] } else { index };
-        self.gather(index).ok_or_else(|| misfit("a key for each lane"))
+        self.gather(index).ok_or_else(|| misfit("not one key for each lane"))
     }
 
     /// `x += y`, block by block.

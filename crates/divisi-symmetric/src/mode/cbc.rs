@@ -12,8 +12,8 @@ use divisi_core::{Abort, Direction, Lanes};
 /// Cost: one call of the cipher a block of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes that
-/// do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes
+/// that do not fit.
 pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -21,7 +21,7 @@ pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if !text.len().is_multiple_of(C::BYTES) || iv.len() != C::BYTES {
-        return Err(misfit("texts and an IV of whole blocks"));
+        return Err(misfit("texts or an IV that are not whole blocks"));
     }
     let state = C::public_block(e, iv);
     encrypt_from(e, cipher, state, text)
@@ -38,7 +38,7 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if !text.len().is_multiple_of(C::BYTES) {
-        return Err(misfit("texts of whole blocks"));
+        return Err(misfit("texts that are not whole blocks"));
     }
     let mut ciphertext = Vec::with_capacity(text.len());
     for block in text.chunks(C::BYTES) {
@@ -58,7 +58,8 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for columns that are no blocks, and lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for columns that are no blocks, and lanes that do not
+/// fit.
 pub fn decrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,

@@ -18,7 +18,7 @@ pub trait Doubles<E: ?Sized>: BlockCipher<E> {
     /// Twice a block.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if it is no block.
+    /// The abort that ends the session; [`Abort::Misuse`] if it is no block.
     fn double(e: &mut E, block: Vec<Self::Byte>) -> Result<Vec<Self::Byte>, Abort>;
 }
 
@@ -95,7 +95,7 @@ fn filled<E: ?Sized, C: BlockCipher<E>>(
 /// an engine that runs the cipher elsewhere than where bits are at hand.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
 pub fn chained<E: ?Sized, C: Doubles<E>>(
     e: &mut E,
     l: Vec<C::Byte>,
@@ -109,7 +109,7 @@ pub fn chained<E: ?Sized, C: Doubles<E>>(
 /// C_j = E(C_(j-1) + M_j) from zero on, of texts of whole blocks: the last one.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
 pub fn chain<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -148,7 +148,7 @@ impl<B> Chaining<B> {
 #[derive(Clone)]
 pub struct CmacKey<E: ?Sized, C: BlockCipher<E>> {
     cipher: C,
-    /// For a last block that is complete, and for one that was filled.
+    /// K1 for a complete last block, and K2 for a padded one (SP 800-38B, 6.1).
     subkeys: [Vec<C::Byte>; 2],
 }
 
@@ -158,7 +158,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
     /// Cost: a block, and what doubling costs.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn new(e: &mut E, cipher: C) -> Result<Self, Abort> {
         let zeros = C::public_block(e, &vec![vec![0; cipher.lanes()]; C::BYTES]);
         let l = cipher.permute(e, Direction::Encrypt, zeros)?;
@@ -171,7 +171,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
     /// Cost: one call of the cipher a block, one after the other.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+    /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
     pub fn tag(&self, e: &mut E, lanes: usize, message: &[C::Byte]) -> Result<Vec<C::Byte>, Abort> {
         let message = filled::<E, C>(e, &self.subkeys, lanes, message)?;
         chain(e, &self.cipher, lanes, &message)
@@ -180,7 +180,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
     /// The tags of such messages, a few blocks at a time.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+    /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
     pub fn begin(&self, e: &mut E, lanes: usize, message: &[C::Byte]) -> Result<Chaining<C::Byte>, Abort> {
         let rest = filled::<E, C>(e, &self.subkeys, lanes, message)?;
         Ok(Chaining { state: C::public_block(e, &vec![vec![0; lanes]; C::BYTES]), rest })
@@ -189,7 +189,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
     /// So many blocks more, or as many as are left.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn go_on(&self, e: &mut E, chaining: &mut Chaining<C::Byte>, blocks: usize) -> Result<(), Abort> {
         for _ in 0..blocks.min(chaining.rest.len() / C::BYTES) {
             let block: Vec<C::Byte> = chaining.rest.drain(..C::BYTES).collect();
@@ -211,7 +211,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
                 return first_lanes(bytes, 1);
             }
             let all: Option<Vec<C::Byte>> = bytes.iter().map(|byte| byte.gather(index)).collect();
-            all.ok_or_else(|| misfit("a key for each lane"))
+            all.ok_or_else(|| misfit("not one key for each lane"))
         };
         let [first, second] = &self.subkeys;
         Ok(CmacKey { cipher, subkeys: [pick(first)?, pick(second)?] })

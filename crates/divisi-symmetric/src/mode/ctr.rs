@@ -47,7 +47,7 @@ pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
 /// Cost: one [`aes::encrypt`].
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the columns differ in length, or the round keys have
+/// The abort that ends the session; [`Abort::Misuse`] if the columns differ in length, or the round keys have
 /// neither one lane nor that many.
 pub fn keystream<E: Bytes + ?Sized>(
     e: &mut E,

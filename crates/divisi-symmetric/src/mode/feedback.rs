@@ -12,8 +12,8 @@ use divisi_core::{Abort, Direction, Lanes};
 /// Cost: one call of the cipher a segment of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do not
-/// fit.
+/// The abort that ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do
+/// not fit.
 pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -22,7 +22,7 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if segment == 0 || segment > C::BYTES || !text.len().is_multiple_of(segment) || iv.len() != C::BYTES {
-        return Err(misfit("texts of whole segments, and an IV of a block"));
+        return Err(misfit("texts that are not whole segments, or an IV that is not a block"));
     }
     let mut input = C::public_block(e, iv);
     let mut ciphertext = Vec::with_capacity(text.len());
@@ -46,7 +46,8 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for columns that are no segments, and lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for columns that are no segments, and lanes that do not
+/// fit.
 pub fn cfb_decrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -76,7 +77,7 @@ pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
 /// Cost: one call of the cipher a block of the longest text, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for lanes that do not fit.
 pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -84,7 +85,7 @@ pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if iv.len() != C::BYTES {
-        return Err(misfit("an IV of a block"));
+        return Err(misfit("an IV that is not a block"));
     }
     let mut state = C::public_block(e, iv);
     let mut out = Vec::with_capacity(text.len());

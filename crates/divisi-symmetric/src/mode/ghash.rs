@@ -174,7 +174,7 @@ impl<B: Lanes + Clone> Powers<B> {
     /// All powers that strings of up to that many blocks need, from the hash key, one lane.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if `h` has not one lane.
+    /// The abort that ends the session; [`Abort::Misuse`] if `h` has not one lane.
     pub fn new<E: Blocks<Block = B> + ?Sized>(
         e: &mut E,
         h: &B,
@@ -188,7 +188,7 @@ impl<B: Lanes + Clone> Powers<B> {
     /// Baby steps made before, and the giant steps that strings of up to that many blocks need.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if `baby` has not `m` lanes.
+    /// The abort that ends the session; [`Abort::Misuse`] if `baby` has not `m` lanes.
     pub fn from_baby_steps<E: Blocks<Block = B> + ?Sized>(
         e: &mut E,
         baby: B,
@@ -241,8 +241,8 @@ impl<B: Lanes + Clone> Ghash<B> {
     /// [`Gf128::from_ghash`](divisi_field::Gf128::from_ghash).
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the string becomes longer than was said, or the powers
-    /// are others or too few.
+    /// The abort that ends the session; [`Abort::Misuse`] if the string becomes longer than was said, or the
+    /// powers are others or too few.
     pub fn absorb<E: Blocks<Block = B> + ?Sized>(
         &mut self,
         e: &mut E,
@@ -257,7 +257,7 @@ impl<B: Lanes + Clone> Ghash<B> {
             // this block's exponent is a + m j, with a - 1 and j the remainder and quotient of the exponent
             // less one
             self.remaining =
-                self.remaining.checked_sub(1).ok_or(misuse("the string is longer than was said"))?;
+                self.remaining.checked_sub(1).ok_or(misuse("the string is longer than announced"))?;
             let (j, lane) = (self.remaining / m, (self.remaining % m) as usize);
             self.coefficients[lane] = block;
             if lane == 0 {
@@ -293,7 +293,7 @@ impl<B: Lanes + Clone> Ghash<B> {
     pub fn finish(self) -> Result<B, Abort> {
         match self.folded {
             Some(hash) if self.remaining == 0 => Ok(hash),
-            _ => Err(misuse("the string is shorter than was said")),
+            _ => Err(misuse("the string is shorter than announced")),
         }
     }
 }

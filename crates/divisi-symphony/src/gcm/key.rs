@@ -25,7 +25,7 @@ impl GcmKey {
     /// The abort that ends the session.
     pub fn prepare(rep: &mut Rep3, size: KeySize, part: &Part) -> Result<GcmKey, Abort> {
         let one = Self::prepare_many(rep, size, &[part])?.pop();
-        one.ok_or(Abort::Misuse { step: KEY, what: "no key was made" })
+        one.ok_or(Abort::Misuse { step: KEY, what: "the key is missing" })
     }
 
     /// Several keys of one size in the rounds of one: a lane each, verified together. None if there are none.

@@ -1,5 +1,5 @@
-//! The coordinating process of a benchmark: starts the parties, gives each its inputs, opens barriers, checks
-//! every output.
+//! The coordinating process of a benchmark: it starts the parties, gives each its inputs, opens barriers, and
+//! checks every output.
 
 use super::expected::Expected;
 use super::message::{Costs, Order, Said};
@@ -20,10 +20,10 @@ use std::path::Path;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// Measure.
+/// Run a benchmark.
 ///
 /// # Errors
-/// If an option makes no sense, a party fails, or an output is wrong.
+/// [`Failure`] if an option makes no sense, a party fails, or an output is wrong.
 pub fn run(
     options: &BenchOptions,
     program: &Path,
@@ -87,7 +87,7 @@ fn enough(asked: Option<u32>, reached: Option<f64>) -> Result<(), Failure> {
     let reached = reached.unwrap_or(0.0);
     match asked {
         Some(asked) if reached < f64::from(asked) => Err(Failure::mismatch(format!(
-            "a verification reached {reached:.1} bits where {asked} were asked for: report this"
+            "a verification reached {reached:.1} bits instead of {asked}: report this"
         ))),
         _ => Ok(()),
     }
@@ -166,7 +166,7 @@ impl Parties<'_> {
             } else if through.len() == owns.len() {
                 return Ok(self.slowest(&through));
             } else {
-                let error = "some parties are through a phase that others begin: report this";
+                let error = "some parties have ended a phase that others begin: report this";
                 return Err(Failure::mismatch(error).at(step));
             }
         }
@@ -188,7 +188,7 @@ impl Parties<'_> {
         self.sessions = self
             .sessions
             .checked_add(1)
-            .ok_or_else(|| Failure::usage("--warmup and --reps are too many: give less"))?;
+            .ok_or_else(|| Failure::usage("--warmup and --reps are too large: give smaller numbers"))?;
         let order = Order::Begin { session: self.sessions, count: count as u64 };
         let owns = self.prepared.deal_key(&key);
         Ok(Running { setup: self.step("bench/setup", &order, &owns)?, key })
@@ -249,7 +249,7 @@ impl Parties<'_> {
         let outputs = self.job.outputs(outputs, count);
         if let Some(wrong) = Expected::new(self.job, key)?.wrong(inputs, &outputs)? {
             let error = format!(
-                "the output of {} {wrong} is wrong: the results are worth nothing",
+                "the output of {} {wrong} is wrong, so the results mean nothing",
                 super::unit(self.job)
             );
             return Err(Failure::mismatch(error).at(STEP));

@@ -1,4 +1,4 @@
-//! What the outputs of a benchmark must be: by ordinary libraries, and of a circuit in the clear.
+//! The expected outputs of a benchmark: from ordinary libraries, or of a circuit in the clear.
 
 use super::ordinary;
 use crate::engine::job::{Job, nonce};
@@ -12,7 +12,7 @@ type Ordinary = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
 /// What outputs must be.
 pub(super) enum Expected<'j> {
     Library(Ordinary),
-    /// What a circuit gives in the clear.
+    /// A circuit, evaluated in the clear.
     Circuit(&'j crate::circuit::HeldCircuit),
 }
 
@@ -25,7 +25,7 @@ impl<'j> Expected<'j> {
         Ok(Expected::Library(library(job, key).ok_or_else(missing)?))
     }
 
-    /// The number of the first output that is wrong.
+    /// The number of the first wrong output; `None` if all are right.
     pub fn wrong(&self, inputs: &Rows, outputs: &Rows) -> Result<Option<usize>, Failure> {
         let count = inputs.count();
         Ok(match self {

@@ -1,15 +1,16 @@
-//! Lookups by three factors beside the same by two.
+//! Lookups by three factors, measured side by side with lookups by two.
 
 use super::{BenchOptions, BenchReport};
 use crate::engine::members;
 use serde_json::{Map, Value, json};
 
-/// What MARLUT (2025) claims of tables by three factors: how many times fewer bits ahead than by two, without
-/// and with active security. Its lookups could not be measured: these stand beside ours as claims.
+/// The factors by which MARLUT (2025) claims to need less preprocessing for tables by three factors than by
+/// two, without and with active security. Its lookups could not be measured here, so that these stand as
+/// claims.
 pub const CLAIMED: [f64; 2] = [3.23, 5.95];
 
 impl BenchOptions {
-    /// By how many factors vectors are made, if lookups are measured, and they can be.
+    /// The number of factors of the one-hot vectors, if lookups are measured and this table allows them.
     #[must_use]
     pub fn factors(&self) -> Option<u64> {
         let engine = self.engine().ok()?;
@@ -61,8 +62,8 @@ impl Each {
     }
 }
 
-/// What is said of both, in JSON and for people: figures an item and party, and by how many times two factors
-/// cost more.
+/// The comparison of both, for JSON and for people: figures for one item and party, and how many times more
+/// two factors cost.
 #[must_use]
 pub fn beside(three: &BenchReport, two: &BenchReport) -> (Map<String, Value>, String) {
     let [ours, theirs] = [three, two].map(Each::of);

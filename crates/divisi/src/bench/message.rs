@@ -1,4 +1,4 @@
-//! What the coordinating process and the parties of a benchmark say to each other, over pipes.
+//! The messages between the coordinating process and the parties of a benchmark, over pipes.
 
 use crate::engine::Took;
 use serde::{Deserialize, Serialize};
@@ -7,27 +7,27 @@ use std::collections::BTreeMap;
 /// What a party is told to do.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Begin a session, which serves one repetition or many of so many instances: a frame follows, what we
-    /// bring to the set-up.
+    /// Begin a session, for one repetition or many, with `count` instances. A frame follows: this party's
+    /// input to the set-up.
     Begin { session: u32, count: u64 },
-    /// A batch of so many instances: a frame follows, what we bring to it.
+    /// A batch of `count` instances. A frame follows: this party's input to it.
     Batch { count: u64 },
-    /// All stand at the barrier: go on, with the clock running.
+    /// All parties have reached the barrier: go on, the clock runs.
     Go,
-    /// Send the outputs of the batch: a frame.
+    /// Send the outputs of the batch, as a frame.
     Outputs,
-    /// The repetition is over: say what it cost, the session's setup included.
+    /// The repetition has ended: report its costs, the session's set-up included.
     Counts,
-    /// The session is over.
+    /// The session has ended.
     End,
 }
 
 /// What a party says while it works.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Said {
-    /// It stands at the barrier before this phase.
+    /// The party has reached the barrier before this phase.
     Here(String),
-    /// It is through, and its phases took so long.
+    /// The party has finished, and its phases took this long.
     Done(Vec<(String, Took)>),
 }
 
@@ -40,6 +40,6 @@ pub(super) struct Costs {
     pub computational_bits: Option<f64>,
     pub peak_rss_bytes: Option<u64>,
     pub kernel: String,
-    /// What the engine says of how it went: a JSON object.
+    /// The engine's facts about the run: a JSON object.
     pub facts: String,
 }

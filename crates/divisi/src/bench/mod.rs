@@ -1,15 +1,15 @@
-//! Benchmarks: a protocol between processes on this machine, over TLS, measured phase by phase, every output
-//! checked.
+//! Benchmarks: a protocol among processes on this machine, over TLS, measured phase by phase, with every
+//! output checked.
 //!
-//! What each figure means: the parties are separate processes, connected by TLS once, before the clock; this
-//! process makes their inputs, and checks every output after the clock has stopped, and is counted nowhere. A
-//! barrier, which is not timed, opens each phase, and its seconds run to the last party's end; figures are
-//! medians over the repetitions, and per-party figures the maximum over the parties. Everything is warmed up
-//! first. Which phases there are, how many instances go in at once and what a session serves is the engine's
-//! ([`crate::engine::Prepared::course`]): rep3 takes chunks whose preprocessing is made just before each of
-//! them, so that memory does not grow with their number, and serves repetitions of at most one chunk in one
-//! session, whose setup is counted in each; garble has a session for each repetition, and goes through its
-//! phases in waves where many instances do not fit the memory.
+//! The meaning of the figures: the parties are separate processes, which connect by TLS before the clock
+//! starts. The coordinating process makes their inputs and checks every output after the clock has stopped;
+//! it is part of no figure. A barrier, which is not timed, opens each phase, and the phase lasts until its
+//! last party has finished. Figures are medians over the repetitions, and figures of a party are the maximum
+//! over the parties. Warm-up runs come first. The engine determines the phases, the size of a batch and what
+//! a session serves ([`crate::engine::Prepared::course`]): rep3 computes in chunks, with the preprocessing of
+//! each made just before it, so that memory does not grow with their number, and serves repetitions of at
+//! most one chunk in one session, whose set-up is counted in each; garble has a session for each repetition,
+//! and does its phases in waves where many instances exceed the memory.
 
 mod coordinate;
 mod expected;
@@ -42,47 +42,47 @@ use work::unit;
 pub use crate::party::CONNECT;
 pub use engine::Phase;
 
-/// The name by which a process learns that it is a party of a benchmark.
+/// The role of a process that is a party of a benchmark.
 pub const ROLE: &str = "bench";
 
-/// No longer messages are measured.
+/// The longest message that is measured, in bytes.
 pub const LONGEST: usize = 1 << 20;
 
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
-    /// What computes: an engine by its name.
+    /// The name of the engine.
     pub engine: &'static str,
-    /// How many parties, if that was said.
+    /// The number of parties, if given.
     pub parties: Option<usize>,
-    /// What belongs to this engine alone ([`EngineSettings::own`]).
+    /// The options of this engine alone ([`EngineSettings::own`]).
     pub own: BTreeMap<String, String>,
     /// What is computed.
     pub work: Work,
-    /// How S-boxes are computed, or what matters most.
+    /// The protocol for S-boxes, or the performance mode that chooses it.
     pub choice: Choice,
-    /// Against whom.
+    /// The adversary.
     pub security: Security,
-    /// The key's size.
+    /// The size of the key.
     pub key: KeySize,
-    /// Which way.
+    /// The direction: encryption or decryption.
     pub direction: Direction,
-    /// How many blocks, or messages.
+    /// The number of blocks or messages.
     pub blocks: u64,
-    /// How many threads of a party run at once.
+    /// The number of threads of a party that run at the same time.
     pub threads: usize,
-    /// How many times.
+    /// The number of repetitions.
     pub reps: usize,
-    /// How many chunks before the first time.
+    /// The number of warm-up chunks.
     pub warmup: usize,
     /// Emulated round-trip time, in milliseconds.
     pub rtt_ms: Option<f64>,
     /// Emulated bandwidth, in 10^6 bits a second.
     pub rate_mbit: Option<f64>,
-    /// A lie may pass a verification with probability at most 2 to the minus so many; the engine's own choice
-    /// if nothing is said.
+    /// The statistical security in bits: a lie passes a verification with probability at most 2 to the minus
+    /// this; `None` for the engine's default.
     pub statistical: Option<u32>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
 }
 
@@ -113,12 +113,12 @@ impl BenchOptions {
     /// The engine.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// [`Failure`] if there is no engine of that name.
     pub fn engine(&self) -> Result<&'static dyn Engine, Failure> {
         engine::named(self.engine).map_err(Failure::usage)
     }
 
-    /// How it is to compute.
+    /// The settings for the engine.
     #[must_use]
     pub fn settings(&self) -> EngineSettings {
         EngineSettings {
@@ -131,10 +131,10 @@ impl BenchOptions {
         }
     }
 
-    /// That they make sense.
+    /// Check that the options make sense.
     ///
     /// # Errors
-    /// A sentence that says what to correct.
+    /// [`Failure`] with a sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::usage(format!("{what}: give at least 1")));
         match self {
@@ -160,33 +160,33 @@ impl BenchOptions {
     }
 }
 
-/// What a benchmark measured.
+/// The result of a benchmark.
 #[derive(Clone, Debug)]
 pub struct BenchReport {
-    /// What was asked.
+    /// The options of the benchmark.
     pub options: BenchOptions,
-    /// What it took and cost.
+    /// Times and costs.
     pub measured: Measured,
-    /// What the engine says of it in JSON, beside what all benchmarks say.
+    /// The engine's own members of the JSON object, beside those of all benchmarks.
     json: Map<String, Value>,
-    /// What it says for people.
+    /// The text for people.
     pub page: Page,
 }
 
 impl BenchReport {
-    /// Blocks or messages a second, preprocessing not counted.
+    /// Blocks or messages a second, without preprocessing.
     #[must_use]
     pub fn online_per_second(&self) -> f64 {
         self.options.blocks as f64 / self.measured.seconds(&["online", "verification"])
     }
 
-    /// Blocks or messages a second, setup not counted.
+    /// Blocks or messages a second, without set-up.
     #[must_use]
     pub fn total_per_second(&self) -> f64 {
         self.options.blocks as f64 / self.measured.seconds(&["preprocessing", "online", "verification"])
     }
 
-    /// Microseconds of user and system time for a block or message and party, all phases but setup.
+    /// Microseconds of user and system time for one block or message at one party, in all phases but set-up.
     #[must_use]
     pub fn cpu_us_per_block(&self) -> f64 {
         let phases = self.measured.phases.iter().filter(|(name, _)| *name != "setup");
@@ -194,8 +194,8 @@ impl BenchReport {
         cpu * 1e6 / self.options.blocks as f64
     }
 
-    /// Online and verification of a repetition, from shares of inputs to verified shares of outputs: the
-    /// median.
+    /// The median over the repetitions of online phase and verification: from shares of inputs to verified
+    /// shares of outputs.
     #[must_use]
     pub fn latency_seconds(&self) -> f64 {
         let names = self.measured.phases.iter().map(|(name, _)| *name);
@@ -247,7 +247,7 @@ pub fn direction_name(direction: Direction) -> &'static str {
     }
 }
 
-/// A calibration within a larger object.
+/// A calibration, as a member of a larger object.
 #[must_use]
 pub fn calibration_json(calibration: &Calibration) -> Value {
     json!({
@@ -258,8 +258,7 @@ pub fn calibration_json(calibration: &Calibration) -> Value {
     })
 }
 
-/// Whom a running benchmark tells which process is which party, before anything is measured: for tests of
-/// faults.
+/// A callback that is told which process is which party, before anything is measured: for tests of faults.
 pub type OnStart<'a> = &'a dyn Fn(PartyId, u32);
 
 /// The middle of some figures, the mean of the two in the middle for an even number.

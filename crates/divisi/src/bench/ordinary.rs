@@ -1,5 +1,6 @@
-//! What ordinary libraries give for the inputs of a benchmark: AES of the crate `aes`, AES-GCM of `aes-gcm`,
-//! SHA-2, SHA-3 and cSHAKE of `sha2`, `sha3` and `cshake`, and the MACs above them by their standards.
+//! The results of ordinary libraries for the inputs of a benchmark: AES of the crate `aes`, AES-GCM of
+//! `aes-gcm`, SHA-2, SHA-3 and cSHAKE of `sha2`, `sha3` and `cshake`, and the MACs on top of them by their
+//! standards.
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256, Block};

@@ -1,7 +1,7 @@
-//! One party of a benchmark, in a process of its own, under the orders of the coordinating process.
+//! One party of a benchmark, in a process of its own, which the coordinating process commands.
 //!
-//! Adversary: that of the engine. The coordinator is trusted: it knows all inputs and outputs, as the dealer
-//! and the client of a real run do.
+//! Adversary: that of the engine. The coordinator is trusted: it knows all inputs and outputs, as dealer and
+//! client do in a real run.
 
 use super::message::{Costs, Order, Said};
 use crate::engine::{EngineParty, Own, Took, Watch, timed};
@@ -15,10 +15,10 @@ const BENCH: Step = step!("bench");
 /// The phase in which a session begins.
 const SETUP: &str = "setup";
 
-/// Be a party until the orders end. Failures are reported, not printed.
+/// Act as a party until the orders end. Failures are reported to the coordinator, not printed.
 ///
 /// # Errors
-/// The fault that was reported, or why none could be.
+/// The failure that was reported, or why it could not be.
 pub fn run() -> Result<(), Failure> {
     be(|joined| {
         joined.pipes.report(Ok(joined.seconds))?;
@@ -58,7 +58,7 @@ struct Clock<'p> {
     pipes: &'p Pipes,
     permits: Permits,
     took: Vec<(String, Took)>,
-    /// Why it cannot look on any more.
+    /// Why the coordinator could not be told.
     failed: Option<Failure>,
 }
 

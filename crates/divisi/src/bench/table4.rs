@@ -1,7 +1,7 @@
 //! The paper's Table 4 (GYKW), measured: as many operations as its Table 6 counts for each of five
-//! applications, whatever they compute. The paper's figures are an estimate from times of single operations.
+//! applications. The paper's figures are estimates from the times of single operations.
 //!
-//! Each application is a benchmark of its own, with its own processes and keys: what is left over from one
+//! Each application is a benchmark of its own, with its own processes and keys: unused preprocessing of one
 //! serves no other.
 
 use super::{BenchOptions, BenchReport, Work};
@@ -13,31 +13,31 @@ use divisi_program::applications::table6::{ROWS, Row};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The numbers of parties of the paper's columns.
+/// The numbers of parties in the paper's columns.
 pub const PARTIES: [usize; 3] = [4, 16, 64];
 
-/// What was measured for the rows of the table, and all of it together.
+/// The measurements for the rows of the table, and their sum.
 #[derive(Clone, Debug)]
 pub struct Table4 {
-    /// Row by row.
+    /// The benchmark of each row.
     pub reports: Vec<(Row, BenchReport)>,
     /// All rows as one benchmark.
     pub whole: BenchReport,
 }
 
-/// What a row took from its inputs to its outputs, preprocessing included, set-up apart.
+/// The seconds of a row from its inputs to its outputs, with preprocessing and without set-up.
 #[must_use]
 pub fn seconds(report: &BenchReport) -> f64 {
     report.measured.seconds(&["preprocessing", "online"])
 }
 
-/// What the paper prints for so many parties.
+/// The paper's figure for this number of parties.
 #[must_use]
 pub fn printed(row: &Row, parties: usize) -> Option<f64> {
     PARTIES.iter().zip(row.seconds).find(|(n, _)| **n == parties).map(|(_, seconds)| seconds)
 }
 
-/// Measure all rows; what `options` say of the work is left aside. `tell` learns which row is next.
+/// Measure all rows; the work in `options` is ignored. `tell` is called with the next row.
 ///
 /// # Errors
 /// As [`super::run`].
@@ -147,7 +147,7 @@ fn page(measured: &Measured, reports: &[(Row, BenchReport)]) -> Page {
         .to_vec(),
         rows: reports.iter().map(row).collect(),
         below: format!(
-            "Table 4 is an estimate from times of single operations on other machines, without the set-up too. memory {}; all outputs checked; nothing protects from who deviates\n{}",
+            "Table 4 is an estimate from times of single operations on other machines, without the set-up too. memory {}; all outputs checked; no protection against parties that deviate\n{}",
             measured.memory(),
             measured.calibration.summary(),
         ),
@@ -155,9 +155,9 @@ fn page(measured: &Measured, reports: &[(Row, BenchReport)]) -> Page {
 }
 
 impl Table4 {
-    /// The whole as every benchmark prints it, with a row for each application in `applications`: as its own
-    /// benchmark prints it, with `application`, `seconds` (set-up left out) and `paper_seconds` (null where
-    /// Table 4 has no column for so many parties).
+    /// All rows as one benchmark, as every benchmark prints it, with a member `applications`: for each
+    /// application its own benchmark, with `application`, `seconds` (without set-up) and `paper_seconds`
+    /// (null where Table 4 has no column for this number of parties).
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = |(row, report): &(Row, BenchReport)| {

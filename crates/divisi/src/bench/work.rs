@@ -1,5 +1,5 @@
-//! What is measured: AES block by block, a hash or MAC message by message, a circuit, operations on numbers
-//! and bits, or a program of them.
+//! The work of a benchmark: AES block by block, a hash or MAC message by message, a circuit, operations on
+//! numbers and bits, or a program of them.
 
 use super::BenchOptions;
 use crate::circuit;
@@ -16,57 +16,57 @@ use divisi_symphony::cipher::blocks_at_once;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What is measured.
+/// The work of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Work {
-    /// AES, in the direction and with the key's size of the options.
+    /// AES, in the options' direction and with their size of keys.
     Aes,
-    /// Triple DES, in the direction of the options.
+    /// Triple DES, in the options' direction.
     TripleDes(DesKeys),
     /// A hash or MAC of messages.
     Function {
-        /// Which one.
+        /// The algorithm.
         algorithm: Algorithm,
-        /// The length of each message.
+        /// The length of each message, in bytes.
         message_bytes: usize,
     },
-    /// An operation on numbers and bits, of random inputs.
+    /// An operation on numbers and bits, with random inputs.
     Operation {
-        /// Which one.
+        /// The operation.
         op: Op,
-        /// How many bits a number has.
+        /// The number of bits of a number.
         bits: usize,
-        /// How many entries a table has.
+        /// The number of entries of a table.
         entries: usize,
         /// Whether tables are private.
         private: bool,
     },
-    /// A program on numbers and bits, of its own inputs or random ones.
+    /// A program on numbers and bits, with its own inputs or random ones.
     Program {
-        /// The application's name, or that of its file.
+        /// The application's name, or the path of the program's file.
         name: String,
     },
-    /// Lookups at random places of one public table of bytes.
+    /// Lookups at random indices of one public table of bytes.
     Lookups {
-        /// How many entries the table has.
+        /// The number of entries of the table.
         entries: usize,
-        /// In how many inputs a place comes.
+        /// The number of inputs over which an index is split.
         inputs: usize,
-        /// By how many factors one-hot vectors are made; the cheapest number if nothing is said.
+        /// The number of factors of the one-hot vectors; the cheapest one by default.
         dimensions: Option<usize>,
     },
-    /// A circuit, of random inputs.
+    /// A circuit, with random inputs.
     Circuit {
-        /// Its name, or that of its file.
+        /// The circuit's name, or the path of its file.
         name: String,
-        /// How many input wires it has.
+        /// The number of its input wires.
         input_bits: usize,
     },
 }
 
 impl Work {
-    /// The bytes of one input.
+    /// The bytes of one instance's input.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
         match self {
@@ -79,7 +79,7 @@ impl Work {
         }
     }
 
-    /// What an input is called.
+    /// The unit of an instance: a block, a message and so on.
     #[must_use]
     pub fn unit(&self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl Work {
         }
     }
 
-    /// The algorithm that computes, if it is a hash or MAC.
+    /// The algorithm, for a hash or MAC.
     #[must_use]
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
@@ -116,7 +116,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
 }
 
 impl BenchOptions {
-    /// How many blocks or messages go through the engine of three parties at once.
+    /// How many blocks or messages the three-party engine computes at once.
     #[must_use]
     pub fn chunk(&self) -> usize {
         match self.work {

@@ -1,4 +1,4 @@
-//! A circuit as an engine needs it: in memory, or in its file until it is run.
+//! A circuit for an engine: in memory, or in its file until it runs.
 
 use super::{NamedCircuit, in_columns, in_file, load, named, unread, words};
 use crate::failure::Failure;
@@ -8,24 +8,25 @@ use divisi_circuit::{Program, Stream, plain};
 use divisi_symmetric::gates::Adder;
 use std::path::PathBuf;
 
-/// A circuit, wherever it is.
+/// A circuit in memory or in a file.
 #[non_exhaustive]
 pub enum HeldCircuit {
     /// In memory.
     Program(NamedCircuit),
-    /// In its file, which must stay as it is.
+    /// In its file, which must not change.
     File {
         /// The name of the file.
         name: String,
-        /// What was found there.
+        /// The survey of the file.
         stream: Stream,
     },
 }
 
-/// The circuit of that name; else the one in the file of that name, which stays there if it is `streamed`.
+/// The built-in circuit of that name; else the circuit in the file of that name, which stays in the file if
+/// it is `streamed`.
 ///
 /// # Errors
-/// If the file cannot be read, or is no circuit: with the line.
+/// [`Failure`] if the file cannot be read, or is no circuit, with the line.
 pub fn hold(name: &str, adder: Adder, streamed: bool) -> Result<HeldCircuit, Failure> {
     if !streamed || named(name, adder)?.is_some() {
         return load(name, adder).map(HeldCircuit::Program);
@@ -44,7 +45,7 @@ fn failure(name: &str, fault: &CircuitFault) -> Failure {
 }
 
 impl HeldCircuit {
-    /// How it was asked for.
+    /// The name of the circuit or of its file, as it was given.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -71,7 +72,7 @@ impl HeldCircuit {
         }
     }
 
-    /// Whether wire 0 is the first bit of a value: known of some published files.
+    /// Whether wire 0 is the first bit of a value: known for some published files.
     #[must_use]
     pub fn is_first_bit_first(&self) -> bool {
         match self {
@@ -80,7 +81,7 @@ impl HeldCircuit {
         }
     }
 
-    /// Its ANDs, as they were written.
+    /// The number of ANDs in the file.
     #[must_use]
     pub fn and_count(&self) -> usize {
         match self {
@@ -89,7 +90,7 @@ impl HeldCircuit {
         }
     }
 
-    /// The longest chain of them.
+    /// The longest chain of ANDs.
     #[must_use]
     pub fn and_depth(&self) -> usize {
         match self {
@@ -98,7 +99,7 @@ impl HeldCircuit {
         }
     }
 
-    /// A digest of all that it is, for parties to compare.
+    /// A digest of the circuit, for parties to compare.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         match self {
@@ -110,7 +111,7 @@ impl HeldCircuit {
     /// The program, for engines that need all of it.
     ///
     /// # Errors
-    /// If it stays in its file.
+    /// [`Failure`] if the circuit stays in its file.
     pub fn program(&self) -> Result<&Program, Failure> {
         match self {
             HeldCircuit::Program(circuit) => Ok(&circuit.program),
@@ -123,7 +124,7 @@ impl HeldCircuit {
     /// See [`NamedCircuit::columns`].
     ///
     /// # Errors
-    /// If its file is not what it was.
+    /// [`Failure`] if its file has changed.
     pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Result<Vec<u8>, Failure> {
         match self {
             HeldCircuit::Program(circuit) => Ok(circuit.columns(lanes, inputs)),

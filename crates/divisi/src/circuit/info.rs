@@ -1,4 +1,4 @@
-//! What a circuit has, as `divisi circuit info` tells it: of one in a file without making a program of it.
+//! The facts that `divisi circuit info` prints; those of a circuit in a file are found without loading it.
 
 use super::{LONGEST, NamedCircuit, in_file, named, unread, write};
 use crate::failure::Failure;
@@ -7,13 +7,13 @@ use divisi_symmetric::gates::Adder;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 
-/// What is told of a circuit.
+/// The facts about a circuit.
 pub struct About {
-    /// How it was asked for.
+    /// The name of the circuit or of its file, as it was given.
     pub name: String,
-    /// How its file is written; nothing for a circuit of this program's own.
+    /// The format of its file; `None` for a built-in circuit.
     pub format: Option<Format>,
-    /// What its file has, or would have.
+    /// The counts of gates and wires that its file has, or would have.
     pub counts: FileCounts,
     /// The width of each input value.
     pub inputs: Vec<usize>,
@@ -21,14 +21,14 @@ pub struct About {
     pub outputs: Vec<usize>,
     /// The longest chain of ANDs.
     pub and_depth: usize,
-    /// Sums of products.
+    /// The number of sums of products.
     pub dot_count: usize,
 }
 
-/// What the circuit of that name has; else the one in the file of that name.
+/// The facts about the built-in circuit of that name; else about the one in the file of that name.
 ///
 /// # Errors
-/// If the file cannot be read, or is no circuit: with the line.
+/// [`Failure`] if the file cannot be read, or is no circuit, with the line.
 pub fn info(name: &str, adder: Adder) -> Result<About, Failure> {
     if let Some(program) = named(name, adder)? {
         let counts = write(&program, &mut io::sink()).map_err(|e| Failure::unavailable(e.to_string()))?;
@@ -51,7 +51,7 @@ pub fn info(name: &str, adder: Adder) -> Result<About, Failure> {
 }
 
 impl About {
-    /// That of a circuit in memory, whose file has, or would have, this.
+    /// The facts about a circuit in memory, with these counts of its file.
     #[must_use]
     pub fn of(circuit: &NamedCircuit, counts: FileCounts) -> About {
         let program = &circuit.program;

@@ -1,4 +1,4 @@
-//! Circuits written anew: in another format or order, or with fewer gates.
+//! Rewriting of circuits: into another format or order of wires, or with fewer gates.
 
 use super::{NamedCircuit, words};
 use crate::failure::Failure;
@@ -11,10 +11,10 @@ use std::io::{self, Write};
 /// Random inputs on which an optimised circuit must give what the circuit gave.
 const COMPARED: usize = 1024;
 
-/// The program with the wires of every value in the other order.
+/// The program with the wires of every value in reverse order.
 ///
 /// # Errors
-/// None: a program takes its own inputs.
+/// None in practice: a program accepts its own inputs.
 pub fn turned(program: &Program) -> Result<Program, Failure> {
     let mut build = Build::verbatim();
     let mut inputs = Vec::with_capacity(program.input_bits());
@@ -31,10 +31,10 @@ pub fn turned(program: &Program) -> Result<Program, Failure> {
     Ok(build.finish())
 }
 
-/// The circuit with fewer gates, if there is a way: its outputs on random inputs were compared.
+/// The circuit with fewer gates where possible; its outputs on random inputs were compared.
 ///
 /// # Errors
-/// If they differ, which is a fault of this program.
+/// [`Failure`] if the outputs differ, which would be an error of this program.
 pub fn optimised(circuit: &NamedCircuit) -> Result<Program, Failure> {
     let program = optimise(&circuit.program);
     let wires = circuit.program.input_bits();
@@ -54,7 +54,7 @@ pub fn optimised(circuit: &NamedCircuit) -> Result<Program, Failure> {
 /// Write a program in either format.
 ///
 /// # Errors
-/// Those of `out`, as they are; in the other, that the format has no room for the program.
+/// The errors of `out`; in the other format also that it cannot express the program.
 pub fn write_as(
     program: &Program,
     format: Format,

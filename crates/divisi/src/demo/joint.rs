@@ -1,7 +1,8 @@
-//! The same among parties that trust nobody: a file in CBC under a key that all of them drew together.
+//! The demonstration with engine spdz, among parties that do not trust each other: a file in CBC under a key
+//! that all of them drew together.
 //!
-//! Trust: all parties are threads of this process, which therefore knows everything; it shows how it goes.
-//! The client, whose file it is, pads it and takes the padding off, and sits at the first party.
+//! Trust: all parties are threads of this process, which therefore knows all secrets: a demonstration only.
+//! The client, whose file it is, adds and removes the padding, and runs at the first party.
 
 use super::{TEXT, unwritten};
 use crate::bench::ordinary;
@@ -19,27 +20,27 @@ use zeroize::Zeroizing;
 /// A block takes 160 tables each way, and the blocks of CBC come one after the other.
 const LONGEST: usize = 64 << 10;
 
-/// What to show.
+/// The options of the demonstration.
 pub struct Joint {
-    /// A file of the caller's, or the text that is in the program.
+    /// The caller's file; a built-in text by default.
     pub file: Option<PathBuf>,
     /// The cipher.
     pub cipher: Cipher,
-    /// How it is computed.
+    /// The settings of the engine.
     pub settings: EngineSettings,
 }
 
 /// The cipher of a mode by its name on the command line: aes-128-cbc and the like, or 3des-cbc.
 ///
 /// # Errors
-/// Which there are.
+/// The names that there are.
 pub fn cipher(name: &str) -> Result<Cipher, String> {
     Ok(match name {
         "aes-128-cbc" => Cipher::Aes(KeySize::Aes128),
         "aes-192-cbc" => Cipher::Aes(KeySize::Aes192),
         "aes-256-cbc" => Cipher::Aes(KeySize::Aes256),
         "3des-cbc" => Cipher::TripleDes(DesKeys::Three),
-        _ => return Err("there are aes-128-cbc, aes-192-cbc, aes-256-cbc and 3des-cbc".into()),
+        _ => return Err("choose aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc".into()),
     })
 }
 
@@ -50,10 +51,10 @@ fn mode_name(cipher: Cipher) -> String {
     }
 }
 
-/// Show it. `say` is told what happens, line by line; what comes back is for `--json`.
+/// Run the demonstration. `say` is called with lines of text; returns the object for `--json`.
 ///
 /// # Errors
-/// If the file cannot be read, a party fails, or a result is wrong.
+/// [`Failure`] if the file cannot be read, a party fails, or a result is wrong.
 pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failure> {
     let Joint { file, cipher, settings } = options;
     let through = Through::new(settings, *cipher)?;
@@ -82,7 +83,7 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     let Some(Came { sealed, opened: Some(opened), key: Some(key), seconds: [setup, encrypt, decrypt] }) =
         first
     else {
-        return Err(wrong("nothing came back to the client"));
+        return Err(wrong("the client received no text"));
     };
     say(&format!(
         "{parties} parties, all but one of whom may be corrupt, drew a key of {} bits together ({setup:.2} s): none of them has it.",
@@ -98,13 +99,13 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     ));
     let back = padding::remove(&opened, block).map(Zeroizing::new);
     if back.as_ref() != Some(&plain) {
-        return Err(wrong("what the parties decrypted is not the file"));
+        return Err(wrong("the decrypted file differs from the original"));
     }
     say(&format!("They decrypted it again, for the client alone ({decrypt:.2} s). It is the same file."));
     let ordinary =
         ordinary::open_cbc(&key, block, &sealed).and_then(|padded| padding::remove(&padded, block));
     if ordinary.map(Zeroizing::new) != Some(plain.clone()) {
-        return Err(wrong("an ordinary program does not open what the parties wrote"));
+        return Err(wrong("an ordinary program does not decrypt what the parties wrote"));
     }
     let by = if cipher.aes().is_some() { "The crate aes" } else { "This program's own DES, in the clear," };
     say(&format!(

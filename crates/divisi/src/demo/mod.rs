@@ -1,8 +1,8 @@
-//! The whole of it on one machine: three servers as three processes over TLS, a key that none of them holds,
-//! a file encrypted and decrypted, and the result opened with an ordinary library.
+//! The demonstration on one machine: three servers as three processes over TLS, a key that none of them
+//! holds, a file encrypted and decrypted, and the result decrypted with an ordinary library.
 //!
-//! That last step needs the key: the demonstration makes one that may be exported, says so, and wipes it. It
-//! uses nothing but what any client of the servers can use, and leaves nothing behind.
+//! The last step needs the key: the demonstration makes an exportable key, says so, and wipes it. It uses
+//! only what any client of the servers can use, and leaves nothing behind.
 
 mod joint;
 
@@ -29,27 +29,27 @@ const LONGEST: u64 = 1 << 30;
 /// Associated data.
 const AAD: &[u8] = b"divisi demo";
 
-/// What to show.
+/// The options of the demonstration.
 #[derive(Clone, Debug)]
 pub struct DemoOptions {
-    /// A file of the caller's, or the text that is in the program.
+    /// The caller's file; a built-in text by default.
     pub file: Option<PathBuf>,
-    /// The key's size.
+    /// The size of the key.
     pub key: KeySize,
-    /// How S-boxes are computed.
+    /// The protocol for S-boxes, or the performance mode that chooses it.
     pub choice: Choice,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 
-/// What was shown.
+/// The result of the demonstration.
 #[derive(Clone, Debug)]
 pub struct DemoReport {
-    /// What was asked.
+    /// The options.
     pub options: DemoOptions,
-    /// The file's length.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// From the first process to three servers that serve.
+    /// The time from the start of the first process until the three servers serve.
     pub start_seconds: f64,
     /// How long making the key took.
     pub key_seconds: f64,
@@ -60,7 +60,7 @@ pub struct DemoReport {
 }
 
 impl DemoReport {
-    /// The object that `--json` prints. What is compared has been found equal, else there is no report.
+    /// The object that `--json` prints. There is a report only if all comparisons were equal.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -81,10 +81,10 @@ impl DemoReport {
     }
 }
 
-/// Show it. `say` is told what happens, line by line.
+/// Run the demonstration. `say` is called with lines of text.
 ///
 /// # Errors
-/// If a file cannot be read, a server fails, or a result is wrong.
+/// [`Failure`] if a file cannot be read, a server fails, or a result is wrong.
 pub fn run(
     options: &DemoOptions,
     program: &Path,
@@ -142,7 +142,7 @@ pub fn run(
     let back = Zeroizing::new(std::fs::read(&opened).map_err(|e| unwritten(&opened, &e))?);
     if plain != back {
         return Err(Failure::mismatch(
-            "what the servers decrypted is not the file: report this with the output of `divisi --version`",
+            "the decrypted file differs from the original: report this with the output of `divisi --version`",
         ));
     }
     say(&format!("They decrypted it again: {}. It is the same file.", speed(bytes, decrypted.seconds)));
@@ -177,7 +177,7 @@ pub fn run(
 }
 
 fn unwritten(path: &Path, e: &std::io::Error) -> Failure {
-    Failure::usage(format!("{} cannot be used ({e}): see that the disk has room", path.display()))
+    Failure::usage(format!("{} cannot be used ({e}): check that the disk has room", path.display()))
 }
 
 fn speed(bytes: u64, seconds: f64) -> String {

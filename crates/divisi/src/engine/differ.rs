@@ -7,6 +7,6 @@ use divisi_core::PartyId;
 pub struct Differ {
     /// The party that is known to be wrong, if one is.
     pub party: Option<PartyId>,
-    /// What it did, in words that follow the party's name.
+    /// What that party did, in words that follow its name.
     pub what: &'static str,
 }

@@ -1,8 +1,8 @@
-//! Known answers as circuits, for engines that have nothing else: each function becomes a circuit, texts or
-//! messages of equal lengths are instances of one circuit.
+//! Known answers as circuits, for engines that only evaluate circuits: each function becomes a circuit, and
+//! texts or messages of equal lengths are instances of one circuit.
 //!
 //! Input values belong to the parties in turn (key, then text, then what it is compared with), and every
-//! party learns the outputs: they must be the same at all. Of a tag that is only to be compared one bit is
+//! party learns the outputs, which must be the same at all. For a tag that is only compared, one bit is
 //! opened.
 
 use super::job::{CipherMode, Job, MessagesJob, Own, PublicMessage};
@@ -31,7 +31,7 @@ pub(super) enum Drawing {
     Block { counter: bool, decrypt: bool },
     /// A text in GCM: key, text, IV and associated data, and the tag that is compared.
     Gcm { decrypt: bool, bytes: usize, aad: usize, tag: usize },
-    /// A hash or MAC of so many bytes: key and message, and the tag that is compared.
+    /// A hash or MAC of a message with this many bytes: key and message, and the tag that is compared.
     Message { compares: bool, bytes: usize, spare_bits: usize, nonce: [u8; 12] },
 }
 
@@ -40,16 +40,16 @@ pub(super) enum Drawing {
 pub(super) struct Drawn<'j> {
     job: &'j Job,
     drawings: Vec<(Drawing, Vec<(usize, usize)>)>,
-    /// The circuit that was drawn last, and which it is: a circuit is as large as its message is long, so
-    /// that one after the other is.
+    /// The circuit that was made last, and its number: a circuit is as large as its message is long, so that
+    /// only one is kept.
     drawn: Mutex<Option<(usize, Arc<Program>)>>,
 }
 
 impl<'j> Drawn<'j> {
-    /// For the engine of this name.
+    /// The circuits of a job, for the engine of this name.
     ///
     /// # Errors
-    /// A mode or a message that there is no circuit of.
+    /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, engine: &str) -> Result<Self, Unsupported> {
         let mut drawings: BTreeMap<Drawing, Vec<(usize, usize)>> = BTreeMap::new();
         let (mut instances, mut long_ivs) = (Vec::new(), Vec::new());
@@ -59,7 +59,7 @@ impl<'j> Drawn<'j> {
                     || !matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm)
                 {
                     return Err(Unsupported::new(format!(
-                        "a mode of which the engine {engine} has no circuit"
+                        "a mode for which the engine {engine} has no circuit"
                     )));
                 }
                 let counter = texts.mode == CipherMode::Ctr;
@@ -115,28 +115,28 @@ impl<'j> Drawn<'j> {
             return Err(Unsupported { reason, instances });
         }
         if !long_ivs.is_empty() {
-            let reason = "an IV of another length than 96 bits, of which no circuit is drawn".into();
+            let reason = "an IV of another length than 96 bits, for which there is no circuit".into();
             return Err(Unsupported { reason, instances: long_ivs });
         }
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
     }
 
-    /// How many circuits there are.
+    /// The number of circuits.
     pub fn count(&self) -> usize {
         self.drawings.len()
     }
 
-    /// The instances of a circuit: each of which text or message, and which of its blocks.
+    /// The instances of a circuit: for each the number of its text or message, and of the block in it.
     pub fn places(&self, number: usize) -> &[(usize, usize)] {
         self.drawings.get(number).map_or(&[], |(_, places)| places)
     }
 
-    /// A digest of which circuits there are, for the parties to compare.
+    /// A digest of the list of circuits, for the parties to compare.
     pub fn digest(&self) -> [u8; 32] {
         *blake3::hash(format!("{:?}", self.drawings).as_bytes()).as_bytes()
     }
 
-    /// Of each instance of each circuit the values whose turn is a party's, as the circuit takes them.
+    /// For each party its input values in all instances of all circuits, in the circuits' order.
     pub fn deal(&self, parties: usize, inputs: &Rows) -> Vec<Own> {
         let mut owns = vec![Own::default(); parties];
         for (drawing, places) in &self.drawings {
@@ -152,7 +152,7 @@ impl<'j> Drawn<'j> {
         owns
     }
 
-    /// The rows that come out, from what the circuits gave, one after the other, instance by instance.
+    /// The rows of outputs, from the circuits' outputs, circuit after circuit and instance after instance.
     pub fn rows(&self, count: usize, outputs: Vec<Vec<Vec<u8>>>) -> Own {
         let mut rows = vec![Vec::new(); count];
         // what is made comes before what is compared, and blocks come in their order
@@ -186,9 +186,9 @@ impl<'j> Drawn<'j> {
         }
     }
 
-    /// A circuit by its number; whoever of the parties comes first draws it.
+    /// A circuit by its number; the first party that asks makes it.
     pub fn program(&self, number: usize) -> Result<Arc<Program>, Abort> {
-        let misfit = || Abort::Misuse { step: KNOWN, what: "a circuit that is not among those needed" };
+        let misfit = || Abort::Misuse { step: KNOWN, what: "a circuit with a number that does not exist" };
         let mut last = lock(&self.drawn);
         if let Some((_, program)) = last.as_ref().filter(|(drawn, _)| *drawn == number) {
             return Ok(Arc::clone(program));

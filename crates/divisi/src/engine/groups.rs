@@ -1,7 +1,7 @@
-//! Texts of the modes without GHASH, in groups that go through together: on any engine, over either cipher.
+//! Texts of the modes without GHASH, in groups that are computed together: on any engine, with either cipher.
 //!
-//! Blocks that do not depend on each other stand side by side, a lane a block; texts whose blocks are chained
-//! have a lane each, the longest first. Tags are made of messages of one length at a time.
+//! Independent blocks are computed side by side, one in each lane; texts whose blocks are chained have a lane
+//! each, the longest first. Tags are made for messages of one length at a time.
 
 use super::Rows;
 use super::job::{CipherMode, PublicText, TextsJob};
@@ -33,7 +33,7 @@ pub(super) trait Walk {
 pub(super) struct Group<'j> {
     job: &'j TextsJob,
     direction: Direction,
-    /// Which texts, the longest first.
+    /// The numbers of the texts, the longest first.
     places: Vec<usize>,
 }
 
@@ -54,12 +54,12 @@ pub(super) fn groups(job: &TextsJob) -> Vec<Group<'_>> {
 }
 
 impl Group<'_> {
-    /// The texts, with their places in the job.
+    /// The texts, with their positions in the job.
     pub fn texts(&self) -> impl Iterator<Item = (usize, &PublicText)> {
         self.places.iter().filter_map(|place| Some((*place, self.job.texts.get(*place)?)))
     }
 
-    /// Whether tags are made of them.
+    /// Whether the group makes tags.
     pub fn makes_tags(&self) -> bool {
         self.job.mode == CipherMode::Cmac
     }
@@ -109,13 +109,13 @@ impl Group<'_> {
         columns
     }
 
-    /// The bytes of the keys, a lane a text.
+    /// The bytes of the keys, one lane a text.
     pub fn keys(&self, rows: &Rows) -> Vec<Vec<u8>> {
         let byte = |i: usize| self.places.iter().map(|p| rows.row(*p).get(i).copied().unwrap_or(0)).collect();
         (0..self.job.cipher.key_bytes()).map(byte).collect()
     }
 
-    /// How many lanes the bytes of the secret texts have, as [`Group::secret`] has them.
+    /// The number of lanes of each byte that [`Group::secret`] returns.
     pub fn lanes(&self) -> Vec<usize> {
         if self.is_public() {
             return Vec::new();
@@ -148,7 +148,7 @@ impl Group<'_> {
         )
     }
 
-    /// The other texts from their columns, with their places.
+    /// The resulting texts from their columns, with their positions.
     pub fn results(&self, columns: &[Vec<u8>]) -> Vec<(usize, Vec<u8>)> {
         let mut before = 0;
         let mut result = |(lane, (place, text)): (usize, (usize, &PublicText))| {
@@ -204,7 +204,7 @@ impl Walk for Group<'_> {
         cipher: &C,
         mut text: Vec<C::Byte>,
     ) -> Result<Vec<C::Byte>, Abort> {
-        let unfit = || Abort::Misuse { step: GROUPS, what: "texts that their mode does not take" };
+        let unfit = || Abort::Misuse { step: GROUPS, what: "texts that do not fit their mode" };
         let ivs =
             |own: fn(&PublicText) -> Vec<u8>| self.texts().map(|(_, text)| own(text)).collect::<Vec<_>>();
         match (self.job.mode, self.direction) {
@@ -262,7 +262,7 @@ impl Walk for Group<'_> {
 /// What goes through the chain of CMAC ([`cmac::chained`]), a lane a message.
 pub(super) struct Chained {
     pub lanes: usize,
-    /// Blocks of each message.
+    /// The number of blocks of each message.
     pub blocks: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Hashes and MACs of many messages at once, a lane a message, on any engine.
+//! Hashes and MACs of many messages together, one lane a message, on any engine.
 
 use super::job::{ChainJob, LargeJob, MessagesJob, PublicMessage};
 use super::{Rows, Watch};
@@ -91,7 +91,7 @@ pub(super) fn large<E: Whole>(
     settle: impl Fn(&mut E, State<E>) -> Result<State<E>, Abort>,
     watch: &mut dyn Watch,
 ) -> Result<Vec<Digests<E>>, Abort> {
-    let misfit = || Abort::Misuse { step: HASHES, what: "messages that are nothing again and again" };
+    let misfit = || Abort::Misuse { step: HASHES, what: "large messages that repeat an empty content" };
     let lanes = job.lengths.len();
     let content = bits(e, content)?;
     let function = Function::prepare(e, &job.using, &[])?;

@@ -1,4 +1,4 @@
-//! What a run of an engine took and cost: as its parties tell it, and put together.
+//! The times and costs of a run, as its parties report them and combined.
 
 use super::EngineSettings;
 use crate::calibrate::Calibration;
@@ -8,23 +8,23 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// How long something took.
+/// A duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Took {
-    /// Wall time.
+    /// Wall-clock time, in seconds.
     pub seconds: f64,
-    /// User and system time of the process.
+    /// User and system time of the process, in seconds.
     pub cpu_seconds: f64,
 }
 
 impl Took {
-    /// One after the other.
+    /// Add the duration of a later part.
     pub fn add(&mut self, other: Took) {
         self.seconds += other.seconds;
         self.cpu_seconds += other.cpu_seconds;
     }
 
-    /// The larger of each: a phase runs to the last party's end.
+    /// The maximum of both times: a phase lasts until its last party has finished.
     #[must_use]
     pub fn max(self, other: Took) -> Took {
         Took {
@@ -34,7 +34,7 @@ impl Took {
     }
 }
 
-/// A moment: wall time and the process's user and system time.
+/// A moment: wall-clock time, and the process's user and system time.
 #[derive(Clone, Copy)]
 pub struct Moment {
     wall: Instant,
@@ -42,13 +42,13 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// This moment.
+    /// The present moment.
     #[must_use]
     pub fn now() -> Self {
         Moment { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
-    /// From one to the other.
+    /// The duration from this moment to `end`.
     #[must_use]
     pub fn until(self, end: Moment) -> Took {
         let seconds = end.wall.saturating_duration_since(self.wall).as_secs_f64();
@@ -56,14 +56,14 @@ impl Moment {
     }
 }
 
-/// What a phase cost.
+/// The costs of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Phase {
-    /// Wall time.
+    /// Wall-clock time, in seconds.
     pub seconds: f64,
-    /// User and system time of a party.
+    /// User and system time of a party, in seconds.
     pub cpu_seconds: f64,
-    /// Payload that a party sent.
+    /// Payload that a party sent, in bits.
     pub bits: u64,
     /// Bytes that a party handed to TLS.
     pub bytes: u64,
@@ -71,54 +71,56 @@ pub struct Phase {
     pub rounds: u32,
 }
 
-/// What was measured, for the engine to say what of it matters.
+/// The measurements of a benchmark, from which the engine makes its report.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// How the engine computed.
+    /// The engine's settings.
     pub settings: EngineSettings,
-    /// What is computed, as JSON has it: `algorithm`, `circuit`, `key_bits` and the like.
+    /// The description of the job for JSON: `algorithm`, `circuit`, `key_bits` and the like.
     pub about: Map<String, Value>,
-    /// How many instances.
+    /// The number of instances.
     pub count: u64,
-    /// What an instance is called.
+    /// The unit of an instance.
     pub unit: &'static str,
-    /// What the engine says of the job ([`super::Prepared::facts`]), and party 1 in the end
+    /// The engine's facts about the job ([`super::Prepared::facts`]), and those of party 1 at the end
     /// ([`super::EngineParty::facts`]).
     pub facts: Map<String, Value>,
-    /// How many parties.
+    /// The number of parties.
     pub parties: usize,
-    /// How many repetitions counted.
+    /// The number of measured repetitions.
     pub reps: usize,
-    /// How long the parties took to connect.
+    /// The time that the parties took to connect, in seconds.
     pub connect_seconds: f64,
-    /// By name, in order: medians over the repetitions, the slowest party, and the one that sends most.
+    /// The phases by name, in order: medians over the repetitions, of the slowest party, and of the one that
+    /// sends most.
     pub phases: Vec<(&'static str, Phase)>,
-    /// What each repetition took, phase by phase.
+    /// The time of each repetition, phase by phase.
     pub repetitions: Vec<Vec<Took>>,
-    /// What each party handed to TLS, phase by phase.
+    /// The bytes that each party handed to TLS, phase by phase.
     pub bytes_by_party: Vec<Vec<u64>>,
-    /// The largest memory that a party ever had, if the system tells.
+    /// The largest memory of any party in bytes, if the system tells.
     pub peak_rss_bytes: Option<u64>,
     /// The error of the worst verification, in bits.
     pub verification_error_bits: Option<f64>,
-    /// What the targets of a hash's keys left of 128 bits, at least.
+    /// The computational security of a hash's labels in bits, at least: less than 128 by the number of
+    /// targets under one key.
     pub computational_bits: Option<f64>,
-    /// How often each check was executed, in one repetition by one party.
+    /// How many times each check was executed, in one repetition by one party.
     pub checks: BTreeMap<String, u64>,
-    /// The kernel that computed.
+    /// The field kernel that was used.
     pub kernel: String,
-    /// What the machine allowed just before.
+    /// The calibration of the machine just before.
     pub calibration: Calibration,
 }
 
 impl Measured {
-    /// The seconds of some phases.
+    /// The seconds of some phases together.
     #[must_use]
     pub fn seconds(&self, phases: &[&str]) -> f64 {
         self.phases.iter().filter(|(name, _)| phases.contains(name)).map(|(_, phase)| phase.seconds).sum()
     }
 
-    /// A phase by its name; nothing was done in one that is not there.
+    /// A phase by its name; zeros if there is none of that name.
     #[must_use]
     pub fn phase(&self, name: &str) -> Phase {
         self.phases.iter().find(|(n, _)| *n == name).map(|(_, phase)| *phase).unwrap_or_default()
@@ -130,14 +132,14 @@ impl Measured {
         self.facts.get(fact).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// The largest memory of a party, for people.
+    /// The largest memory of a party, as text.
     #[must_use]
     pub fn memory(&self) -> String {
         self.peak_rss_bytes
             .map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)))
     }
 
-    /// What each phase has as JSON: an object of its name, seconds, bits, bytes and rounds.
+    /// The phases as JSON: for each its name, seconds, bits, bytes and rounds.
     #[must_use]
     pub fn phases_json(&self) -> Vec<Value> {
         let phase = |(name, p): &(&str, Phase)| {
@@ -154,15 +156,15 @@ impl Measured {
     }
 }
 
-/// What is printed for people: some text, a table whose first column is left-aligned, some text.
+/// The text for people: some lines, a table whose first column is left-aligned, some lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// What stands above.
+    /// The lines above the table.
     pub above: String,
-    /// The heads of the columns.
+    /// The headings of the columns.
     pub head: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
-    /// What stands below.
+    /// The lines below the table.
     pub below: String,
 }

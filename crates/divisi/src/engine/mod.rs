@@ -1,10 +1,10 @@
 //! Engines: ways to compute among n parties, each a folder of its own behind one trait.
 //!
-//! What the commands know of an engine is [`Engine`]: its name, its parties, against whom it protects, its
-//! phases, and what it makes of a [`Job`] before there is a session ([`Engine::prepare`]): everything public,
-//! so that what cannot be done is refused before a secret is touched. What is prepared starts at each party
-//! on a session of its own ([`Prepared::start`]) and goes through batches of instances
-//! ([`EngineParty::batch`]). Whoever measures looks on through a [`Watch`].
+//! The commands know an engine only through [`Engine`]: its name, its parties, the adversary against which it
+//! protects, its phases, and how it prepares a [`Job`] before there is a session ([`Engine::prepare`]). This
+//! covers everything public, so that an impossible job is refused before a secret is used. Each party then
+//! starts the prepared job on its session ([`Prepared::start`]) and runs batches of instances
+//! ([`EngineParty::batch`]). A benchmark observes it through a [`Watch`].
 //!
 //! | job | who gives inputs | rep3 | garble | mixed | spdz | plain |
 //! |---|---|---|---|---|---|---|
@@ -59,10 +59,10 @@ static ENGINES: &[&dyn Engine] = &[
     &plain::InTheClear,
 ];
 
-/// Those of others.
+/// The engines that other crates have added.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
 
-/// Make an engine known to all commands of this process, under a name that no other has.
+/// Add an engine to all commands of this process, under a name that no other engine has.
 pub fn add(engine: &'static dyn Engine) {
     ADDED.write().unwrap_or_else(PoisonError::into_inner).push(engine);
 }
@@ -77,7 +77,7 @@ pub fn all() -> Vec<&'static dyn Engine> {
 /// The engine of that name.
 ///
 /// # Errors
-/// Which there are, in one sentence.
+/// A sentence that lists the engines.
 pub fn named(name: &str) -> Result<&'static dyn Engine, String> {
     let all = all();
     all.iter().copied().find(|engine| engine.name() == name).ok_or_else(|| {
@@ -90,7 +90,7 @@ pub fn named(name: &str) -> Result<&'static dyn Engine, String> {
     })
 }
 
-/// Against whom an engine protects, whatever else is chosen.
+/// The adversary against which an engine protects, with its default settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Adversary {
@@ -102,17 +102,17 @@ pub enum Adversary {
     AllButOne,
 }
 
-/// What an engine cannot do, and why: one sentence, or a reason that is counted where many are tried.
+/// What an engine cannot do, and why: a sentence for an error message, or a reason that `kat` counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// Why.
     pub reason: String,
-    /// Which instances of the job it is about; all of them if this is empty.
+    /// The instances of the job that it concerns; all if this is empty.
     pub instances: Vec<usize>,
 }
 
 impl Unsupported {
-    /// About all of a job.
+    /// For the whole job.
     pub fn new(reason: impl Into<String>) -> Self {
         Unsupported { reason: reason.into(), instances: Vec::new() }
     }
@@ -128,75 +128,74 @@ impl std::error::Error for Unsupported {}
 
 /// A way to compute among n parties.
 pub trait Engine: Sync {
-    /// Its name, in commands and JSON.
+    /// The name, in commands and JSON.
     fn name(&self) -> &'static str;
 
-    /// What it is, in one line of a help text.
+    /// A description, for one line of a help text.
     fn about(&self) -> &'static str;
 
-    /// How many parties it can have.
+    /// The possible numbers of parties.
     fn parties(&self) -> RangeInclusive<usize>;
 
-    /// Against whom it protects.
+    /// The adversary against which it protects.
     fn adversary(&self) -> Adversary;
 
-    /// Against whom it is used if nothing is said: the strongest that it has.
+    /// The default security: the strongest that it has.
     fn usual_security(&self) -> Security {
         Security::Malicious
     }
 
-    /// The phases that a benchmark tells, in order: those of the meter, and "setup", in which a session
+    /// The phases that a benchmark reports, in order: those of the meter, and "setup", in which a session
     /// begins.
     fn phases(&self, settings: &EngineSettings) -> &'static [Clock];
 
-    /// The options of [`EngineSettings::own`] and of the commands that belong to it.
+    /// The names of its own options in [`EngineSettings::own`], and so of the commands.
     fn options(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether its inputs are dealt by a client in a benchmark of a circuit; else the parties own them in
-    /// turn.
+    /// Whether a client deals the inputs in a benchmark of a circuit; otherwise the parties own them in turn.
     fn is_dealt(&self) -> bool {
         false
     }
 
-    /// How many blocks of a cipher a benchmark has if nothing is said.
+    /// The default number of blocks of a cipher in a benchmark.
     fn usual_blocks(&self) -> usize {
         100_000
     }
 
-    /// How many instances of a circuit a benchmark evaluates if nothing is said.
+    /// The default number of instances of a circuit in a benchmark.
     fn usual_count(&self) -> usize {
         1
     }
 
-    /// The bits of statistical security: a lie passes with probability at most 2 to the minus so many.
-    /// Nothing where none is looked for.
+    /// The statistical security in bits: a lie passes with probability at most 2 to the minus this; `None` if
+    /// the engine does not detect lies.
     fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32>;
 
-    /// That it can compute so.
+    /// Check that it supports these settings.
     ///
     /// # Errors
     /// A sentence that says what to correct.
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported>;
 
-    /// Everything public about a job, before any secret is there.
+    /// Prepare everything public about a job, before any secret exists.
     ///
     /// # Errors
-    /// What cannot be done.
+    /// [`Unsupported`] with the reason, for the whole job or some of its instances.
     fn prepare<'j>(
         &self,
         job: &'j Job,
         settings: &EngineSettings,
     ) -> Result<Box<dyn Prepared + 'j>, Unsupported>;
 
-    /// What JSON says of these settings beside their name and parties.
+    /// The JSON members of these settings, beside name and parties.
     fn facts(&self, settings: &EngineSettings) -> Map<String, Value> {
         let _ = settings;
         Map::new()
     }
 
-    /// What JSON says of a benchmark: these members stand beside those that all benchmarks have.
+    /// The JSON members of a benchmark, beside those that all benchmarks have.
     fn report(&self, measured: &Measured) -> Map<String, Value> {
         members(json!({
             "phases": measured.phases_json(),
@@ -204,7 +203,7 @@ pub trait Engine: Sync {
         }))
     }
 
-    /// What people are told of a benchmark.
+    /// The text of a benchmark for people.
     fn page(&self, measured: &Measured) -> Page {
         let head = ["phase", "ms", "CPU ms", "bits", "bytes", "rounds"].map(str::to_owned).to_vec();
         let row = |(name, phase): &(&'static str, Phase)| {
@@ -238,17 +237,17 @@ impl fmt::Debug for dyn Engine {
     }
 }
 
-/// A phase that a benchmark tells, and the phases of the session's meter that belong to it.
+/// A phase that a benchmark reports, and the phases of the session's meter that belong to it.
 pub type Clock = (&'static str, &'static [&'static str]);
 
-/// How many parties there are with these settings: as many as are asked for, else three, or as near to three
-/// as the engine allows.
+/// The number of parties with these settings: the one asked for, else three, or the number nearest to three
+/// that the engine allows.
 #[must_use]
 pub fn parties(engine: &dyn Engine, settings: &EngineSettings) -> usize {
     settings.parties.unwrap_or_else(|| 3.clamp(*engine.parties().start(), *engine.parties().end()))
 }
 
-/// That an engine has as many parties as are asked for, and that no option is another engine's.
+/// Check that the engine can have this number of parties, and that no option belongs to another engine.
 ///
 /// # Errors
 /// A sentence that says what to correct.
@@ -273,10 +272,10 @@ pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsup
     engine.check(settings)
 }
 
-/// That an option is this engine's, or nobody's in particular.
+/// Check that an option belongs to this engine, or to all.
 ///
 /// # Errors
-/// Whose it is.
+/// [`Unsupported`] that names the engine to which it belongs.
 pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
     let whose = all().into_iter().find(|other| other.options().contains(&option));
     match whose {
@@ -288,52 +287,53 @@ pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
     }
 }
 
-/// How a benchmark goes through a job.
+/// How a benchmark runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Course {
-    /// How many instances go in at once.
+    /// The number of instances in a batch.
     pub batch: usize,
-    /// How many repetitions come before those that count, of how many instances each, for a `--warmup` of one
-    /// or more.
+    /// The number of warm-up repetitions, and of instances in each, for a `--warmup` of one or more.
     pub warmup: (usize, usize),
-    /// Whether all repetitions are requests to one session, whose set-up is made once and counted in each.
+    /// Whether all repetitions use one session, whose set-up is made once and counted in each.
     pub one_session: bool,
 }
 
 /// A job that an engine can do, with everything public about it. The same at all parties.
 pub trait Prepared: Sync {
-    /// How many parties.
+    /// The number of parties.
     fn parties(&self) -> usize;
 
-    /// What the parties compare at the start of a session for so many instances \[M0.4\].
+    /// The parameters that the parties compare at the start of a session for `count` instances \[M0.4\].
     fn parameters(&self, count: usize) -> PublicParameters;
 
-    /// What parties that were started apart compare before: in words that follow "party 2 runs", with a
-    /// digest each. None: the session's own comparison is enough.
+    /// What separately started parties compare before the session, so that the error names the difference:
+    /// phrases that follow "party 2 runs", each with a digest. Empty if the session's own comparison is
+    /// enough.
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
         Vec::new()
     }
 
-    /// How a benchmark goes through it, with so many runs before the first that counts.
+    /// How a benchmark runs the job, with `warmup` warm-up runs.
     fn course(&self, warmup: usize) -> Course;
 
-    /// What each party brings to the set-up, from the key that all have together.
+    /// The inputs of each party to the set-up, from the key in the clear.
     fn deal_key(&self, key: &[u8]) -> Vec<Own> {
         let _ = key;
         vec![Own::default(); self.parties()]
     }
 
-    /// What each party brings to a batch, from the rows of all its instances: dealt, or its own values.
+    /// The inputs of each party to a batch, from the rows of all its instances: shares from a dealer, or the
+    /// party's own values.
     fn deal(&self, inputs: &Rows) -> Vec<Own>;
 
-    /// The rows of outputs, one behind the other, from what each party had of them in the end.
+    /// The concatenated rows of outputs, from the outputs of each party.
     ///
     /// # Errors
-    /// If they do not fit each other.
+    /// [`Differ`] if the outputs of the parties contradict each other.
     fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ>;
 
-    /// One party of it, with what it brings to the set-up: everything until the first input, for repetitions
-    /// of so many instances.
+    /// Start one party of the job, given its input to the set-up: everything before the first batch, for
+    /// repetitions of `count` instances.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -344,7 +344,7 @@ pub trait Prepared: Sync {
         own: &Own,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort>;
 
-    /// What JSON says of the job on this engine.
+    /// The JSON members of the job on this engine.
     fn facts(&self) -> Map<String, Value> {
         Map::new()
     }
@@ -352,45 +352,46 @@ pub trait Prepared: Sync {
 
 /// One party of a job, on a session.
 pub trait EngineParty {
-    /// A batch of so many instances, with what this party brings to it; what this party has of the outputs.
+    /// Run a batch of `count` instances, given this party's input; returns this party's outputs.
     ///
     /// # Errors
     /// The abort that ends the session.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort>;
 
-    /// What the session counted.
+    /// The counts of the session's meter.
     fn meter(&mut self) -> Counts;
 
-    /// What the last repetition of a benchmark cost, the session's set-up included; from here on the next one
-    /// is counted.
+    /// The counts of the last repetition of a benchmark, the session's set-up included; resets the counts for
+    /// the next one.
     fn counts(&mut self) -> Counts {
         self.meter()
     }
 
-    /// What JSON says of how it went.
+    /// The JSON members about the run.
     fn facts(&self) -> Map<String, Value> {
         Map::new()
     }
 }
 
-/// Whoever looks on.
+/// An observer of a run, for instance a benchmark.
 pub trait Watch {
-    /// The next phase begins, or a part of it: a benchmark waits here until all parties have come so far.
+    /// The next phase, or a part of it, begins: a benchmark waits here until all parties have reached this
+    /// point.
     ///
     /// # Errors
-    /// If the benchmark ends here.
+    /// An abort if the benchmark ends here.
     fn meet(&mut self, next: &'static str) -> Result<(), Abort>;
 
-    /// A phase took so long, in addition to what it took before.
+    /// Add this time to the time of a phase.
     fn took(&mut self, phase: &'static str, took: Took);
 
-    /// So much of something long is done, of so much in all.
+    /// Report progress: `done` of `all` steps of a long job are done.
     fn at(&mut self, done: u64, all: u64) {
         let _ = (done, all);
     }
 }
 
-/// Nobody looks on.
+/// An observer that does nothing.
 pub struct Unwatched;
 
 impl Watch for Unwatched {
@@ -401,10 +402,10 @@ impl Watch for Unwatched {
     fn took(&mut self, _: &'static str, _: Took) {}
 }
 
-/// A phase of its own: meet, do it, tell how long it took.
+/// Run `f` as a phase: wait for all parties, run it, report the time that it took.
 ///
 /// # Errors
-/// Those of the phase.
+/// The errors of the phase.
 pub fn timed<R>(
     watch: &mut dyn Watch,
     phase: &'static str,

@@ -1,8 +1,8 @@
-//! Rows of bytes: what goes into the instances of a job, and what comes out.
+//! Rows of bytes: the inputs and outputs of a job's instances.
 
 use zeroize::Zeroizing;
 
-/// Rows of bytes, of any lengths, which are wiped.
+/// Rows of bytes, of any lengths, which are wiped when dropped.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Rows {
     bytes: Zeroizing<Vec<u8>>,
@@ -10,7 +10,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows that stand one behind the other, each of so many bytes; what is missing is missing at the end.
+    /// Split bytes into rows of these widths; missing bytes are missing at the end.
     #[must_use]
     pub fn cut(bytes: Vec<u8>, widths: impl Iterator<Item = usize>) -> Rows {
         let (mut end, length) = (0_usize, bytes.len());
@@ -21,19 +21,19 @@ impl Rows {
         Rows { ends: widths.map(&mut next).collect(), bytes: Zeroizing::new(bytes) }
     }
 
-    /// One more row, put together from its parts.
+    /// Append a row, concatenated from its parts.
     pub fn push(&mut self, parts: &[&[u8]]) {
         parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
         self.ends.push(self.bytes.len());
     }
 
-    /// How many there are.
+    /// The number of rows.
     #[must_use]
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// Row `i`; an empty one where there is none.
+    /// Row `i`; an empty one if there is none.
     #[must_use]
     pub fn row(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
@@ -52,8 +52,8 @@ impl Rows {
         &self.bytes
     }
 
-    /// A column for each of so many bytes of some rows, a lane a row; a row that is too short is filled up
-    /// with zeros.
+    /// For each byte position below `width` a column with one lane for each row; rows that are too short are
+    /// padded with zeros.
     #[must_use]
     pub fn columns(&self, rows: std::ops::Range<usize>, width: usize) -> Vec<u8> {
         let lanes = rows.len();

@@ -1,25 +1,25 @@
-//! How an engine is to compute: what all engines know, and what belongs to one of them.
+//! The settings of engines: those that all engines know, and those of one engine alone.
 
 use crate::mode::Choice;
 use divisi_rep3::Security;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How to compute.
+/// The settings of an engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineSettings {
-    /// How many parties, if that was said.
+    /// The number of parties, if given.
     pub parties: Option<usize>,
-    /// Against whom.
+    /// The adversary against which it is secure.
     pub security: Security,
-    /// How S-boxes are computed, or what matters most.
+    /// The protocol for S-boxes, or the performance mode that chooses it.
     pub choice: Choice,
-    /// A lie may pass with probability at most 2 to the minus so many, if that was said.
+    /// The statistical security in bits, if given: a lie passes with probability at most 2 to the minus this.
     pub statistical: Option<u32>,
-    /// How many threads of a party run at once.
+    /// The number of threads of a party that run at the same time.
     pub threads: usize,
-    /// What belongs to one engine, by its name on the command line ([`super::Engine::options`]); empty for
-    /// what is on or off.
+    /// The options of one engine alone, by their names on the command line ([`super::Engine::options`]); the
+    /// value is empty for a switch.
     pub own: BTreeMap<String, String>,
 }
 
@@ -37,21 +37,21 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// The same with an option of one engine's own.
+    /// These settings with an option of one engine.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.own.insert(name.to_owned(), value.to_string());
         self
     }
 
-    /// The same among so many parties.
+    /// These settings with this number of parties.
     #[must_use]
     pub fn among(mut self, parties: usize) -> Self {
         self.parties = Some(parties);
         self
     }
 
-    /// Whether programs run in a constant number of rounds: not by a mode that stands for a protocol.
+    /// Whether programs run in a constant number of rounds, which is not a mode that stands for a protocol.
     #[must_use]
     pub fn is_constant_round(&self) -> bool {
         self.own.get(MODE).is_some_and(|mode| mode == CONSTANT_ROUND)
@@ -70,12 +70,13 @@ impl EngineSettings {
     }
 }
 
-/// The option that says what matters most, and its value for programs in a constant number of rounds.
+/// The name of the option for the performance mode, and its value for programs in a constant number of
+/// rounds.
 pub const MODE: &str = "mode";
 /// See [`MODE`].
 pub const CONSTANT_ROUND: &str = "constant-round";
 
-/// The option by which a circuit may stay in its file.
+/// The name of the option by which a circuit stays in its file.
 pub const STREAMED: &str = "streamed";
 
 /// The same between processes of this program.

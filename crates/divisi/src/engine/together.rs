@@ -1,6 +1,6 @@
 //! All parties of a job as threads of this process, over links in memory.
 //!
-//! Trust: this process knows everything. That is for known answers and tests, whose inputs are public.
+//! Trust: this process knows all secrets. It is for known answers and tests, whose inputs are public.
 
 use super::{Differ, Own, Prepared, Rows, Took, Watch};
 use divisi_core::{Abort, Counts, Step, local, step};
@@ -12,7 +12,7 @@ const TOGETHER: Step = step!("together");
 pub enum Ended {
     /// The session ended.
     Abort(Abort),
-    /// The parties' outputs do not fit each other.
+    /// The outputs of the parties contradict each other.
     Differ(Differ),
 }
 
@@ -22,7 +22,7 @@ impl From<Abort> for Ended {
     }
 }
 
-/// Who is told how much of something long is done, of how much in all.
+/// A callback for the progress of a long job: how many steps are done, of how many.
 pub type ProgressReport<'p> = &'p (dyn Fn(u64, u64) + Sync);
 
 /// The first party's watch tells, the others' do not.
@@ -42,16 +42,16 @@ impl Watch for Seen<'_> {
     }
 }
 
-/// Run all parties, with one batch of these rows: the outputs, one row behind the other, and what the first
-/// party's session counted.
+/// Run all parties with one batch of these rows: the concatenated output rows, and the counts of the first
+/// party's session.
 ///
 /// # Errors
-/// The end of a party's session; outputs that do not fit each other.
+/// The abort of a session, or outputs that contradict each other.
 pub fn together(prepared: &dyn Prepared, key: &[u8], inputs: &Rows) -> Result<(Vec<u8>, Counts), Ended> {
     together_seen(prepared, key, inputs, &|_, _| {})
 }
 
-/// The same, where somebody is told how far a long job is.
+/// As [`together`], with a report of progress.
 ///
 /// # Errors
 /// As [`together`].

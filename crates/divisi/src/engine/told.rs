@@ -1,4 +1,4 @@
-//! A job as one process tells it to another.
+//! The encoding of a job for another process.
 
 use super::job::{
     Between, BlocksJob, Cipher, CircuitJob, DigestsJob, Job, LookupJob, OperationJob, ProgramJob,
@@ -64,7 +64,7 @@ fn parties(numbers: &[u8]) -> Vec<PartyId> {
 
 impl Told {
     /// # Errors
-    /// If it is a job that no process is told.
+    /// [`Failure`] for a job that only runs within one process.
     pub fn new(job: &Job, in_file: bool) -> Result<Told, Failure> {
         Ok(match job {
             Job::Circuit(job) => Told::Circuit {
@@ -108,15 +108,15 @@ impl Told {
                 Told::Program { name, digest, count: job.count as u64 }
             }
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
-                return Err(Failure::usage("known answers run in one process: use `divisi kat`"));
+                return Err(Failure::usage("known answers run in a single process: use `divisi kat`"));
             }
         })
     }
 
-    /// What was told, with the circuit read anew.
+    /// The job, with the circuit read from its file again.
     ///
     /// # Errors
-    /// If it cannot be read, or has changed.
+    /// [`Failure`] if the file cannot be read, or has changed.
     pub fn job(self) -> Result<Job, Failure> {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let adder = |low_depth| if low_depth { Adder::LowDepth } else { Adder::FewestAnds };

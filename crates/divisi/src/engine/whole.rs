@@ -1,7 +1,7 @@
-//! Texts that modes treat as wholes, in batches of one shape: on any engine.
+//! Texts of modes that process them as wholes, in batches of one shape: on any engine.
 //!
-//! What a mode does not take (a key that is no semiblocks, a nonce of another length) is refused before
-//! anything is computed: all of it is public.
+//! Inputs that a mode does not take (a key that is not whole semiblocks, a nonce of another length) are
+//! refused before anything is computed: all of this is public.
 
 use super::Rows;
 use super::job::{CipherMode, PublicText, TextsJob, Whole};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const WHOLE: Step = step!("whole");
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: WHOLE, what: "texts of one shape that their mode takes" }
+    Abort::Misuse { step: WHOLE, what: "texts of different shapes, or of one that their mode does not take" }
 }
 
 /// All that is public about the lengths of a text.
@@ -106,12 +106,12 @@ impl Batch<'_> {
         self.places.iter().filter_map(|place| self.job.texts.get(*place))
     }
 
-    /// How many bytes of the text are secret.
+    /// The number of secret bytes of the text.
     pub fn secret_bytes(&self) -> usize {
         if self.shape.decrypts { 0 } else { self.shape.bytes }
     }
 
-    /// The bytes of the keys, a lane a text.
+    /// The bytes of the keys, one lane a text.
     pub fn keys(&self, rows: &Rows) -> Vec<Vec<u8>> {
         self.columns(rows, 0, self.job.key_bytes())
     }
@@ -126,8 +126,8 @@ impl Batch<'_> {
         (0..bytes).map(|i| self.places.iter().map(|place| byte(place, i)).collect()).collect()
     }
 
-    /// Through their mode: of each text with its place what comes of it, and how many bytes at the end of its
-    /// row that is short of; nothing if it is not authentic. All learn that.
+    /// Run the mode: for each text its position, its result, and the number of unused bytes at the end of its
+    /// row; no result if it is not authentic. All parties learn which texts are.
     pub fn run<E: Releases>(
         &self,
         e: &mut E,

@@ -1,6 +1,6 @@
-//! Monte Carlo tests of SHA-3 (ACVP SHA3, 6.2): digests of digests, a thousand at a time, each thousand
-//! beginning where the one before ended. All ends stand in the file, so that the thousands run side by side,
-//! a lane each; nothing in between is opened.
+//! Monte Carlo tests of SHA-3 (ACVP SHA3, 6.2): chains of digests, a thousand long, each of which begins
+//! where the one before ended. The file gives the ends of all chains, so that they run side by side, one in
+//! each lane; no digest in between is opened.
 //!
 //! Those of SHA-2, with its some thousand rounds for each digest, and of SHAKE, whose lengths depend on what
 //! came before, are not run.
@@ -19,9 +19,9 @@ pub struct Chain {
     pub id: u64,
     /// The hash.
     pub settings: Settings,
-    /// Where each thousand begins.
+    /// The start of each chain.
     pub starts: Vec<Vec<u8>>,
-    /// Where it ends.
+    /// The end of each chain.
     pub ends: Vec<Vec<u8>>,
 }
 

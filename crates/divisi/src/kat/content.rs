@@ -1,4 +1,4 @@
-//! What a file of test vectors holds, whatever its format.
+//! The contents of a file of test vectors, in any format.
 
 use super::chains::Chain;
 use super::functions;
@@ -7,21 +7,21 @@ use super::monte::Monte;
 use super::vector::{Group, VectorAlgorithm};
 use std::collections::BTreeMap;
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
-    /// What an engine can run.
+    /// Vectors of modes that an engine can run.
     pub groups: Vec<Group>,
-    /// Likewise, hashes and MACs.
+    /// Vectors of hashes and MACs.
     pub functions: Vec<functions::MessageGroup>,
-    /// Likewise, digests of digests.
+    /// Chains of digests.
     pub chains: Vec<Chain>,
-    /// Likewise, Monte Carlo tests of other kinds.
+    /// Monte Carlo tests of other kinds.
     pub monte: Vec<Monte>,
-    /// Likewise, messages of gigabytes.
+    /// Messages of gigabytes.
     pub large: Vec<LargeGroup>,
-    /// What it cannot, by algorithm and reason.
+    /// The number of vectors that no engine can run, by algorithm and reason.
     pub unsupported: BTreeMap<(VectorAlgorithm, String), u64>,
-    /// The vectors of an algorithm that this version does not know, by its name.
+    /// The number of vectors of algorithms that this version does not know, by name.
     pub unknown: BTreeMap<String, u64>,
 }

@@ -1,4 +1,4 @@
-//! Vectors of hashes and MACs, sorted into calls of an engine.
+//! Vectors of hashes and MACs, grouped into calls of an engine.
 
 use super::Asked;
 use super::vector::{Expected, VectorAlgorithm};
@@ -17,23 +17,23 @@ pub struct MessageVector {
     pub nonce: Vec<u8>,
     /// The message.
     pub message: Vec<u8>,
-    /// Bits of its last byte that are no part of it: at the low end for SHA-2, at the high end for SHA-3.
+    /// The number of bits of the last byte that do not belong to the message: at its low end for SHA-2, at
+    /// its high end for SHA-3.
     pub spare_bits: usize,
     /// The output.
     pub output: Vec<u8>,
     /// Whether the output is to be made.
     pub makes: bool,
-    /// Whether the output is to be compared with one that is made inside, and is not opened: tags alone.
+    /// Whether the output is compared with one that is computed inside and not opened: for tags alone.
     pub compares: bool,
-    /// What must come of the comparison.
+    /// The expected outcome of the comparison.
     pub expected: Expected,
 }
 
-/// Vectors that an engine runs in one call: one function with all that is public about it, keys of one
-/// length.
+/// Vectors that an engine runs in one call: one function with its public settings, and keys of one length.
 #[derive(Clone, Debug)]
 pub struct MessageGroup {
-    /// What computes, and how.
+    /// The function and its settings.
     pub settings: Settings,
     /// The vectors.
     pub vectors: Vec<MessageVector>,

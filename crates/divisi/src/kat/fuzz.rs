@@ -1,4 +1,4 @@
-//! Random inputs for files of test vectors.
+//! Fuzz targets for the readers of test vector files.
 
 use super::read::join;
 use super::*;

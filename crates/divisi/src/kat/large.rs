@@ -1,9 +1,9 @@
-//! Large-data tests (ACVP SHA 6.3 and SHA3 6.3): messages of gigabytes, which are a few bytes again and
-//! again. Those bytes go in as a secret, and are repeated inside; what has been taken in is settled piece by
-//! piece, so that memory does not grow with the message. Messages of one group go through side by side.
+//! Large-data tests (ACVP SHA 6.3 and SHA3 6.3): messages of gigabytes that repeat a few bytes. These bytes
+//! are a secret input, and are repeated inside the computation; what was absorbed is settled piece by piece,
+//! so that memory does not grow with the message. Messages of one group are hashed side by side.
 //!
-//! A gigabyte is some sixteen million blocks, one after the other: days, which an estimate tells after
-//! two seconds. So they run where they are asked for (`--long`).
+//! A gigabyte is some sixteen million blocks, one after the other, and takes days; an estimate is printed
+//! after two seconds. So these tests run only with `--long`.
 
 use crate::engine::Rows;
 use crate::engine::job::{Job, LargeJob};
@@ -14,15 +14,15 @@ use divisi_symmetric::algorithm::Settings;
 pub struct LargeVector {
     /// Its number in the file.
     pub id: u64,
-    /// What is repeated.
+    /// What the message repeats.
     pub content: Vec<u8>,
-    /// How many bytes it has in all.
+    /// The length of the message in bytes.
     pub bytes: u64,
     /// Its digest.
     pub output: Vec<u8>,
 }
 
-/// Messages of one function, which repeat as many bytes each.
+/// Messages of one function that repeat contents of one length.
 #[derive(Clone, Debug)]
 pub struct LargeGroup {
     /// The hash.

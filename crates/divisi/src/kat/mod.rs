@@ -1,13 +1,13 @@
-//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, through an engine: of
-//! ACVP internalProjection.json, which has questions and answers, or prompt.json and expectedResults.json,
-//! which are put together.
+//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, run on an engine. Of
+//! ACVP there is internalProjection.json, with questions and answers, or prompt.json and
+//! expectedResults.json, which are combined.
 //!
 //! A test group of a file becomes one call of the engine. A vector passes if every direction that the file
-//! tells gives the right answer, and an invalid one if it is refused. What the engine cannot do is counted,
-//! with the reason.
+//! asks for gives the right answer; an invalid one passes if it is refused. Vectors that the engine cannot
+//! run are counted by reason.
 //!
-//! Trust: the parties of an engine are threads of this process, over links in memory. That protects nothing
-//! and is not meant to: the vectors are public, and so are the keys in them.
+//! Trust: the parties of an engine are threads of this process, over links in memory. This protects nothing
+//! and need not: the vectors are public, and so are the keys in them.
 
 pub mod chains;
 mod content;
@@ -34,18 +34,18 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// How to run.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct KatOptions {
     /// The engine.
     pub engine: &'static dyn Engine,
-    /// How it computes.
+    /// The settings of the engine.
     pub settings: EngineSettings,
-    /// Whether tests run that take long.
+    /// Whether to run tests that take long.
     pub long: bool,
 }
 
-/// Run files through an engine.
+/// Run the vectors of files on an engine.
 ///
 /// # Errors
 /// If a file cannot be read, or the engine aborts.
@@ -54,7 +54,7 @@ pub fn run(files: &[PathBuf], options: &KatOptions) -> Result<KatReport, Failure
     run_contents(&read(files)?, options)
 }
 
-/// Run vectors, of named origin, through an engine.
+/// Run vectors on an engine, each list with the name of its origin.
 ///
 /// # Errors
 /// If the engine aborts.
@@ -131,7 +131,7 @@ fn ended(ended: Ended) -> Failure {
     match ended {
         Ended::Abort(abort) => abort.into(),
         Ended::Differ(_) => {
-            Failure::mismatch("the parties do not give the same answers: report this with the file")
+            Failure::mismatch("the parties gave different answers: report this with the file")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is said on standard error of tests that take long: how far they are, and when they will be done.
+//! Reports on standard error about tests that take long: their progress, and the estimated time left.
 
 use std::time::{Duration, Instant};
 

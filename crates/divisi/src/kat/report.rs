@@ -1,4 +1,4 @@
-//! What came of the vectors.
+//! The results of the vectors.
 
 use super::content::Content;
 use super::vector::VectorAlgorithm;
@@ -10,36 +10,36 @@ use std::collections::BTreeMap;
 /// Why vectors of an algorithm that is not known do not run.
 const NOT_KNOWN: &str = "an algorithm that is not in this version";
 
-/// What became of the vectors of one algorithm.
+/// The results of the vectors of one algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// The algorithm's name.
     pub algorithm: String,
     /// Vectors with the right answer.
     pub passed: u64,
-    /// Vectors with a wrong one.
+    /// Vectors with a wrong answer.
     pub failed: u64,
     /// Vectors that were not tried, by reason.
     pub unsupported: BTreeMap<String, u64>,
-    /// The first vectors that failed, as file and number.
+    /// The first vectors that failed, as file name and number.
     pub failures: Vec<String>,
 }
 
-/// What came of all files.
+/// The results of all files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KatReport {
     /// One for each algorithm.
     pub algorithms: Vec<Tally>,
-    /// How many calls of the engine that took.
+    /// The number of calls of the engine.
     pub calls: u64,
-    /// How many values the parties opened.
+    /// The number of values that the parties opened.
     pub openings: u64,
-    /// How many vectors of triple DES have K1 = K2 or K2 = K3, parity ignored: they are single DES.
+    /// The number of vectors of triple DES with K1 = K2 or K2 = K3, parity ignored: these are single DES.
     pub equal_keys: u64,
 }
 
 impl KatReport {
-    /// Whether something ran and nothing failed.
+    /// Whether at least one vector ran, and none failed.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.algorithms.iter().all(|tally| tally.failed == 0)

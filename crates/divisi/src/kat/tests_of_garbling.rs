@@ -41,7 +41,8 @@ fn hashes_and_macs() {
     }
 }
 
-/// A changed answer fails, unless it was to fail; of a tag that is compared one bit is opened.
+/// A vector with a changed answer fails, unless it is one that must fail; for a tag that is compared only one
+/// bit is opened.
 #[test]
 fn changed_answers_fail() {
     let (file, _) = acvp_files().into_iter().find(|(file, _)| file["algorithm"] == "CMAC-AES").unwrap();

@@ -1,4 +1,4 @@
-//! Vectors by GMW among curious parties: modes of AES, a hash and a MAC.
+//! Test vectors of AES modes, a hash and a MAC, run by the semi-honest engine mixed (GMW).
 
 use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts};

@@ -1,4 +1,4 @@
-//! Vectors of a mode of AES as a job: all ways of all of them.
+//! Vectors of a mode of AES as a job: all directions of all of them.
 
 use super::Asked;
 use super::vector::{Answer, Group, Vector, VectorAlgorithm};

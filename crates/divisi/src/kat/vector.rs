@@ -1,10 +1,10 @@
-//! Vectors of modes of AES, whatever the format of their file.
+//! Vectors of modes of AES, in any file format.
 
 use crate::engine::job::{Cipher, Whole};
 use divisi_symmetric::mode::whole::stealing::Variant;
 use std::fmt;
 
-/// What files have answers for: a mode of AES, a hash, a MAC.
+/// The algorithm of a vector: a mode of AES, a hash, a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum VectorAlgorithm {
@@ -16,11 +16,11 @@ pub enum VectorAlgorithm {
     Ctr,
     /// Cipher block chaining.
     Cbc,
-    /// The same with padding (PKCS #7), which the client adds and takes off.
+    /// Cipher block chaining with padding (PKCS #7), which the client adds and removes.
     CbcPadded,
-    /// Cipher feedback, segments of a byte.
+    /// Cipher feedback, with segments of a byte.
     Cfb8,
-    /// Cipher feedback, segments of a block.
+    /// Cipher feedback, with segments of a block.
     Cfb128,
     /// Output feedback.
     Ofb,
@@ -28,9 +28,9 @@ pub enum VectorAlgorithm {
     TripleEcb,
     /// Triple DES, cipher block chaining.
     TripleCbc,
-    /// Tags by triple DES.
+    /// CMAC by triple DES.
     TripleCmac,
-    /// A mode that treats a text as a whole.
+    /// A mode that processes a text as a whole.
     Whole(Whole),
     /// A hash or MAC.
     Function(divisi_symmetric::algorithm::Algorithm),
@@ -92,34 +92,34 @@ impl VectorAlgorithm {
     }
 }
 
-/// Which ways a vector is walked.
+/// The directions in which a vector is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ways {
     /// From plaintext to ciphertext.
     Encrypt,
-    /// And back.
+    /// From ciphertext to plaintext.
     Decrypt,
-    /// Both.
+    /// Both directions.
     Both,
 }
 
-/// What must come of a vector.
+/// The expected outcome of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Its answer.
+    /// The right answer.
     Valid,
     /// A refusal.
     Invalid,
-    /// Either.
+    /// The right answer or a refusal.
     Acceptable,
 }
 
-/// Data units, which go through one by one.
+/// The data units of a text, which are processed one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// How many bits each has, but for the last, which has what is left.
+    /// The number of bits of each unit but the last, which has the rest.
     pub bits: usize,
-    /// Their tweaks.
+    /// The tweaks of the units.
     pub tweaks: Vec<Vec<u8>>,
 }
 
@@ -140,17 +140,17 @@ pub struct Vector {
     pub ciphertext: Vec<u8>,
     /// The tag; empty where there is none.
     pub tag: Vec<u8>,
-    /// Bits at the low end of the last byte of both texts that are no part of them, of CTR.
+    /// The number of bits at the low end of the last byte of both texts that do not belong to them, for CTR.
     pub spare_bits: usize,
-    /// Of a text of several data units of XTS what they are.
+    /// The data units, for a text of XTS with several.
     pub units: Option<Units>,
-    /// Which ways.
+    /// The directions in which it is run.
     pub ways: Ways,
-    /// What must come.
+    /// The expected outcome.
     pub expected: Expected,
 }
 
-/// Vectors that an engine runs in one call: one algorithm, keys of one size.
+/// Vectors that an engine runs in one call: one algorithm, and keys of one size.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The algorithm.

@@ -1,4 +1,4 @@
-//! What goes through the pipes between the processes of a command: frames of a length and so many bytes.
+//! The frames of the pipes between the processes of a command: a length and as many bytes.
 
 use crate::failure::{Failure, Kind};
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let strange = |_| {
         Failure::new(
             Kind::Abort,
-            "a process of this command sent what is no message: use one version of the program",
+            "a process of this command sent a malformed message: use one version of the program",
         )
     };
     postcard::from_bytes(bytes).map_err(strange)
@@ -45,7 +45,7 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
 
 pub(super) fn unheard(e: impl Display) -> Failure {
     Failure::unavailable(format!(
-        "nobody listens to this party ({e}): it runs by itself only as `divisi server`"
+        "no process listens to this party ({e}): only `divisi server` can run by itself"
     ))
 }
 

@@ -1,9 +1,9 @@
-//! The processes of parties on this machine: started from this same program, reached through their standard
-//! input and output, and gone with whoever started them.
+//! The processes of parties on this machine: they run this same program, communicate through their standard
+//! input and output, and end with the process that started them.
 //!
-//! A party ends when its standard input ends, so it does not outlive the process that started it, whatever
-//! happened to that one, and it takes the directory with it that the command had made. What it wrote to
-//! standard error goes into the message of its failure.
+//! A party ends when its standard input ends, so that it does not outlive the process that started it, and
+//! then removes the directory that the command had made. Its standard error becomes part of the message of
+//! its failure.
 
 mod frame;
 mod pipes;
@@ -26,27 +26,29 @@ pub const PARTY: &str = "party";
 /// How the names of directories begin that commands make for themselves.
 const PREFIX: &str = "divisi-";
 
-/// The program that runs the parties: this one, unless a test or another language's binding names it.
+/// The path of the program that runs the parties: this program, unless a test or a language binding names
+/// another one.
 ///
 /// # Errors
-/// If the system does not tell.
+/// [`Failure`] if the system does not tell the path.
 pub fn this_program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|e| {
-        Failure::unavailable(format!("this program does not find itself ({e}): start it by its path"))
+        Failure::unavailable(format!("this program cannot find its own file ({e}): start it by its path"))
     })
 }
 
-/// A directory for what the parties need, that only this user can read, and that goes with the command.
+/// A directory for the parties' files, which only this user can read, and which is removed at the end of the
+/// command.
 pub struct PrivateDir {
     dir: tempfile::TempDir,
     entry: Entry,
 }
 
 impl PrivateDir {
-    /// A new one.
+    /// Make a new private directory.
     ///
     /// # Errors
-    /// If no directory can be made.
+    /// [`Failure`] if no directory can be made.
     pub fn new(cleanup: &Cleanup) -> Result<Self, Failure> {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         let dir = tempfile::Builder::new().prefix(PREFIX).permissions(mode).tempdir().map_err(|e| {
@@ -59,16 +61,16 @@ impl PrivateDir {
         Ok(PrivateDir { dir, entry })
     }
 
-    /// Where it is.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Remove it and all that is in it.
+    /// Remove the directory with its contents.
     ///
     /// # Errors
-    /// If it cannot be removed.
+    /// [`Failure`] if it cannot be removed.
     pub fn close(self) -> Result<(), Failure> {
         let path = self.dir.path().to_owned();
         self.entry.keep();

@@ -1,4 +1,4 @@
-//! A party's own end: it takes orders on standard input and reports on standard output.
+//! A party's end of the pipes: it takes orders on standard input and reports on standard output.
 
 use super::PREFIX;
 use super::frame::{decode, encode, read_frame, unheard, write_frame};
@@ -12,18 +12,19 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
-/// A party's own end of the pipes.
+/// A party's end of the pipes.
 pub struct Pipes {
-    /// Whoever takes orders holds it meanwhile; reports go past it.
+    /// Locked by the thread that takes orders; reports need no lock.
     orders: Mutex<Receiver<Vec<u8>>>,
     room: Arc<Mutex<Option<PathBuf>>>,
 }
 
 impl Pipes {
-    /// Take over standard input. From now on the process ends when it ends, whatever it is doing then.
+    /// Take over standard input. From now on the process ends at the end of standard input, whatever it is
+    /// doing.
     ///
     /// # Errors
-    /// If a thread cannot be started.
+    /// [`Failure`] if a thread cannot be started.
     pub fn take() -> Result<Self, Failure> {
         // Ctrl-C goes to all processes of the terminal: it is for who started us, who then ends us.
         let ignored =
@@ -57,36 +58,36 @@ impl Pipes {
         *lock(&self.room) = ours.then(|| room.to_owned());
     }
 
-    /// The next bytes from the process that started us.
+    /// The next bytes from the process that started this one.
     ///
     /// # Errors
-    /// If it is gone.
+    /// [`Failure`] if that process has ended.
     pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
         lock(&self.orders).recv().map_err(|_| {
-            Failure::unavailable("the process that gives the orders is gone: start the command again")
+            Failure::unavailable("the process that started this party has ended: start the command again")
         })
     }
 
     /// The next order.
     ///
     /// # Errors
-    /// If there is none, or it is another.
+    /// [`Failure`] if there is no order, or one of another type.
     pub fn order<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         decode(&self.bytes()?)
     }
 
-    /// Report.
+    /// Send a report.
     ///
     /// # Errors
-    /// If nobody listens any more.
+    /// [`Failure`] if no process reads it any more.
     pub fn report<T: Serialize>(&self, report: Result<T, Failure>) -> Result<(), Failure> {
         self.raw(&encode(&report)?)
     }
 
-    /// Send bytes that are expected.
+    /// Send bytes that the other process expects.
     ///
     /// # Errors
-    /// If nobody listens any more.
+    /// [`Failure`] if no process reads them any more.
     pub fn raw(&self, body: &[u8]) -> Result<(), Failure> {
         write_frame(&mut io::stdout().lock(), body).map_err(unheard)
     }

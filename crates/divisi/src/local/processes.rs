@@ -1,4 +1,4 @@
-//! The process that starts the parties: its orders, their reports, and whom to blame when one fails.
+//! The process that starts the parties: its orders, their reports, and which party to name when one fails.
 
 use super::PARTY;
 use super::frame::{decode, encode, read_frame, write_frame};
@@ -41,10 +41,10 @@ struct Process {
     party: PartyId,
     child: SharedChild,
     entry: Option<Entry>,
-    /// What a thread writes to its input: a party that does not read holds nobody up.
+    /// The queue of a thread that writes to the party's input: a party that does not read delays no other.
     orders: Option<Sender<Vec<u8>>>,
     stderr: Option<JoinHandle<String>>,
-    /// Frames that nobody has asked for yet.
+    /// Frames that arrived before anybody asked for them.
     early: VecDeque<Vec<u8>>,
 }
 
@@ -61,7 +61,7 @@ impl Processes {
     /// Start `n` parties as `program party role`, party by party.
     ///
     /// # Errors
-    /// If a process cannot be started.
+    /// [`Failure`] if a process cannot be started.
     pub fn start(program: &Path, role: &str, n: usize, cleanup: &Cleanup) -> Result<Self, Failure> {
         let (give, arrivals) = channel();
         let mut parties = Vec::with_capacity(n);
@@ -69,7 +69,7 @@ impl Processes {
             let arguments: [OsString; 2] = [PARTY.into(), role.into()];
             let failed = |e: io::Error| {
                 Failure::unavailable(format!(
-                    "{party} cannot be started ({e}): see that {} can be run",
+                    "{party} cannot be started ({e}): check that {} can be run",
                     program.display()
                 ))
             };
@@ -100,13 +100,13 @@ impl Processes {
         Ok(Processes { parties, arrivals })
     }
 
-    /// How many there are.
+    /// The number of parties.
     #[must_use]
     pub fn count(&self) -> usize {
         self.parties.len()
     }
 
-    /// The number of the operating system for a party's process.
+    /// The process id of a party.
     #[must_use]
     pub fn process_id(&self, party: PartyId) -> Option<u32> {
         self.parties.get(party.index()).map(|process| lock(&process.child).id())
@@ -115,7 +115,7 @@ impl Processes {
     /// Send a party an order.
     ///
     /// # Errors
-    /// The party's failure, if it is gone.
+    /// The party's failure, if it has ended.
     pub fn order(&mut self, party: PartyId, order: &impl Serialize) -> Result<(), Failure> {
         let body = encode(order)?;
         self.bytes(party, &body)
@@ -124,7 +124,7 @@ impl Processes {
     /// Send a party bytes that it expects.
     ///
     /// # Errors
-    /// The party's failure, if it is gone.
+    /// The party's failure, if it has ended.
     pub fn bytes(&mut self, party: PartyId, body: &[u8]) -> Result<(), Failure> {
         let orders = self.parties.get_mut(party.index()).and_then(|process| process.orders.as_ref());
         match orders.map(|orders| orders.send(body.to_vec())) {
@@ -136,26 +136,25 @@ impl Processes {
     /// Send all parties the same order.
     ///
     /// # Errors
-    /// The failure of a party that is gone.
+    /// The failure of a party that has ended.
     pub fn order_all(&mut self, order: &impl Serialize) -> Result<(), Failure> {
         let body = encode(order)?;
         PartyId::all(self.count()).try_for_each(|party| self.bytes(party, &body))
     }
 
-    /// The next frame of each party, in the order of the parties. The parties work in step with each other,
-    /// so when one has answered the others do so within `within`, or have failed.
+    /// The next frame of each party, in the parties' order. The parties work in lockstep: when one has
+    /// answered, the others must do so within `within`.
     ///
     /// # Errors
-    /// The failure of the first party that ends or stalls; `step` says at what.
+    /// The failure of the first party that ends or stalls; `step` names the step in its message.
     pub fn frames(&mut self, step: &str, within: Duration) -> Result<Vec<Vec<u8>>, Failure> {
         self.gather(step, within, |_| None)
     }
 
-    /// The next report of each party. A report of failure, which any of them may send, is the failure of the
-    /// command.
+    /// The next report of each party. A report of failure, from any of them, is the failure of the command.
     ///
     /// # Errors
-    /// The failure that a party reports, or that it does not report any more.
+    /// The failure that a party reports, or that a party reports nothing.
     pub fn reports<T: DeserializeOwned>(&mut self, step: &str, within: Duration) -> Result<Vec<T>, Failure> {
         let failure = |frame: &[u8]| match decode::<Result<T, Failure>>(frame) {
             Ok(Ok(_)) => None,
@@ -267,9 +266,8 @@ impl Processes {
             let told =
                 said.map(|(by, failure)| format!(" ({by} says: {})", failure.error)).unwrap_or_default();
             let at = step_of(said);
-            let error = format!(
-                "{silent} says nothing any more since {at}: see whether its process is stopped{told}"
-            );
+            let error =
+                format!("{silent} has said nothing since {at}: check whether its process is stopped{told}");
             return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
         }
         let of_silent =
@@ -291,7 +289,7 @@ impl Processes {
     /// Let the parties end by themselves, which they do when their input ends, and wait for them.
     ///
     /// # Errors
-    /// If one does not end in time, or ends with a failure.
+    /// [`Failure`] if a party does not end in time, or ends with a failure.
     pub fn close(mut self, within: Duration) -> Result<(), Failure> {
         for process in &mut self.parties {
             process.orders = None;

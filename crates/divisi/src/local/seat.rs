@@ -1,4 +1,4 @@
-//! The mesh of the parties of one command, on loopback: who listens where, with which identity.
+//! The mesh of the parties of one command, on loopback: their ports and identities.
 
 use super::{Pipes, PrivateDir, Processes};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a party must know to join the others.
+/// The data that a party needs to join the others.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Seat {
     me: u8,
@@ -24,10 +24,10 @@ fn usage(e: impl ToString) -> Failure {
     Failure::usage(e.to_string())
 }
 
-/// A seat for each process, once all have told their ports: fresh identities, in the command's directory.
+/// A seat for each process, once all have reported their ports: fresh identities, in the command's directory.
 ///
 /// # Errors
-/// The failure of a party that does not listen; what cannot be written.
+/// The failure of a party that does not listen, or of a file that cannot be written.
 pub fn seats(
     processes: &mut Processes,
     room: &PrivateDir,
@@ -50,14 +50,14 @@ pub fn seats(
     PartyId::all(hosts.len()).zip(&made.parties).map(seat).collect()
 }
 
-/// Listen on a free port, and tell the process that gives the orders which it is.
+/// Listen on a free port, and report it to the process that started this one.
 ///
 /// # Errors
-/// If there is none.
+/// [`Failure`] if no port is free.
 pub fn listen(pipes: &Pipes) -> Result<TcpListener, Failure> {
     let no_port = |e: std::io::Error| {
         Failure::unavailable(format!(
-            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
+            "no port of 127.0.0.1 is free ({e}): check that the loopback network is up"
         ))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_port)?;
@@ -66,19 +66,19 @@ pub fn listen(pipes: &Pipes) -> Result<TcpListener, Failure> {
 }
 
 impl Seat {
-    /// The party that sits here.
+    /// The number of this party.
     ///
     /// # Errors
-    /// If the orders are of another version.
+    /// [`Failure`] if the seat comes from another version of the program.
     pub fn me(&self) -> Result<PartyId, Failure> {
         PartyId::new(self.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))
     }
 
-    /// Join the others: the mesh, and the listener that it came through, which must stay.
+    /// Join the other parties: the mesh, and the listener that it was made with, which must be kept.
     ///
     /// # Errors
-    /// If they cannot be reached in time; all run when they learn of each other, so that there is nothing to
-    /// wait for but the machine.
+    /// [`Failure`] if they cannot be reached in time. All processes run when they learn of each other, so
+    /// that only a busy machine delays them.
     pub fn join(
         &self,
         pipes: &Pipes,
@@ -101,7 +101,7 @@ impl Seat {
 /// Join the other parties of the listener's configuration.
 ///
 /// # Errors
-/// If they cannot be reached in time: with the one that is missing.
+/// [`Failure`] that names a party that cannot be reached in time.
 pub fn join(listener: &Listener, within: Duration, options: &Options) -> Result<Arc<Mesh>, Failure> {
     let mesh = Mesh::join_with(listener, within, options).map_err(|e| {
         let failure = Failure::unavailable(e.to_string()).at(e.step().to_string());

@@ -1,8 +1,8 @@
 //! Three servers as three processes of this machine, joined by TLS over loopback, with fresh identities for
 //! them and their clients.
 //!
-//! They are what `divisi server` runs, on ports that the system found free, with their keys in the directory
-//! of the command. What that protects is nothing: whoever runs the command may read all of it.
+//! They run the code of `divisi server`, on free ports, with their keys in the directory of the command. This
+//! protects nothing: the user who runs the command can read all of it.
 
 use super::{PrivateDir, Processes, Usage};
 use crate::cleanup::Cleanup;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many there are.
+/// The number of servers.
 pub const SERVERS: usize = 3;
 /// How long the servers may take to find each other.
 const READY: Duration = Duration::from_secs(30);
@@ -25,32 +25,32 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// How long a client waits before it asks again servers that have not found each other.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Three running servers. They end when this is dropped.
+/// Three running servers. They are ended when this is dropped.
 pub struct Servers {
     processes: Processes,
     begun: Instant,
-    /// For the clients, with the time limit that was asked for.
+    /// The configuration for clients, with the given time limit.
     pub config: Config,
-    /// The identity of each client that was named, in order.
+    /// The identities of the named clients, in order.
     pub clients: Vec<Identity>,
 }
 
-/// How long the first key took.
+/// The times of the first key.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstKey {
-    /// From the first process to servers that serve.
+    /// Seconds from the start of the first process until the servers serve.
     pub start_seconds: f64,
-    /// The making of the key itself.
+    /// Seconds to make the key itself.
     pub key_seconds: f64,
 }
 
 impl Servers {
-    /// Start them, with these clients in their configuration; `room` is where their identities and keys lie,
-    /// `timeout` the time limit of a receive. They may still be looking for each other: see
+    /// Start the servers, with these clients in their configuration. Identities and keys are in the directory
+    /// `room`; `timeout` limits how long a receive waits. The servers may still be connecting: see
     /// [`Servers::first_key`].
     ///
     /// # Errors
-    /// If a process cannot be started, or says that it cannot serve.
+    /// [`Failure`] if a process cannot be started, or reports that it cannot serve.
     pub fn start(
         program: &Path,
         room: &PrivateDir,
@@ -85,11 +85,11 @@ impl Servers {
         Ok(Servers { processes, begun, config, clients: made.clients })
     }
 
-    /// A connection of the client of that number, from 0, by `config`: that of the servers, or one with other
-    /// ways to them.
+    /// Connect as the client of that number, from 0, by `config`: the servers' configuration, or one with
+    /// other addresses.
     ///
     /// # Errors
-    /// If there is no such client, or a server cannot be reached.
+    /// [`Failure`] if there is no such client, or a server cannot be reached.
     pub fn connect(&self, config: &Config, client: usize) -> Result<Client, Failure> {
         let identity = self.clients.get(client);
         let identity =
@@ -97,10 +97,10 @@ impl Servers {
         Ok(Client::connect(config, identity, Arc::new(Machine))?)
     }
 
-    /// Make the first key, as soon as the servers have found each other.
+    /// Make the first key, as soon as the servers have connected to each other.
     ///
     /// # Errors
-    /// If they do not in time, or refuse.
+    /// [`Failure`] if they do not connect in time, or refuse.
     pub fn first_key(&self, client: &mut Client, new: &NewKey) -> Result<FirstKey, Failure> {
         loop {
             let start = Instant::now();
@@ -122,24 +122,24 @@ impl Servers {
         }
     }
 
-    /// What each server has used since it began.
+    /// The resources that each server has used since its start.
     ///
     /// # Errors
-    /// The failure of one that has ended.
+    /// The failure of a server that has ended.
     pub fn usage(&mut self) -> Result<Vec<Usage>, Failure> {
         self.processes.order_all(&Order::Usage)?;
         self.processes.reports("servers/usage", ANSWER)
     }
 
-    /// What a client's failure comes from: that of a server that has ended, if one has.
+    /// The cause of a client's failure: the failure of a server that has ended, if there is one.
     pub fn cause(&mut self, failure: Failure) -> Failure {
         self.usage().err().unwrap_or(failure)
     }
 
-    /// End them.
+    /// End the servers.
     ///
     /// # Errors
-    /// If one does not end in time.
+    /// [`Failure`] if one of them does not end in time.
     pub fn close(self) -> Result<(), Failure> {
         self.processes.close(END)
     }

@@ -1,18 +1,18 @@
-//! What a process has used of the machine, as the system counts it.
+//! The resources that a process has used, as the system counts them.
 
 use serde::{Deserialize, Serialize};
 
-/// What this process has used since it began.
+/// The resources that a process has used since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// User and system time of all its threads, in seconds.
     pub cpu_seconds: f64,
-    /// The most memory that it ever had, in bytes, where the system keeps count.
+    /// The largest memory that it ever had, in bytes, if the system counts it.
     pub peak_rss_bytes: Option<u64>,
 }
 
 impl Usage {
-    /// Of this process, until now.
+    /// The resources that this process has used so far.
     #[must_use]
     pub fn now() -> Usage {
         Usage { cpu_seconds: cpu_seconds(), peak_rss_bytes: peak_rss() }

@@ -1,5 +1,5 @@
-//! What parties that were started apart are about to run, compared before anything secret exists: a
-//! difference is told with both digests.
+//! The comparison of what separately started parties are about to run, before anything secret exists: an
+//! error shows both digests.
 
 use crate::failure::Failure;
 use divisi_core::{PublicParameters, Session, Step, step};
@@ -11,7 +11,7 @@ const AGREE: Step = step!("run.agree");
 /// Tell the others what we are about to run, in session `number` of the mesh, and compare.
 ///
 /// # Errors
-/// The first thing that the parties do not agree on, with both digests; whatever ends the session.
+/// The first thing that the parties do not agree on, with both digests; the abort that ends the session.
 pub(super) fn agree(
     mesh: &Arc<Mesh>,
     number: u32,

@@ -1,4 +1,4 @@
-//! All parties as processes on this machine, under the orders of the process that was asked.
+//! All parties as processes on this machine, which the calling process starts and commands.
 //!
 //! Trust: that process knows all inputs and outputs.
 
@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::Instant;
 
-/// The name by which a process learns that it is a party of a run.
+/// The role of a process that is a party of a run.
 pub const ROLE: &str = "run";
 
-/// Run it with all parties as processes on this machine.
+/// Run the job with all parties as processes on this machine.
 ///
 /// # Errors
 /// A party's failure.
@@ -50,10 +50,10 @@ pub(super) fn across(
     Ok((prepared.facts(), PartyId::all(parties).zip(told).collect()))
 }
 
-/// Be a party of a local run. Failures are reported, not printed.
+/// Act as a party of a local run. Failures are reported, not printed.
 ///
 /// # Errors
-/// The fault that was reported, or why none could be.
+/// The failure that was reported, or why it could not be.
 pub fn run_party() -> Result<(), Failure> {
     be(|Joined { pipes, prepared, mesh, .. }| {
         let learns: bool = pipes.order()?;

@@ -1,9 +1,9 @@
-//! Any circuit among parties: all of them processes on this machine, or one of them here and the others
-//! elsewhere.
+//! Any circuit among parties: all of them processes on this machine, or one of them here and the others on
+//! other machines.
 //!
-//! Trust: with all parties on one machine that machine knows everything, and shows how it goes; with one
-//! party here the others learn nothing of its inputs but what the outputs tell, as far as the engine goes
-//! ([`crate::engine`]).
+//! Trust: with all parties on one machine, that machine knows all secrets, and only demonstrates; with one
+//! party here, the others learn nothing of its inputs but what the outputs reveal, as far as the engine
+//! protects them ([`crate::engine`]).
 
 mod agree;
 mod local;
@@ -26,19 +26,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// An input value as it was given: whose it is, and its digits; none of another party's.
+/// An input value as given: its owner, and its bits unless it belongs to another party.
 #[derive(Clone)]
 pub struct InputWires {
-    /// Whose it is.
+    /// The owner.
     pub owner: PartyId,
-    /// The wires, if the value is known here.
+    /// The bits, if the value is known here.
     pub bits: Option<Zeroizing<Vec<bool>>>,
 }
 
 /// The party of that number.
 ///
 /// # Errors
-/// If there is none.
+/// [`Failure`] if there is none.
 pub fn party(engine: &dyn Engine, settings: &EngineSettings, number: u8) -> Result<PartyId, Failure> {
     let (name, last) = (engine.name(), engine::parties(engine, settings));
     let party = PartyId::new(number).filter(|party| party.index() < last);
@@ -47,60 +47,60 @@ pub fn party(engine: &dyn Engine, settings: &EngineSettings, number: u8) -> Resu
     })
 }
 
-/// What to run.
+/// The options of a run.
 pub struct RunOptions {
     /// The circuit.
     pub circuit: Arc<HeldCircuit>,
-    /// How its words are added, if it is one of this program's own.
+    /// How words are added in it, if it is a built-in circuit.
     pub adder: Adder,
     /// One for each input value, in the circuit's order.
     pub inputs: Vec<InputWires>,
-    /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion; of
-    /// some published ones it is known.
+    /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion; for
+    /// some published files it is known.
     pub first_bit_first: bool,
-    /// Who learns the outputs.
+    /// The parties that learn the outputs.
     pub receivers: Vec<PartyId>,
-    /// What computes.
+    /// The engine.
     pub engine: &'static dyn Engine,
-    /// And how.
+    /// The settings of the engine.
     pub settings: EngineSettings,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 
-/// One real party of a mesh.
+/// This process's party in a mesh.
 pub struct Membership {
-    /// Which one.
+    /// The number of the party.
     pub party: PartyId,
-    /// The configuration's file.
+    /// The path of the configuration.
     pub config: PathBuf,
-    /// The identity's file.
+    /// The path of the identity.
     pub identity: PathBuf,
-    /// Where it listens, if not at the configuration's address.
+    /// The address on which it listens, if it is not the configuration's.
     pub listen: Option<String>,
 }
 
-/// What came of it.
+/// The result of a run.
 pub struct RunReport {
-    /// The output values, in the circuit's order, of each receiver that is known here.
+    /// The output values, in the circuit's order, of each receiver known here.
     pub outputs: Vec<(PartyId, Vec<String>)>,
-    /// From the first input to the last output.
+    /// Seconds from the first input to the last output.
     pub seconds: f64,
-    /// What a party sent: the most of any known here.
+    /// Payload that a party sent, in bits: the maximum over the parties known here.
     pub bits_sent: u64,
-    /// Likewise, as bytes handed to TLS.
+    /// Bytes handed to TLS, likewise.
     pub bytes_sent: u64,
     /// The longest chain of dependent messages.
     pub rounds: u32,
-    /// What the engine says of the job, for JSON.
+    /// The engine's facts about the job, for JSON.
     pub facts: Map<String, Value>,
 }
 
-/// The inputs of a circuit from `P=HEX`, one for each value. Those of `known` have digits (all of them if
-/// nobody is named), the others' have none.
+/// The inputs of a circuit from `P=HEX`, one for each value. Inputs of `known` must have digits (all inputs
+/// if it is `None`), the others must not.
 ///
 /// # Errors
-/// The first that is not as it must be.
+/// [`Failure`] for the first input that is wrong.
 pub fn inputs(
     circuit: &HeldCircuit,
     given: &[String],
@@ -142,18 +142,18 @@ fn input(
     let (owner, digits) = given.split_once('=').ok_or_else(form)?;
     let owner: u8 = owner.trim().parse().map_err(|_| form())?;
     let owner = PartyId::new(owner).filter(|owner| owner.index() < parties);
-    let owner = owner.ok_or_else(|| wrong(format!("belongs to nobody: the parties are 1 to {parties}")))?;
+    let owner = owner.ok_or_else(|| wrong(format!("has no owner: the parties are 1 to {parties}")))?;
     if known.is_some_and(|known| known != owner) {
         if !digits.is_empty() {
             return Err(wrong(format!(
-                "is {owner}'s, and its value is given: write {}= and nothing after it",
+                "belongs to {owner}, and its value is given: write {}= and nothing after it",
                 owner.number()
             )));
         }
         return Ok(InputWires { owner, bits: None });
     }
-    let bits =
-        circuit::from_hex(digits.trim(), width).map_err(|what| wrong(format!("{what}: give all of it")))?;
+    let bits = circuit::from_hex(digits.trim(), width)
+        .map_err(|what| wrong(format!("{what}: give the whole value")))?;
     Ok(InputWires { owner, bits: Some(bits) })
 }
 
@@ -211,9 +211,9 @@ impl RunOptions {
 
 /// What a party found out.
 struct Outcome {
-    /// The output wires, one to a byte, at a receiver.
+    /// The output wires of a receiver, one to a byte.
     outputs: Option<Own>,
-    /// What it cost.
+    /// The costs.
     counts: Counts,
 }
 
@@ -272,21 +272,21 @@ fn report(
         report.rounds = report.rounds.max(told.rounds);
     }
     if report.outputs.windows(2).any(|pair| pair.first().map(|p| &p.1) != pair.last().map(|p| &p.1)) {
-        let error = "the parties learned different outputs: they are worth nothing; report this";
+        let error = "the parties learned different outputs, so the outputs mean nothing: report this";
         return Err(Failure::mismatch(error));
     }
     Ok(report)
 }
 
-/// Be one of the parties of a mesh, whose others run elsewhere, each the same command with its own number.
+/// Run as one party of a mesh; the other parties run the same command with their own numbers elsewhere.
 ///
 /// # Errors
-/// What is wrong with the files; the failure of the run.
+/// [`Failure`] for wrong files, or the failure of the run.
 pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, Failure> {
     let (facts, told) = alone(&options.work(), membership)?;
     let wires: usize = options.circuit.outputs().iter().sum();
     if told.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
-        return Err(Failure::new(Kind::Abort, "no output came to a party that was to learn it: report this"));
+        return Err(Failure::new(Kind::Abort, "a party did not receive its output: report this"));
     }
     report(options, facts, vec![(membership.party, told)])
 }

@@ -1,6 +1,6 @@
 //! A program on numbers and bits among parties: all of them processes on this machine, or one of them here.
 //!
-//! Trust: as of a circuit ([`super`]).
+//! Trust: as for a circuit ([`super`]).
 
 use super::local::across;
 use super::{Membership, Told, Work, alone};
@@ -17,45 +17,45 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What to run.
+/// The options of a run.
 pub struct ProgramOptions {
     /// The program.
     pub program: Arc<HeldProgram>,
-    /// The entries of each input, of those that are known here ([`HeldProgram::inputs`]).
+    /// The entries of each input that is known here ([`HeldProgram::inputs`]).
     pub inputs: Vec<Option<Entries>>,
-    /// What computes.
+    /// The engine.
     pub engine: &'static dyn Engine,
-    /// And how.
+    /// The settings of the engine.
     pub settings: EngineSettings,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 
-/// An output, with its values where a party that learns it is known here.
+/// An output, with its values if a party that learns it is known here.
 pub struct LearnedOutput {
     /// Its name.
     pub name: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Who learns it.
+    /// The parties that learn it.
     pub receivers: Vec<u8>,
     /// Its values, as text ([`shown`]).
     pub values: Option<Vec<String>>,
 }
 
-/// What came of it; costs are the most of any party known here.
+/// The result of a run; costs are the maximum over the parties known here.
 pub struct ProgramReport {
     /// The outputs, in the program's order.
     pub outputs: Vec<LearnedOutput>,
-    /// From the first input to the last output.
+    /// Seconds from the first input to the last output.
     pub seconds: f64,
-    /// What a party sent, as elements of the fields.
+    /// Payload that a party sent, in bits.
     pub bits_sent: u64,
-    /// Likewise, as bytes handed to TLS.
+    /// Bytes handed to TLS.
     pub bytes_sent: u64,
     /// The longest chain of dependent messages.
     pub rounds: u32,
-    /// What the engine says of the job, for JSON.
+    /// The engine's facts about the job, for JSON.
     pub facts: Map<String, Value>,
 }
 
@@ -86,7 +86,9 @@ impl ProgramOptions {
         told: Vec<(PartyId, Told)>,
     ) -> Result<ProgramReport, Failure> {
         let differs = || {
-            Failure::mismatch("the parties learned different outputs: they are worth nothing; report this")
+            Failure::mismatch(
+                "the parties learned different outputs, so the outputs mean nothing: report this",
+            )
         };
         let mut found: Vec<Option<Entries>> = vec![None; self.program.program().outputs().len()];
         let (mut seconds, mut bits_sent, mut bytes_sent, mut rounds) = (0.0_f64, 0, 0, 0);
@@ -98,7 +100,7 @@ impl ProgramOptions {
                     continue;
                 }
                 let Some((entries, others)) = decode(&output.value, rest) else {
-                    let error = "no output came to a party that was to learn it: report this";
+                    let error = "a party did not receive its output: report this";
                     return Err(Failure::new(Kind::Abort, error));
                 };
                 rest = others;
@@ -123,7 +125,7 @@ impl ProgramOptions {
     }
 }
 
-/// Run it with all parties as processes on this machine.
+/// Run the program with all parties as processes on this machine.
 ///
 /// # Errors
 /// A party's failure.
@@ -132,10 +134,10 @@ pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Res
     options.report(facts, told)
 }
 
-/// Be one of the parties of a mesh, whose others run elsewhere, each the same command with its own number.
+/// Run as one party of a mesh; the other parties run the same command with their own numbers elsewhere.
 ///
 /// # Errors
-/// What is wrong with the files; the failure of the run.
+/// [`Failure`] for wrong files, or the failure of the run.
 pub fn one(options: &ProgramOptions, membership: &Membership) -> Result<ProgramReport, Failure> {
     let (facts, told) = alone(&options.work(), membership)?;
     options.report(facts, vec![(membership.party, told)])

@@ -13,17 +13,21 @@ use divisi_ot::SetupConfig;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Rows, when they decrypt, and what AES-128 costs by both ways of lookup.
+/// The rows, their decryption bound, and the cost of AES-128 by both ways to look up keys.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let parties = arguments.parties;
     if arguments.plain_modulus.is_some_and(|p| p != PLAIN) {
-        return Err(Failure::usage(format!("rows are modulo {PLAIN}: leave --plain-modulus out")));
+        return Err(Failure::usage(format!(
+            "the plaintext modulus of garbled rows is {PLAIN}: leave --plain-modulus out"
+        )));
     }
     if arguments.danger_insecure_parameters {
-        return Err(Failure::usage("rows have one ring: leave --danger-insecure-parameters out"));
+        return Err(Failure::usage(
+            "garbled rows have only one ring: leave --danger-insecure-parameters out",
+        ));
     }
     if !(2..=255).contains(&parties) {
         return Err(Failure::usage("between 2 and 255 parties are possible"));
@@ -31,12 +35,13 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
     if !fits(parties) {
         let most = (2..=255).take_while(|n| fits(*n)).last().unwrap_or(2);
         return Err(Failure::usage(format!(
-            "of {parties} parties' rows not all are sure to decrypt: give at most {most}"
+            "rows of {parties} parties may fail to decrypt: give at most {most} parties"
         )));
     }
     let form = arguments.form.as_ref().map(form_of).transpose()?.unwrap_or(Form::LeanTree);
-    let ciphertexts = lattice(form, parties)
-        .ok_or_else(|| Failure::usage("no ring carries the modulus for this: take another form"))?;
+    let ciphertexts = lattice(form, parties).ok_or_else(|| {
+        Failure::usage("no ring is large enough for the modulus that this needs: give another --form")
+    })?;
     let (config, [gates, ands]) = (SetupConfig::default(), AES_128);
     let cost = |by: Option<&Parameters>| GarblingCost::of(parties, AES_128, config, by);
     let usual = cheaper(parties, AES_128, config).map_or("cot", |lattice| lattice.form().name());

@@ -75,7 +75,7 @@ impl Three {
         self.ask_for(i, id, 1, Item::KeyList { after: None });
     }
 
-    /// The same for anything, under a number.
+    /// Send a request for any item, under this number.
     fn ask_for(&self, i: usize, id: u8, number: u64, item: Item) {
         let message = ToServer::Request { number, item };
         self.node(i).shared.tell(|intake, now| intake.receive(&[id; 32], message, 40, now)).unwrap();

@@ -1,4 +1,4 @@
-//! What goes to a client, and how much of it may wait.
+//! The answers to a client, and how many bytes of them may wait.
 
 use super::queue::Queue;
 use super::{BACKLOG, Intake};
@@ -6,7 +6,7 @@ use crate::request::{AHEAD, ConnectionId, Reply, ToClient};
 use zeroize::Zeroizing;
 
 impl Intake {
-    /// Whether a client may be heard: it has not sent more than it may be ahead, and takes its answers.
+    /// Whether the server reads from a client: the client is not too far ahead, and takes its answers.
     pub fn may_hear(&self, id: &ConnectionId) -> bool {
         let room = AHEAD * 2 * self.shape.chunk;
         let waits = |line: &Queue| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
@@ -14,13 +14,13 @@ impl Intake {
         self.lines.get(id).is_some_and(may)
     }
 
-    /// Whether a client waits for something.
+    /// Whether a client still waits for an answer.
     pub fn owes(&self, id: &ConnectionId) -> bool {
         let open = |line: &Queue| line.request.as_ref().is_some_and(|request| request.open > 0);
         self.lines.get(id).is_some_and(|line| open(line) || !line.inbox.is_empty())
     }
 
-    /// Answer a client.
+    /// Queue an answer for a client.
     pub fn answer(&mut self, id: &ConnectionId, number: u64, answer: ToClient) {
         let Some(line) = self.lines.get_mut(id) else { return };
         if let Some(request) = line.request.as_mut().filter(|request| request.number == number) {
@@ -31,13 +31,13 @@ impl Intake {
         }
     }
 
-    /// The next thing to tell a client.
+    /// The next answer to send to a client.
     pub fn next_answer(&mut self, id: &ConnectionId) -> Option<Zeroizing<Vec<u8>>> {
         self.lines.get_mut(id)?.outbox.pop_front()
     }
 
-    /// All that was taken of a client's answers is with the socket; whether that is news for who waits for
-    /// it.
+    /// The answers taken from the queue are handed to the socket; returns whether the bytes that wait fell
+    /// below the limit by this.
     pub fn sent(&mut self, id: &ConnectionId) -> bool {
         let Some(line) = self.lines.get_mut(id) else { return false };
         let before = line.unsent;

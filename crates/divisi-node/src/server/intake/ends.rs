@@ -1,4 +1,4 @@
-//! How requests end before their time: by a limit of time, with a key, with the session, with the server.
+//! How requests end early: by a time limit, with their key, with the session, with the server.
 
 use super::queue::Queue;
 use super::{ARRIVAL, BACKLOG, Intake, TURN};
@@ -9,7 +9,7 @@ use divisi_store::KeyName;
 use std::time::{Duration, Instant};
 
 impl Intake {
-    /// A key is no more, or no longer its clients': what is under way with it ends, but for the request that
+    /// A key was destroyed, or serves other clients now: end the requests that use it, except the one that
     /// had it destroyed.
     pub fn key_is_gone(&mut self, name: &KeyName, what: &str, now: Instant) {
         let uses = |line: &Queue| {
@@ -23,7 +23,7 @@ impl Intake {
         }
     }
 
-    /// No request can be served now: everybody who waits is told.
+    /// No request can be served now: fail every request, and tell its client.
     pub fn fail_all(&mut self, failed: &Failed, now: Instant) {
         let ids: Vec<ConnectionId> = self.lines.keys().copied().collect();
         for id in ids {
@@ -34,7 +34,7 @@ impl Intake {
         }
     }
 
-    /// Begin nothing any more: who waits to be begun is told to try again.
+    /// Begin no further request; tell the clients of those that wait to try again.
     pub fn drain(&mut self, now: Instant) {
         self.draining = true;
         let waits = |line: &Queue| Some(line.request.as_ref().filter(|request| request.steps == 0)?.number);
@@ -43,13 +43,13 @@ impl Intake {
         waiting.into_iter().for_each(|(id, number)| self.fail(&id, number, stopping.clone(), now));
     }
 
-    /// The end: nothing that is under way is finished any more.
+    /// Stop: fail the requests in progress, too.
     pub fn close(&mut self, now: Instant) {
         self.draining = true;
         self.fail_all(&self.stopping(), now);
     }
 
-    /// End what has waited too long, for its client or for what another server lacks.
+    /// End the requests that have waited too long, for their clients or for what another server lacks.
     pub fn tick(&mut self, now: Instant) {
         let mut over = Vec::new();
         let (me, seconds) = (self.me, |time: Duration| time.as_secs_f64());
@@ -62,20 +62,20 @@ impl Intake {
                 Some((party, since, _)) if now.saturating_duration_since(since) >= self.timeout / 2 => {
                     let lasted = seconds(now.saturating_duration_since(since));
                     let message = format!(
-                        "client {who} has sent {party} for {lasted:.1} s not what it sent {me}, at {ARRIVAL}"
+                        "for {lasted:.1} s client {who} has not sent {party} what it sent {me}, at {ARRIVAL}"
                     );
                     Failed { peer: party.number(), ..Failed::refused(ARRIVAL, message) }
                 }
                 _ if line.unsent > BACKLOG && waited >= self.timeout => {
                     let message = format!(
-                        "client {who} takes no answers of {me} for {:.1} s at {step}",
+                        "client {who} has read no answers of {me} for {:.1} s at {step}",
                         seconds(waited)
                     );
                     Failed { peer: me.number(), ..Failed::refused(step, message) }
                 }
                 _ if self.ready(line, request).is_none() && waited >= self.timeout => {
                     let message =
-                        format!("client {who} sent {me} nothing for {:.1} s at {step}", seconds(waited));
+                        format!("client {who} has sent {me} nothing for {:.1} s at {step}", seconds(waited));
                     Failed { peer: me.number(), ..Failed::refused(step, message) }
                 }
                 _ => continue,

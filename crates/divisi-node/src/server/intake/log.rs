@@ -1,4 +1,4 @@
-//! What a intake has to log.
+//! The log lines of an intake.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ impl Log {
 
     pub fn take(&mut self) -> Vec<String> {
         for (client, count) in self.by_client.drain().filter(|(_, count)| *count > Log::EACH) {
-            self.lines.push(format!("client {client}: {} lines more at once", count - Log::EACH));
+            self.lines.push(format!("client {client}: {} more lines at the same time", count - Log::EACH));
         }
         std::mem::take(&mut self.lines)
     }

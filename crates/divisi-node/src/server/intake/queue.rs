@@ -1,4 +1,4 @@
-//! One client's connection, and the request at its front.
+//! One client's connection, and the request at the head of its queue.
 
 use crate::admit::Who;
 use crate::request::{Item, Reply, ToServer};
@@ -15,18 +15,19 @@ pub(super) struct Request {
     pub item: Arc<Item>,
     pub came: u64,
     pub arrived: Instant,
-    /// When a message came last, or a step was done.
+    /// When the last message arrived, or the last step was done.
     pub moved: Instant,
     pub steps: u64,
     pub in_hand: bool,
-    /// Whether a step of it was taken, and is neither done nor back.
+    /// Whether a step of it is being computed.
     pub out: bool,
-    /// The messages that its steps have taken, and how many of them, and the request itself, have no answer.
+    /// How many messages its steps have taken; `open`: how many of them, and of the request itself, are not
+    /// answered yet.
     pub taken: u64,
     pub open: usize,
     /// How many answers it was given.
     pub answers: u64,
-    /// Another server that lacked what we have, since when, and how often it was asked.
+    /// A server that lacked messages that we have, since when, and how often we offered the step.
     pub lacking: Option<(PartyId, Instant, u32)>,
     pub pause: Option<Instant>,
 }
@@ -35,20 +36,20 @@ pub(super) struct Request {
 pub(super) struct Queue {
     pub who: Who,
     pub ring: Box<dyn Fn() + Send>,
-    /// What it said and nobody has taken, with its length.
+    /// Messages that no step has taken yet, with their lengths in bytes.
     pub inbox: VecDeque<(ToServer, usize)>,
-    /// Answers as they go to the wire, and the bytes of those that are not with the socket.
+    /// Encoded answers; `unsent`: how many bytes are not handed to the socket yet.
     pub outbox: VecDeque<Zeroizing<Vec<u8>>>,
     pub unsent: usize,
-    /// How often in a row another server offered what had not come here.
+    /// How many times in succession another server offered what had not arrived here.
     pub late: u32,
-    /// The number of the last request that came.
+    /// The number of the last request that arrived.
     pub last: u64,
     pub request: Option<Request>,
 }
 
 impl Queue {
-    /// Put an answer where the connection's thread takes it.
+    /// Queue an answer for the connection's thread.
     pub fn tell(&mut self, reply: &Reply) {
         if let Some(bytes) = encode(reply, reply.what.body()) {
             self.unsent += bytes.len();

@@ -1,4 +1,4 @@
-//! What a intake decides, event by event.
+//! What an intake decides, event by event.
 
 use super::*;
 use crate::request::Way;
@@ -35,7 +35,7 @@ fn who_takes_no_answers_is_heard_no_more() {
     assert!((BACKLOG..BACKLOG + 1000).contains(&waits(&intake)), "{}", waits(&intake));
     // and of thousands of its refusals the log holds a few, and how many more there were
     let log = intake.take_log();
-    assert!(log.len() == Log::EACH + 1 && log[Log::EACH].contains("lines more at once"), "{log:?}");
+    assert!(log.len() == Log::EACH + 1 && log[Log::EACH].contains("more lines at the same time"), "{log:?}");
     while intake.next_answer(&id).is_some() {}
     assert!(intake.sent(&id) && intake.may_hear(&id));
 }

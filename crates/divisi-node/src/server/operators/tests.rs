@@ -89,7 +89,7 @@ fn an_order_waits_until_all_three_have_asked() {
     assert_eq!(orders.state(&order), Some((asked(&[2], &[]), true)));
     orders.compared(party(1), &order, [SAME, OTHER, SAME], now);
     let log = orders.take_log();
-    assert!(log.len() == 2 && log[1].contains("the operator of party 2 asked for something else"), "{log:?}");
+    assert!(log.len() == 2 && log[1].contains("the operator of party 2 gave another order"), "{log:?}");
     assert_eq!(orders.state(&order), Some((asked(&[2], &[2]), true)));
 
     orders.ended(&order, Ok(()));
@@ -161,7 +161,7 @@ fn another_key_of_the_same_name_is_not_meant() {
         orders.ask(&order, ID, now).unwrap();
         orders.take_log();
         assert_eq!(orders.stands(&order, Some(other), now), NONE, "{byte}");
-        logged(&mut orders, "over, for there is another key of this name now");
+        logged(&mut orders, "ended, because another key has this name now");
         assert_eq!(orders.state(&order), None);
     }
 }
@@ -179,7 +179,7 @@ fn what_waits_and_what_is_logged_is_bounded() {
     for i in 1..MOST {
         orders.ask(&destroy(&format!("k{i}")), ID, now).unwrap();
     }
-    assert!(orders.ask(&destroy("more"), ID, now).unwrap_err().contains("64 orders wait"));
+    assert!(orders.ask(&destroy("more"), ID, now).unwrap_err().contains("64 orders are waiting"));
     orders.ended(&destroy("k7"), Ok(()));
     orders.ask(&destroy("more"), ID, now).unwrap();
     orders.take_log();

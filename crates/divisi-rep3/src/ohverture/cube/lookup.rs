@@ -21,14 +21,14 @@ const SUMS: Step = step!("sums");
 const RESULT: Step = step!("result");
 
 impl BlackBox {
-    /// `[T(x)]`, component by component of the entries, for an index x that stands in the low bits of several
-    /// inputs, so many of each, the first the lowest: the lookup of three factors. Three rounds, k + 2^k1 w
+    /// `[T(x)]` by the lookup of three factors, component by component of the entries. The index x is given
+    /// by several inputs: `bits` low bits of each, the first input the lowest bits. Three rounds, k + 2^k1 w
     /// bits.
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless there is a vector of the table's parts for each lane, and the inputs have as
-    /// many bits as its index; for more than [`PIECE`] products, 2^k1 + 2^k2 a lane: split the vectors;
-    /// whatever ends the session.
+    /// many bits as its index; for more than [`PIECE`] products, 2^k1 + 2^k2 a lane: split the vectors; the
+    /// abort that ends the session.
     pub fn lookup_cube<F: Element, G: Element>(
         &mut self,
         cube: &Cube<G>,
@@ -64,8 +64,8 @@ impl BlackBox {
         self.contract(cube, &vectors, Some(&c))
     }
 
-    /// `[T(r)]`, component by component of the entries, for the r of each vector, that nobody knows. Two
-    /// rounds, 2^k1 w bits.
+    /// `[T(r)]`, component by component of the entries, for the random r of each vector, which nobody knows.
+    /// Two rounds, 2^k1 w bits.
     ///
     /// # Errors
     /// As [`BlackBox::lookup_cube`].

@@ -1,5 +1,5 @@
-//! Lookups by three factors: tables of N entries with preprocessing of about 3 N^(1/3) bits, of up to 2^24
-//! entries, of several inputs, with entries that are vectors.
+//! Lookups by three factors: in tables of N <= 2^24 entries, with preprocessing of about 3 N^(1/3) bits; the
+//! index may be split over several inputs, and an entry may be a vector.
 //!
 //! | | bits a party and lookup | rounds | terms over GF(2^64) |
 //! |---|---|---|---|
@@ -23,10 +23,10 @@
 //! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to
 //! both Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them
 //! (`relation.rs`), which fails exactly if there is an error, whatever the secrets are \[A17, A18, S2\].
-//! Until then nothing is opened that rests on them but under a mask; c is compared before the next
-//! opening, and the last before any output \[A22, S1\]. Shares that are resent are functions of what
-//! their receiver half knows, and go out under a fresh share of zero \[A16, A19\]. Vectors serve once
-//! (\[A18\], as [`super::OneHotsRss`]).
+//! Until then nothing that depends on them is opened without a mask; c is compared before the next opening,
+//! and the last before any output \[A22, S1\]. Shares that are resent are functions of what their receiver
+//! half knows, and go out under a fresh share of zero \[A16, A19\]. Vectors serve once (\[A18\], as
+//! [`super::OneHotsRss`]).
 
 mod grid;
 mod lookup;
@@ -42,10 +42,10 @@ use grid::Grid;
 use make::{Products, starts};
 use std::sync::Arc;
 
-/// The most bits of an index.
+/// The largest width of an index, in bits.
 pub const MAX_CUBE_BITS: usize = 24;
 
-/// The most bits of an entry, all its components together.
+/// The largest width of an entry, in bits, all its components together.
 pub const MAX_CUBE_WIDTH: usize = 1024;
 
 /// The most bytes of a table's coefficients.
@@ -65,9 +65,9 @@ pub struct Cube<G: Element> {
 }
 
 impl<G: Element> Cube<G> {
-    /// A table of these entries, in order, of `components` elements each, whose index is split into parts of
-    /// so many bits, the last the lowest. A lookup sends 2^(the first) entries, and the vectors that it takes
-    /// have 2^(each) bits: [`super::Dimensions::of`] chooses.
+    /// A table of these entries, in order, of `components` elements each, whose index is split into three
+    /// parts of these widths in bits, the last part the lowest. A lookup sends 2^(first width) entries, and
+    /// takes vectors of 2^(each width) bits: [`super::Dimensions::of`] chooses the widths.
     ///
     /// `None` unless the parts have 1 to 12 bits each and at most [`MAX_CUBE_BITS`] together, there are as
     /// many entries, and these have at most [`MAX_CUBE_WIDTH`] bits; and if its coefficients take more than
@@ -107,25 +107,25 @@ impl<G: Element> Cube<G> {
         Some(Cube { grid, widths, digest: *hasher.finalize().as_bytes(), entry: std::marker::PhantomData })
     }
 
-    /// How many bits an index has.
+    /// The width of an index, in bits.
     #[must_use]
     pub fn index_bits(&self) -> usize {
         self.grid.bits.iter().sum()
     }
 
-    /// How many bits each part of an index has, the last the lowest.
+    /// The widths of the parts of an index in bits, the last part the lowest.
     #[must_use]
     pub fn parts(&self) -> [usize; 3] {
         self.grid.bits
     }
 
-    /// How many bits an entry has, all its components together.
+    /// The width of an entry in bits, all its components together.
     #[must_use]
     pub fn width(&self) -> usize {
         self.grid.width
     }
 
-    /// How many components an entry has.
+    /// The number of components of an entry.
     #[must_use]
     pub fn components(&self) -> usize {
         self.widths.len()
@@ -139,22 +139,22 @@ fn index_bits(parts: [usize; 3]) -> Option<usize> {
     (fit && k <= MAX_CUBE_BITS).then_some(k)
 }
 
-/// Three replicated one-hot vectors a lookup, whose tensor product is `e^(r)`, with `[r]`, to be used
-/// once: they cannot be copied.
+/// For each lookup three replicated one-hot vectors, whose tensor product is `e^(r)`, with `[r]`, for a
+/// single use: they cannot be copied.
 pub struct OneHotsCube {
     made: Arc<Products>,
     lot: Lot,
 }
 
 impl OneHotsCube {
-    /// How many there are.
+    /// The number of lookups that they serve.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lot.range.len()
     }
 
-    /// The first `n`, and the rest; `None` if there are fewer, or n is no multiple of 512, so many of which
-    /// stand side by side.
+    /// The first `n`, and the rest; `None` if there are fewer, or if n is no multiple of 512, the number that
+    /// a tile holds.
     #[must_use]
     pub fn split(self, n: usize) -> Option<[OneHotsCube; 2]> {
         let OneHotsCube { made, lot } = self;
@@ -164,18 +164,18 @@ impl OneHotsCube {
 }
 
 impl BlackBox {
-    /// rOHV of three factors: `[r]` for `count` random r of parts of so many bits, and `[e^(ri)]` for each
+    /// rOHV of three factors: `[r]` for `count` random r with parts of these widths, and `[e^(ri)]` for each
     /// part, the last the lowest of r. The products are owed to verify_mul.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless [`Cube::new`] takes such parts and there is something to make, no more than
-    /// [`MAX_BYTES`] of it; whatever ends the session.
+    /// [`Abort::Misuse`] unless [`Cube::new`] accepts such parts, and for 0 bytes or more than [`MAX_BYTES`]
+    /// of vectors; the abort that ends the session.
     pub fn rohv_cube(&mut self, parts: [usize; 3], count: usize) -> Result<OneHotsCube, Abort> {
         let fits = index_bits(parts).is_some()
             && count > 0
             && bytes(parts, 1).checked_mul(count.div_ceil(LANES)).is_some_and(|n| n <= MAX_BYTES);
         if !fits {
-            let what = "no vectors, or of parts or of a number that are not made at once";
+            let what = "no vectors, parts that no vector can have, or too many vectors for one call";
             return Err(self.trio.session.misuse(VECTORS, what));
         }
         let made = Arc::new(Products::make(&mut self.trio, parts, count)?);

@@ -1,4 +1,4 @@
-//! What is verified together, under one first coin.
+//! The layers that are verified together, under one first coin.
 
 #[cfg(feature = "fault")]
 use super::forget;

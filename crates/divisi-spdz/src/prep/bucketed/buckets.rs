@@ -1,4 +1,4 @@
-//! Who goes into which bucket, and how many into each.
+//! The assignment of items to buckets, and the size of a bucket.
 
 use crate::part::Mac;
 use crate::party::Party;

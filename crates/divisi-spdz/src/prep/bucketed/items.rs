@@ -16,23 +16,23 @@ use zeroize::Zeroizing;
 /// Products of tables, a lane each: b, v and z = b v.
 #[derive(Default)]
 pub(super) struct Items<F: Mac> {
-    /// By product.
+    /// For each product its bit.
     pub b: Vec<Auth<Gf2, F>>,
-    /// By piece.
+    /// For each piece its vector.
     pub v: Vec<Auth<Word32, F>>,
-    /// By piece.
+    /// For each piece its product.
     pub z: Vec<Auth<Word32, F>>,
-    /// The MACs of the last vector's bits, by bit; of first items alone.
+    /// The MACs of the last vector's bits, bit by bit; of first items of buckets alone.
     pub last: Vec<Packed<F>>,
 }
 
 impl<F: Mac> Items<F> {
-    /// How many lanes there are.
+    /// The number of lanes.
     pub fn lanes(&self) -> usize {
         self.b.first().map_or(0, Auth::len)
     }
 
-    /// Append the lanes of another, the first time with room for so many.
+    /// Append the lanes of `other`; an empty `self` first reserves memory for `room` lanes.
     pub fn append(&mut self, other: &Self, room: usize) {
         append(&mut self.b, &other.b, room);
         append(&mut self.v, &other.v, room);
@@ -43,7 +43,7 @@ impl<F: Mac> Items<F> {
         self.last.iter_mut().zip(&other.last).for_each(|(to, from)| to.append(from));
     }
 
-    /// The last lanes, taken off.
+    /// Take off the last `lanes` lanes; `None` if there are fewer.
     pub fn pop(&mut self, lanes: usize) -> Option<Self> {
         Some(Items {
             b: pop(&mut self.b, lanes)?,
@@ -87,7 +87,7 @@ impl<F: Mac> Packed<F> {
         Some(last)
     }
 
-    /// All of them.
+    /// All elements of the items.
     pub fn elements(&self) -> Wiped<F> {
         let element = |bytes| F::from_le_bytes(bytes).unwrap_or_default();
         Wiped::new(self.0.chunks_exact(F::BYTES).map(element).collect())

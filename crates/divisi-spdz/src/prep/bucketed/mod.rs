@@ -1,19 +1,21 @@
-//! Preprocessing of our own: products of a bit and a vector of authenticated bits (docs/spdz.md, section 7).
+//! The project's own preprocessing: products of a bit and a vector of authenticated bits (docs/spdz.md,
+//! section 7).
 //!
-//! For a bit b, a wide row, and a vector v of authenticated bits, in pieces of at most 32 under one MAC each:
+//! For a bit b (a wide row) and a vector v of authenticated bits, in pieces of at most 32 under one MAC each:
 //!
-//! 1. P_k sends each P_i d = H(K) + H(K + Delta'_k) + (v_k, phi_k), phi_k its shares of the MACs of v's
-//!    pieces; P_i adds b_i times its own. What arrives are shares of b v and of its MACs ([`tables`],
-//!    [`triples`]).
-//! 2. One random combination of all products, masked, is opened and its MAC checked ([`proof`]) \[K15\].
-//!    Whoever sent another d passes with probability 1/2 at most, and knows something of b then.
-//! 3. Items go into buckets by a coin, and v of the first one serves all: with D = v_1 + v_k opened,
-//!    z = z_1 + sum z_k + D b_k is v_1 times the sum of all b ([`buckets`]) \[K16\].
-//! 4. What was opened is MAC-checked before anything is made of it \[K17\].
+//! 1. P_k sends each P_i d = H(K) + H(K + Delta'_k) + (v_k, phi_k), with phi_k its shares of the MACs of v's
+//!    pieces; P_i adds b_i times its own (v_i, phi_i). The results are shares of b v and of its MACs
+//!    ([`tables`], [`triples`]).
+//! 2. One random combination of all products, masked, is opened and its MAC checked ([`proof`]) \[K15\]. A
+//!    party that sends a wrong d passes with probability at most 1/2, and then has learned something about b.
+//! 3. A coin assigns items to buckets, and all items of a bucket are combined to one with the vector of the
+//!    first: with D = v_1 + v_k opened, z = z_1 + sum z_k + D b_k is v_1 times the sum of all b ([`buckets`])
+//!    \[K16\].
+//! 4. The parties check the MACs of what was opened before they use the result \[K17\].
 //!
-//! Adversary: n - 1 malicious, rushing; security with abort. Nothing is known of a bit that comes out but
-//! with probability 2^-rho, and all products are right but for what the check of their MACs lets pass,
-//! (n + 1)/|F|.
+//! Adversary: n - 1 malicious, rushing; security with abort. The adversary knows something about a resulting
+//! bit with probability at most 2^-rho, and a wrong product remains with probability at most (n + 1)/|F|,
+//! that of the MAC check.
 
 mod buckets;
 mod items;
@@ -40,28 +42,28 @@ fn short<F: Mac>(party: &Party<F>) -> Abort {
     party.session.misuse(SHORT, "too few items, or no table")
 }
 
-/// A source of preprocessing by oblivious transfer: products in buckets.
+/// A source of preprocessing by oblivious transfer, with products in buckets.
 pub struct Bucketed<F: Mac> {
     rows: Rows,
     stocks: Vec<Stock<F>>,
 }
 
 impl<F: Mac> Bucketed<F> {
-    /// The party of a session, and where its preprocessing comes from: base OTs, trees and coins. Once a
-    /// session; `config` is the same at all parties ([`super::Preparation::describe`]).
+    /// The party of a session, and the source of its preprocessing: runs base OTs, trees and coins. Once a
+    /// session; `config` must be the same at all parties ([`super::Preparation::describe`]).
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
+    /// [`Abort::Misuse`] for parameters out of range; otherwise the abort that ends the session.
     #[inline(never)]
     pub fn start(session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::start(session, config)?;
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
     }
 
-    /// The same over a set-up of a test.
+    /// As [`Bucketed::start`], over a set-up that a test made.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     #[cfg(any(test, feature = "testing"))]
     #[inline(never)]
     pub fn over(session: Session, setup: divisi_ot::Setup) -> Result<(Party<F>, Self), Abort> {
@@ -69,10 +71,10 @@ impl<F: Mac> Bucketed<F> {
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
     }
 
-    /// What a corrupt party does with its set-up.
+    /// Let a corrupt party change its set-up.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] when it went with its session.
+    /// [`Abort::Misuse`] if the set-up was wiped with its session.
     #[cfg(feature = "fault")]
     pub fn tamper(
         &mut self,

@@ -1,4 +1,4 @@
-//! That products are right: one random combination of all, masked.
+//! The proof that products are right: one random combination of all of them, masked.
 
 use crate::check::combinations;
 use crate::part::Mac;
@@ -26,28 +26,28 @@ impl<F: Mac> Drop for Products<F> {
 }
 
 impl<F: Mac> Products<F> {
-    /// So many are to come.
+    /// An empty list with room for `count` products.
     pub fn with_room(count: usize) -> Self {
         Products { x: Vec::with_capacity(count), m: Vec::with_capacity(count) }
     }
 
-    /// More of them.
+    /// Add products.
     pub fn extend(&mut self, x: impl Iterator<Item = F>, m: &[F]) {
         self.x.extend(x);
         self.m.extend_from_slice(m);
     }
 
-    /// Open r + sum chi_j z_j, the chi_j from a coin that follows all messages of the products, and let the
-    /// next check see its MAC \[K15\]. `r` is random, known to nobody, and serves nothing else.
+    /// Open r + sum chi_j z_j, with the chi_j from a coin that follows all messages of the products, and let
+    /// the next check verify its MAC \[K15\]. `r` must be random, known to nobody, and used for nothing else.
     ///
-    /// With e_ij what product j is off by where the honest bit b_i is one, and f_ij likewise for its MAC, the
-    /// sum of the sigmas is that of all b_i c_i, and a constant, c_i = sum chi_j (f_ij + alpha e_ij). The
-    /// session goes on if it is zero, for a part 2^-rank of all b, the rank that of the c_i over GF(2): with
-    /// lies about the bits of m items, 2^-m + 1/|F| in the mean over chi. That it goes on though not all
-    /// errors of the products are zero has probability 1/|F|, and that of the check of MACs (docs/spdz.md,
-    /// 7).
+    /// Let e_ij be the error of product j where the honest bit b_i is one, and f_ij that of its MAC. The sum
+    /// of the sigmas is the sum of all b_i c_i, plus a constant, with c_i = sum chi_j (f_ij + alpha e_ij).
+    /// The session goes on if it is zero: for a fraction 2^-rank of all b, where rank is that of the c_i over
+    /// GF(2). With errors in the products of m items' bits this is 2^-m + 1/|F| on average over chi. That the
+    /// session goes on although not all errors of the products are zero has probability 1/|F|, plus that of
+    /// the check of MACs (docs/spdz.md, 7).
     ///
-    /// Cost: f bits, and a link of the coin; 2 rounds.
+    /// Cost: f bits, and the bits of a coin; 2 rounds.
     pub fn prove(self, party: &mut Party<F>, r: &Auth<F, F>) -> Result<(), Abort> {
         if party.session.mutated(Check::K15) {
             return Ok(());

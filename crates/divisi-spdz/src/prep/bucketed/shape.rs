@@ -1,15 +1,15 @@
-//! What the products of one table are: for j = 1, .., log - 1 a bit and a vector of 2^j bits, in pieces.
+//! The shape of the products of one table: for j = 1, .., log - 1 a bit and a vector of 2^j bits, in pieces.
 
 use crate::demux::PIECE;
 
 /// Some bits of a vector under one MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Of which product, from 0.
+    /// The number of its product, from 0.
     pub product: usize,
-    /// Its first bit among those of all vectors.
+    /// The position of its first bit among those of all vectors.
     pub from: usize,
-    /// How many bits.
+    /// The number of its bits.
     pub width: usize,
 }
 
@@ -31,24 +31,24 @@ impl Shape {
         Shape { log, pieces }
     }
 
-    /// log - 1: how many bits are multiplied.
+    /// The number of products, log - 1.
     pub fn products(&self) -> usize {
         self.log.saturating_sub(1)
     }
 
-    /// W: how many bits all vectors have.
+    /// W: the number of bits of all vectors.
     pub fn bits(&self) -> usize {
         (1 << self.log) - 2
     }
 
-    /// Where the pieces of one product stand.
+    /// The positions of the pieces of one product.
     pub fn pieces_of(&self, product: usize) -> std::ops::Range<usize> {
         let first = self.pieces.iter().take_while(|piece| piece.product < product).count();
         let count = self.pieces.iter().filter(|piece| piece.product == product).count();
         first..first + count
     }
 
-    /// How many bits the last vector has: half as many as there are entries.
+    /// The number of bits of the last vector: half the number of entries.
     pub fn half(&self) -> usize {
         1 << self.products()
     }

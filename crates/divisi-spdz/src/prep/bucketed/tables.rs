@@ -34,7 +34,7 @@ const TOGETHER: usize = 327_680 * 254;
 pub(super) struct Stock<F: Mac> {
     shape: Shape,
     items: Items<F>,
-    /// What was announced and not taken yet.
+    /// The number of tables that were announced and not taken yet.
     pub foreseen: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Products of bytes, and of bits: the products of each bit of x with y are one item of a bucket.
+//! Products of bytes and of bits: the products of each bit of x with y are one item of a bucket.
 
 use super::super::rows::{self, Rows};
 use super::buckets;

@@ -1,4 +1,4 @@
-//! MASCOT (Keller, Orsini, Scholl 2016, ePrint 2016/505), by which KOR+17 measures its preprocessing.
+//! MASCOT (Keller, Orsini, Scholl 2016, ePrint 2016/505), with which KOR+17 measures its preprocessing.
 //!
 //! | figure | here |
 //! |---|---|
@@ -30,21 +30,21 @@ pub struct Mascot<F: Mac> {
 }
 
 impl<F: Mac> Mascot<F> {
-    /// The party of a session, and where its preprocessing comes from: base OTs, trees and coins. Once a
-    /// session; `config` is the same at all parties ([`super::Preparation::describe`]).
+    /// The party of a session, and the source of its preprocessing: runs base OTs, trees and coins. Once a
+    /// session; `config` must be the same at all parties ([`super::Preparation::describe`]).
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
+    /// [`Abort::Misuse`] for parameters out of range; otherwise the abort that ends the session.
     #[inline(never)]
     pub fn start(session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::start(session, config)?;
         Ok((party, Mascot { rows, field: PhantomData }))
     }
 
-    /// The same over a set-up of a test.
+    /// As [`Mascot::start`], over a set-up that a test made.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     #[cfg(any(test, feature = "testing"))]
     #[inline(never)]
     pub fn over(session: Session, setup: divisi_ot::Setup) -> Result<(Party<F>, Self), Abort> {
@@ -52,10 +52,10 @@ impl<F: Mac> Mascot<F> {
         Ok((party, Mascot { rows, field: PhantomData }))
     }
 
-    /// What **Combine** makes of our shares of tau elements each.
+    /// The result of **Combine** on this party's shares of tau elements each.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that ends the session.
     #[cfg(any(test, feature = "testing"))]
     pub fn combination(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
         triple::combination(party, a)

@@ -1,8 +1,8 @@
-//! Products whose factors lie in parts of the field by type, from products of elements and random bits: what
-//! is opened online is then as short as the part.
+//! Products whose factors are in parts of the field by type, made of products of elements and random bits:
+//! what is opened online is then as short as the part.
 //!
-//! For a random r of the part and a product c = a b of elements, e = r + a is opened: r b = c + e b. Shares
-//! of a product that lies in a part are projected, each party its own.
+//! For a random r of the part and a product c = a b of elements, e = r + a is opened: r b = c + e b. If the
+//! product is in a part of the field, each party projects its own share to that part.
 
 use super::super::rows::Rows;
 use super::triple::{add_times, triples};

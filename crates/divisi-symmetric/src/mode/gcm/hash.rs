@@ -26,13 +26,14 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// The next bytes of the associated data.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or text came before.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more than was said, or text came
+    /// before.
     pub fn aad<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
     {
         if self.text > 0 {
-            return Err(misuse("associated data come before the text"));
+            return Err(misuse("associated data after the text"));
         }
         self.aad = counted(self.aad, bytes, self.lengths.aad())?;
         let blocks = self.padding.push(bytes);
@@ -44,14 +45,14 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// The next bytes of the ciphertext.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or associated data are
-    /// missing.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more than was said, or associated data
+    /// are missing.
     pub fn text<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
     {
         if self.aad != self.lengths.aad() {
-            return Err(misuse("the associated data are shorter than was said"));
+            return Err(misuse("the associated data are shorter than announced"));
         }
         self.text = counted(self.text, bytes, self.lengths.text())?;
         let blocks = self.padding.push(bytes);
@@ -63,13 +64,13 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// The block of lengths, and the hash, one lane.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] if the message is shorter than was said.
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is shorter than was said.
     pub fn finish<E>(mut self, e: &mut E, powers: &Powers<B>) -> Result<B, Abort>
     where
         E: Blocks<Block = B> + ?Sized,
     {
         if (self.aad, self.text) != (self.lengths.aad(), self.lengths.text()) {
-            return Err(misuse("the message is shorter than was said"));
+            return Err(misuse("the message is shorter than announced"));
         }
         self.ghash.absorb(e, powers, &[element(self.lengths.length_block())])?;
         self.ghash.finish()
@@ -79,7 +80,7 @@ impl<B: Lanes + Clone> GhashState<B> {
 /// GHASH of a message that is in memory.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the message is too long, or the powers are too few.
+/// The abort that ends the session; [`Abort::Misuse`] if the message is too long, or the powers are too few.
 pub fn hash<E>(e: &mut E, powers: &Powers<E::Block>, aad: &[u8], text: &[u8]) -> Result<E::Block, Abort>
 where
     E: Blocks + ?Sized,
@@ -132,7 +133,7 @@ impl Padding {
 
 fn counted(before: u64, bytes: &[u8], limit: u64) -> Result<u64, Abort> {
     let now = before.checked_add(bytes.len() as u64).filter(|&now| now <= limit);
-    now.ok_or(misuse("the message is longer than was said"))
+    now.ok_or(misuse("the message is longer than announced"))
 }
 
 fn misuse(what: &'static str) -> Abort {

@@ -61,7 +61,7 @@ where
 /// The masks `E_K(J_0)` of tags, from the key stream that has them at the lanes given.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if there is no such lane.
+/// The abort that ends the session; [`Abort::Misuse`] if there is no such lane.
 pub fn tag_masks<E>(e: &mut E, keystream: &[E::Byte; 16], lanes: &[usize]) -> Result<E::Block, Abort>
 where
     E: Bytes + Blocks + Convert<[E::Byte; 16], E::Block> + ?Sized,

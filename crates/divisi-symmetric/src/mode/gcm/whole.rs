@@ -46,7 +46,7 @@ impl<E: GcmEngine> TextsKey<E> {
     /// A key of one lane. What it leaves is settled here, once.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn new(e: &mut E, round_keys: RoundKeys<E::Byte>, steps: Steps) -> Result<Self, Abort> {
         let h = hash_key(e, &round_keys)?;
         let (round_keys, h) = e.settled((round_keys, h))?.into_inner();
@@ -58,8 +58,8 @@ impl<E: GcmEngine> TextsKey<E> {
     /// before the tag is made.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than GCM
-    /// allows.
+    /// The abort that ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than
+    /// GCM allows.
     pub fn seal(
         &self,
         e: &mut E,
@@ -84,7 +84,7 @@ impl<E: GcmEngine> TextsKey<E> {
         let bytes = text.iter().map(Lanes::lanes).sum();
         let (mut stream, mask) = self.stream(e, counters, bytes)?;
         if text.len() != stream.len() || text.iter().zip(&stream).any(|(x, y)| x.lanes() != y.lanes()) {
-            return Err(misuse("columns that are no text"));
+            return Err(misuse("columns that are not those of a text"));
         }
         for (stream, text) in stream.iter_mut().zip(&text) {
             e.add(stream, text)?;
@@ -105,8 +105,8 @@ impl<E: GcmEngine> TextsKey<E> {
     /// opened \[A23\].
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for a text that is longer than GCM allows, or a tag that
-    /// is no tag.
+    /// The abort that ends the session; [`Abort::Misuse`] for a text that is longer than GCM allows, or a tag
+    /// that is no tag.
     pub fn open(
         &self,
         e: &mut E,
@@ -159,7 +159,7 @@ impl<E: GcmEngine> TextsKey<E> {
     /// The powers of the hash key that a string of so many blocks takes.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn powers(&self, e: &mut E, blocks: u64) -> Result<Powers<E::Block>, Abort> {
         Powers::new(e, &self.h, self.steps, blocks)
     }
@@ -177,7 +177,7 @@ impl<E: GcmEngine> TextsKey<E> {
         let cut =
             |(i, byte): (usize, &E::Byte)| byte.gather(&(1..1 + lanes_at(bytes, i)).collect::<Vec<_>>());
         let stream: Option<Vec<E::Byte>> = all.iter().enumerate().map(cut).collect();
-        Ok((stream.ok_or_else(|| misuse("a key stream for each byte"))?, mask))
+        Ok((stream.ok_or_else(|| misuse("not one key stream byte for each byte"))?, mask))
     }
 
     fn tag(&self, e: &mut E, aad: &[u8], ciphertext: &[u8], mask: &E::Block) -> Result<E::Block, Abort> {
@@ -206,7 +206,7 @@ fn from_nonce<E: GcmEngine>(
 /// [`Abort::Misuse`] if they hold fewer bytes.
 pub fn interleaved(columns: &[Vec<u8>], bytes: usize) -> Result<Vec<u8>, Abort> {
     let byte = |at: usize| columns.get(at % 16).and_then(|column| column.get(at / 16)).copied();
-    (0..bytes).map(byte).collect::<Option<_>>().ok_or_else(|| misuse("columns that are no text"))
+    (0..bytes).map(byte).collect::<Option<_>>().ok_or_else(|| misuse("columns that are not those of a text"))
 }
 
 fn misuse(what: &'static str) -> Abort {

@@ -13,7 +13,8 @@ use divisi_core::{Abort, Direction, Lanes};
 /// Cost: one call of the cipher for each bit, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a block.
+/// The abort that ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a
+/// block.
 pub fn encrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -23,7 +24,7 @@ pub fn encrypt<E: MacEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[text])?;
     if !are_blocks(iv, lanes) || text.len() != bits.div_ceil(8) {
-        return Err(misfit("texts of so many bits, and an IV of a block"));
+        return Err(misfit("texts of another number of bits, or an IV that is not a block"));
     }
     let mut out = Vec::with_capacity(text.len());
     let iv = public(e, iv);
@@ -90,7 +91,7 @@ pub fn decrypt<E: MacEngine>(
     let lanes = ciphertext.len();
     let fits = ciphertext.iter().all(|row| row.len() == bits.div_ceil(8));
     if !are_blocks(iv, lanes) || !fits {
-        return Err(misfit("texts of so many bits, and an IV of a block"));
+        return Err(misfit("texts of another number of bits, or an IV that is not a block"));
     }
     let inputs: Vec<Vec<[u8; 16]>> =
         iv.iter().zip(ciphertext).map(|(iv, row)| inputs(iv, row, bits)).collect();
@@ -100,7 +101,7 @@ pub fn decrypt<E: MacEngine>(
     let mut all: [E::Byte; 16] = std::array::from_fn(|i| e.public(&column(i)));
     let index: Vec<usize> = (0..bits).flat_map(|_| 0..lanes).collect();
     let keys = if key.lanes() == 1 { Some(key.clone()) } else { key.gather(&index) };
-    aes::encrypt(e, &keys.ok_or_else(|| misfit("a key for each text"))?, &mut all)?;
+    aes::encrypt(e, &keys.ok_or_else(|| misfit("not one key for each text"))?, &mut all)?;
     let first: [E::Bit; 8] = e.convert(all[0].clone())?;
     let zero = e.public_bit(&vec![false; lanes]);
     let mut out = Vec::with_capacity(bits.div_ceil(8));
@@ -110,7 +111,7 @@ pub fn decrypt<E: MacEngine>(
             let j = 8 * i + 7 - at;
             if j < bits {
                 let own: Vec<usize> = (j * lanes..(j + 1) * lanes).collect();
-                *bit = first[7].gather(&own).ok_or_else(|| misfit("a bit of each text"))?;
+                *bit = first[7].gather(&own).ok_or_else(|| misfit("not one bit of each text"))?;
             }
         }
         let mut byte: E::Byte = e.convert(byte)?;

@@ -98,7 +98,7 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
         || !heads.windows(2).all(alike)
         || !heads.iter().all(|head| takes(head.nonce.len(), tag, bytes))
     {
-        return Err(misfit("texts of one shape that CCM takes"));
+        return Err(misfit("texts of different shapes, or of one that CCM does not take"));
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
 /// Encrypt (6.1): ciphertexts with their tags, to be opened together.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for what CCM does not [take](takes).
+/// The abort that ends the session; [`Abort::Misuse`] for what CCM does not [take](takes).
 pub fn seal<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

@@ -14,7 +14,7 @@ use divisi_core::{Abort, Direction};
 /// associated data and ciphertext and one more, one after the other.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for an IV of another length.
+/// The abort that ends the session; [`Abort::Misuse`] for an IV of another length.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -25,7 +25,7 @@ pub fn crypt<E: MacEngine>(
 ) -> Result<(Vec<E::Byte>, [E::Byte; 16]), Abort> {
     let lanes = lanes_of(&[iv])?;
     if iv.len() != 12 {
-        return Err(misfit("an IV of 12 bytes"));
+        return Err(misfit("an IV that has not 12 bytes"));
     }
     let h = hash_key(e, key)?;
     let mut counters = Vec::with_capacity(1 + text.len().div_ceil(16));

@@ -1,8 +1,8 @@
 //! AES-GCM-SIV (RFC 8452): keys of its own for each nonce, a tag by POLYVAL that is the IV of the encryption.
 //!
-//! POLYVAL hashes the plaintext, which is secret like the hash key: its products are made inside, all in one
-//! round, where GCM's hash of the ciphertext is linear. A nonce that repeats tells whether the texts are the
-//! same, and nothing else (RFC 8452, 9).
+//! POLYVAL hashes the plaintext, which is secret like the hash key: its products are computed on shares, all
+//! in one round, while GCM's hash of the public ciphertext is linear. A nonce that repeats tells whether the
+//! texts are the same, and nothing else (RFC 8452, 9).
 
 use super::lanes::{add, blocks, constant, public, splice, stream};
 use super::siv::rows;
@@ -35,7 +35,7 @@ fn derive<E: MacEngine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]
     let n = match key.size() {
         aes::KeySize::Aes128 => 4,
         aes::KeySize::Aes256 => 6,
-        aes::KeySize::Aes192 => return Err(misfit("a key of 128 or 256 bits")),
+        aes::KeySize::Aes192 => return Err(misfit("a key that has not 128 or 256 bits")),
     };
     let counters = |head: &NonceHead| -> Vec<[u8; 16]> {
         let block = |i: u32| {
@@ -68,11 +68,11 @@ fn polyval<E: MacEngine>(
     blocks: &[[E::Byte; 16]],
     lanes: usize,
 ) -> Result<[E::Byte; 16], Abort> {
-    let h: [E::Byte; 16] = h.to_vec().try_into().map_err(|_| misfit("a hash key of 16 bytes"))?;
+    let h: [E::Byte; 16] = h.to_vec().try_into().map_err(|_| misfit("a hash key that has not 16 bytes"))?;
     let h: E::Block = e.convert(reversed(&h))?;
     let mut doubled = Vec::with_capacity(lanes);
     for lane in 0..lanes {
-        let one = h.gather(&[lane]).ok_or_else(|| misfit("a hash key for each text"))?;
+        let one = h.gather(&[lane]).ok_or_else(|| misfit("not one hash key for each text"))?;
         // mulX: the coefficient of x
         doubled.push(e.combine(&one, &[2])?);
     }
@@ -88,7 +88,7 @@ fn polyval<E: MacEngine>(
         // the last block belongs to the first power
         let of_own: Vec<usize> = (0..n).map(|b| k * n + n - 1 - b).collect();
         let pair = all.gather(&own).zip(powers.gather(&of_own));
-        pairs.push(pair.ok_or_else(|| misfit("a power for each block"))?);
+        pairs.push(pair.ok_or_else(|| misfit("not one power for each block"))?);
     }
     let sums = e.dot(&pairs.iter().map(|(x, y)| (x, y)).collect::<Vec<_>>())?;
     let bytes: [E::Byte; 16] = e.convert(sums)?;
@@ -145,7 +145,7 @@ fn crypt<E: MacEngine>(
 fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
     let aad = heads.first().map_or(0, |head| head.aad.len());
     if heads.is_empty() || heads.iter().any(|head| head.aad.len() != aad) || bytes.max(aad) > LONGEST {
-        return Err(misfit("texts of one shape, of at most a megabyte"));
+        return Err(misfit("texts of different shapes, or of more than a megabyte"));
     }
     Ok(())
 }
@@ -153,7 +153,7 @@ fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
 /// Encrypt (4): the tags, which all learn, then what the ciphertexts are, shared.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key of 192 bits, or lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] for a key of 192 bits, or lanes that do not fit.
 pub fn seal<E: Releases>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

@@ -25,9 +25,9 @@ pub(super) fn add<E: MacEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> 
 /// How many texts there are: as many as the first byte of any part has lanes.
 pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     let first = parts.iter().find_map(|part| part.first()).map(Lanes::lanes);
-    let lanes = first.ok_or_else(|| misfit("texts of no bytes at all"))?;
+    let lanes = first.ok_or_else(|| misfit("empty texts"))?;
     if parts.iter().flat_map(|part| part.iter()).any(|byte| byte.lanes() != lanes) {
-        return Err(misfit("texts of one shape, a lane each"));
+        return Err(misfit("texts of different shapes"));
     }
     Ok(lanes)
 }
@@ -127,7 +127,7 @@ pub(super) fn stream<E: MacEngine>(
         return Ok(Vec::new());
     }
     if counters.iter().any(|counters| counters.len() < n) {
-        return Err(misfit("a counter for each block"));
+        return Err(misfit("not one counter for each block"));
     }
     let byte = |b: usize, i: usize| counters.iter().map(move |own| own.get(b).map_or(0, |block| block[i]));
     let mut all = std::array::from_fn(|i| {
@@ -153,12 +153,12 @@ fn repeated<B: Lanes + Clone>(
         return Ok(keys.clone());
     }
     let index: Vec<usize> = (0..times).flat_map(|_| 0..lanes).collect();
-    keys.gather(&index).ok_or_else(|| misfit("a key for each text"))
+    keys.gather(&index).ok_or_else(|| misfit("not one key for each text"))
 }
 
 /// Block `b` of each of so many texts.
 fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abort> {
     let index: Vec<usize> = (b * lanes..(b + 1) * lanes).collect();
     let own: Option<Vec<B>> = all.iter().map(|byte| byte.gather(&index)).collect();
-    own.and_then(|own| own.try_into().ok()).ok_or_else(|| misfit("a block of each text"))
+    own.and_then(|own| own.try_into().ok()).ok_or_else(|| misfit("not one block of each text"))
 }

@@ -21,7 +21,7 @@ impl<E: MacEngine> SivKey<E> {
     /// From the bytes of both halves, of 16, 24 or 32 bytes each.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
+    /// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
     pub fn new(e: &mut E, key: &[E::Byte]) -> Result<Self, Abort> {
         let (k1, k2) = key.split_at(key.len() / 2);
         let [k1, k2] = [expand(e, k1)?, expand(e, k2)?];
@@ -31,7 +31,7 @@ impl<E: MacEngine> SivKey<E> {
     /// From round keys.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn from_round_keys(
         e: &mut E,
         mac: RoundKeys<E::Byte>,
@@ -47,7 +47,7 @@ impl<E: MacEngine> SivKey<E> {
     /// S2V (2.4): of strings that everybody knows, a row a text each, and then of the text.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn s2v(
         &self,
         e: &mut E,
@@ -63,7 +63,7 @@ impl<E: MacEngine> SivKey<E> {
     /// So many blocks more of it.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn s2v_go_on(
         &self,
         e: &mut E,
@@ -76,7 +76,7 @@ impl<E: MacEngine> SivKey<E> {
     /// S2V up to its last CMAC, which goes a few blocks at a time.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn s2v_begin(
         &self,
         e: &mut E,
@@ -111,7 +111,7 @@ impl<E: MacEngine> SivKey<E> {
     /// The key stream that belongs to synthetic IVs that everybody knows (2.5).
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn stream(&self, e: &mut E, ivs: &[[u8; 16]], bytes: usize) -> Result<Vec<E::Byte>, Abort> {
         let counters: Vec<Vec<[u8; 16]>> = ivs.iter().map(|iv| counters(*iv, bytes.div_ceil(16))).collect();
         stream(e, &self.cipher, &counters, bytes)
@@ -120,7 +120,7 @@ impl<E: MacEngine> SivKey<E> {
     /// Encrypt (2.6): the IVs, which all learn, then what the ciphertexts are, shared.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for lanes that do not fit.
+    /// The abort that ends the session; [`Abort::Misuse`] for lanes that do not fit.
     pub fn seal(
         &self,
         e: &mut E,
@@ -141,7 +141,7 @@ impl<E: MacEngine> SivKey<E> {
     /// Decrypt (2.7) ciphertexts that everybody knows, a row each, with the IVs received.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for rows of different lengths.
+    /// The abort that ends the session; [`Abort::Misuse`] for rows of different lengths.
     pub fn open(
         &self,
         e: &mut E,
@@ -154,7 +154,7 @@ impl<E: MacEngine> SivKey<E> {
         let known = public(e, ciphertext);
         add(e, &mut text, &known)?;
         if !text.is_empty() && lanes_of(&[&text])? != lanes {
-            return Err(misfit("an IV for each text"));
+            return Err(misfit("not one IV for each text"));
         }
         let tag = self.s2v(e, lanes, strings, &text)?;
         self.undecided(e, ivs, text, tag)
@@ -183,7 +183,7 @@ pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, A
     let byte = |l: usize, i: usize| columns.get(i).and_then(|column| column.get(l)).copied();
     let row = |l: usize| (0..16).map(|i| byte(l, i)).collect::<Option<Vec<u8>>>();
     let rows: Option<Vec<[u8; 16]>> = (0..lanes).map(|l| row(l)?.try_into().ok()).collect();
-    rows.ok_or_else(|| misfit("a tag of 16 bytes for each text"))
+    rows.ok_or_else(|| misfit("not one tag of 16 bytes for each text"))
 }
 
 /// The counter blocks of an IV (2.5): without two of its bits, so that 32 bits and 64 bits count without a

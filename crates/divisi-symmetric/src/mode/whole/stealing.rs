@@ -70,7 +70,7 @@ fn parts(bits: usize) -> Option<(usize, usize)> {
 /// stays. Nothing of the rest, which is inside the last one, leaves.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
+/// The abort that ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
 pub fn encrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -80,12 +80,12 @@ pub fn encrypt<E: MacEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[text])?;
     if bits < 128 || text.len() != bits.div_ceil(8) || !are_blocks(iv, lanes) {
-        return Err(misfit("texts of a block at least"));
+        return Err(misfit("texts of less than a block, or of different shapes"));
     }
     // filled up with zeros, within the last byte too
     let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
     let mut all = blocks(e, text, lanes)?;
-    let last = all.pop().ok_or_else(|| misfit("texts of a block at least"))?;
+    let last = all.pop().ok_or_else(|| misfit("texts of less than a block, or of different shapes"))?;
     all.push(splice_block(e, &last, &zeros, bits - 16 * 8 * all.len())?);
     let columns = |i: usize| iv.iter().map(|iv| iv.get(i).copied().unwrap_or(0)).collect();
     let iv: Vec<Vec<u8>> = (0..16).map(columns).collect();
@@ -115,7 +115,7 @@ pub fn decrypt<E: MacEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = ciphertext.len();
     if bits < 128 || !are_blocks(iv, lanes) {
-        return Err(misfit("texts of a block at least"));
+        return Err(misfit("texts of less than a block, or of different shapes"));
     }
     let columns = |range: std::ops::Range<usize>| -> Vec<Vec<u8>> {
         ciphertext.iter().map(|row| row.get(range.clone()).unwrap_or_default().to_vec()).collect()

@@ -46,7 +46,7 @@ impl<E: MacEngine> Undecided<E> {
     ) -> Result<Self, Abort> {
         let claim = |claim: Vec<E::Byte>| match blocks(e, &claim, lanes)?.as_slice() {
             [block] => Ok(block.clone()),
-            _ => Err(misfit("a difference of one to sixteen bytes")),
+            _ => Err(misfit("a difference of no bytes, or of more than sixteen")),
         };
         let claims = claims.into_iter().map(claim).collect::<Result<_, _>>()?;
         Ok(Undecided { text, claims, lanes })
@@ -78,7 +78,7 @@ impl<E: MacEngine> Undecided<E> {
     /// Claims contradict each other, so that at most one holds.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn release(self, e: &mut E) -> Result<Released<E::Byte>, Abort>
     where
         E: Releases,
@@ -87,7 +87,8 @@ impl<E: MacEngine> Undecided<E> {
         for claim in self.claims {
             let block: E::Block = e.convert(claim)?;
             for lane in 0..self.lanes {
-                differences.push(block.gather(&[lane]).ok_or_else(|| misfit("a difference for each text"))?);
+                differences
+                    .push(block.gather(&[lane]).ok_or_else(|| misfit("not one difference for each text"))?);
             }
         }
         let held = e.vanish(&differences)?;
@@ -98,7 +99,7 @@ impl<E: MacEngine> Undecided<E> {
             return Ok(Released { claims, texts: None });
         }
         let texts: Option<Vec<E::Byte>> = self.text.iter().map(|byte| byte.gather(&good)).collect();
-        let texts = e.settled(texts.ok_or_else(|| misfit("a text for each verdict"))?)?;
+        let texts = e.settled(texts.ok_or_else(|| misfit("not one text for each verdict"))?)?;
         Ok(Released { claims, texts: Some(texts) })
     }
 }

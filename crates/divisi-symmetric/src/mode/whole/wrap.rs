@@ -86,7 +86,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
             _ => unwraps(text.len(), form == WrapForm::Kwp),
         };
         if !takes {
-            return Err(misfit("a text that can be wrapped, or was"));
+            return Err(misfit("a text of a length that is neither to be wrapped nor was wrapped"));
         }
         let mut s = match (form, encrypts) {
             (WrapForm::Kw, true) => constant(e, &ICV1, lanes),
@@ -114,7 +114,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
     /// Make so many calls, or as many as are left.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn go_on<E: MacEngine<Byte = B>>(
         &mut self,
         e: &mut E,
@@ -164,7 +164,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
     /// text: the length inside says so, and they are zero.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn unwrapped<E: MacEngine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
         let Wrapping { form, lanes, a, r, .. } = self;
         let mut claims = Vec::with_capacity(HALF);

@@ -26,7 +26,7 @@ fn next<E: MacEngine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abo
 /// Cost: two calls of the cipher, and one more where something is stolen.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for less than a block, or too much.
+/// The abort that ends the session; [`Abort::Misuse`] for less than a block, or too much.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     [data, tweaks]: [&RoundKeys<E::Byte>; 2],
@@ -38,7 +38,7 @@ pub fn crypt<E: MacEngine>(
     let lanes = lanes_of(&[text])?;
     let n = bits.div_ceil(128);
     if bits < 128 || n > LONGEST || text.len() != bits.div_ceil(8) || !are_blocks(tweak, lanes) {
-        return Err(misfit("data units of a block at least, and a tweak of a block for each"));
+        return Err(misfit("data units of less than a block, or not one tweak of a block for each"));
     }
     let tweak = public(e, tweak);
     let mut t: [E::Byte; 16] = tweak.try_into().map_err(|_| misfit("a tweak of a block"))?;
@@ -55,7 +55,8 @@ pub fn crypt<E: MacEngine>(
     let stolen = match partial {
         None => None,
         Some(partial) => {
-            let (later, earlier) = last_two(&mut all).ok_or_else(|| misfit("a tweak for each block"))?;
+            let (later, earlier) =
+                last_two(&mut all).ok_or_else(|| misfit("not one tweak for each block"))?;
             // what goes through before its last block: encrypting with its own tweak, decrypting with the
             // next
             let (first, second) =
@@ -66,7 +67,7 @@ pub fn crypt<E: MacEngine>(
     };
     let mut out = masked(e, data, direction, &all, &text)?;
     let Some((partial, second)) = stolen else { return Ok(out.concat()) };
-    let whole = out.pop().ok_or_else(|| misfit("a block before the last"))?;
+    let whole = out.pop().ok_or_else(|| misfit("a text without a block before the last one"))?;
     let mixed = splice_block(e, &partial, &whole, rest)?;
     let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
     let short = splice_block(e, &whole, &zeros, rest)?;

@@ -1,6 +1,6 @@
-//! Text as HTML and SVG.
+//! Escaping of text for HTML and SVG.
 
-/// Text as HTML, between tags and within quotes.
+/// Text for HTML, between tags or within quotes.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! The page: one file with its style and its plots, nothing from elsewhere, for a phone as for a intake, by
-//! day and by night.
+//! The page of a report: one file with its style and its plots, which fetches nothing, readable on telephones
+//! and desktops, with a light and a dark style.
 
 use super::escape::escape;
 use super::matrix::RunGroup;

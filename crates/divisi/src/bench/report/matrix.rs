@@ -1,4 +1,4 @@
-//! What a report measures: every run of the matrix, in order, with a guess of the effort that each takes.
+//! The runs of a report, in order, with an estimate of the time that each takes.
 
 use super::papers;
 use crate::bench::{BenchOptions, Work};
@@ -15,17 +15,18 @@ pub const ROUND_TRIPS_MS: [f64; 5] = [1.0, 15.0, 30.0, 50.0, 100.0];
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct MatrixPlan {
-    /// Fewer runs of fewer blocks.
+    /// Fewer runs, of fewer blocks.
     pub quick: bool,
     /// Only the latency of one block, for its figure.
     pub latency_only: bool,
-    /// Blocks of a run; else 100,000, or 20,000 in a hurry.
+    /// Blocks of a run; by default 100,000, or 20,000 with `quick`.
     pub blocks: Option<u64>,
-    /// Repetitions of each run; else 5, of one block 100 and fewer over slow links; less in a hurry.
+    /// Repetitions of each run; by default 5, for one block 100 and fewer over slow links, fewer with
+    /// `quick`.
     pub reps: Option<usize>,
     /// Emulated round-trip times of the latency figure, in milliseconds, in order.
     pub round_trips_ms: Vec<f64>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
 }
 
@@ -42,7 +43,7 @@ impl Default for MatrixPlan {
     }
 }
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunGroup {
@@ -52,13 +53,13 @@ pub enum RunGroup {
     Decryption,
     /// Two threads a party.
     Threads,
-    /// A key of 256 bits.
+    /// Keys of 256 bits.
     LongKey,
     /// Batches of other sizes.
     Batch,
-    /// One block alone, over loopback.
+    /// One block, over loopback.
     OneBlock,
-    /// One block alone, over an emulated round-trip time.
+    /// One block, over an emulated round-trip time.
     RoundTrip,
     /// Lookups in a table of 2^16 entries, by three factors and by two.
     Lookups,
@@ -96,9 +97,9 @@ impl RunGroup {
 /// One benchmark of the matrix.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What it is for.
+    /// Its purpose.
     pub group: RunGroup,
-    /// What `bench aes` would be asked.
+    /// The options, as of `bench aes`.
     pub options: BenchOptions,
 }
 
@@ -109,10 +110,10 @@ impl MatrixPlan {
         self.blocks.unwrap_or(if self.quick { 20_000 } else { BenchOptions::default().blocks })
     }
 
-    /// That it makes sense.
+    /// Check that the plan makes sense.
     ///
     /// # Errors
-    /// A sentence that says what to correct.
+    /// [`Failure`] with a sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         if self.round_trips_ms.len() > 20
             || !self.round_trips_ms.iter().all(|ms| *ms > 0.0 && *ms <= 10_000.0)
@@ -220,7 +221,7 @@ const VERIFYING: f64 = 10_000.0;
 const STARTING: f64 = 1.5e9;
 
 impl Run {
-    /// What it is, in a few words.
+    /// A title of a few words.
     #[must_use]
     pub fn title(&self) -> String {
         let o = &self.options;

@@ -1,9 +1,9 @@
-//! The whole matrix of benchmarks in one page: tables, plots, the papers' figures beside them, and the same
-//! as JSON.
+//! The whole matrix of benchmarks on one page: tables, plots and the papers' figures side by side, and the
+//! same as JSON.
 //!
-//! Every run goes through [`super::run`], so that a figure here means what it means there ([`mod@super`]).
-//! [`matrix`] says what is run; [`MatrixOutcome::to_json`] names the fields. The page is one file: style and
-//! plots stand in it, nothing is fetched.
+//! Every run goes through [`super::run`], so that a figure means the same here as there ([`mod@super`]).
+//! [`matrix`] lists the runs; [`MatrixOutcome::to_json`] names the fields. The page is one file with its
+//! style and plots, and fetches nothing.
 
 mod escape;
 mod html;
@@ -29,10 +29,10 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = "report.html";
 const DATA: &str = "report.json";
 
-/// A report that is written.
+/// A report as it was written.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What was measured.
+    /// The measurements.
     pub outcome: MatrixOutcome,
     /// The page.
     pub html: PathBuf,
@@ -40,12 +40,12 @@ pub struct Written {
     pub json: PathBuf,
 }
 
-/// Measure all that the plan says and write `report.html` and `report.json` into `out`, which is made if it
-/// is not there. `tell` learns how far it is before each run.
+/// Run the plan and write `report.html` and `report.json` into `out`, which is made if it does not exist.
+/// `tell` is called with the progress before each run.
 ///
 /// # Errors
-/// If the plan makes no sense, the files cannot be written, a run fails, or an output is wrong; then nothing
-/// is left.
+/// [`Failure`] if the plan makes no sense, the files cannot be written, a run fails, or an output is wrong;
+/// then no file is left.
 pub fn write(
     plan: &MatrixPlan,
     out: &Path,

@@ -1,5 +1,5 @@
-//! What a report has measured: where and when, the runs, the latencies beside their bound, and the JSON of it
-//! all.
+//! The measurements of a report: machine and date, the runs, the latencies with their bounds, and the JSON of
+//! it all.
 
 use super::matrix::{MatrixPlan, RunGroup};
 use super::papers;
@@ -9,14 +9,14 @@ use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The machine that measured.
+/// The machine that ran the measurements.
 #[derive(Clone, Debug)]
 pub struct MeasuredOn {
     /// The processor's name.
     pub processor: String,
-    /// How many threads run at once.
+    /// The number of threads that run at the same time.
     pub cores: usize,
-    /// Memory, if the system tells.
+    /// Memory in bytes, if the system tells.
     pub memory_bytes: Option<u64>,
     /// The system and its version.
     pub system: String,
@@ -44,12 +44,12 @@ impl MeasuredOn {
     }
 }
 
-/// One run and what came of it.
+/// One run and its result.
 #[derive(Clone, Debug)]
 pub struct MeasuredRun {
-    /// What it was for.
+    /// Its purpose.
     pub group: RunGroup,
-    /// What came of it.
+    /// Its result.
     pub report: BenchReport,
 }
 
@@ -60,7 +60,7 @@ impl MeasuredRun {
         self.report.measured.phase(name)
     }
 
-    /// What this run asked.
+    /// The protocol of the run.
     #[must_use]
     pub fn protocol(&self) -> Protocol {
         self.report.options.choice.protocol()
@@ -80,22 +80,22 @@ impl MeasuredRun {
 pub struct Point<'o> {
     /// The run.
     pub measured: &'o MeasuredRun,
-    /// The emulated round-trip time.
+    /// The emulated round-trip time, in milliseconds.
     pub rtt_ms: f64,
     /// The longest chain of dependent messages, verification included.
     pub rounds: u32,
-    /// The same over loopback.
+    /// The time over loopback, in seconds.
     pub loopback_seconds: f64,
 }
 
 impl Point<'_> {
-    /// 1.1 x rounds x RTT/2, and what it takes over loopback.
+    /// The bound: 1.1 x rounds x RTT/2, plus the time over loopback.
     #[must_use]
     pub fn bound_seconds(&self) -> f64 {
         1.1 * f64::from(self.rounds) * self.rtt_ms / 2e3 + self.loopback_seconds
     }
 
-    /// What it took, verification included.
+    /// The measured time in seconds, verification included.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.measured.report.latency_seconds()
@@ -118,20 +118,20 @@ impl Point<'_> {
     }
 }
 
-/// All that a report has measured.
+/// All measurements of a report.
 #[derive(Clone, Debug)]
 pub struct MatrixOutcome {
-    /// What was asked.
+    /// The plan.
     pub plan: MatrixPlan,
-    /// When it began, since 1970.
+    /// When the first run began, since 1970.
     pub unix_time: Duration,
-    /// How long it took.
+    /// How long all runs took.
     pub seconds: f64,
-    /// Where.
+    /// The machine.
     pub host: MeasuredOn,
-    /// What the machine allowed before the first run.
+    /// The calibration before the first run.
     pub before: Calibration,
-    /// And after the last.
+    /// The calibration after the last run.
     pub after: Calibration,
     /// The runs, in order.
     pub measured: Vec<MeasuredRun>,
@@ -169,13 +169,13 @@ impl MatrixOutcome {
         })
     }
 
-    /// When it began, in words of RFC 3339.
+    /// When the first run began, in the format of RFC 3339.
     #[must_use]
     pub fn date(&self) -> String {
         date(self.unix_time)
     }
 
-    /// The field kernel that computed.
+    /// The field kernel that was used.
     #[must_use]
     pub fn kernel(&self) -> &str {
         self.measured.first().map_or("", |measured| &measured.report.measured.kernel)
@@ -183,9 +183,9 @@ impl MatrixOutcome {
 
     /// The report as one object. Fields: `schema`, `engine`, `version`, `date`, `seconds`, `machine`
     /// {`processor`, `cores`, `memory_bytes`, `system`}, `kernel`, `calibration` and `calibration_after` as
-    /// `bench calibrate` has them, `quick`, `figure`, `count`; `runs`, each as `bench aes` prints it with
+    /// `bench calibrate` prints them, `quick`, `figure`, `count`; `runs`, each as `bench aes` prints it, with
     /// `group`, `latency_seconds` and `cpu_us_per_block_and_party` added; `latency`, the points of that
-    /// figure; `papers`, the figures that they print, with their machines.
+    /// figure; `papers`, the papers' figures with their machines.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({

@@ -1,5 +1,5 @@
-//! What the papers print, to stand beside what was measured here: the only figures in this report that nobody
-//! measured just now.
+//! The figures that the papers print, to compare with those measured here: the only ones in the report that
+//! were not measured in this run.
 
 use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use Protocol::{Gf4Circuit, Gf8Circuit, Lut16, Lut256, Lut256Additive};
 use Security::{Malicious, SemiHonest};
 
-/// What to remember when figures of different machines stand side by side.
+/// A remark for comparisons between different machines.
 pub const REMARK: &str = "The machines differ, and so do the settings: read these columns for the shape, not for a race. The papers ran \
     each party on a machine of its own; here three parties share one. Their figures leave out the key schedule, as the figures of \
     ours do, which stands under setup.";
@@ -16,7 +16,7 @@ pub const REMARK: &str = "The machines differ, and so do the settings: read thes
 pub struct Setting {
     /// Rate and round-trip time.
     pub network: &'static str,
-    /// Each of the three machines.
+    /// The type of each of the three machines.
     pub machines: &'static str,
 }
 
@@ -34,20 +34,20 @@ pub const SETTINGS: [Setting; 5] = [
 
 /// A row of MAESTRO's Table 5: blocks a second, online and total, in each of [`SETTINGS`].
 pub struct Throughput {
-    /// As the table calls it.
+    /// The name in the table.
     pub name: &'static str,
-    /// As we call it; none if it is a protocol that we have not.
+    /// The name in this project; `None` for a protocol that it does not have.
     pub protocol: Option<Protocol>,
-    /// Against whom.
+    /// The adversary.
     pub security: Security,
-    /// Online and total.
+    /// Online and in all.
     pub per_second: [(u32, u32); 5],
 }
 
-/// Where [`TABLE_5`] is printed.
+/// The source of [`TABLE_5`].
 pub const TABLE_5_SOURCE: &str = "MAESTRO (USENIX Security 2025), Table 5";
 
-/// MAESTRO, Table 5. Replicated lut256 with active security is not in it.
+/// MAESTRO, Table 5. It does not contain replicated lut256 with active security.
 pub const TABLE_5: [Throughput; 10] = [
     Throughput {
         name: "GF(2^8)-Circuit [21]",
@@ -131,9 +131,9 @@ pub const TABLE_5: [Throughput; 10] = [
 
 /// A row of the slide "Benchmark from [MPS+25] (1)" of Symphony: 100,000 blocks, active security.
 pub struct Slide {
-    /// As the slide calls it.
+    /// The name on the slide.
     pub name: &'static str,
-    /// As we call it.
+    /// The name in this project.
     pub protocol: Protocol,
     /// Seconds and megabytes of preprocessing.
     pub preprocessing: Option<(f64, u32)>,
@@ -143,12 +143,12 @@ pub struct Slide {
     pub per_second: (u32, u32),
 }
 
-/// Where [`SLIDES`] are printed.
+/// The source of [`SLIDES`].
 pub const SLIDES_SOURCE: &str =
     "Symphony slides, \"Benchmark from [MPS+25] (1)\", 100,000 blocks, active security";
-/// On what [`SLIDES`] were measured.
+/// The machines of [`SLIDES`].
 pub const SLIDES_MACHINES: &str = "3 x 16-core Intel Core i9-9900 3.10 GHz, 128 GB; LAN of 9.47 Gbit/s";
-/// What the slides say of latency.
+/// The slides' statement about latency.
 pub const SLIDES_LATENCY: &str = "The slide \"Benchmark from [MPS+25] (2)\" draws this figure for the authors' code on the machines named above, \
     the network altered with tc, at round-trip times of 1, 15, 30, 50 and 100 ms on an axis that reaches past 4,000 ms; it prints no \
     values, so none are repeated here.";
@@ -187,19 +187,19 @@ const TABLE_1: [(Protocol, u64, u64); 5] = [
     (Lut256Additive, 3520, 2560),
 ];
 
-/// The bits of Table 1, made ahead and online.
+/// The bits of Table 1: preprocessing and online.
 #[must_use]
 pub fn bits(protocol: Protocol) -> Option<(u64, u64)> {
     TABLE_1.iter().find(|(p, ..)| *p == protocol).map(|(_, ahead, online)| (*ahead, *online))
 }
 
-/// The row of Table 5 that stands beside ours.
+/// The row of Table 5 to compare with.
 #[must_use]
 pub fn throughput(protocol: Protocol, security: Security) -> Option<&'static Throughput> {
     TABLE_5.iter().find(|row| row.protocol == Some(protocol) && row.security == security)
 }
 
-/// All of it, for the report's JSON.
+/// All figures, for the report's JSON.
 #[must_use]
 pub fn to_json() -> Value {
     let of_table = |row: &'static Throughput| {

@@ -1,4 +1,4 @@
-//! The runs of a report, one after the other, with an estimate of the time that is left.
+//! Running a report, with an estimate of the time left.
 
 use super::matrix::{MatrixPlan, Run};
 use super::outcome::{MatrixOutcome, MeasuredOn, MeasuredRun};
@@ -10,16 +10,16 @@ use divisi_net::{Machine, World};
 use std::path::Path;
 use std::time::Duration;
 
-/// How far a report is.
+/// The progress of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Runs that are done.
     pub done: usize,
     /// All runs.
     pub of: usize,
-    /// What runs now.
+    /// The name of the current run.
     pub now: String,
-    /// A guess of the time that is left, once there is something to base it on.
+    /// An estimate of the time left, once a run is done.
     pub left: Option<Duration>,
 }
 

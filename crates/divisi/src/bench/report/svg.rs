@@ -1,28 +1,28 @@
-//! Plots as SVG, to stand within a page: bars, and lines over an axis. Colours and fonts are the page's
-//! classes.
+//! Plots as SVG, to be embedded in a page: bars, and lines over an axis. Classes of the page determine
+//! colours and fonts.
 
 use super::escape::escape;
 use std::fmt::Write;
 
-/// Horizontal bars: a group for each label, a bar or a part of one for each series.
+/// Horizontal bars: a group for each label, with a bar or a segment for each series.
 pub struct Bars<'a> {
-    /// What it shows, for who does not see it.
+    /// A description, for people who cannot see the plot.
     pub title: &'a str,
-    /// What the axis counts.
+    /// The unit of the axis.
     pub unit: &'a str,
     /// The names of the groups.
     pub labels: &'a [String],
-    /// The names of the series, and their values, one a label; what was not measured is missing.
+    /// The names of the series, and their values, one for each label; `None` where nothing was measured.
     pub series: &'a [(&'a str, Vec<Option<f64>>)],
-    /// Whether a group is one bar, with the series one after the other.
+    /// Whether a group is one bar, with the series stacked.
     pub stacked: bool,
 }
 
 /// A line through points.
 pub struct Line<'a> {
-    /// Its name in the legend; a line without one is explained by another's.
+    /// Its name in the legend; a line without a name belongs to another line's.
     pub name: Option<&'a str>,
-    /// Which of the page's colours.
+    /// The number of a colour of the page.
     pub colour: usize,
     /// Whether it is a bound, drawn dashed and without marks.
     pub bound: bool,
@@ -32,11 +32,11 @@ pub struct Line<'a> {
 
 /// Lines over a common axis from 0.
 pub struct Lines<'a> {
-    /// What it shows, for who does not see it.
+    /// A description, for people who cannot see the plot.
     pub title: &'a str,
-    /// What the horizontal axis counts.
+    /// The unit of the horizontal axis.
     pub across: &'a str,
-    /// What the vertical axis counts.
+    /// The unit of the vertical axis.
     pub up: &'a str,
     /// The lines.
     pub lines: &'a [Line<'a>],
@@ -47,7 +47,7 @@ const LEFT: f64 = 118.0;
 const RIGHT: f64 = 58.0;
 const BAR: f64 = 13.0;
 
-/// A number for people: three figures where they matter, thousands and millions by letter.
+/// A number for people: three significant figures, thousands and millions by letter.
 pub fn short(x: f64) -> String {
     let (scaled, letter) = match x.abs() {
         a if a >= 999_500.0 => (x / 1e6, "M"),

@@ -163,7 +163,7 @@ pub fn latency(points: &[Point<'_>]) -> String {
     table(&header, points.iter().map(row))
 }
 
-/// Runs beside encryption of one thread with a key of 128 bits.
+/// Runs compared with encryption by one thread under a key of 128 bits.
 pub fn variations(outcome: &MatrixOutcome, runs: &[&MeasuredRun]) -> String {
     let row = |m: &&MeasuredRun| {
         let (o, r) = (&m.report.options, &m.report);
@@ -196,7 +196,7 @@ pub fn variations(outcome: &MatrixOutcome, runs: &[&MeasuredRun]) -> String {
     table(&header, runs.iter().map(row))
 }
 
-/// Ours, MAESTRO's in its fastest network, and Symphony's.
+/// Figures of this project, of MAESTRO in its fastest network, and of Symphony.
 pub fn beside_papers(outcome: &MatrixOutcome) -> String {
     let row = |m: &MeasuredRun| {
         let security = m.report.options.security;
@@ -244,7 +244,7 @@ pub fn beside_papers(outcome: &MatrixOutcome) -> String {
         + &format!("<p class=\"soft\">The slide's times and data: {}.</p>\n", escape(&note))
 }
 
-/// MAESTRO, Table 5, whole.
+/// MAESTRO, Table 5, complete.
 pub fn networks() -> String {
     let place = |setting: &papers::Setting| format!("{}: {}", setting.network, setting.machines);
     let machines = list(&papers::SETTINGS.each_ref().map(place));

@@ -1,4 +1,4 @@
-//! The clients of a benchmark: their connections, their keys, and what each of them does.
+//! The clients of a benchmark: their connections, keys and actions.
 
 use super::key_name;
 use super::mix::Mix;
@@ -89,7 +89,7 @@ fn make_keys(
 /// What there is to do, made once for all clients.
 struct Jobs {
     mix: Mix,
-    /// A text or message, as long as the mix has one that is held.
+    /// A text or message, for mixes whose data are held in memory.
     bytes: Arc<Vec<u8>>,
     settings: Settings,
     digest: Arc<Vec<u8>>,

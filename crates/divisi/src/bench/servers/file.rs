@@ -1,12 +1,12 @@
-//! One client, one file: how fast three servers encrypt and decrypt it.
+//! A benchmark of one client with one file: how fast three servers encrypt and decrypt it.
 //!
-//! A file of random bytes goes through as by `divisi encrypt` and `divisi decrypt`, chunk by chunk from disk
-//! to disk. The clock runs from the first byte read to the last byte written; that the disk has it is not
-//! waited for. A block that goes before makes the key ready. The plaintext that comes back is compared with
-//! the file, byte by byte.
+//! A file of random bytes is processed as by `divisi encrypt` and `divisi decrypt`, chunk by chunk from disk
+//! to disk. The clock runs from the first byte read to the last byte written; it does not wait until the data
+//! are on the disk. A single block is encrypted first, so that the servers have loaded the key. The decrypted
+//! file is compared with the original, byte by byte.
 //!
-//! `rtt_ms` is that between the client and each server (`proxy.rs`), connections excepted. The links of the
-//! servers among one another stay what they are: `ServerOptions` knows no emulation.
+//! `rtt_ms` is the round-trip time between the client and each server (`proxy.rs`), without the time to
+//! connect. The links among the servers are not emulated: `ServerOptions` has no option for it.
 
 use super::proxy::Proxy;
 use super::{Cost, key_name};
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 /// The longest text that AES-GCM encrypts under one IV, in bytes.
 pub const MOST: u64 = (1 << 36) - 32;
-/// The longest round-trip time that is emulated, in milliseconds: servers do not wait longer for a handshake.
+/// The longest round-trip time that is emulated, in milliseconds: servers wait no longer for a handshake.
 pub const LONGEST_RTT: f64 = 1000.0;
 
 /// Associated data.
@@ -40,21 +40,21 @@ const TELLING: u64 = 16;
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct FileOptions {
-    /// The file's length.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// How S-boxes are computed.
+    /// The protocol for S-boxes, or the performance mode that chooses it.
     pub choice: Choice,
     /// Emulated round-trip time between the client and the servers, in milliseconds.
     pub rtt_ms: Option<f64>,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 
 impl FileOptions {
-    /// That they make sense.
+    /// Check that the options make sense.
     ///
     /// # Errors
-    /// A sentence that says what to correct.
+    /// [`Failure`] with a sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         match self {
             FileOptions { bytes: 0, .. } => Err(Failure::usage("--bytes is 0: give at least 1")),
@@ -64,7 +64,7 @@ impl FileOptions {
             FileOptions { rtt_ms: Some(rtt), .. } if !(*rtt > 0.0 && *rtt <= LONGEST_RTT) => {
                 let most = LONGEST_RTT;
                 let error =
-                    format!("--rtt is not between 0 and {most}, after which servers give up: give less");
+                    format!("--rtt is not between 0 and {most}, the longest that servers wait: give less");
                 Err(Failure::usage(error))
             }
             _ => Ok(()),
@@ -72,35 +72,36 @@ impl FileOptions {
     }
 }
 
-/// What was measured.
+/// The result of the benchmark.
 #[derive(Clone, Debug)]
 pub struct FileReport {
-    /// What was asked.
+    /// The options.
     pub options: FileOptions,
     /// How long encryption took.
     pub encrypt_seconds: f64,
     /// How long decryption took.
     pub decrypt_seconds: f64,
-    /// What the servers used for both.
+    /// The servers' costs for both.
     pub cost: Cost,
-    /// What the machine allowed just before.
+    /// The calibration of the machine just before.
     pub calibration: Calibration,
 }
 
 impl FileReport {
-    /// 10^6 bytes of text a second, there.
+    /// Encryption, in 10^6 bytes of text a second.
     #[must_use]
     pub fn encrypt_mb_per_second(&self) -> f64 {
         self.options.bytes as f64 / self.encrypt_seconds / 1e6
     }
 
-    /// And back.
+    /// Decryption, in 10^6 bytes of text a second.
     #[must_use]
     pub fn decrypt_mb_per_second(&self) -> f64 {
         self.options.bytes as f64 / self.decrypt_seconds / 1e6
     }
 
-    /// The object that `--json` prints. What is compared has been found equal, else there is no report.
+    /// The object that `--json` prints. There is a report only if the decrypted file was equal to the
+    /// original.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -120,10 +121,11 @@ impl FileReport {
     }
 }
 
-/// Measure. `progress` is told how many bytes are done, of twice the file's.
+/// Run the benchmark. `progress` is called with the number of bytes done, of twice the file's length.
 ///
 /// # Errors
-/// If an option makes no sense, a file cannot be written, a server fails, or the file does not come back.
+/// [`Failure`] if an option makes no sense, a file cannot be written, a server fails, or the decrypted file
+/// differs.
 pub fn run(
     options: &FileOptions,
     program: &Path,
@@ -170,7 +172,7 @@ fn client(servers: &Servers, config: &Config, key: &KeyName, choice: Choice) -> 
 /// The client's ways to the servers.
 struct Proxies {
     _proxies: Vec<Proxy>,
-    /// With the addresses that the client dials.
+    /// The configuration with the addresses that the client dials.
     config: Config,
 }
 
@@ -178,7 +180,7 @@ impl Proxies {
     fn new(config: &Config, rtt_ms: Option<f64>) -> Result<Proxies, Failure> {
         let Some(rtt) = rtt_ms else { return Ok(Proxies { _proxies: Vec::new(), config: config.clone() }) };
         let delay = Duration::try_from_secs_f64(rtt / 2e3)
-            .map_err(|_| Failure::usage("--rtt is no time: give milliseconds"))?;
+            .map_err(|_| Failure::usage("--rtt is not a time: give milliseconds"))?;
         let (mut proxies, mut ways) = (Vec::new(), config.clone());
         for party in config.parties() {
             let proxy = Proxy::new(&party.address, delay)?;
@@ -231,13 +233,13 @@ fn compare(plain: &Path, sealed: &Path, opened: &Path, bytes: u64) -> Result<(),
     };
     let length = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).map_err(|e| unusable(path, &e));
     if length(opened)? != bytes || !same(opened, 0, bytes)? {
-        return Err(wrong("what the servers decrypted is not the file"));
+        return Err(wrong("the decrypted file differs from the original"));
     }
     if length(sealed)? != bytes + OVERHEAD {
-        return Err(wrong("what the servers encrypted has another length than it must have"));
+        return Err(wrong("the encrypted file has a wrong length"));
     }
     if bytes >= TELLING && same(sealed, IV, TELLING)? {
-        return Err(wrong("what the servers encrypted is the file itself"));
+        return Err(wrong("the encrypted file equals the original"));
     }
     Ok(())
 }
@@ -269,7 +271,7 @@ fn same_bytes(one: &Path, other: &Path, skip: u64, bytes: u64) -> io::Result<boo
 
 fn unusable(path: &Path, e: &io::Error) -> Failure {
     let error = format!(
-        "{} cannot be used ({e}): see that the disk has room, or set TMPDIR to one that has",
+        "{} cannot be used ({e}): check that the disk has room, or set TMPDIR to one that has",
         path.display()
     );
     Failure::usage(error)
@@ -297,16 +299,16 @@ mod tests {
             let mut changed = text.clone();
             changed[at] ^= 1;
             std::fs::write(&opened, changed).unwrap();
-            assert!(check().unwrap_err().contains("is not the file"), "{at}");
+            assert!(check().unwrap_err().contains("differs from the original"), "{at}");
         }
         std::fs::write(&opened, [&text[..], &[0]].concat()).unwrap();
         assert!(check().is_err(), "a byte too many");
         std::fs::write(&opened, &text).unwrap();
 
         std::fs::write(&sealed, [&[0; 12][..], &text, &[0; 16]].concat()).unwrap();
-        assert!(check().unwrap_err().contains("the file itself"));
+        assert!(check().unwrap_err().contains("equals the original"));
         write_random(&sealed, bytes).unwrap();
-        assert!(check().unwrap_err().contains("another length"));
+        assert!(check().unwrap_err().contains("a wrong length"));
     }
 
     #[test]

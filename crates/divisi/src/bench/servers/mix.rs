@@ -1,16 +1,16 @@
-//! What the clients of a benchmark ask for.
+//! The mix of requests that the clients of a benchmark send.
 
-/// What the clients do.
+/// A mix of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mix {
-    /// One block, by turns there and back.
+    /// One block, encrypted and decrypted by turns.
     OneBlock,
     /// Files of 1 MiB.
     File,
     /// Hashes of 64 KiB.
     Hash,
-    /// One long file, one long hash, and all others one block.
+    /// One long file, one long hash, and one block by all other clients.
     Mixed,
 }
 
@@ -18,7 +18,7 @@ impl Mix {
     /// Every mix.
     pub const ALL: [Mix; 4] = [Mix::OneBlock, Mix::File, Mix::Hash, Mix::Mixed];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,13 +1,13 @@
-//! Benchmarks of the servers: what their clients get, from the client's side.
+//! Benchmarks of the three servers, as their clients see them.
 //!
-//! What each figure means: the servers are three processes, joined by TLS over loopback, as `divisi demo`
-//! starts them; the clients are this process, whose work is in every latency and in no figure of CPU or
-//! memory. CPU is user and system time of a server between the marks, memory its peak since it began; each
-//! the largest of the three. Every result is checked.
+//! The meaning of the figures: the servers are three processes, joined by TLS over loopback, as `divisi demo`
+//! starts them. The clients run in this process, whose work is part of every latency and of no figure of CPU
+//! or memory. CPU is a server's user and system time between two marks, memory is its peak since its start;
+//! each is the largest of the three servers'. Every result is checked.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`mod@file`] | one client, one file, there and back |
+//! | [`mod@file`] | one client, one file, encrypted and decrypted |
 //! | [`serve`] | many clients at once |
 
 mod clients;
@@ -22,12 +22,12 @@ use crate::failure::Failure;
 use crate::local::Usage;
 use divisi_node::KeyName;
 
-/// What the servers used.
+/// The servers' costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// User and system time of the busiest server between the marks.
+    /// User and system time of the busiest server between two marks.
     pub cpu_seconds: f64,
-    /// The largest memory that a server ever had, if the system tells.
+    /// The largest memory of any server in bytes, if the system tells.
     pub peak_rss_bytes: Option<u64>,
 }
 

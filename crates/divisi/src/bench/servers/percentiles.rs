@@ -1,4 +1,4 @@
-//! Percentiles of what was measured.
+//! Percentiles of measurements.
 
 /// The p-th percentile of figures in ascending order, by the nearest rank: the least of them that at least
 /// `percent` of a hundred do not exceed. Nothing of no figures.

@@ -1,9 +1,9 @@
-//! A way to a server that takes its time: each byte arrives half a round-trip time after it was sent, in
-//! order, at any rate.
+//! A delaying proxy in front of a server: each byte arrives half a round-trip time after it was sent, in
+//! order, at unlimited rate.
 //!
-//! For the links between clients and servers, which know no emulation of their own. One thread reads and
-//! stamps, one waits and writes, for each direction of each connection. What both ends see is TCP on
-//! loopback: only bytes are late, connections are made at once.
+//! It serves the links between clients and servers, which have no emulation of their own. For each direction
+//! of each connection one thread reads and notes the time, another waits and writes. Both ends see TCP on
+//! loopback: only bytes are delayed, not the making of connections.
 
 use crate::bench::party::precise_waiting;
 use crate::failure::Failure;
@@ -27,10 +27,10 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// A way to `to` (`host:port`) that takes `delay` in each direction.
+    /// A proxy to `to` (`host:port`) that delays by `delay` in each direction.
     ///
     /// # Errors
-    /// If no port is free, or no thread can be started.
+    /// [`Failure`] if no port is free, or no thread can be started.
     pub fn new(to: &str, delay: Duration) -> Result<Proxy, Failure> {
         let begin = || {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -50,12 +50,12 @@ impl Proxy {
         };
         begin().map_err(|e: io::Error| {
             Failure::unavailable(format!(
-                "no network can be emulated ({e}): see that the loopback network is up, or leave --rtt out"
+                "no network can be emulated ({e}): check that the loopback network is up, or leave --rtt out"
             ))
         })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -1,22 +1,23 @@
-//! Many clients at once: how many requests three servers answer, and how long each waits.
+//! A benchmark of many clients at the same time: how many requests three servers answer, and how long each
+//! takes.
 //!
-//! Each client has an identity, a thread of this process and a connection with each server that stays open,
-//! and sends one request after the other. What counts began after the clock started and ended before it
-//! stopped; percentiles are over all such requests of a kind. A request that is refused, or is to be tried
-//! again, counts as refused, and its client tries again 10 ms later; another failure ends the benchmark.
+//! Each client has an identity, a thread of this process, and connections to the servers that stay open; it
+//! sends one request after the other. A request counts if it began after the clock started and ended before
+//! it stopped; percentiles are over all such requests of a kind. A request that is refused, or has to be
+//! tried again, counts as refused, and its client tries again 10 ms later; any other failure ends the
+//! benchmark.
 //!
-//! | mix | who | does |
+//! | mix | clients | requests |
 //! |---|---|---|
-//! | `one-block` | all | AES-GCM of 16 bytes, by turns there and back: the plaintext must come back |
-//! | `file` | all | AES-GCM of 1 MiB: an ordinary library must open it, for which the key is exported before the clock starts |
-//! | `hash` | all | SHA-256 of 64 KiB: as an ordinary library has it |
-//! | `mixed` | one | a file of 1 GiB, under way when the clock starts, and mostly when it stops; one that ends has its length looked at |
+//! | `one-block` | all | AES-GCM of 16 bytes, encrypted and decrypted by turns: the plaintext must come back |
+//! | `file` | all | AES-GCM of 1 MiB: an ordinary library must decrypt it, for which the key is exported before the clock starts |
+//! | `hash` | all | SHA-256 of 64 KiB, compared with an ordinary library |
+//! | `mixed` | one | a file of 1 GiB, in progress when the clock starts, and usually when it stops; only its length is checked |
 //! | | one | SHA-256 of 16 MiB, likewise |
 //! | | the others | one block |
 //!
-//! What is under way when the clock stops counts for nothing: its connection is dropped. What waits longer
-//! than the clock runs is thus in no percentile: a count that is too small, or no percentile at all, tells of
-//! it.
+//! A request in progress when the clock stops does not count: its connection is dropped. Requests that take
+//! longer than the clock runs are thus in no percentile; a small count, or no percentile at all, shows it.
 
 pub use super::mix::{Mix, RequestKind};
 
@@ -36,39 +37,39 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// A server takes no more connections at a time, of which each client has one here. (It takes 32 of any one
-/// client.)
+/// The largest number of clients: a server accepts no more connections, and each client has one. (It accepts
+/// 32 of any one client.)
 pub const MOST_CLIENTS: usize = 256;
-/// The longest time that is measured, in seconds: every latency is kept.
+/// The longest time that is measured, in seconds; every latency is kept in memory.
 pub const LONGEST: f64 = 3600.0;
 
-/// How long all requests are under way before the clock starts.
+/// How long the clients send requests before the clock starts.
 const SETTLE: Duration = Duration::from_millis(500);
 
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// How many clients.
+    /// The number of clients.
     pub clients: usize,
-    /// How long the clock runs.
+    /// How long the clock runs, in seconds.
     pub seconds: f64,
-    /// What they do.
+    /// The mix of requests.
     pub mix: Mix,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
 }
 
 impl ServeOptions {
-    /// That they make sense.
+    /// Check that the options make sense.
     ///
     /// # Errors
-    /// A sentence that says what to correct.
+    /// [`Failure`] with a sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let usage = |error: String| Err(Failure::usage(error));
         match self {
             ServeOptions { clients: 0, .. } => usage("--clients is 0: give at least 1".into()),
             ServeOptions { clients, .. } if *clients > MOST_CLIENTS => usage(format!(
-                "--clients is {clients}, and a server takes {MOST_CLIENTS} connections at a time: give at most that"
+                "--clients is {clients}, and a server accepts {MOST_CLIENTS} connections at a time: give at most that"
             )),
             ServeOptions { clients, mix: Mix::Mixed, .. } if *clients < 3 => usage(format!(
                 "--clients is {clients}, and `mixed` needs one for a file, one for a hash and one for blocks: give at least 3"
@@ -81,16 +82,16 @@ impl ServeOptions {
     }
 }
 
-/// What became of the requests of one kind.
+/// The results of the requests of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfKind {
-    /// Which.
+    /// The kind.
     pub kind: RequestKind,
-    /// How many were done.
+    /// How many requests were done.
     pub count: usize,
-    /// How long they took, in milliseconds: what 50, 90 and 99 of a hundred did not exceed; nothing of none.
+    /// The 50th, 90th and 99th percentile of their latency, in milliseconds; `None` without requests.
     pub percentiles: [Option<f64>; 3],
-    /// How many were refused, or are to be tried again.
+    /// How many requests were refused, or had to be tried again.
     pub refused: u64,
 }
 
@@ -102,23 +103,23 @@ impl OfKind {
     }
 }
 
-/// What was measured.
+/// The result of the benchmark.
 #[derive(Clone, Debug)]
 pub struct ServeReport {
-    /// What was asked.
+    /// The options.
     pub options: ServeOptions,
-    /// Each kind of the mix.
+    /// The results for each kind of the mix.
     pub kinds: Vec<OfKind>,
-    /// What the servers used while the clock ran.
+    /// The servers' costs while the clock ran.
     pub cost: Cost,
-    /// What the machine allowed just before.
+    /// The calibration of the machine just before.
     pub calibration: Calibration,
-    /// Whether no result was wrong.
+    /// Whether all results were right.
     pub checked: bool,
 }
 
 impl ServeReport {
-    /// Requests of a kind that were done a second.
+    /// Requests of a kind that were done, per second.
     #[must_use]
     pub fn per_second(&self, of: &OfKind) -> f64 {
         of.count as f64 / self.options.seconds
@@ -153,11 +154,11 @@ impl ServeReport {
     }
 }
 
-/// Measure.
+/// Run the benchmark.
 ///
 /// # Errors
-/// If an option makes no sense, a server fails, or a request fails in another way than that it is refused. A
-/// wrong result is told by the report.
+/// [`Failure`] if an option makes no sense, a server fails, or a request fails other than by a refusal. The
+/// report says whether a result was wrong.
 pub fn run(
     options: &ServeOptions,
     program: &Path,

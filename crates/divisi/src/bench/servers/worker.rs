@@ -1,4 +1,4 @@
-//! One client of many: it sends one request after the other, checks what comes back, and says how long each
+//! One client of many: it sends one request after the other, checks the answers, and records how long each
 //! took.
 
 use super::mix::RequestKind;
@@ -26,20 +26,20 @@ const AAD: &[u8] = b"divisi bench serve";
 /// What came of the requests of one kind that began and ended while the clock ran.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// How long each took that was done, in milliseconds.
+    /// The latencies of requests that were done, in milliseconds.
     pub latencies: Vec<f64>,
-    /// How many were refused, or are to be tried again.
+    /// How many requests were refused, or had to be tried again.
     pub refused: u64,
 }
 
 /// What the clients of one benchmark have in common.
 pub(super) struct Shared {
-    /// When the clock runs; nothing before that is known.
+    /// The interval in which requests count; unset before the clock starts.
     window: OnceLock<(Instant, Instant)>,
     over: AtomicBool,
     wrong: AtomicBool,
     tallies: Mutex<BTreeMap<RequestKind, Tally>>,
-    /// Who wants to know of the failure that ends the benchmark.
+    /// The channel for the failure that ends the benchmark.
     failed: Sender<Failure>,
 }
 
@@ -54,24 +54,24 @@ impl Shared {
         }
     }
 
-    /// Start the clock, which runs for so long.
+    /// Start the clock, which runs for `lasting`.
     pub fn start(&self, lasting: Duration) {
         let now = Instant::now();
         // it starts once
         let _ = self.window.set((now, now + lasting));
     }
 
-    /// No more requests: what is under way counts for nothing.
+    /// Send no more requests: those in progress do not count.
     pub fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 
-    /// What came of all requests that count.
+    /// The results of all requests that count.
     pub fn take(&self) -> BTreeMap<RequestKind, Tally> {
         std::mem::take(&mut lock(&self.tallies))
     }
 
-    /// Whether a result was wrong, before the clock or while it ran.
+    /// Whether a result was wrong, before the clock started or while it ran.
     pub fn was_wrong(&self) -> bool {
         self.wrong.load(Ordering::SeqCst)
     }
@@ -98,19 +98,20 @@ impl Shared {
 
 /// What a client sends, again and again.
 pub(super) enum Job {
-    /// A block to be encrypted, then what came of it to be decrypted.
+    /// A block to be encrypted, whose ciphertext is then decrypted.
     OneBlock {
-        /// What was encrypted and is to be decrypted next.
+        /// The plaintext and ciphertext of the block that is to be decrypted next.
         sealed: Option<([u8; BLOCK], Vec<u8>)>,
     },
     /// A file to be encrypted.
     File {
         /// Its text.
         text: Arc<Vec<u8>>,
-        /// The key, with which an ordinary library opens what comes.
+        /// The key, with which an ordinary library decrypts the result.
         key: Arc<Zeroizing<Vec<u8>>>,
     },
-    /// A file of zeros, too long to be held, to be encrypted: of what comes the length is looked at.
+    /// A file of zeros to be encrypted, too long to be held in memory: only the length of the result is
+    /// checked.
     LongFile(u64),
     /// A message to be hashed.
     Hash {
@@ -196,7 +197,7 @@ impl io::Write for Counted {
 
 /// A client and what it does.
 pub(super) struct Worker {
-    /// Its connection, unless a failure has closed it.
+    /// The connection, unless a failure has closed it.
     pub client: Option<Client>,
     pub config: Arc<Config>,
     pub identity: Identity,
@@ -206,11 +207,11 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Have the servers do something for this client before it counts, so that its key and connection are
-    /// ready. That they refuse is told when it counts.
+    /// Send a request before the clock starts, so that the key and the connection are ready. A refusal is
+    /// reported once requests count.
     ///
     /// # Errors
-    /// If it fails otherwise.
+    /// [`Failure`] if the request fails other than by a refusal.
     pub fn warm_up(&mut self) -> Result<(), Failure> {
         let Some(client) = &mut self.client else { return Ok(()) };
         match encrypt_block(client, &self.key) {
@@ -219,7 +220,7 @@ impl Worker {
         }
     }
 
-    /// Send requests until it is over, or one fails that no later one may follow.
+    /// Send requests until the clock has stopped, or a request fails in a way that ends the benchmark.
     pub fn run(mut self) {
         let kind = self.job.kind();
         while !self.shared.is_over() {

@@ -1,11 +1,10 @@
-//! Evaluations of a circuit by authenticated garbling: all instances ahead, in waves where they are many, or
-//! streamed.
+//! Evaluations of a circuit by authenticated garbling: all instances garbled ahead, in waves if there are
+//! many, or streamed.
 //!
 //! Adversary: that of [`divisi_garble`]: all parties but one, malicious, security with abort. Parties that
-//! were started apart compare what they are about to run before anything secret exists, in a session of its
-//! own ([`Prepared::agreement`]), so that a difference is told with both digests; the session that computes
-//! has the same digests among its parameters \[M0.4\], so that whoever lied in the first one is found out by
-//! the second.
+//! were started separately compare what they are about to run before anything secret exists, in a session of
+//! its own ([`Prepared::agreement`]), so that an error shows both digests. The session that computes has the
+//! same digests among its parameters \[M0.4\], so that it detects a party that lied in the first one.
 
 use super::super::job::{Between, CircuitJob, Own};
 use super::super::settings::STREAMED;
@@ -17,7 +16,7 @@ use divisi_ot::Setup;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-/// The most instances of a run.
+/// The largest number of instances of a run.
 const MOST: usize = 1 << 20;
 
 const INPUT: Step = step!("input");
@@ -27,13 +26,13 @@ pub(super) struct Evaluations<'j> {
     job: &'j CircuitJob,
     garbling: Garbling,
     plan: Plan<'j>,
-    /// How many instances go through the phases after the set-up at once.
+    /// The number of instances that go through the phases after the set-up together.
     wave: usize,
 }
 
 impl<'j> Evaluations<'j> {
     /// # Errors
-    /// Owners or receivers that do not fit; tables of one wave beyond the budget.
+    /// [`Unsupported`] for wrong owners or receivers, or if the tables of one wave exceed the budget.
     pub fn new(job: &'j CircuitJob, garbling: Garbling) -> Result<Self, Unsupported> {
         let Between::Parties { owners, receivers } = &job.between else {
             return Err(Unsupported::new("the engine garble has no clients: inputs belong to its parties"));
@@ -71,9 +70,9 @@ impl Prepared for Evaluations<'_> {
             .with("streamed", &[u8::from(self.garbling.streamed)]);
         let how = self.garbling.describe(PublicParameters::new("run.garble.how"));
         vec![
-            ("the circuit in another way (--streamed)", streamed.digest()),
+            ("the circuit in another mode (--streamed)", streamed.digest()),
             ("another circuit, or the same with other owners or receivers", self.plan.digest()),
-            ("the circuit in another way (--form, --k, --base-ot or --statistical)", how.digest()),
+            ("the circuit with other settings (--form, --k, --base-ot or --statistical)", how.digest()),
         ]
     }
 
@@ -123,7 +122,7 @@ struct Garbler<'p> {
     of: &'p Evaluations<'p>,
     session: Session,
     garble: Garble,
-    /// The rounds in which the session began.
+    /// The rounds of the meter when the session began.
     begun: u32,
 }
 
@@ -135,7 +134,7 @@ impl EngineParty for Garbler<'_> {
         let (plan, streamed) = (&of.plan, of.garbling.streamed);
         let width = plan.wires_of(session.me()).count();
         if own.len() != width * count {
-            return Err(session.misuse(INPUT, "inputs of another length than was said"));
+            return Err(session.misuse(INPUT, "inputs of another length than declared"));
         }
         let inputs = (0..count).map(|i| own.get(i * width..(i + 1) * width).unwrap_or_default().to_vec());
         let inputs: Zeroizing<Vec<Vec<u8>>> = Zeroizing::new(inputs.collect());

@@ -1,6 +1,6 @@
-//! How circuits are garbled: how many parties, which tables, what the set-up is made with.
+//! The settings of garbling: the number of parties, the form of the tables, the parameters of the set-up.
 //!
-//! Everything here is public, the same at all parties, and refused before a secret is touched if it makes no
+//! Everything here is public, the same at all parties, and refused before a secret is used if it makes no
 //! sense.
 
 use super::super::settings::STREAMED;
@@ -16,15 +16,15 @@ use std::str::FromStr;
 /// How a circuit is garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Garbling {
-    /// How many parties.
+    /// The number of parties.
     pub parties: usize,
-    /// Form of the tables, and what may be kept of them.
+    /// The form of the tables, and the budget for them.
     pub options: GarbleOptions,
     /// Parameters of the set-up.
     pub config: SetupConfig,
-    /// Whether triples, tables and evaluation go batch by batch, after the inputs.
+    /// Whether triples, tables and evaluation are made batch by batch, after the inputs.
     pub streamed: bool,
-    /// Whether k of the set-up is still to be chosen by the amount of work: see [`Garbling::settled`].
+    /// Whether k of the set-up still has to be chosen by the amount of work: see [`Garbling::settled`].
     pub any_k: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn base_name(base: Base) -> &'static str {
 }
 
 impl Garbling {
-    /// The same with k chosen for so many ANDs, if nobody chose one.
+    /// These settings with k chosen for this number of ANDs, unless it was given.
     #[must_use]
     pub fn settled(mut self, ands: usize) -> Garbling {
         if self.any_k {
@@ -61,14 +61,14 @@ impl Garbling {
         self
     }
 
-    /// What these settings say.
+    /// The settings of garbling from those of the engine.
     ///
     /// # Errors
-    /// A sentence that says what to correct.
+    /// [`Unsupported`] with a sentence that says what to correct.
     pub fn new(settings: &EngineSettings) -> Result<Garbling, Unsupported> {
         if settings.security == Security::SemiHonest {
             return Err(Unsupported::new(
-                "the engine garble is for malicious parties: leave --security out, or give malicious",
+                "the engine garble is secure against malicious parties only: leave --security out, or give malicious",
             ));
         }
         if settings.threads != 1 {
@@ -106,10 +106,11 @@ impl Garbling {
         Ok(Garbling { parties, options, config, streamed: settings.is_streamed(), any_k: k.is_none() })
     }
 
-    /// What is computed for whom, so often, if it can be: all receivers learn all outputs.
+    /// The plan of an evaluation: the circuit, the owners of inputs, the number of instances; all receivers
+    /// learn all outputs.
     ///
     /// # Errors
-    /// Owners or receivers that do not fit; tables beyond the budget.
+    /// [`Unsupported`] for wrong owners or receivers, or if the tables exceed the budget.
     pub fn plan<'p>(
         &self,
         program: &'p Program,
@@ -121,10 +122,10 @@ impl Garbling {
         self.admitted(count, || Plan::new(program, self.parties, owners, &lists))
     }
 
-    /// The same of a circuit wherever it is.
+    /// As [`Garbling::plan`], for a circuit in memory or in its file.
     ///
     /// # Errors
-    /// Those of [`Garbling::plan`]; a circuit that stays in its file where this is not streamed.
+    /// As [`Garbling::plan`]; also for a circuit that stays in its file without the streamed mode.
     pub fn plan_of<'p>(
         &self,
         circuit: &'p HeldCircuit,
@@ -155,7 +156,7 @@ impl Garbling {
         Ok(plan)
     }
 
-    /// All of it among the parameters that the parties compare at the start of a session.
+    /// Add all of it to the parameters that the parties compare at the start of a session.
     #[must_use]
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("streamed", &[u8::from(self.streamed)]);

@@ -22,7 +22,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// A mode or a message that there is no circuit of.
+    /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, garbling: Garbling) -> Result<Self, Unsupported> {
         Ok(Known { job, garbling, drawn: Drawn::new(job, "garble")? })
     }
@@ -68,7 +68,7 @@ struct Learner<'p> {
     of: &'p Known<'p>,
     session: Session,
     garble: Garble,
-    /// Bytes that it learned.
+    /// The number of bytes that this party learned.
     openings: u64,
 }
 
@@ -77,7 +77,7 @@ impl Learner<'_> {
     /// after them.
     fn instances<'o>(&mut self, number: usize, own: &'o [u8]) -> Result<(Vec<Vec<u8>>, &'o [u8]), Abort> {
         let Learner { of, session, garble, .. } = self;
-        let misfit = || Abort::Misuse { step: KNOWN, what: "values that no circuit takes" };
+        let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
         let program = of.drawn.program(number)?;
         let all: Vec<PartyId> = PartyId::all(of.garbling.parties).collect();
         let owners: Vec<PartyId> = all.iter().copied().cycle().take(program.inputs().len()).collect();

@@ -74,10 +74,10 @@ impl Engine for GarbleEngine {
             Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, garbling)?)),
             Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, garbling)?)),
             Job::Chain(_) => {
-                Err(Unsupported::new("a Monte Carlo test, of which the engine garble has no circuit"))
+                Err(Unsupported::new("a Monte Carlo test, for which the engine garble has no circuit"))
             }
             Job::Large(_) => {
-                Err(Unsupported::new("a test of large data, of which the engine garble has no circuit"))
+                Err(Unsupported::new("a test of large data, for which the engine garble has no circuit"))
             }
             Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => {
                 Err(Unsupported::new(

@@ -1,4 +1,4 @@
-//! What a benchmark of this engine says, in JSON and for people.
+//! The report of a benchmark of this engine, in JSON and for people.
 
 use super::super::{Measured, Page, members};
 use serde_json::{Map, Value, json};

@@ -17,12 +17,12 @@ pub enum Cipher {
 pub enum DesKeys {
     /// K1, K2, and K1 again.
     Two,
-    /// Three.
+    /// Three different keys.
     Three,
 }
 
 impl Cipher {
-    /// The bytes of its keys.
+    /// The total length of its keys in bytes.
     #[must_use]
     pub fn key_bytes(self) -> usize {
         match self {
@@ -59,7 +59,7 @@ impl Cipher {
         }
     }
 
-    /// The cipher of that name with keys of so many bytes.
+    /// The cipher of that name with keys of this total length in bytes.
     #[must_use]
     pub fn from_key(name: &str, key_bytes: usize) -> Option<Self> {
         match (name, key_bytes) {
@@ -71,13 +71,13 @@ impl Cipher {
     }
 }
 
-/// Blocks under one key.
+/// Blocks of a cipher under one key.
 #[derive(Clone, Copy, Debug)]
 pub struct BlocksJob {
     /// The cipher.
     pub cipher: Cipher,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// How many blocks.
+    /// The number of blocks.
     pub count: usize,
 }

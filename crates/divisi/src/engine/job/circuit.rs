@@ -1,4 +1,4 @@
-//! Evaluations of a circuit, and who brings and learns what.
+//! Evaluations of a circuit, with the owners of inputs and the receivers of outputs.
 
 use super::own::Own;
 use crate::circuit::HeldCircuit;
@@ -13,31 +13,31 @@ use zeroize::Zeroizing;
 pub struct CircuitJob {
     /// The circuit.
     pub circuit: Arc<HeldCircuit>,
-    /// How its words are added, if it is one of this program's own.
+    /// How words are added in it, if it is a built-in circuit.
     pub adder: Adder,
-    /// Who gives the inputs and who learns the outputs.
+    /// The owners of inputs and the receivers of outputs.
     pub between: Between,
-    /// How many evaluations.
+    /// The number of evaluations.
     pub count: usize,
 }
 
-/// Who gives inputs and learns outputs.
+/// The owners of inputs and the receivers of outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Between {
-    /// Parties, of their own.
+    /// Parties, with inputs of their own.
     Parties {
-        /// Whose each input value is, in the circuit's order.
+        /// The owner of each input value, in the circuit's order.
         owners: Vec<PartyId>,
-        /// Who learns all outputs.
+        /// The parties that learn all outputs.
         receivers: Vec<PartyId>,
     },
-    /// A client, who deals the inputs and puts the outputs together, and is trusted with both.
+    /// A client, which deals the inputs and reconstructs the outputs, and is trusted with both.
     Client,
 }
 
 impl CircuitJob {
-    /// The input wires of a party, by their places among all.
+    /// The numbers of a party's input wires.
     #[must_use]
     pub fn wires_of(&self, party: PartyId) -> Vec<usize> {
         let owners = match &self.between {
@@ -58,7 +58,7 @@ impl CircuitJob {
         matches!(&self.between, Between::Parties { receivers, .. } if receivers.contains(&party))
     }
 
-    /// What each party brings to evaluations on these rows: its input wires, one to a byte, evaluation after
+    /// Each party's inputs to evaluations on these rows: its input wires, one to a byte, evaluation after
     /// evaluation.
     #[must_use]
     pub fn owned(&self, parties: usize, rows: &Rows) -> Vec<Own> {
@@ -70,11 +70,11 @@ impl CircuitJob {
         PartyId::all(parties).map(of).collect()
     }
 
-    /// The rows of outputs that the receivers learned, one wire to a byte; they must have learned the same,
-    /// and nobody else anything.
+    /// The rows of outputs that the receivers learned, one wire to a byte. All receivers must have learned
+    /// the same, and other parties nothing.
     ///
     /// # Errors
-    /// Who learned something else.
+    /// [`Differ`] that names a party with other outputs.
     pub fn learned(&self, count: usize, outputs: &[Own]) -> Result<Vec<u8>, Differ> {
         let width: usize = self.circuit.outputs().iter().sum();
         let mut first: Option<&Own> = None;
@@ -88,7 +88,10 @@ impl CircuitJob {
                 None => first = Some(output),
                 Some(first) if first == output => {}
                 Some(_) => {
-                    return Err(Differ { party: Some(party), what: "learned other outputs than another" });
+                    return Err(Differ {
+                        party: Some(party),
+                        what: "learned other outputs than another party",
+                    });
                 }
             }
         }

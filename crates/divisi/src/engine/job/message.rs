@@ -1,15 +1,15 @@
-//! Messages of hashes and MACs, chains of digests, and messages that no memory holds.
+//! Messages of hashes and MACs, chains of digests, and messages too long for memory.
 
 use divisi_symmetric::algorithm::Settings as Use;
 
 /// A hash or MAC of messages of one length. A message's nonce is its number in its batch ([`nonce`]).
 #[derive(Clone, Debug)]
 pub struct DigestsJob {
-    /// What computes, and how.
+    /// The algorithm and its settings.
     pub using: Use,
-    /// The length of each message.
+    /// The length of each message in bytes.
     pub message_bytes: usize,
-    /// How many messages.
+    /// The number of messages.
     pub count: usize,
 }
 
@@ -23,52 +23,53 @@ pub fn nonce(number: u64) -> [u8; 12] {
     nonce
 }
 
-/// Messages of one hash or MAC. A row in has the key, then the message; a row out the output, if it is to be
-/// made, then a byte that is 1 if the received tag is right, if one is to be compared.
+/// Messages of one hash or MAC. An input row has the key, then the message; an output row has the output, if
+/// it is to be made, then a byte that is 1 if the received tag is right, if one is to be compared.
 #[derive(Clone, Debug)]
 pub struct MessagesJob {
-    /// What computes, and how.
+    /// The algorithm and its settings.
     pub using: Use,
-    /// The length of each key; 0 for a hash.
+    /// The length of each key in bytes; 0 for a hash.
     pub key_bytes: usize,
     /// The messages.
     pub messages: Vec<PublicMessage>,
 }
 
-/// What is public about a message.
+/// The public data of a message.
 #[derive(Clone, Debug)]
 pub struct PublicMessage {
-    /// Its length.
+    /// The length in bytes.
     pub bytes: usize,
-    /// Bits of its last byte that are no part of it.
+    /// The number of bits of the last byte that do not belong to the message.
     pub spare_bits: usize,
     /// The nonce, of 96 bits unless the algorithm takes others; zeros where there is none.
     pub nonce: Vec<u8>,
     /// Whether its output is to be made.
     pub makes: bool,
-    /// A tag that is to be compared with one that is made inside and not opened.
+    /// A tag to be compared with the computed one, which is not opened.
     pub received: Option<Vec<u8>>,
 }
 
-/// Digests of digests, so many one after the other from each start. A row in has a start, a row out its end.
+/// Chains of digests, of `steps` digests from each start. An input row has a start, an output row the end of
+/// its chain.
 #[derive(Clone, Debug)]
 pub struct ChainJob {
     /// The hash.
     pub using: Use,
-    /// How many digests follow one another.
+    /// The number of digests in a chain.
     pub steps: usize,
-    /// How long each start is.
+    /// The length of each start in bytes.
     pub starts: Vec<usize>,
 }
 
-/// Digests of messages that no memory holds: what comes in is repeated inside, so often that the message has
-/// its length. A row in has what is repeated, a row out the digest.
+/// Digests of messages too long for memory: the input is repeated inside the computation until the message
+/// has its length. An input row has what is repeated, an output row the digest.
 #[derive(Clone, Debug)]
 pub struct LargeJob {
     /// The hash.
     pub using: Use,
-    /// How many bytes are repeated.
+    /// The length of what is repeated, in bytes.
     pub content: usize,
-    /// How many bytes each message has.
+    /// The length of each message, in bytes.
     pub lengths: Vec<u64>,
 }

@@ -1,5 +1,5 @@
-//! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about
-//! it.
+//! The jobs of engines: public data, the same at all parties, and rows of bytes for their secret inputs and
+//! outputs.
 
 mod cipher;
 mod circuit;
@@ -17,14 +17,14 @@ pub use text::{CipherMode, PublicText, TextsJob, Whole};
 
 use super::Rows;
 
-/// A job. It has `count` instances; what each of them takes in and gives out is a row of bytes ([`Rows`]).
+/// A job. It has `count` instances; the input and the output of each are rows of bytes ([`Rows`]).
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Job {
-    /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit
-    /// of the first byte first.
+    /// Evaluations of one circuit. An input row has the input wires, an output row the output wires, the
+    /// lowest bit of the first byte first.
     Circuit(CircuitJob),
-    /// Blocks of a cipher under one key, which is the row of the set-up. Rows have a block.
+    /// Blocks of a cipher under one key, which is the row of the set-up. Each row has one block.
     Blocks(BlocksJob),
     /// A hash or MAC of messages of one length, under one key, which is the row of the set-up.
     Digests(DigestsJob),
@@ -34,20 +34,20 @@ pub enum Job {
     Messages(MessagesJob),
     /// Digests of digests.
     Chain(ChainJob),
-    /// Digests of messages too long to be dealt.
+    /// Digests of messages too long for memory.
     Large(LargeJob),
-    /// Operations on numbers and bits, of random inputs.
+    /// Operations on numbers and bits, with random inputs.
     Operation(OperationJob),
-    /// Lookups at random places of one public table. A row in has the place, four bytes, the lowest
-    /// first; a row out the entry, a byte.
+    /// Lookups at random indices of one public table. An input row has the index in four bytes, the lowest
+    /// first; an output row has the entry in one byte.
     Lookups(LookupJob),
-    /// A program on numbers and bits. A row in has the entries of all inputs, a row out those of all
-    /// outputs: eight bytes a number, the lowest first, and a byte a bit.
+    /// A program on numbers and bits. An input row has the entries of all inputs, an output row those of all
+    /// outputs: eight bytes a number, the lowest first, and one byte a bit.
     Program(ProgramJob),
 }
 
 impl Job {
-    /// How many instances there are.
+    /// The number of instances.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
@@ -64,7 +64,7 @@ impl Job {
         }
     }
 
-    /// How many bytes the row of an instance has that goes in.
+    /// The length of an instance's input row, in bytes.
     #[must_use]
     pub fn input_bytes(&self, instance: usize) -> usize {
         match self {
@@ -92,7 +92,7 @@ impl Job {
         }
     }
 
-    /// How many bytes the row of an instance has that comes out.
+    /// The length of an instance's output row, in bytes.
     #[must_use]
     pub fn output_bytes(&self, instance: usize) -> usize {
         match self {
@@ -130,7 +130,7 @@ impl Job {
         }
     }
 
-    /// How many bytes the key of the set-up has.
+    /// The length of the key of the set-up, in bytes.
     #[must_use]
     pub fn key_bytes(&self) -> usize {
         match self {
@@ -147,13 +147,13 @@ impl Job {
         }
     }
 
-    /// The rows that come out of these bytes, instance after instance.
+    /// Split these bytes into the output rows, instance after instance.
     #[must_use]
     pub fn outputs(&self, bytes: Vec<u8>, count: usize) -> Rows {
         Rows::cut(bytes, (0..count).map(|i| self.output_bytes(i)))
     }
 
-    /// Without these instances, of a job whose instances have lengths of their own.
+    /// The job without these instances, for jobs whose instances have lengths of their own.
     #[must_use]
     pub fn without(&self, gone: &[usize]) -> Job {
         fn kept<T: Clone>(all: &[T], gone: &[usize]) -> Vec<T> {

@@ -5,24 +5,24 @@ use std::sync::Arc;
 /// Lookups in one public table of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookupJob {
-    /// How many entries the table has.
+    /// The number of entries of the table.
     pub entries: usize,
-    /// In how many inputs a place comes.
+    /// The number of inputs over which an index is split.
     pub inputs: usize,
-    /// By how many factors one-hot vectors are made; the cheapest number if nothing is said.
+    /// The number of factors of the one-hot vectors; the cheapest one by default.
     pub dimensions: Option<usize>,
-    /// How many lookups.
+    /// The number of lookups.
     pub count: usize,
 }
 
 impl LookupJob {
-    /// An entry of the table.
+    /// The table's entry at this index.
     #[must_use]
     pub fn entry(place: usize) -> u8 {
         ((place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8
     }
 
-    /// What comes out of a row.
+    /// The expected output for an input row.
     #[must_use]
     pub fn expected(&self, row: &[u8]) -> Option<Vec<u8>> {
         let place = u32::from_le_bytes(row.try_into().ok()?) as usize;
@@ -35,23 +35,23 @@ impl LookupJob {
 pub struct ProgramJob {
     /// The program.
     pub program: Arc<crate::program::HeldProgram>,
-    /// How many runs of it, one after the other.
+    /// The number of runs, one after the other.
     pub count: usize,
 }
 
-/// Operations on numbers and bits. What goes in is a number of four bytes, the lowest first; what comes out a
-/// number of eight, or where nothing goes in a byte that is 1 if what was made fits together.
+/// Operations on numbers and bits. An input is a number of four bytes, the lowest first; an output is a
+/// number of eight bytes, or, for operations without inputs, a byte that is 1 if the result is consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationJob {
-    /// Which one.
+    /// The operation.
     pub op: Op,
-    /// How many bits a number has that is converted from bits.
+    /// The number of bits of a number that is converted from bits.
     pub bits: usize,
-    /// How many entries a table has.
+    /// The number of entries of a table.
     pub entries: usize,
     /// Whether tables are private.
     pub private: bool,
-    /// How many items.
+    /// The number of items.
     pub count: usize,
 }
 
@@ -92,7 +92,7 @@ impl Op {
         Op::TripleBool,
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -108,7 +108,7 @@ impl Op {
         }
     }
 
-    /// Whether nothing goes in.
+    /// Whether the operation has no inputs.
     #[must_use]
     pub fn is_random(self) -> bool {
         matches!(self, Op::Dabit | Op::TripleArith | Op::TripleBool)
@@ -124,7 +124,7 @@ impl std::str::FromStr for Op {
     }
 }
 
-/// How many bytes the entries of a program's value take: eight a number, one a bit.
+/// The length of the entries of a program's value, in bytes: eight a number, one a bit.
 #[must_use]
 pub fn length(value: &divisi_program::Value) -> usize {
     let each = match value.kind() {

@@ -1,21 +1,21 @@
-//! What a party alone has of a job.
+//! Inputs and outputs of one party.
 
 use crate::engine::Differ;
 use zeroize::Zeroizing;
 
-/// What a party brings to a phase, or has of its outputs: in its engine's own form, and wiped.
+/// A party's input to a phase, or its outputs: in its engine's own form, and wiped.
 pub type Own = Zeroizing<Vec<u8>>;
 
-/// What all parties have alike.
+/// The outputs, which must be the same at all parties.
 ///
 /// # Errors
-/// If they have not.
+/// [`Differ`] if they are not.
 pub fn alike(outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
     let mut outputs = outputs.into_iter();
     let first = outputs.next().unwrap_or_default();
     for output in outputs {
         if output != first {
-            return Err(Differ { party: None, what: "the parties do not give the same outputs" });
+            return Err(Differ { party: None, what: "the parties gave different outputs" });
         }
     }
     Ok(first.to_vec())

@@ -14,62 +14,62 @@ pub enum CipherMode {
     Ecb,
     /// Counter mode, from a whole first counter block.
     Ctr,
-    /// Cipher block chaining, of whole blocks. What is decrypted is public: it stands in
+    /// Cipher block chaining, of whole blocks. A text to be decrypted is public: it is in
     /// [`PublicText::sealed`].
     Cbc,
-    /// Cipher feedback with segments of so many bytes, of whole segments. What is decrypted is public: it
-    /// stands in [`PublicText::sealed`].
+    /// Cipher feedback with segments of this length, of whole segments. A text to be decrypted is public: it
+    /// is in [`PublicText::sealed`].
     Cfb {
-        /// Bytes of a segment.
+        /// The length of a segment in bytes.
         segment: usize,
     },
-    /// Output feedback, which is the same both ways.
+    /// Output feedback, whose encryption and decryption are the same.
     Ofb,
-    /// A tag (CMAC): made where the direction is to encrypt, else compared with the one in
-    /// [`PublicText::sealed`].
+    /// A tag (CMAC): made in direction `Encrypt`, otherwise compared with the one in [`PublicText::sealed`].
     Cmac,
-    /// A text as a whole. What is decrypted is public: it stands in [`PublicText::sealed`].
+    /// A mode that processes a text as a whole. A text to be decrypted is public: it is in
+    /// [`PublicText::sealed`].
     Whole(Whole),
 }
 
-/// A mode that treats a text as a whole ([`divisi_symmetric::mode::whole`]). A row out begins with a byte: 0
-/// if the text is refused, else 1 and the number of bytes at the end of the row that are no part of the
-/// answer.
+/// A mode that processes a text as a whole ([`divisi_symmetric::mode::whole`]). An output row begins with a
+/// byte: 0 if the text is refused, else 1 plus the number of unused bytes at the end of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Whole {
     /// Key wrapping.
     Kw {
-        /// Whether the cipher is its inverse.
+        /// Whether the inverse of the cipher takes the cipher's place.
         inverse: bool,
     },
     /// Key wrapping with padding.
     Kwp {
-        /// Whether the cipher is its inverse.
+        /// Whether the inverse of the cipher takes the cipher's place.
         inverse: bool,
     },
-    /// Synthetic IV, of keys twice as long; the nonce, if there is one, is the last string.
+    /// Synthetic IV, with keys of double length; a nonce, if there is one, is the last string.
     Siv,
     /// Counter mode and CBC-MAC.
     Ccm,
     /// GCM-SIV.
     GcmSiv,
-    /// Sectors, of keys twice as long; the IV is the tweak.
+    /// XTS, with keys of double length; the IV is the tweak.
     Xts,
     /// CBC with ciphertext stealing.
     Stealing(Variant),
-    /// Cipher feedback, segments of a bit.
+    /// Cipher feedback, with segments of one bit.
     Cfb1,
 }
 
 impl Whole {
-    /// How many keys of the cipher its key has.
+    /// The number of keys of the cipher in a key of the mode.
     #[must_use]
     pub fn keys(self) -> usize {
         if matches!(self, Whole::Siv | Whole::Xts) { 2 } else { 1 }
     }
 
-    /// How many bytes come of a text of so many, with a tag of so many, beside the byte that says whether.
+    /// The length of the result for a text and a tag of these lengths in bytes, without the byte that says
+    /// whether the text is refused.
     #[must_use]
     pub fn answer_bytes(self, direction: Direction, bytes: usize, tag_bytes: usize) -> usize {
         let encrypts = direction == Direction::Encrypt;
@@ -83,9 +83,10 @@ impl Whole {
     }
 }
 
-/// Texts in a mode. A row in has the key, then the secret text (nothing where the text is public); a row out
-/// of ECB, CBC and CTR the other text, of GCM a byte that is 1 if the text is authentic, then the other text,
-/// then the tag that was made; of CMAC the tag, or a byte that is 1 if it is the one received.
+/// Texts in a mode. An input row has the key, then the secret text (nothing if the text is public). An output
+/// row has: for ECB, CBC and CTR the resulting text; for GCM a byte that is 1 if the text is authentic, then
+/// the resulting text, then the tag that was made; for CMAC the tag, or a byte that is 1 if the received tag
+/// is right.
 #[derive(Clone, Debug)]
 pub struct TextsJob {
     /// The mode.
@@ -97,7 +98,7 @@ pub struct TextsJob {
 }
 
 impl TextsJob {
-    /// How many bytes a key of these texts has.
+    /// The length of a key of these texts, in bytes.
     #[must_use]
     pub fn key_bytes(&self) -> usize {
         let keys = if let CipherMode::Whole(mode) = self.mode { mode.keys() } else { 1 };
@@ -105,27 +106,28 @@ impl TextsJob {
     }
 }
 
-/// What is public about a text.
+/// The public data of a text.
 #[derive(Clone, Debug)]
 pub struct PublicText {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// The IV, or the first counter block; empty where there is none.
     pub iv: Vec<u8>,
     /// The associated data.
     pub aad: Vec<u8>,
-    /// The length of the text.
+    /// The length of the text in bytes.
     pub bytes: usize,
-    /// Bits at the low end of the last byte that are no part of it, of modes that count bits.
+    /// The number of bits at the low end of the last byte that do not belong to the text, for modes that
+    /// count bits.
     pub spare_bits: usize,
-    /// The length of the tag.
+    /// The length of the tag in bytes.
     pub tag_bytes: usize,
-    /// Ciphertext and tag that are to be opened: both are public.
+    /// Ciphertext and tag to be decrypted: both are public.
     pub sealed: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl PublicText {
-    /// How many bytes of the text are secret.
+    /// The number of secret bytes of the text.
     #[must_use]
     pub fn secret_bytes(&self, mode: CipherMode) -> usize {
         if self.sealed.is_some() && mode != CipherMode::Cmac { 0 } else { self.bytes }

@@ -1,5 +1,5 @@
-//! Evaluations of a circuit by GMW, all instances side by side: triples first, then a round a level; or
-//! garbled ([`super::garbled`]).
+//! Evaluations of a circuit by GMW, all instances side by side: triples first, then one round for each level;
+//! or garbled ([`super::garbled`]).
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
@@ -31,13 +31,13 @@ pub(super) struct Evaluations<'j> {
     /// The owner of each input wire.
     owners: Vec<PartyId>,
     manner: Manner,
-    /// How it is garbled, if it is.
+    /// The settings of garbling, if the circuit is garbled.
     garbling: Option<Garbling>,
 }
 
 impl<'j> Evaluations<'j> {
     /// # Errors
-    /// Owners or receivers that do not fit.
+    /// [`Unsupported`] for wrong owners or receivers.
     pub fn new(job: &'j CircuitJob, manner: Manner) -> Result<Self, Unsupported> {
         let Between::Parties { owners, receivers } = &job.between else {
             return Err(Unsupported::new("the engine mixed has no clients: inputs belong to its parties"));
@@ -47,10 +47,12 @@ impl<'j> Evaluations<'j> {
         }
         let program = job.circuit.program().map_err(|failure| Unsupported::new(failure.to_string()))?;
         if owners.len() != program.inputs().len() {
-            return Err(Unsupported::new("not as many owners as inputs: give each input one"));
+            return Err(Unsupported::new(
+                "the number of owners is not that of the inputs: give one for each input",
+            ));
         }
         if owners.iter().chain(receivers).any(|party| party.index() >= manner.parties) {
-            return Err(Unsupported::new("an owner or receiver that is no party: give others"));
+            return Err(Unsupported::new("an owner or receiver that is not a party: give another number"));
         }
         let owner = |(owner, width): (&PartyId, &usize)| std::iter::repeat_n(*owner, *width);
         let owners = owners.iter().zip(program.inputs()).flat_map(owner).collect();
@@ -90,7 +92,7 @@ impl Prepared for Evaluations<'_> {
         let how = self.how(PublicParameters::new("run.mixed.how"));
         vec![
             ("another circuit, or the same with other owners or receivers", self.what().digest()),
-            ("the circuit in another way (--k, --protocol, --form)", how.digest()),
+            ("the circuit with other settings (--k, --protocol, --form)", how.digest()),
         ]
     }
 

@@ -1,6 +1,6 @@
 //! Evaluations of a circuit that is garbled ahead ([`divisi_mpgc`]: GYKW, Figures 11 and 12).
 //!
-//! Adversary: all parties but one, semi-honest. Preprocessing is everything that needs no input.
+//! Adversary: all parties but one, semi-honest. Preprocessing is everything that depends on no input.
 
 use super::super::job::Own;
 use super::super::{EngineParty, Unsupported, Watch, timed};
@@ -34,10 +34,10 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// For so many gates, so many of them ANDs, in all.
+    /// The settings for this number of gates, of which `ands` are ANDs, in all.
     ///
     /// # Errors
-    /// What cannot be garbled so.
+    /// [`Unsupported`] for what cannot be garbled.
     pub fn new(
         manner: &Manner,
         [gates, ands]: [usize; 2],
@@ -52,7 +52,7 @@ impl Looked {
         }
         if gates as u64 > MOST_GATES {
             return Err(Unsupported::new(format!(
-                "a session garbles at most {MOST_GATES} gates: give less, or evaluate them by GMW"
+                "a session garbles at most {MOST_GATES} gates: give fewer, or evaluate them by GMW"
             )));
         }
         let form = form.unwrap_or_else(|| {
@@ -72,12 +72,12 @@ impl Looked {
         Ok(Looked { way, form })
     }
 
-    /// Its name.
+    /// The name of the form.
     pub fn form(&self) -> &'static str {
         self.form.name()
     }
 
-    /// All of it among the parameters that the parties compare.
+    /// Add all of it to the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("garbled", self.way.name().as_bytes());
         match &self.way {
@@ -89,23 +89,25 @@ impl Looked {
 
 impl Garbling {
     /// # Errors
-    /// What cannot be garbled so.
+    /// [`Unsupported`] for what cannot be garbled.
     pub fn new(program: &Program, count: usize, manner: &Manner) -> Result<Self, Unsupported> {
         let wiring = Wiring::new(program);
         let size = [wiring.gates(), wiring.ands()].map(|gates| gates.saturating_mul(count));
         let way = Looked::new(manner, size, manner.form)?;
         if way.form == BitForm::Cot && manner.insecure {
-            return Err(Unsupported::new("--danger-insecure-parameters is about ciphertexts: leave it out"));
+            return Err(Unsupported::new(
+                "--danger-insecure-parameters applies to ciphertexts only: leave it out",
+            ));
         }
         Ok(Garbling { wiring, way })
     }
 
-    /// How keys are looked up.
+    /// The way in which keys are looked up.
     pub fn form(&self) -> &'static str {
         self.way.form()
     }
 
-    /// Of which ciphertexts, if keys come by some.
+    /// The lattice, if keys are looked up by ciphertexts.
     pub fn lattice(&self) -> Option<&Lattice> {
         match &self.way.way {
             Way::Hops(ring) => Some(ring.parameters()),
@@ -113,12 +115,12 @@ impl Garbling {
         }
     }
 
-    /// How many instances are there at once.
+    /// The number of instances in memory at the same time.
     pub fn batch(&self) -> usize {
         (ROWS / (4 * ROW_BYTES * self.wiring.gates()).max(1)).max(1)
     }
 
-    /// All of it among the parameters that the parties compare.
+    /// Add all of it to the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         self.way.describe(parameters)
     }

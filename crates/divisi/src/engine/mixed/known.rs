@@ -20,7 +20,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// A mode or a message that there is no circuit of.
+    /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, manner: Manner) -> Result<Self, Unsupported> {
         Ok(Known { job, manner, drawn: Drawn::new(job, "mixed")? })
     }
@@ -64,7 +64,7 @@ impl Prepared for Known<'_> {
 struct Learner<'p> {
     of: &'p Known<'p>,
     gmw: Gmw,
-    /// Bytes that it learned.
+    /// The number of bytes that this party learned.
     openings: u64,
 }
 
@@ -80,7 +80,7 @@ impl EngineParty for Learner<'_> {
             let owner = |(i, width): (usize, &usize)| std::iter::repeat_n(parties[i % parties.len()], *width);
             let owners: Vec<PartyId> = program.inputs().iter().enumerate().flat_map(owner).collect();
             let width = owners.iter().filter(|owner| **owner == gmw.session().me()).count();
-            let misfit = || Abort::Misuse { step: KNOWN, what: "values that no circuit takes" };
+            let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
             let (now, later) = rest.split_at_checked(instances * width).ok_or_else(misfit)?;
             rest = later;
             let learned = evaluate(gmw, &program, &owners, &parties, instances, now)?;

@@ -1,39 +1,39 @@
-//! How the engine computes: among how many, with which transfers. Public, the same at all parties.
+//! The settings of the engine: number of parties, transfers, forms. Public, the same at all parties.
 
 use super::super::{EngineSettings, Unsupported, parties};
 use divisi_core::PublicParameters;
 use divisi_ot::SetupConfig;
 use divisi_rep3::Security;
 
-/// How the engine computes.
+/// The settings of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manner {
-    /// How many parties.
+    /// The number of parties.
     pub parties: usize,
     /// Parameters of the transfers.
     pub config: SetupConfig,
-    /// How random bits are made, if that was said.
+    /// How random bits are made, if given.
     pub form: Option<BitForm>,
-    /// Whether the lattices are those of tests.
+    /// Whether to use the insecure lattices of tests.
     pub insecure: bool,
-    /// How circuits are evaluated, if that was said.
+    /// How circuits are evaluated, if given.
     pub circuits: Option<CircuitProtocol>,
 }
 
 /// How circuits are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CircuitProtocol {
-    /// A round a level.
+    /// GMW, with one round for each level.
     Gmw,
-    /// Garbled ahead, by Figures 11 and 12: two rounds, whatever the depth.
+    /// Garbled ahead, by Figures 11 and 12: two rounds at any depth.
     Mpgc,
 }
 
 impl CircuitProtocol {
-    /// Both.
+    /// All of them.
     pub const ALL: [CircuitProtocol; 2] = [CircuitProtocol::Gmw, CircuitProtocol::Mpgc];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl CircuitProtocol {
     }
 }
 
-/// How random bits shared in both worlds are made.
+/// How random bits shared modulo 2 and modulo p are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitForm {
     /// By correlated transfers.
@@ -61,7 +61,7 @@ impl BitForm {
         BitForm::Ciphertexts(divisi_bgv::parameters::Form::Paper),
     ];
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl BitForm {
         }
     }
 
-    /// The form of ciphertexts in which private tables are masked, if it is one.
+    /// The form of the ciphertexts that mask private tables, if there is one.
     #[must_use]
     pub fn hops(self) -> Option<divisi_bgv::parameters::Form> {
         match self {
@@ -79,8 +79,8 @@ impl BitForm {
         }
     }
 
-    /// What is measured to be best among so many (docs/mixed.md, 11): transfers are quadratic in all,
-    /// products along a tree are not.
+    /// The form that measurements show to be fastest for this number of parties (docs/mixed.md, 11):
+    /// transfers grow quadratically, products along a tree do not.
     #[must_use]
     pub fn usual(parties: usize) -> BitForm {
         if parties <= 20 { BitForm::ALL[0] } else { BitForm::ALL[1] }
@@ -92,25 +92,25 @@ pub(super) const OPTIONS: &[&str] = &[K, FORM, INSECURE, PROTOCOL];
 const PROTOCOL: &str = Manner::PROTOCOL;
 const K: &str = Manner::K;
 const FORM: &str = Manner::FORM;
-/// Whether lattices are too small to protect anything.
+/// The option for lattices that are too small to protect anything.
 pub const INSECURE: &str = "danger-insecure-parameters";
 
 impl Manner {
-    /// The option of transfers.
+    /// The name of the option for transfers.
     pub const K: &'static str = "k";
-    /// The option of random bits.
+    /// The name of the option for random bits.
     pub const FORM: &'static str = "form";
-    /// The option of circuits.
+    /// The name of the option for circuits.
     pub const PROTOCOL: &'static str = "protocol";
 
-    /// What these settings say.
+    /// The settings from those of the engine.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn new(settings: &EngineSettings) -> Result<Manner, Unsupported> {
         if settings.security == Security::Malicious {
             return Err(Unsupported::new(
-                "the engine mixed protects from curious parties only: leave --security out, or give semi-honest",
+                "the engine mixed is secure against semi-honest parties only: leave --security out, or give semi-honest",
             ));
         }
         if settings.threads != 1 {
@@ -145,16 +145,16 @@ impl Manner {
         Ok(Manner { parties: parties(&super::MixedEngine, settings), config, form, insecure, circuits })
     }
 
-    /// That nothing is said about random bits, for circuits, which have none.
+    /// The settings for circuits, which need no random bits: refuses options about them.
     ///
     /// # Errors
-    /// What to leave out.
+    /// [`Unsupported`] with the option to leave out.
     pub fn of_circuits(self) -> Result<Manner, Unsupported> {
         if self.is_garbled() {
             return Ok(self);
         }
         if self.form.is_some() || self.insecure {
-            let error = "--form and --danger-insecure-parameters of the engine mixed are about `bench mixed`: leave them out";
+            let error = "--form and --danger-insecure-parameters of the engine mixed belong to `bench mixed`: leave them out";
             return Err(Unsupported::new(error));
         }
         Ok(self)
@@ -166,18 +166,18 @@ impl Manner {
         self.circuits == Some(CircuitProtocol::Mpgc)
     }
 
-    /// That nothing is said about circuits, for what has none.
+    /// The settings for jobs without circuits: refuses options about circuits.
     ///
     /// # Errors
-    /// What to leave out.
+    /// [`Unsupported`] with the option to leave out.
     pub fn without_circuits(self) -> Result<Manner, Unsupported> {
         if self.is_garbled() {
-            return Err(Unsupported::new("--protocol mpgc garbles one circuit: leave it out here"));
+            return Err(Unsupported::new("--protocol mpgc is for a single circuit: leave it out"));
         }
         Ok(self)
     }
 
-    /// All of it among the parameters that the parties compare at the start of a session.
+    /// Add all of it to the parameters that the parties compare at the start of a session.
     #[must_use]
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         self.config.describe(parameters).with("security", Security::SemiHonest.name().as_bytes())

@@ -1,5 +1,5 @@
-//! Numbers and bits among many parties ([`divisi_mixed`]): circuits by GMW. **Semi-honest**: all parties but
-//! one may be curious together.
+//! Circuits by GMW, and operations on numbers and bits, among many parties ([`divisi_mixed`]).
+//! **Semi-honest**: all parties but one may pool what they see.
 
 mod evaluations;
 mod garbled;
@@ -44,7 +44,7 @@ impl Engine for MixedEngine {
     }
 
     fn about(&self) -> &'static str {
-        "GMW among 2 to 255 parties, all but one of them curious (semi-honest): circuits"
+        "GMW among n = 2 to 255 parties, secure against up to n - 1 semi-honest ones: circuits"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {
@@ -92,10 +92,10 @@ impl Engine for MixedEngine {
             }
             Job::Program(program) => Ok(Box::new(Programs::new(program, manner.without_circuits()?)?)),
             Job::Chain(_) => {
-                Err(Unsupported::new("a Monte Carlo test, of which the engine mixed has no circuit"))
+                Err(Unsupported::new("a Monte Carlo test, for which the engine mixed has no circuit"))
             }
             Job::Large(_) => {
-                Err(Unsupported::new("a test of large data, of which the engine mixed has no circuit"))
+                Err(Unsupported::new("a test of large data, for which the engine mixed has no circuit"))
             }
             Job::Blocks(_) | Job::Digests(_) | Job::Lookups(_) => Err(Unsupported::new(
                 "the engine mixed computes circuits: use `divisi run` or `divisi bench circuit`",
@@ -191,7 +191,7 @@ impl Engine for MixedEngine {
             head: ["phase", "ms", "CPU ms", "bytes", "rounds"].map(str::to_owned).to_vec(),
             rows: measured.phases.iter().map(row).collect(),
             below: format!(
-                "memory {}; all outputs checked; nothing protects from who deviates; kernel {}; connected in {:.3} s\n{}",
+                "memory {}; all outputs checked; no protection against parties that deviate; kernel {}; connected in {:.3} s\n{}",
                 measured.memory(),
                 measured.kernel,
                 measured.connect_seconds,

@@ -1,5 +1,4 @@
-//! An operation on numbers and bits for benchmarks: what it is, the rings that it needs, and what must come
-//! out.
+//! An operation on numbers and bits for benchmarks: the rings that it needs, and its expected results.
 
 use super::super::Unsupported;
 use super::super::job::{Op, OperationJob, Own};
@@ -18,11 +17,11 @@ pub(super) const BATCH: usize = 1 << 21;
 pub(super) struct Operations {
     pub job: OperationJob,
     pub manner: Manner,
-    /// How random bits are made, where there are any.
+    /// How random bits are made, if the operation has any.
     pub form: Option<BitForm>,
     pub plain: Modulus,
     pub bits: Option<Arc<Ring>>,
-    /// Of triples, or of private tables.
+    /// The ring of triples, or of private tables.
     pub numbers: Option<Arc<Ring>>,
 }
 
@@ -56,7 +55,7 @@ pub(crate) fn expected(job: OperationJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Ve
 
 impl Operations {
     /// # Errors
-    /// What cannot be computed so.
+    /// [`Unsupported`] for parameters that the operation does not support.
     pub fn new(job: OperationJob, manner: Manner) -> Result<Self, Unsupported> {
         if job.count > MOST {
             return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
@@ -105,13 +104,13 @@ impl Operations {
         Ok(Operations { job, manner, form, plain, bits, numbers })
     }
 
-    /// Whether private tables are masked in ciphertexts that go around, instead of by triples.
+    /// Whether private tables are masked in ciphertexts that pass from party to party, instead of by triples.
     pub fn by_hops(&self) -> bool {
         let operation = self.numbers.as_ref().map(|ring| ring.parameters().operation());
         operation == Some(parameters::Operation::PrivateTables)
     }
 
-    /// How many items a ciphertext has.
+    /// The number of items in a ciphertext.
     pub fn slots(&self) -> usize {
         self.numbers.as_ref().map_or(1, |ring| ring.dimension())
     }

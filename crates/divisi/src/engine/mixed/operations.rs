@@ -1,8 +1,8 @@
-//! Operations on numbers and bits of random inputs, for benchmarks: made, used and opened, and compared by
-//! who dealt the inputs.
+//! Operations on numbers and bits with random inputs, for benchmarks: made, used and opened, and compared by
+//! the process that dealt the inputs.
 //!
-//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Phases: what needs no input is
-//! preprocessing.
+//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Phases: everything that depends on
+//! no input is preprocessing.
 
 use super::super::Differ;
 use super::super::job::{Op, Own};

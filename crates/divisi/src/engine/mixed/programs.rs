@@ -1,4 +1,4 @@
-//! A program on numbers and bits, of inputs that belong to parties.
+//! A program on numbers and bits, with inputs that belong to parties.
 //!
 //! Adversary: that of [`divisi_program::run`]: all parties but one, semi-honest.
 
@@ -34,18 +34,18 @@ pub(super) struct Programs<'j> {
     plain: Modulus,
     bits: Option<Arc<Ring>>,
     numbers: Option<Arc<Ring>>,
-    /// How keys of circuits that are garbled are looked up, if there are such.
+    /// How keys of garbled circuits are looked up, if the program has any.
     garbled: Option<Looked>,
 }
 
 impl<'j> Programs<'j> {
     /// # Errors
-    /// More parties in the program than there are; parameters that do not exist.
+    /// [`Unsupported`] for a program with more parties than there are, or parameters that do not exist.
     pub fn new(job: &'j ProgramJob, manner: Manner) -> Result<Self, Unsupported> {
         let about = job.program.about();
         if usize::from(about.parties) > manner.parties {
             return Err(Unsupported::new(format!(
-                "the program names party {}, and there are {}: give --parties {}",
+                "the program names party {}, but there are only {}: give --parties {}",
                 about.parties, manner.parties, about.parties
             )));
         }
@@ -68,7 +68,7 @@ impl<'j> Programs<'j> {
         let [gates, ands] = about.cost.garbled;
         if gates > MOST_GARBLED {
             return Err(Unsupported::new(format!(
-                "the program garbles {gates} gates, whose rows must be there at once: at most {MOST_GARBLED}, so take `circuit` for some"
+                "the program garbles {gates} gates, whose rows must all fit into memory: at most {MOST_GARBLED}, so use `circuit` for some"
             )));
         }
         let garbled = (gates > 0).then(|| Looked::new(&manner, [gates, ands], manner.form)).transpose()?;
@@ -149,7 +149,7 @@ impl Prepared for Programs<'_> {
         let program = PublicParameters::new("run.mixed.program").with("program", &self.job.program.digest());
         vec![
             ("another program, or the same with other circuits", program.digest()),
-            ("the program in another way (--form, --k, --parties)", self.parameters(0).digest()),
+            ("the program with other settings (--form, --k, --parties)", self.parameters(0).digest()),
         ]
     }
 
@@ -190,7 +190,7 @@ impl Prepared for Programs<'_> {
                 });
                 let own = cut.ok_or(Differ { party, what: "gave outputs of a wrong form" })?;
                 if first.is_some_and(|first| first != own) {
-                    return Err(Differ { party, what: "learned other outputs than another" });
+                    return Err(Differ { party, what: "learned other outputs than another party" });
                 }
                 first = Some(own);
             }
@@ -241,7 +241,7 @@ impl Prepared for Programs<'_> {
 struct Member<'p> {
     of: &'p Programs<'p>,
     mixed: Mixed,
-    /// For circuits that are garbled.
+    /// The garbling state, for garbled circuits.
     gear: Option<Gear>,
 }
 
@@ -259,7 +259,7 @@ impl EngineParty for Member<'_> {
                 continue;
             }
             let Some((entries, others)) = decode(&input.value, rest) else {
-                return Err(mixed.session().misuse(INPUT, "inputs of another length than was said"));
+                return Err(mixed.session().misuse(INPUT, "inputs of another length than declared"));
             };
             rest = others;
             mine.push(Some(entries));

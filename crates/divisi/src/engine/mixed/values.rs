@@ -1,4 +1,4 @@
-//! Values of parties on their way into a circuit and out of it.
+//! Inputs of parties to a circuit, and its outputs to them.
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
@@ -20,7 +20,7 @@ pub(super) fn share(
     let me = gmw.session().me();
     let width = owners.iter().filter(|owner| **owner == me).count();
     if own.len() != width * count {
-        return Err(gmw.session().misuse(INPUT, "inputs of another length than was said"));
+        return Err(gmw.session().misuse(INPUT, "inputs of another length than declared"));
     }
     let mut wire = 0;
     let mut inputs = Vec::with_capacity(owners.len());

@@ -1,4 +1,4 @@
-//! One party of an operation: what needs no input first, then the operation on shares.
+//! One party of an operation: first everything that depends on no input, then the operation on shares.
 //!
 //! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest.
 
@@ -42,7 +42,7 @@ impl EngineParty for Member<'_> {
         let (of, inputs) = (self.of, Zeroizing::new(words(own)));
         let wanted = if of.job.op.is_random() { 0 } else { count };
         if inputs.len() != wanted {
-            return Err(self.run.session().misuse(INPUT, "inputs of another length than was said"));
+            return Err(self.run.session().misuse(INPUT, "inputs of another length than declared"));
         }
         match &mut self.run {
             Run::Mixed(mixed) => convert_all(of, mixed, count, &inputs, watch),

@@ -25,7 +25,7 @@ pub(super) fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
 /// One text; nothing if it is not authentic.
 fn one(text: &PublicText, key: &[u8], secret: &[u8]) -> Result<Vec<u8>, Abort> {
     let e = &mut Plain;
-    let misfit = || Abort::Misuse { step: GCM, what: "an IV or a tag that GCM here does not take" };
+    let misfit = || Abort::Misuse { step: GCM, what: "an IV or a tag that this GCM does not support" };
     let key: Vec<_> = key.iter().map(|byte| e.public(&[*byte])).collect();
     let round_keys = aes::expand(e, &key)?;
     let key = TextsKey::new(e, round_keys, Steps::new(16, 1024).ok_or_else(misfit)?)?;

@@ -1,6 +1,6 @@
-//! One party, in the clear: the reference that known answers are compared with on the other engines.
+//! One party, in the clear: the reference for known answers on the other engines.
 //!
-//! Adversary: none; whoever runs it knows everything.
+//! Adversary: none; the party that runs it knows all secrets.
 
 mod gcm;
 

@@ -1,7 +1,7 @@
-//! What a client deals: blocks of AES, messages of a hash or MAC, evaluations of a circuit, in as many
-//! strands as threads run at once.
+//! Jobs of a client: blocks of AES, messages of a hash or MAC, evaluations of a circuit, in as many strands
+//! as threads run at the same time.
 //!
-//! Adversary: that of [`divisi_rep3`]. The client who deals is trusted with its own inputs and outputs, and
+//! Adversary: that of [`divisi_rep3`]. The client that deals is trusted with its own inputs and outputs, and
 //! with nothing else.
 
 use super::super::job::{Between, Job, Own};
@@ -35,7 +35,7 @@ pub(super) struct Dealt<'j> {
 
 impl<'j> Dealt<'j> {
     /// # Errors
-    /// What the engine cannot do.
+    /// [`Unsupported`] for what the engine cannot do.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let what = match job {
             Job::Blocks(job) => {
@@ -45,7 +45,7 @@ impl<'j> Dealt<'j> {
             Job::Digests(job) => What::Function(job.using.clone()),
             Job::Circuit(job) => match (&*job.circuit, &job.between) {
                 (HeldCircuit::Program(_), Between::Client) => What::Circuit(Arc::clone(&job.circuit)),
-                _ => return Err(Unsupported::new("a circuit that no client deals inputs for")),
+                _ => return Err(Unsupported::new("a circuit whose inputs are not dealt by a client")),
             },
             Job::Operation(_) | Job::Program(_) => {
                 return Err(Unsupported::new("no operations on numbers: give --engine mixed"));
@@ -298,7 +298,7 @@ fn agree(
     let width = dealt.task.input_bytes;
     let Some(engine) = engines.first_mut() else { return Ok(Vec::new()) };
     if inputs.first.len() != width * count || inputs.second.len() != width * count {
-        let what = "inputs of another length than was said";
+        let what = "inputs of another length than declared";
         return Err(engine.trio().session().misuse(INPUT, what));
     }
     engine.trio().session().phase(SETUP); // also of a later batch, and of a later repetition

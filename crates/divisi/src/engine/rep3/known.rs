@@ -1,4 +1,4 @@
-//! Known answers: many texts or messages with keys of their own, all outputs opened to all three.
+//! Known answers: many texts or messages, each with its own key; all outputs are opened to all three parties.
 
 use super::super::groups::{Walk, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of};
@@ -23,7 +23,7 @@ use divisi_symphony::tags;
 
 const KNOWN: Step = step!("known");
 
-const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products over GF(2^128) stay on shares: give another mode, or leave it out";
+const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products over GF(2^128) are not garbled: give another mode, or leave it out";
 
 /// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for
 /// as many blocks.
@@ -39,7 +39,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// An IV or a tag that GCM here does not take.
+    /// [`Unsupported`] for an IV or a tag that this GCM does not support.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         if let Job::Texts(TextsJob { mode: CipherMode::Gcm, texts, .. }) = job {
             let takes = |text: &super::super::job::PublicText| {
@@ -48,7 +48,7 @@ impl<'j> Known<'j> {
             let instances: Vec<usize> =
                 texts.iter().enumerate().filter(|(_, text)| !takes(text)).map(|(i, _)| i).collect();
             if !instances.is_empty() {
-                let reason = "an IV or a tag that GCM here does not take".into();
+                let reason = "an IV or a tag that this GCM does not support".into();
                 return Err(Unsupported { reason, instances });
             }
         }
@@ -210,7 +210,8 @@ impl Pieces<'_> {
 }
 
 fn gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
-    let misfit = || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or GCM does not take" };
+    let misfit =
+        || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or that GCM does not support" };
     let mut outcomes: Vec<Option<Outcome>> = job.texts.iter().map(|_| None).collect();
     let (mut jobs, mut places) = (Vec::with_capacity(job.texts.len()), Vec::new());
     for (place, text) in job.texts.iter().enumerate() {
@@ -255,7 +256,8 @@ fn gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8
 
 /// A text whose IV has another length than 96 bits, by itself: its counter blocks stay shared.
 fn long_iv(rep: &mut Rep3, text: &job::PublicText, key: &Part, secret: &Part) -> Result<Outcome, Abort> {
-    let misfit = || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or GCM does not take" };
+    let misfit =
+        || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or that GCM does not support" };
     let key = rep.trio().input(key)?;
     let key: Option<Vec<Byte>> = (0..key.lanes()).map(|lane| key.gather(&[lane])).collect();
     let round_keys = divisi_symphony::cipher::expand(rep, &key.ok_or_else(misfit)?)?;
@@ -383,5 +385,5 @@ fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Resul
 
 /// These lanes of all bytes.
 fn pick(bytes: &[[Bit; 8]], lanes: &[usize]) -> Result<Vec<[Bit; 8]>, Abort> {
-    lanes_of(bytes, lanes).ok_or(Abort::Misuse { step: KNOWN, what: "an output for each message" })
+    lanes_of(bytes, lanes).ok_or(Abort::Misuse { step: KNOWN, what: "not one output for each message" })
 }

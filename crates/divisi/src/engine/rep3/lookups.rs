@@ -1,7 +1,7 @@
-//! Lookups at places of a party's own in a public table of bytes, by OHVerture ([`divisi_rep3::ohverture`]).
+//! Lookups at indices of one party in a public table of bytes, by OHVerture ([`divisi_rep3::ohverture`]).
 //!
-//! Party 1 has the places, all three learn the entries. Neither is measured: both stand in phases of their
-//! own.
+//! Party 1 has the indices, and all three learn the entries. Input and output are not measured: both have
+//! phases of their own.
 //!
 //! Adversary: that of [`divisi_rep3`].
 
@@ -36,9 +36,9 @@ const CHUNK: usize = 8192;
 const VECTOR_BYTES: usize = 1 << 25;
 /// Lookups whose places a party holds at once.
 const BATCH: usize = 1 << 16;
-/// The most inputs of a place.
+/// The largest number of inputs over which an index is split.
 const MOST_INPUTS: usize = 3;
-/// The most lookups.
+/// The largest number of lookups.
 const MOST: usize = 1 << 28;
 
 /// What JSON has of it beside what all benchmarks have.
@@ -61,7 +61,7 @@ pub(super) fn about(facts: &Map<String, Value>) -> Option<String> {
 pub(super) struct Looker<'j> {
     job: &'j LookupJob,
     way: Dimensions,
-    /// Bits of a place.
+    /// The width of an index in bits.
     k: usize,
     security: Security,
     statistical: u32,
@@ -70,7 +70,7 @@ pub(super) struct Looker<'j> {
 
 impl<'j> Looker<'j> {
     /// # Errors
-    /// What cannot be computed so.
+    /// [`Unsupported`] for parameters that the lookups do not support.
     pub fn new(job: &'j LookupJob, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let refuse = |what: String| Err(Unsupported::new(what));
         let k = job.entries.trailing_zeros() as usize;
@@ -107,7 +107,7 @@ impl<'j> Looker<'j> {
             let n = job.dimensions.unwrap_or_default();
             let entries = job.entries;
             return refuse(format!(
-                "{entries} entries are not looked up by {n} factors: give --dimensions auto"
+                "lookups in {entries} entries cannot use {n} factors: give --dimensions auto"
             ));
         };
         let bits = statistical(settings).unwrap_or(0);
@@ -261,7 +261,7 @@ impl Member<'_> {
                 let x = joined(&mut self.b, &index)?;
                 self.b.lookup(table, &x, vectors)
             }
-            _ => Err(self.b.session().misuse(INPUT, "vectors of another way than the table")),
+            _ => Err(self.b.session().misuse(INPUT, "vectors with other factors than the table")),
         }
     }
 }
@@ -287,7 +287,7 @@ impl EngineParty for Member<'_> {
         let first = PartyId::all(super::PARTIES).next();
         let mine = Some(self.b.me()) == first;
         if own.len() != if mine { 4 * count } else { 0 } {
-            return Err(self.b.session().misuse(INPUT, "inputs of another length than was said"));
+            return Err(self.b.session().misuse(INPUT, "inputs of another length than declared"));
         }
         let Some(owner) = first else { return Ok(Own::default()) };
         let (chunk, widths) = (self.of.chunk(), self.of.digits());

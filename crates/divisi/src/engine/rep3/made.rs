@@ -1,4 +1,4 @@
-//! Tags of texts: which of them are opened, and which are compared inside.
+//! Tags of texts: which of them are opened, and which are compared inside the computation.
 
 use super::super::groups::Group;
 use divisi_core::{Abort, Lanes as _, Step, settle, step};
@@ -15,7 +15,7 @@ pub(super) fn made_or_compared(
     group: &Group<'_>,
     made: &[Byte],
 ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
-    let misfit = || Abort::Misuse { step: MADE, what: "a tag for each message" };
+    let misfit = || Abort::Misuse { step: MADE, what: "not one tag for each message" };
     // by what becomes of them and how long they are
     let mut alike: BTreeMap<(bool, usize), Vec<(usize, usize, Vec<u8>)>> = BTreeMap::new();
     for (lane, (place, text)) in group.texts().enumerate() {

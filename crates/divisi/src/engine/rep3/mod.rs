@@ -1,4 +1,4 @@
-//! Replicated sharing among three, of whom one may be corrupt ([`divisi_rep3`]).
+//! Replicated sharing among three parties, of which one may be corrupt ([`divisi_rep3`]).
 
 mod dealt;
 mod known;
@@ -28,8 +28,7 @@ pub struct Replicated;
 /// The parties of the engine.
 const PARTIES: usize = 3;
 
-/// The bits that a verification reaches at least when nothing else is asked for: what one pass gives for any
-/// batch.
+/// The default statistical security in bits: what one pass of the verification reaches for any batch.
 pub const STATISTICAL: u32 = 57;
 
 /// How many evaluations of a circuit a benchmark has if nothing is said.
@@ -67,7 +66,7 @@ const GARBLED: usize = 64;
 /// Lanes of a tile: what is not a few is a whole number of tiles.
 const TILE: usize = 512;
 
-/// How many instances of a job go through the engine at once.
+/// The number of instances of a job that the engine computes at once.
 #[must_use]
 pub fn chunk(job: &Job, protocol: Protocol) -> usize {
     match job {
@@ -76,8 +75,8 @@ pub fn chunk(job: &Job, protocol: Protocol) -> usize {
     }
 }
 
-/// How many messages of so many bytes, or evaluations of circuits with so many bytes of inputs, go through
-/// the engine at once.
+/// The number of messages, or of evaluations of circuits, with this many bytes of input that the engine
+/// computes at once.
 #[must_use]
 pub fn messages_at_once(bytes: usize) -> usize {
     match (CHUNK_BYTES / (bytes + 64)).clamp(1, MESSAGES) {
@@ -156,11 +155,11 @@ impl Engine for Replicated {
             }
             EngineSettings { statistical: Some(_), security: Security::SemiHonest, .. } => {
                 Err(Unsupported::new(
-                    "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
+                    "--statistical is about the detection of lies, and semi-honest parties tell none: leave one of them out",
                 ))
             }
             _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
-                Err(Unsupported::new("a mode that the engine rep3 has not"))
+                Err(Unsupported::new("a mode that the engine rep3 does not have"))
             }
             EngineSettings { statistical: Some(_), .. } if settings.is_constant_round() => Err(
                 Unsupported::new("--mode constant-round has no statistical error: leave --statistical out"),

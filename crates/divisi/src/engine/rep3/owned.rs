@@ -1,4 +1,5 @@
-//! A circuit among three: inputs of any party, outputs to chosen ones, by [`divisi_symphony::circuit`].
+//! A circuit among three parties: inputs of any party, outputs to chosen ones, by
+//! [`divisi_symphony::circuit`].
 
 use super::super::job::{self, Own};
 use super::super::{Course, Differ, EngineParty, Prepared, Rows, Watch, timed};
@@ -13,7 +14,7 @@ use divisi_symphony::close;
 /// The parties of the engine.
 const PARTIES: usize = 3;
 
-/// What all parties must agree on.
+/// The data on which all parties must agree.
 pub(super) struct Task<'j> {
     pub job: &'j job::CircuitJob,
     pub program: &'j Program,

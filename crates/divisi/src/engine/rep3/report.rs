@@ -1,4 +1,4 @@
-//! What a benchmark of this engine says, in JSON and for people.
+//! The report of a benchmark of this engine, in JSON and for people.
 
 use super::super::{Measured, Page, members};
 use super::lookups::{self, ENTRIES, OHVERTURE};
@@ -49,7 +49,7 @@ fn error(measured: &Measured) -> String {
     match (measured.verification_error_bits, measured.computational_bits) {
         (Some(bits), _) => format!("a lie passes with 2^-{bits:.0}"),
         (None, Some(bits)) => {
-            format!("every lie is noticed, with {:.0} bits of computational security", bits.floor())
+            format!("every lie is detected, with {:.0} bits of computational security", bits.floor())
         }
         (None, None) => "nothing verified".into(),
     }

@@ -1,10 +1,9 @@
-//! A batch's chunks through the engine with the clock running: what is made ahead, the cipher, its
-//! verification.
+//! The measured part of a batch, chunk by chunk: preprocessing, the cipher, its verification.
 //!
-//! Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what
-//! is owed stays bounded, and what a chunk needs made ahead is made just before it. All strands make theirs
-//! ahead at once, then wait for one another and for the other parties: so that the phases have clean marks.
-//! The verification of one chunk overlaps the work on others.
+//! Each chunk is verified before its strand begins the next one, so that the debt stays bounded, and the
+//! preprocessing of a chunk is made just before it. All strands make their preprocessing at the same time,
+//! then wait for one another and for the other parties, so that phases are separated in time. The
+//! verification of one chunk overlaps the work on others.
 
 use super::super::job::nonce;
 use super::super::{Moment, Watch};
@@ -32,7 +31,7 @@ pub(super) const VERIFICATION: &str = "verification";
 
 /// What is computed.
 pub(super) enum What {
-    /// AES, whose keys have so many rounds.
+    /// AES, with keys of this many rounds.
     Aes {
         rounds: usize,
         direction: Direction,
@@ -44,18 +43,18 @@ pub(super) enum What {
 /// How it is computed.
 pub(super) struct Task {
     pub what: What,
-    /// The bytes of an input.
+    /// The length of an instance's input, in bytes.
     pub input_bytes: usize,
     pub protocol: Protocol,
     pub security: Security,
     /// How programs run.
     pub rounds: Rounds,
-    /// How many instances go through the engine at once.
+    /// The number of instances that the engine computes at once.
     pub chunk: usize,
-    /// The bits that verifications are to reach, and what reaches them.
+    /// The statistical security in bits, and the passes that reach it.
     pub statistical: u32,
     pub passes: Passes,
-    /// How many threads of a party run at once.
+    /// The number of threads of a party that run at the same time.
     pub threads: usize,
 }
 
@@ -75,7 +74,7 @@ impl Task {
 pub(super) struct Columns {
     pub columns: Vec<Part>,
     pub lanes: usize,
-    /// The number of the first one in its segment.
+    /// The number of the first instance in its segment.
     pub first: u64,
 }
 
@@ -146,7 +145,7 @@ fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
         (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
             let state =
                 chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
-            let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
+            let misfit = Abort::Misuse { step: INPUT, what: "a block without 16 bytes" };
             let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
             match direction {
                 Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
@@ -162,7 +161,10 @@ fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
             }
         },
         (Ready::Aes(_) | Ready::Circuit, _) => {
-            return Err(Abort::Misuse { step: INPUT, what: "what was made ready is something else" });
+            return Err(Abort::Misuse {
+                step: INPUT,
+                what: "the prepared key belongs to another kind of job",
+            });
         }
     })
 }

@@ -1,4 +1,4 @@
-//! How a session becomes an engine: base OTs, trees, and the source of its preprocessing.
+//! The start of an engine on a session: base OTs, trees, and the source of its preprocessing.
 
 use super::super::{Moment, Took, Watch};
 use super::how::How;
@@ -15,7 +15,7 @@ pub(super) const OUTPUTS: &str = "outputs";
 /// An engine on a session.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub(super) fn engine<F: Host>(
     mut session: Session,
     how: &How,
@@ -33,7 +33,7 @@ pub(super) fn engine<F: Host>(
 /// A phase of its own, on the meter and on the clock.
 ///
 /// # Errors
-/// Those of the phase.
+/// The errors of the phase.
 pub(super) fn phase<F: Host, R>(
     e: &mut Spdz<F>,
     watch: &mut dyn Watch,

@@ -39,7 +39,7 @@ fn batch(named: Named) -> usize {
 
 impl<'j> Work<'j> {
     /// # Errors
-    /// A protocol of another cipher.
+    /// [`Unsupported`] for a protocol of another cipher.
     pub fn new(job: &'j BlocksJob, how: How) -> Result<Self, Unsupported> {
         let named = how.protocol(job.cipher)?;
         Ok(Work { job, how, named })
@@ -147,9 +147,9 @@ struct Holder<'p, F: Host, C: OnSpdz<F>> {
     seat: Seat<F>,
     key: Keyed<F, C>,
     before: Counts,
-    /// What was opened online.
+    /// The number of values opened online.
     openings: u64,
-    /// How many items the buckets have that were made.
+    /// The bucket size of preprocessing that was made in buckets.
     bucket: Option<usize>,
 }
 

@@ -1,5 +1,4 @@
-//! Either cipher on the engine: how its keys and texts come in, what is made ahead for it, and how it runs
-//! over masks first.
+//! Either cipher on the engine: its keys and texts as inputs, its preprocessing, and its run over masks.
 
 use super::how::Named;
 use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};
@@ -87,7 +86,7 @@ fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
         all.gather(&(at - lanes..at).collect::<Vec<_>>())
     };
     let parts: Option<Vec<B>> = lanes.iter().map(part).collect();
-    parts.ok_or_else(|| misfit("a lane for each value"))
+    parts.ok_or_else(|| misfit("not one lane for each value"))
 }
 
 /// How many S-boxes of AES so many blocks take.
@@ -162,7 +161,7 @@ impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
             let keys: Vec<[TinyByte<F>; 16]> =
                 bytes.chunks_exact(16).map(|key| std::array::from_fn(|i| key[i].clone())).collect();
             RoundKeys::from_keys(cipher.size(), keys)
-                .ok_or_else(|| misfit("as many round keys as there were"))
+                .ok_or_else(|| misfit("another number of round keys than before"))
         };
         Ok([keys(masks)?, keys(public)?])
     }

@@ -1,12 +1,12 @@
-//! A circuit among any number: inputs of any party, outputs to chosen ones.
+//! A circuit among any number of parties: inputs of any party, outputs to chosen ones.
 //!
 //! Adversary: that of [`divisi_spdz`]; all parties but one may deviate, as owners, as computing parties and
 //! as receivers.
 //!
 //! 1. The owner of a value broadcasts it masked by bits that it alone knows.
-//! 2. The circuit runs as a Boolean program over products of bits, and all that was opened is checked.
-//! 3. Outputs that all learn are opened to all and checked; for others the sum with bits that the receiver
-//!    alone knows is opened, and checked by the receiver, too \[K24\].
+//! 2. The circuit runs as a Boolean program over products of bits, and everything opened is checked.
+//! 3. Outputs for all parties are opened to all and checked; for an output to some, its sum with bits that
+//!    the receiver alone knows is opened, and the receiver checks it, too \[K24\].
 
 use super::super::job::{self, Own};
 use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch};
@@ -39,7 +39,7 @@ pub(super) struct Circuit<'j> {
 
 impl<'j> Circuit<'j> {
     /// # Errors
-    /// A circuit that stays in its file, inputs that a client deals.
+    /// [`Unsupported`] for a circuit that stays in its file, or inputs that a client deals.
     pub fn new(job: &'j job::CircuitJob, how: How) -> Result<Self, Unsupported> {
         let HeldCircuit::Program(circuit) = &*job.circuit else {
             return Err(Unsupported::new(
@@ -47,14 +47,14 @@ impl<'j> Circuit<'j> {
             ));
         };
         let job::Between::Parties { owners, receivers } = &job.between else {
-            return Err(Unsupported::new("inputs that a client deals, which the engine spdz does not take"));
+            return Err(Unsupported::new("inputs dealt by a client, which the engine spdz does not support"));
         };
         if how.named().is_some() {
             how.protocol_for(Task::Circuits)?;
         }
         let beyond = |party: &PartyId| party.index() >= how.parties;
         if owners.iter().chain(receivers).any(beyond) {
-            return Err(Unsupported::new("an owner or a receiver that is no party: give another number"));
+            return Err(Unsupported::new("an owner or a receiver that is not a party: give another number"));
         }
         Ok(Circuit { job, program: &circuit.program, owners, receivers, how })
     }
@@ -108,7 +108,7 @@ impl Prepared for Circuit<'_> {
 struct Owner<'p, F: Host> {
     of: &'p Circuit<'p>,
     engine: Spdz<F>,
-    /// The phase in which products come.
+    /// The phase in which products are made or read.
     ahead: &'static str,
     openings: u64,
     bucket: Option<usize>,

@@ -1,4 +1,4 @@
-//! One group of texts through a cipher, phase by phase.
+//! The evaluation of one group of texts with a cipher, phase by phase.
 
 use super::super::groups::Walk;
 use super::super::{Moment, Watch};
@@ -19,7 +19,7 @@ pub(super) struct Keyed<F: Host, C: OnSpdz<F>> {
 /// The engine, which a tiny one takes while it runs.
 pub(super) struct Seat<F: Host> {
     engine: Option<Spdz<F>>,
-    /// The phase in which tables and products come: they are made, or read.
+    /// The phase in which tables and products are made, or read.
     ahead: &'static str,
 }
 
@@ -31,20 +31,20 @@ impl<F: Host> Seat<F> {
     /// The engine.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it went with a run that failed.
+    /// [`Abort::Misuse`] if the engine was dropped with a failed run.
     pub fn get(&mut self) -> Result<&mut Spdz<F>, Abort> {
         self.engine.as_mut().ok_or(GONE_WITH_IT)
     }
 }
 
-const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine went with a run that failed" };
+const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine was dropped after a failed run" };
 
 /// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. The tables
 /// of a tiny protocol are those of its run over masks, which belongs to the load with the opening of its
 /// indices and masked inputs. With them comes how many values were opened online.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
     seat: &mut Seat<F>,
     how: Named,

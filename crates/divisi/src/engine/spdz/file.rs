@@ -1,4 +1,4 @@
-//! A file through the parties and back: CBC under a key that all drew together, by the modes of
+//! A file encrypted and decrypted by the parties: CBC under a key that all drew together, with the modes of
 //! divisi-symmetric.
 
 use super::super::{EngineSettings, Unsupported};
@@ -17,44 +17,44 @@ use zeroize::Zeroizing;
 
 const SHAPE: Step = step!("file");
 
-/// A file that is to go through.
+/// A file to be encrypted and decrypted.
 pub struct Through {
     how: How,
     named: Named,
     cipher: Cipher,
 }
 
-/// What the client, which sits at the first party, has in the end; at the others what is public alone.
+/// The results of the client, which runs at the first party; the other parties have only the public ones.
 pub struct Came {
-    /// IV, then the ciphertext: the same at all parties.
+    /// IV, then ciphertext: the same at all parties.
     pub sealed: Vec<u8>,
-    /// The blocks that came back, padding and all.
+    /// The decrypted blocks, padding included.
     pub opened: Option<Zeroizing<Vec<u8>>>,
-    /// The key, which was told to the client once, to check the rest.
+    /// The key, which is opened to the client once, to check the results.
     pub key: Option<Zeroizing<Vec<u8>>>,
-    /// How long it took until the key was there, to encrypt, and to decrypt.
+    /// The seconds to draw the key, to encrypt, and to decrypt.
     pub seconds: [f64; 3],
 }
 
 impl Through {
-    /// By the options of the engine.
+    /// A run with the settings of the engine.
     ///
     /// # Errors
-    /// What makes no sense.
+    /// [`Unsupported`] for settings that make no sense.
     pub fn new(settings: &EngineSettings, cipher: Cipher) -> Result<Self, Unsupported> {
         super::super::check(&super::Authenticated, settings)?;
         let how = How::new(settings)?;
         let named = how.protocol(cipher)?;
         if named.tiny {
             return Err(Unsupported::new(format!(
-                "the demonstration runs the cipher block by block, where {} has nothing to gain: name another protocol",
+                "the demonstration runs the cipher block by block, for which {} is useless: name another protocol",
                 named.name
             )));
         }
         Ok(Through { how, named, cipher })
     }
 
-    /// How many parties.
+    /// The number of parties.
     #[must_use]
     pub fn parties(&self) -> usize {
         self.how.parties
@@ -66,7 +66,7 @@ impl Through {
         self.named.name
     }
 
-    /// What the parties compare at the start \[M0.4\].
+    /// The parameters that the parties compare at the start \[M0.4\].
     #[must_use]
     pub fn parameters(&self, bytes: usize) -> PublicParameters {
         let parameters = PublicParameters::new("spdz file")
@@ -76,7 +76,7 @@ impl Through {
         self.how.describe(parameters)
     }
 
-    /// Our part: the first party has the padded text, of so many bytes.
+    /// The part of this party: the first party has the padded text, of `bytes` bytes.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -98,7 +98,10 @@ impl Through {
     ) -> Result<Came, Abort> {
         let start = Instant::now();
         let (named, key_bytes, block) = (self.named, self.cipher.key_bytes(), self.cipher.block_bytes());
-        let misfit = || Abort::Misuse { step: SHAPE, what: "a text of whole blocks, at the first party" };
+        let misfit = || Abort::Misuse {
+            step: SHAPE,
+            what: "a text that is not whole blocks, or not at the first party",
+        };
         let mut engine = engine::<F>(session, &self.how, named.protocol)?;
         let e = &mut engine;
         let first = super::party_of(e.session(), 0)?;

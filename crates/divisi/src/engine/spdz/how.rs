@@ -1,4 +1,4 @@
-//! How the engine computes: its protocol, field and preprocessing, from what was said on the command line.
+//! The settings of the engine: its protocol, field and preprocessing, from the options of the command line.
 
 use super::super::job::Cipher;
 use super::super::{EngineSettings, Unsupported, parties};
@@ -42,7 +42,7 @@ impl Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub name: &'static str,
-    /// What it is for.
+    /// The task of the protocol.
     pub task: Task,
     /// How S-boxes are computed.
     pub protocol: SpdzProtocol,
@@ -81,7 +81,7 @@ pub(super) enum Field {
 }
 
 impl Field {
-    /// Its bits.
+    /// The width of the field in bits.
     pub fn bits(self) -> u32 {
         match self {
             Field::F40 => 40,
@@ -95,28 +95,28 @@ impl Field {
 /// All of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct How {
-    /// How many parties.
+    /// The number of parties.
     pub parties: usize,
-    /// The protocol that was named.
+    /// The protocol that was named, if any.
     named: Option<Named>,
     pub field: Field,
     pub prep: Preparation,
     /// Parameters of the rows.
     pub config: SetupConfig,
-    /// The stock that it is taken from.
+    /// The stock to take preprocessing from, if any.
     pub stock: Option<Taken>,
 }
 
 impl How {
-    /// What these settings say.
+    /// The settings from those of the engine.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn new(settings: &EngineSettings) -> Result<How, Unsupported> {
         let wrong = |what: String| Err(Unsupported::new(what));
         if settings.security == Security::SemiHonest {
             return wrong(
-                "the engine spdz is for malicious parties: leave --security out, or give malicious".into(),
+                "the engine spdz is secure against malicious parties only: leave --security out, or give malicious".into(),
             );
         }
         if settings.threads != 1 {
@@ -145,7 +145,7 @@ impl How {
             (None, 64) => Field::F72,
             (Some(bits), 64) => {
                 return wrong(format!(
-                    "--field {bits} does not give --statistical 64, which takes a field of its own: leave --field out"
+                    "--field {bits} is too small for --statistical 64, which has its own field: leave --field out"
                 ));
             }
             (None | Some("48"), _) => Field::F48,
@@ -184,10 +184,10 @@ impl How {
         let raw = self.named.is_some_and(|named| named.protocol == SpdzProtocol::Raw);
         match (self.field, raw) {
             (Field::F42, false) => Err(Unsupported::new(
-                "--field 42 is of the protocol 3des-raw alone: give --protocol 3des-raw, or --field 40 or 48",
+                "--field 42 belongs to the protocol 3des-raw alone: give --protocol 3des-raw, or --field 40 or 48",
             )),
             (Field::F40, true) => Err(Unsupported::new(
-                "the protocol 3des-raw multiplies in GF(2^6), which GF(2^40) does not hold: give --field 42 or 48",
+                "the protocol 3des-raw multiplies in GF(2^6), which GF(2^40) does not contain: give --field 42 or 48",
             )),
             _ => Ok(()),
         }
@@ -247,7 +247,7 @@ impl How {
         Ok(self)
     }
 
-    /// The phase in which tables and products come: they are made, or read.
+    /// The phase in which tables and products are made, or read.
     pub fn ahead(&self) -> &'static str {
         if self.stock.is_some() { LOAD_PHASE } else { PREPROCESSING_PHASE }
     }
@@ -260,15 +260,15 @@ impl How {
     /// The protocol for a cipher.
     ///
     /// # Errors
-    /// If one was named that is for another.
+    /// [`Unsupported`] if a protocol for another cipher was named.
     pub fn protocol(&self, cipher: Cipher) -> Result<Named, Unsupported> {
         self.protocol_for(if cipher.aes().is_some() { Task::Aes } else { Task::TripleDes })
     }
 
-    /// The same of any task.
+    /// The protocol for a task.
     ///
     /// # Errors
-    /// If one was named that is for another.
+    /// [`Unsupported`] if a protocol for another task was named.
     pub fn protocol_for(&self, task: Task) -> Result<Named, Unsupported> {
         match self.named {
             Some(named) if named.task == task => Ok(named),
@@ -285,12 +285,12 @@ impl How {
         }
     }
 
-    /// The name that was given, or that of AES.
+    /// The name that was given, or that of the protocol for AES.
     pub fn name(&self) -> Option<&'static str> {
         self.named.map(|named| named.name)
     }
 
-    /// Among what the parties compare.
+    /// Add all of it to the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("protocol", self.name().unwrap_or_default().as_bytes());
         let stocked = self.stock.as_ref().map_or([0; 32], |from| from.info.id);

@@ -1,5 +1,6 @@
-//! Known answers: texts of ECB, CBC and CTR, and tags, of either cipher. Party 1 gives the keys, party 2 the
-//! texts, and all learn the outputs; of a tag that is compared nothing but whether it is right.
+//! Known answers: texts of ECB, CBC and CTR, and tags, with either cipher. Party 1 gives the keys, party 2
+//! the texts, and all parties learn the outputs; of a tag that is compared they learn only whether it is
+//! right.
 
 use super::super::groups::{Apart, Chained, Group, Walk, groups};
 use super::super::job::{Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
@@ -23,7 +24,7 @@ const KNOWN: Step = step!("known");
 /// Texts, and what becomes of each.
 pub(super) struct Known<'j> {
     job: &'j Job,
-    /// All as texts; of a tag first what is made, then what is compared.
+    /// All jobs as texts; for tags first those that are made, then those that are compared.
     texts: TextsJob,
     how: How,
     named: Named,
@@ -31,7 +32,7 @@ pub(super) struct Known<'j> {
 
 impl<'j> Known<'j> {
     /// # Errors
-    /// A mode or cipher that there is no protocol of.
+    /// [`Unsupported`] for a mode or cipher for which there is no protocol.
     pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
         let texts = match job {
             Job::Texts(texts) if texts.mode == CipherMode::Gcm => {
@@ -59,7 +60,7 @@ impl<'j> Known<'j> {
         let named = how.protocol(texts.cipher)?;
         if texts.mode == CipherMode::Cmac && how.field == Field::F42 {
             return Err(Unsupported::new(
-                "CMAC, whose tags are compared by products of bytes, which GF(2^42) does not hold: leave --field out",
+                "CMAC, whose tags are compared by products of bytes, which GF(2^42) does not contain: leave --field out",
             ));
         }
         Ok(Known { job, texts, how, named })
@@ -207,7 +208,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         C::input(e, owner, Some(&columns), lanes)
     }
 
-    /// The rows of a group, with their places.
+    /// The output rows of a group, with their positions in the job.
     fn through(
         &mut self,
         group: &Group<'_>,
@@ -256,7 +257,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
 
     /// Tags that are opened, and tags of which nothing is told but whether they are those received \[A23\].
     fn tags(&mut self, group: &Group<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
-        let misfit = || Abort::Misuse { step: KNOWN, what: "a tag for each message" };
+        let misfit = || Abort::Misuse { step: KNOWN, what: "not one tag for each message" };
         let e = self.seat.get()?;
         let mut opened = Vec::new();
         let mut differences = Vec::new();

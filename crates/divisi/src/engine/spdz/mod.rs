@@ -1,5 +1,5 @@
-//! AES and triple DES by masked tables, and Boolean circuits, among any number of parties, all but one of
-//! whom may be corrupt ([`divisi_spdz`]).
+//! AES and triple DES by masked tables, and Boolean circuits, among any number of parties, of which all but
+//! one may be corrupt ([`divisi_spdz`]).
 
 mod begin;
 mod blocks;
@@ -84,7 +84,7 @@ impl Engine for Authenticated {
     }
 
     fn about(&self) -> &'static str {
-        "Masked tables over authenticated shares among 2 to 32 parties, all but one of them corrupt: AES, triple DES, circuits"
+        "Masked tables over authenticated shares among n = 2 to 32 parties, secure against up to n - 1 malicious ones: AES, triple DES, circuits"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {

@@ -1,5 +1,5 @@
-//! Where a stock lies: a directory for each party whose part is here, `party-1` and so on, and by default the
-//! key file `seal.key`.
+//! The location of a stock: a directory for each party whose part is on this machine, `party-1` and so on,
+//! and by default the key file `seal.key`.
 
 use super::super::Unsupported;
 use divisi_core::PartyId;
@@ -15,11 +15,11 @@ pub(super) const KEY_FILE: &str = "key-file";
 /// Where preprocessing comes from, if it is not made.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Taken {
-    /// The directory that has a directory for each party.
+    /// The directory that contains the parties' directories.
     pub dir: PathBuf,
-    /// The file of the key that all of it is sealed under.
+    /// The key file of the stock.
     pub key: PathBuf,
-    /// What any party's part that is here says of it.
+    /// The description of the stock, from any part on this machine.
     pub info: StockInfo,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn taken(own: &BTreeMap<String, String>) -> Result<Option<Taken>, Uns
     let Some(dir) = own(PREP_FROM) else {
         return match own(KEY_FILE) {
             Some(_) => {
-                Err(Unsupported::new("--key-file is of a stock: give --prep-from too, or leave it out"))
+                Err(Unsupported::new("--key-file belongs to a stock: give --prep-from too, or leave it out"))
             }
             None => Ok(None),
         };

@@ -1,4 +1,5 @@
-//! Stocks of preprocessing on disk: what is made for so many blocks, and how a session takes from one.
+//! Stocks of preprocessing on disk: their contents for a number of blocks, and the sessions that take from
+//! them.
 
 use super::super::{EngineSettings, Unsupported};
 use super::by_field;
@@ -97,7 +98,7 @@ fn for_circuits(products: u64, parties: usize) -> StockPlan {
     StockPlan::new(&known.chain([(Lots::BitTriples, products)]).collect::<Vec<_>>())
 }
 
-/// A stock that is to be made.
+/// The description of a stock to be made.
 pub struct Wanted {
     how: How,
     named: Named,
@@ -107,10 +108,10 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// By the options of the engine; the protocol is among them.
+    /// A stock by the options of the engine, which include the protocol.
     ///
     /// # Errors
-    /// What makes no sense.
+    /// [`Unsupported`] for options that make no sense.
     pub fn new(settings: &EngineSettings, blocks: u64, peers: [u8; 32]) -> Result<Self, Unsupported> {
         super::super::check(&super::Authenticated, settings)?;
         let how = How::new(settings)?;
@@ -129,13 +130,13 @@ impl Wanted {
         Ok(Wanted { how, named, blocks, peers })
     }
 
-    /// How many parties.
+    /// The number of parties.
     #[must_use]
     pub fn parties(&self) -> usize {
         self.how.parties
     }
 
-    /// What the parties compare at the start of the session that makes it \[M0.4\].
+    /// The parameters that the parties compare at the start of the session that makes the stock \[M0.4\].
     #[must_use]
     pub fn parameters(&self) -> PublicParameters {
         let parameters = PublicParameters::new("spdz stock").with("blocks", &self.blocks.to_le_bytes());
@@ -143,10 +144,10 @@ impl Wanted {
     }
 }
 
-/// Make our part of a stock, in `dir`.
+/// Make this party's part of a stock, in `dir`.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Unfit`] if it cannot be written.
+/// The abort that ends the session; [`Abort::Unfit`] if it cannot be written.
 pub fn make(
     session: Session,
     wanted: &Wanted,
@@ -178,7 +179,7 @@ pub fn make(
     })
 }
 
-/// For how many blocks a stock is enough, by what is left of its tables or products: the least of them.
+/// The number of blocks for which a stock suffices: the minimum over its tables and products.
 #[must_use]
 pub fn left(info: &StockInfo, state: &StockState) -> u64 {
     let all = info.series.iter().zip(&state.counts);

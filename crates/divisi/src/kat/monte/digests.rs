@@ -1,4 +1,4 @@
-//! Digests of digests.
+//! Monte Carlo tests of hashes: chains of digests.
 
 use super::{Calls, STEPS, Stopped};
 use crate::engine::Rows;
@@ -6,18 +6,19 @@ use crate::engine::job::{Job, MessagesJob, PublicMessage};
 use divisi_symmetric::algorithm::Settings;
 use std::collections::VecDeque;
 
-/// Digests of the digests before them.
+/// Chains of digests, in which earlier digests make the next message.
 #[derive(Clone, Debug)]
 pub struct Digests {
     /// The hash.
     pub settings: Settings,
-    /// How many digests make a message: three of SHA-1 and SHA-2, one of SHA-3.
+    /// The number of digests that make a message: three for SHA-1 and SHA-2, one for SHA-3.
     pub joined: usize,
-    /// To how many bytes a message is cut, or filled up with zeros, in the standard's alternate version.
+    /// In the standard's alternate version, the length in bytes to which a message is cut, or padded with
+    /// zeros.
     pub message_bytes: Option<usize>,
-    /// Where each thousand begins.
+    /// The start of each chain.
     pub starts: Vec<Vec<u8>>,
-    /// And how it ends.
+    /// The end of each chain.
     pub ends: Vec<Vec<u8>>,
 }
 

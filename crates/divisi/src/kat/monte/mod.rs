@@ -1,11 +1,11 @@
-//! Monte Carlo tests (ACVP, AES 6.2, TDES 6.2, SHA 6.2, SHA3 6.2, cSHAKE 6.2; SP 800-17, SP 800-20): a
-//! thousand answers fed into one another (ten thousand of triple DES), a hundred times. Where each thousand
-//! begins and how it ends stands in the file, so that the thousands run side by side, a lane each: a step of
-//! all of them is one call of the engine, whose answers are public as the file is. Those of cSHAKE go on with
-//! a customization that the file does not tell, and run one after the other.
+//! Monte Carlo tests (ACVP, AES 6.2, TDES 6.2, SHA 6.2, SHA3 6.2, cSHAKE 6.2; SP 800-17, SP 800-20): a test
+//! has a hundred chains of a thousand steps (ten thousand for triple DES), and the answer of each step is the
+//! input of the next. The file gives the start and the end of each chain, so that the chains run side by
+//! side, one in each lane: a step of all of them is one call of the engine, whose answers are public, as the
+//! file is. Chains of cSHAKE continue with a customization that the file does not contain, and run one after
+//! the other.
 //!
-//! They take long, so that they run where they are asked for (`--long`), with a word on standard error of
-//! how far they are.
+//! They take long, so that they run only with `--long`, with reports of progress on standard error.
 
 mod digests;
 mod outputs;
@@ -21,7 +21,7 @@ use crate::engine::job::Job;
 use crate::engine::{Rows, Unsupported, together};
 use crate::failure::Failure;
 
-/// Why they are not run where nothing is said.
+/// The reason that is counted without `--long`.
 pub const NEEDS_LONG: &str = "needs --long";
 
 /// How many steps a thousand has.
@@ -38,7 +38,7 @@ pub struct Monte {
     pub kind: Fed,
 }
 
-/// What is fed into what.
+/// The kind of the chains.
 #[derive(Clone, Debug)]
 pub enum Fed {
     /// Texts in a mode of a block cipher.

@@ -10,14 +10,14 @@ use divisi_symmetric::algorithm::Settings;
 /// The bytes of a message.
 const MESSAGE: usize = 16;
 
-/// Which lengths outputs have, in bits.
+/// The lengths of outputs, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputLengths {
     /// The shortest.
     pub least: usize,
     /// The longest.
     pub most: usize,
-    /// Between one and the next.
+    /// The difference between one length and the next.
     pub step: usize,
 }
 
@@ -29,27 +29,27 @@ impl OutputLengths {
     }
 }
 
-/// Outputs, each of the one before.
+/// Chains of outputs, in which each output determines the next message.
 #[derive(Clone, Debug)]
 pub struct Outputs {
     /// The function.
     pub settings: Settings,
-    /// Whether the customization comes from the output before, too (cSHAKE).
+    /// Whether the previous output determines the customization, too (cSHAKE).
     pub customizes: bool,
     /// The first message.
     pub start: Vec<u8>,
-    /// How long outputs are.
+    /// The possible lengths of outputs.
     pub lengths: OutputLengths,
-    /// How each thousand ends.
+    /// The end of each chain.
     pub ends: Vec<XofOutput>,
 }
 
-/// An output as files have it: its last bits at the high end of the last byte.
+/// An output as files contain it: its last bits are at the high end of the last byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct XofOutput {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// How many bits they are.
+    /// The number of its bits.
     pub bits: usize,
 }
 

@@ -6,18 +6,18 @@ use crate::engine::job::{self, Cipher, CipherMode, Job, PublicText, Whole};
 use crate::kat::vector::VectorAlgorithm;
 use divisi_core::Direction;
 
-/// Thousands of texts.
+/// Chains of texts.
 #[derive(Clone, Debug)]
 pub struct Texts {
     /// The cipher.
     pub cipher: Cipher,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Where each thousand begins, and how it ends.
+    /// The start and the end of each chain.
     pub lanes: Vec<Thousand>,
 }
 
-/// A thousand of texts.
+/// One chain of texts.
 #[derive(Clone, Debug)]
 pub struct Thousand {
     /// The key.
@@ -78,11 +78,11 @@ const CFB1: VectorAlgorithm = VectorAlgorithm::Whole(Whole::Cfb1);
 
 /// One thousand, on its way.
 struct Feed {
-    /// What goes in next.
+    /// The next input.
     text: Vec<u8>,
-    /// The IV that it goes in with.
+    /// The IV of the next input.
     iv: Vec<u8>,
-    /// What is fed before there is an answer to feed: the IV's segments.
+    /// Inputs for the first steps, before there is an answer: the segments of the IV.
     first: Vec<Vec<u8>>,
     answers: Vec<Vec<u8>>,
 }

@@ -32,7 +32,7 @@ fn sets(json: Value) -> Vec<Value> {
 pub(super) fn body(json: &Value) -> Result<&Value, String> {
     let mut parts = json.as_array().into_iter().flatten().filter(|part| is_set(part));
     match (parts.next(), parts.next()) {
-        (Some(_), Some(_)) => Err("several sets of vectors in one: give them one by one".into()),
+        (Some(_), Some(_)) => Err("several sets of vectors in one file: give them one by one".into()),
         (one, _) => Ok(one.unwrap_or(json)),
     }
 }
@@ -67,9 +67,7 @@ pub(in crate::kat) fn join(files: &mut Vec<(String, Value)>) -> Result<(), Strin
             }
         };
         if filled == 0 {
-            return Err(format!(
-                "{name} has answers to no question that was given: give its prompt.json, too"
-            ));
+            return Err(format!("{name} has answers without questions: give its prompt.json, too"));
         }
         if filled < all {
             return Err(format!(
@@ -188,7 +186,7 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
         matches!(mode, Whole::Kw { .. } | Whole::Kwp { .. } | Whole::Siv | Whole::Ccm | Whole::GcmSiv)
     });
     if !valid && !gcm && !decides {
-        return Err("a test that must fail, of a mode without a tag".into());
+        return Err("a test of a mode without a tag that must fail".into());
     }
     // A test that must fail tells no plaintext that could be compared.
     let plaintext = bytes(test, &["pt", "plainText"]);

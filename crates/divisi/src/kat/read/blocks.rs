@@ -1,4 +1,4 @@
-//! Vectors of modes of AES, sorted: what both formats share.
+//! Vectors of modes of AES, grouped: the code that both formats share.
 
 use crate::engine::job::Cipher;
 use crate::kat::content::Content;

@@ -1,4 +1,4 @@
-//! What a file of hashes or MACs is about, and how a test of it uses its function.
+//! The algorithm of a file of hashes or MACs, and the settings of a test.
 
 use super::member::bytes;
 use crate::kat::content::Content;
@@ -68,7 +68,7 @@ pub(super) fn strength(bits: &str) -> Option<Strength> {
 }
 
 impl Content {
-    /// A test that cannot run, under the function that its key is for.
+    /// Count a test that cannot run, under the algorithm that belongs to its key.
     pub(super) fn count(&mut self, family: Family, group: &Value, test: &Value, reason: String) {
         let algorithm = VectorAlgorithm::Function(family.named(key_bytes(group, test)));
         *self.unsupported.entry((algorithm, reason)).or_default() += 1;

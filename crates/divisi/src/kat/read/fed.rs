@@ -1,4 +1,4 @@
-//! Files of ACVP: tests of hashes that take long. Monte Carlo tests, whose answers are fed into one another,
+//! Files of ACVP with tests of hashes that take long: Monte Carlo tests, whose answers are the next inputs,
 //! and messages of gigabytes.
 
 use super::family::{BIT_LENGTH, Family, id, settings};
@@ -99,7 +99,7 @@ fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -
         if fits {
             Ok(XofOutput { bytes, bits })
         } else {
-            Err("an output that is not as long as it may be".into())
+            Err("an output of a length that is not allowed".into())
         }
     };
     let ends = ends.iter().map(end).collect::<Result<Vec<_>, _>>()?;
@@ -116,7 +116,7 @@ fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -
 fn large(content: &mut Content, family: Family, test: &Value) -> Result<(), String> {
     let message = test.get("largeMsg").ok_or("no \"largeMsg\" in the file")?;
     if text(message, "expansionTechnique") != Some("repeating") {
-        return Err("a large message that is no repetition".into());
+        return Err("a large message that is not a repetition".into());
     }
     let number = |name: &str| message.get(name).and_then(Value::as_u64);
     let repeated = bytes(message, &["content"])?;
@@ -126,7 +126,7 @@ fn large(content: &mut Content, family: Family, test: &Value) -> Result<(), Stri
         return Err(BIT_LENGTH.into());
     }
     if own == 0 || own / 8 != repeated.len() as u64 || repeated.len() > 4096 || all < own {
-        return Err("a large message that is not as long as it says".into());
+        return Err("a large message whose length is not the declared one".into());
     }
     let output = bytes(test, &["md"]).map_err(|_| UNANSWERED)?;
     let settings = settings(family, &[], &output)?;

@@ -138,7 +138,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     }
     let text = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_str);
     if text("ivGen") == Some("internal") && text("iv").is_none() {
-        return Err("an IV that the engine is to draw".into());
+        return Err("an IV that the engine would have to draw".into());
     }
     let direction = text("direction");
     let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
@@ -188,7 +188,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     let output_bits = output_bits.and_then(|bits| usize::try_from(bits).ok()).filter(|bits| *bits > 0);
     let spare_output_bits = output_bits.map_or(0, spare);
     if output_bits.is_some_and(|bits| bits.div_ceil(8) != output.len()) {
-        return Err("an output that is not as long as its length says".into());
+        return Err("an output whose length is not the declared one".into());
     }
     // likewise of outputs, but for SHAKE
     if let Some(last) = output.last_mut().filter(|_| !matches!(family, Family::Shake(_))) {
@@ -217,7 +217,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
         return Err(UNANSWERED.into());
     }
     if verifies && !family.is_mac() {
-        return Err("a test that must fail, of a hash".into());
+        return Err("a test of a hash that must fail".into());
     }
     let expected = if valid { Expected::Valid } else { Expected::Invalid };
     let vector = MessageVector {

@@ -1,4 +1,4 @@
-//! Members of JSON objects that both formats have.
+//! Reading members of JSON objects, for both formats.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Files of test vectors, read: which format a file has.
+//! Reading files of test vectors: recognising their format.
 
 mod acvp;
 mod blocks;

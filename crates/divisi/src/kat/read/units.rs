@@ -1,4 +1,4 @@
-//! Texts of several data units of XTS (ACVP-AES-XTS 2.0): which tweaks they have.
+//! Texts of several data units of XTS (ACVP-AES-XTS 2.0): the tweaks of the units.
 
 use crate::bench::ordinary::cipher;
 use crate::kat::vector::Units;

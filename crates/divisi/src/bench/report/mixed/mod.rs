@@ -1,5 +1,5 @@
-//! The page of numbers and bits among many parties: GYKW's Tables 2, 3, 4 and 6, and its estimate of
-//! garbling, beside what is measured here. Semi-honest, said on the page.
+//! The report of operations on numbers and bits among many parties: GYKW's Tables 2, 3, 4 and 6, and its
+//! estimate of garbling, side by side with what is measured here. The page says that it is semi-honest.
 
 mod page;
 mod papers;
@@ -32,22 +32,22 @@ const OPERATIONS: [(Op, u64); 4] =
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct MixedPlan {
-    /// Among how many parties, in order.
+    /// The numbers of parties, in order.
     pub parties: Vec<usize>,
     /// Repetitions of each run.
     pub reps: usize,
-    /// Items of the operations are this many times fewer.
+    /// The factor by which the operations' numbers of items are reduced.
     pub fewer: u64,
-    /// Applications by their names here; all five if nothing is said.
+    /// Applications by name; all five by default.
     pub applications: Vec<&'static str>,
-    /// Take lattices that protect nothing: for tests.
+    /// Use lattices that protect nothing: for tests.
     pub danger_insecure: bool,
-    /// The time limit of a receive.
+    /// How long a receive waits for a message.
     pub timeout: Duration,
 }
 
 impl MixedPlan {
-    /// What is measured if nothing else is said; less in a hurry.
+    /// The default plan; smaller with `quick`.
     #[must_use]
     pub fn usual(quick: bool) -> MixedPlan {
         MixedPlan {
@@ -85,7 +85,7 @@ impl MixedPlan {
 struct Column {
     parties: usize,
     operations: Vec<(Op, BenchReport)>,
-    /// As many operations as Table 6 counts.
+    /// For each row as many operations as Table 6 counts.
     counted: Vec<(&'static Row, BenchReport)>,
     /// The applications themselves.
     whole: Vec<(&'static Row, BenchReport)>,
@@ -98,29 +98,29 @@ struct MixedOutcome {
     calibration: Calibration,
     seconds: f64,
     columns: Vec<Column>,
-    /// What each application takes, as Table 6 counts.
+    /// The cost of each application by the counts of Table 6.
     costs: Vec<(&'static Row, RunCost)>,
 }
 
-/// The files that were written.
+/// The files of a report.
 #[derive(Clone, Debug)]
 pub struct MixedWritten {
     /// The page.
     pub html: PathBuf,
     /// The same as JSON.
     pub json: PathBuf,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: usize,
-    /// How long they took.
+    /// How long the runs took.
     pub seconds: f64,
 }
 
-/// Measure all that the plan says and write `mixed.html` and `mixed.json` into `out`, which is made if it is
-/// not there. `tell` learns how far it is before each run.
+/// Run the plan and write `mixed.html` and `mixed.json` into `out`, which is made if it does not exist.
+/// `tell` is called with the progress before each run.
 ///
 /// # Errors
-/// If the plan makes no sense, the files cannot be written, a run fails, or an output is wrong; then nothing
-/// is left.
+/// [`Failure`] if the plan makes no sense, the files cannot be written, a run fails, or an output is wrong;
+/// then no file is left.
 pub fn write(
     plan: &MixedPlan,
     out: &Path,

@@ -1,4 +1,4 @@
-//! The page itself: one file, nothing from elsewhere.
+//! The page itself: one file, which fetches nothing.
 
 use super::super::escape::escape;
 use super::super::html::{STYLE, paragraph, section};
@@ -40,7 +40,7 @@ pub fn page(outcome: &MixedOutcome) -> String {
 
 fn introduction(outcome: &MixedOutcome) -> String {
     let insecure = if outcome.plan.danger_insecure {
-        paragraph("INSECURE lattices, for tests: these figures say nothing.")
+        paragraph("INSECURE lattices, for tests: these figures mean nothing.")
     } else {
         String::new()
     };

@@ -1,10 +1,10 @@
-//! What GYKW prints of its implementation and its estimates: figures that nobody measured here.
+//! The figures that GYKW prints of its implementation and its estimates: nobody measured them here.
 
 use serde_json::{Value, json};
 
-/// Where they are printed.
+/// The paper.
 pub const SOURCE: &str = "GYKW: Scalable Mixed-Mode MPC (IEEE S&P 2024)";
-/// On what.
+/// The machines on which the paper measured.
 pub const MACHINES: &str = "a machine for each party, AWS m5.2xlarge; Local: 10 Gbit/s, 0.1 ms; LAN: 1 Gbit/s, 0.1 ms; WAN: 200 Mbit/s, 100 ms";
 /// The columns of Tables 2 and 3.
 pub const PARTIES: [usize; 6] = [2, 4, 8, 16, 32, 64];
@@ -17,7 +17,7 @@ pub struct Row {
     pub op: &'static str,
     /// The network.
     pub network: &'static str,
-    /// For each of [`PARTIES`].
+    /// The figures, one for each of [`PARTIES`].
     pub figures: [f64; 6],
 }
 
@@ -25,7 +25,7 @@ const fn row(table: u8, op: &'static str, network: &'static str, figures: [f64; 
     Row { table, op, network, figures }
 }
 
-/// Table 2, milliseconds of an item online; Table 3, microseconds of a triple.
+/// Table 2 in milliseconds online for one item; Table 3 in microseconds for one triple.
 pub const ROWS: [Row; 12] = [
     row(2, "b2a", "Local", [0.038, 0.046, 0.05, 0.066, 0.11, 0.494]),
     row(2, "b2a", "LAN", [0.038, 0.049, 0.06, 0.09, 0.157, 3.461]),
@@ -46,11 +46,11 @@ pub fn rows(op: &str) -> impl Iterator<Item = &'static Row> {
     ROWS.iter().filter(move |row| row.op == op)
 }
 
-/// Section 8.6: gigabytes that a party sends, and receives, for AES-128 garbled among 128 parties; those that
-/// the optimized protocol of BMR receives and sends.
+/// Section 8.6: gigabytes that a party sends or receives for AES-128 garbled among 128 parties; then those
+/// that the optimized protocol of BMR receives, and sends.
 pub const GARBLING: [f64; 3] = [51.12, 107.37, 0.33];
 
-/// All of it, for the report's JSON.
+/// All figures, for the report's JSON.
 pub fn to_json() -> Value {
     let row = |row: &Row| {
         json!({
