@@ -335,6 +335,8 @@ mod tests {
             (0..64).for_each(|t| rows.push_share(&from, t));
             rows.clear();
             rows.wipe();
+            // memory that is given back may be overwritten by others before it is looked at
+            std::mem::forget(rows);
         };
         let moved = |label| {
             let mut labels = vec![label; 64];

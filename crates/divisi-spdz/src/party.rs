@@ -193,8 +193,8 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// To shared bits, plane by plane, bit k of every byte after bit k - 1 of all of them, add those of public
-    /// bytes.
+    /// To shared bits, plane by plane, bit k of every byte after bit k - 1 of all of them, add those of
+    /// public bytes.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are not eight bits a byte.
