@@ -11,11 +11,11 @@ use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings as Use};
 use serde_json::{Value, json};
 
-fn options(engine: &str) -> Options {
-    Options { long: true, ..on(engine, Protocol::Gf4Circuit, Security::Malicious) }
+fn options(engine: &str) -> KatOptions {
+    KatOptions { long: true, ..on(engine, Protocol::Gf4Circuit, Security::Malicious) }
 }
 
-fn run(file: &Value, options: &Options) -> (u64, u64, u64) {
+fn run(file: &Value, options: &KatOptions) -> (u64, u64, u64) {
     counts(&run_contents(&[("file".into(), parse(file).unwrap())], options).unwrap())
 }
 
@@ -205,7 +205,7 @@ fn large_data() {
     tests[3].as_object_mut().unwrap().remove("md");
     assert_eq!(run(&wrong, &options("plain")), (2, 1, 3));
     // without being asked for, none
-    let short = Options { long: false, ..options("plain") };
+    let short = KatOptions { long: false, ..options("plain") };
     let report = run_contents(&[("file".into(), parse(&sha2).unwrap())], &short).unwrap();
     assert_eq!(report.algorithms[0].unsupported.get(NEEDS_LONG), Some(&6));
     // an engine that has no hash says so
