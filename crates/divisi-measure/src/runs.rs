@@ -308,7 +308,8 @@ impl Inputs {
             }
             Work::Whole(whole) => {
                 let (key, text) = (draw(whole.key_bytes()), draw(whole.text_bytes()));
-                let secret = |bytes: &[u8]| bytes.iter().map(|byte| Plain.public(&[*byte])).collect::<Vec<_>>();
+                let secret =
+                    |bytes: &[u8]| bytes.iter().map(|byte| Plain.public(&[*byte])).collect::<Vec<_>>();
                 let expected = whole.run(&mut Plain, &secret(&key), &secret(&text));
                 let expected = expected.map_err(|abort| abort.to_string())?;
                 if expected.last() != Some(&text) {

@@ -44,16 +44,8 @@ pub enum Whole {
 impl Whole {
     /// All.
     #[cfg(any(test, feature = "taint"))]
-    pub const ALL: [Whole; 8] = [
-        Whole::Cbc,
-        Whole::Kw,
-        Whole::Kwp,
-        Whole::Siv,
-        Whole::Ccm,
-        Whole::GcmSiv,
-        Whole::Xts,
-        Whole::LongIv,
-    ];
+    pub const ALL: [Whole; 8] =
+        [Whole::Cbc, Whole::Kw, Whole::Kwp, Whole::Siv, Whole::Ccm, Whole::GcmSiv, Whole::Xts, Whole::LongIv];
 
     /// Its name in lists.
     pub fn name(self) -> &'static str {
@@ -225,8 +217,11 @@ mod tests {
     #[test]
     fn modes_run_as_in_the_clear_and_open_nothing_else() {
         for whole in Whole::ALL {
-            let run =
-                Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work: Work::Whole(whole) };
+            let run = Run {
+                protocol: Protocol::Gf4Circuit,
+                security: Security::Malicious,
+                work: Work::Whole(whole),
+            };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
             let claims = match whole {
                 Whole::Cbc | Whole::Xts => 0,

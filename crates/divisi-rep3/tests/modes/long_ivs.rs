@@ -183,13 +183,11 @@ fn an_iv_of_another_length_costs_an_adder_a_block() {
         let stream = |blocks: u64| ((ADDER.0 + 160 * SBOX) * blocks, ADDER.1 + 10 * LAYER);
         let of_iv = powers(long_iv::hash_blocks(iv_bytes));
         let of_text = powers(2 + n + 1);
-        let sum = |parts: &[(u64, u64)]| {
-            parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
-        };
+        let sum =
+            |parts: &[(u64, u64)]| parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         let opening = |bytes: u64| (8 * bytes, 1);
         let verdict = (128 + 128, 2);
-        let of_seal =
-            [of_iv, stream(1 + n), opening(text_bytes as u64), of_text, opening(16)];
+        let of_seal = [of_iv, stream(1 + n), opening(text_bytes as u64), of_text, opening(16)];
         let of_verdict = [of_iv, stream(1), of_text, verdict];
         assert_eq!(phase("seal"), sum(&of_seal), "{iv_bytes} {text_bytes}");
         assert_eq!(phase("open"), sum(&[sum(&of_verdict), stream(1 + n)]), "{iv_bytes} {text_bytes}");
