@@ -3,7 +3,7 @@
 
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_symmetric::aes::{self, RoundKeys};
-use divisi_symmetric::batch::{MacEngine, long_iv};
+use divisi_symmetric::batch::long_iv;
 use divisi_symmetric::mode::cbc;
 use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
