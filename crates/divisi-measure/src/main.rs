@@ -24,6 +24,7 @@ mod runs;
 mod subjects;
 mod valgrind;
 mod welch;
+mod wholes;
 
 use std::fmt;
 use std::process::ExitCode;

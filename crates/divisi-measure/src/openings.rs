@@ -245,7 +245,8 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
     let schedule = u64::from(protocol.for_key_schedule() == protocol);
     3 * 10
         * match run.work {
-            Work::Openings(_) | Work::Function(..) | Work::Garbled(..) => 0,
+            // modes that take a text as a whole run by the circuit alone
+            Work::Openings(_) | Work::Function(..) | Work::Garbled(..) | Work::Whole(_) => 0,
             Work::Aes(..) => 1 + schedule,
             // the text twice, the mask of the tag alone twice; with the schedule the hash key
             Work::Gcm(_) => 4 + 2 * schedule,
@@ -255,7 +256,7 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
 /// Bytes that one client or party learns, and nobody else: to a client each of the three sends a component.
 fn to_one(run: &Run) -> u64 {
     match run.work {
-        Work::Aes(..) | Work::Function(..) | Work::Garbled(..) => 0,
+        Work::Aes(..) | Work::Function(..) | Work::Garbled(..) | Work::Whole(_) => 0,
         Work::Openings(bytes) => bytes as u64,
         Work::Gcm(bytes) => 3 * bytes as u64,
     }

@@ -86,6 +86,7 @@ mod following {
     use crate::openings::{self, Marked};
     use crate::runs::{Run, Work};
     use crate::subjects::{self, Entry};
+    use crate::wholes::Whole;
     use crate::{Failure, machine};
     use divisi_core::{Direction, Step, taint};
     use divisi_field::kernel;
@@ -194,6 +195,7 @@ mod following {
         let of = |&(name, messages)| Run { protocol, security, work: Work::Function(name, messages) };
         runs.extend(FUNCTIONS.iter().map(of));
         runs.push(Run { protocol, security, work: Work::Garbled("sha256", 3) });
+        runs.extend(Whole::ALL.map(|whole| Run { protocol, security, work: Work::Whole(whole) }));
         let security = Security::SemiHonest;
         runs.push(Run { protocol, security, work: Work::Function("sha3-256", 3) });
         runs

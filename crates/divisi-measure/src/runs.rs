@@ -1,6 +1,7 @@
 //! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are
 //! shared among them.
 
+use crate::wholes::Whole;
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{
@@ -40,6 +41,12 @@ pub enum Work {
     /// A hash by its name, of this many messages, garbled by two of the three.
     #[cfg_attr(not(feature = "taint"), expect(dead_code, reason = "only runs that are followed have it"))]
     Garbled(&'static str, usize),
+    /// A text in a mode that takes it as a whole, both ways.
+    #[cfg_attr(
+        not(any(test, feature = "taint")),
+        expect(dead_code, reason = "only runs that are followed have it")
+    )]
+    Whole(Whole),
 }
 
 impl Work {
@@ -77,6 +84,7 @@ impl Run {
             Work::Gcm(n) => ("gcm", format!("{n} bytes")),
             Work::Function(name, n) => (name, format!("{n} messages")),
             Work::Garbled(name, n) => (name, format!("{n} messages in constant rounds")),
+            Work::Whole(whole) => (whole.name(), format!("{} bytes both ways", whole.text_bytes())),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
     }
@@ -142,6 +150,12 @@ impl Prepared {
             Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
             Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
             Work::Function(_, n) => digest_or_tag(&mut rep, &mine, self.run.work.settings(), n)?,
+            Work::Whole(whole) => {
+                let inputs = mine.iter().map(|part| rep.trio().input(part));
+                let inputs = inputs.collect::<Result<Vec<Byte>, _>>()?;
+                let (key, text) = inputs.split_at(whole.key_bytes());
+                whole.run(&mut rep, key, text)?
+            }
             Work::Garbled(_, n) => {
                 rep.use_rounds(Rounds::Constant);
                 digest_or_tag(&mut rep, &mine, self.run.work.settings(), n)?
@@ -291,6 +305,17 @@ impl Inputs {
                 let columns: Vec<Vec<u8>> = (0..16).map(|_| draw(n)).collect();
                 let expected = in_the_clear(&key, &columns, direction).map_err(|abort| abort.to_string())?;
                 (key.iter().map(|byte| vec![*byte]).chain(columns).collect(), expected)
+            }
+            Work::Whole(whole) => {
+                let (key, text) = (draw(whole.key_bytes()), draw(whole.text_bytes()));
+                let secret =
+                    |bytes: &[u8]| bytes.iter().map(|byte| Plain.public(&[*byte])).collect::<Vec<_>>();
+                let expected = whole.run(&mut Plain, &secret(&key), &secret(&text));
+                let expected = expected.map_err(|abort| abort.to_string())?;
+                if expected.last() != Some(&text) {
+                    return Err("a text that goes there and back is another one".to_owned());
+                }
+                ([key, text].concat().into_iter().map(|byte| vec![byte]).collect(), expected)
             }
             Work::Gcm(n) => {
                 let text = draw(n);

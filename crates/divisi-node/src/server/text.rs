@@ -65,12 +65,26 @@ pub(super) fn coin(rep: &mut Rep3) -> Result<Vec<u8>, Abort> {
     Ok(trio.coin(&fixed)?.bytes().to_vec())
 }
 
+/// What IVs of CBC are drawn for.
+pub(super) const CBC_IV: &str = "divisi 2026 cbc iv v1";
+
 /// The IV that a coin gives a message. One coin may give many, each to another message.
 pub(super) fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number: u64) -> [u8; IV] {
-    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 gcm iv v2");
+    iv_for("divisi 2026 gcm iv v2", coin, key, connection, number)
+}
+
+/// The IV of a mode, of any length, that a coin gives a text.
+pub(super) fn iv_for<const N: usize>(
+    purpose: &str,
+    coin: &[u8],
+    key: &[u8; 16],
+    connection: &ConnectionId,
+    number: u64,
+) -> [u8; N] {
+    let mut hasher = blake3::Hasher::new_derive_key(purpose);
     hasher.update(coin).update(key).update(connection);
     hasher.update(&number.to_le_bytes());
-    let mut iv = [0; IV];
+    let mut iv = [0; N];
     hasher.finalize_xof().fill(&mut iv);
     iv
 }
@@ -236,6 +250,14 @@ mod tests {
     /// that names its message.
     #[test]
     fn an_iv_is_made_of_the_whole_coin_and_of_all_that_names_its_message() {
+        all_counts(iv);
+        // that of CBC, a block
+        all_counts(|coin, key, connection, number| iv_for::<16>(CBC_IV, coin, key, connection, number));
+        let cbc = iv_for::<16>(CBC_IV, &[7; 16], &[1; 16], &[2; 32], 3);
+        assert_ne!(cbc[..IV], iv(&[7; 16], &[1; 16], &[2; 32], 3));
+    }
+
+    fn all_counts<const N: usize>(iv: impl Fn(&[u8], &[u8; 16], &ConnectionId, u64) -> [u8; N]) {
         let mut all = BTreeSet::from([iv(&[7; 16], &[1; 16], &[2; 32], 3)]);
         for i in 0..16 {
             let mut coin = [7; 16];
@@ -246,7 +268,7 @@ mod tests {
         all.insert(iv(&[7; 16], &[1; 16], &[3; 32], 3));
         all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 4));
         assert_eq!(all.len(), 20);
-        for i in 0..IV {
+        for i in 0..N {
             let values: BTreeSet<u8> = all.iter().map(|iv| iv[i]).collect();
             assert!(values.len() > 10, "byte {i} has {} values", values.len());
         }

@@ -13,7 +13,7 @@
 use super::given::{Given, misfit};
 use super::intake::After;
 use super::keys::Loaded;
-use super::text::{coin, sealed, unauthentic};
+use super::text::{CBC_IV, coin, iv_for, sealed, unauthentic};
 use super::turn::Turn;
 use crate::error::{Failed, Stop};
 use crate::request::{Mode, ToClient, UsedKey, WHOLE, WHOLE_AAD, Whole};
@@ -333,10 +333,5 @@ impl Texting {
 /// An IV of a whole block for this text alone, a coin of all three.
 fn draw_iv(turn: &mut Turn<'_>, loaded: &Loaded) -> Result<[u8; BLOCK], Stop> {
     let coin = coin(turn.rep)?;
-    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 cbc iv v1");
-    hasher.update(&coin).update(&loaded.info.id).update(&turn.offer.connection);
-    hasher.update(&turn.offer.number.to_le_bytes());
-    let mut iv = [0; BLOCK];
-    hasher.finalize_xof().fill(&mut iv);
-    Ok(iv)
+    Ok(iv_for(CBC_IV, &coin, &loaded.info.id, &turn.offer.connection, turn.offer.number))
 }

@@ -7,6 +7,7 @@
 mod blackbox;
 mod inputs;
 mod lookups;
+mod modes;
 mod planes;
 mod products;
 mod programs;
@@ -75,6 +76,7 @@ divisi_core::mutants! {
     decryption_is_owed_gf8: A23, "does not record inverse S-boxes", sboxes::decrypting_gf8;
     decryption_is_owed_lut16: A23, "does not record inverse S-boxes", sboxes::decrypting_lut16;
     decryption_is_owed_additive: A23, "does not record inverse S-boxes", sboxes::decrypting_additive;
+    a_verdict_rests_on_what_is_owed: A23, "does not record inverse S-boxes", modes::lie_in_an_unwrapping;
     parts_of_nothing_are_refused: A24, "takes any parts from a dealer", inputs::inconsistent_parts;
     split_requests_are_refused: A25, "takes any public input", inputs::different_requests;
     an_additive_opening_confirms_no_guess: A16, "sends its share of c as it is", blackbox::unmasked_additive;
@@ -97,6 +99,7 @@ divisi_core::mutants! {
     an_output_is_compared: S4, "takes an output of one holder's word", blackbox::false_component;
     every_gate_is_owed: S6, "forgets the last product of each level", programs::lie_in_the_last_gate;
     a_difference_is_not_opened: S7, "opens the difference itself", zero::difference_in_the_open;
+    an_integrity_value_is_not_opened: S7, "opens the difference itself", modes::integrity_value_in_the_open;
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
 }
 
@@ -161,6 +164,8 @@ fn the_table_names_tests_that_exist() {
         ("attacks_statistics", include_str!("../attacks_statistics.rs")),
         ("attacks_verification", include_str!("../attacks_verification.rs")),
         ("debts", include_str!("../debts.rs")),
+        ("modes", include_str!("../modes/forged.rs")),
+        ("modes", include_str!("../modes/verdicts.rs")),
         ("misuse", include_str!("../misuse.rs")),
         ("misuse_at_run_time", include_str!("../misuse_at_run_time.rs")),
         ("sweep", include_str!("../sweep.rs")),

@@ -242,6 +242,8 @@ mod tests_of_functions;
 #[cfg(test)]
 mod tests_of_garbling;
 #[cfg(test)]
+mod tests_of_long;
+#[cfg(test)]
 mod tests_of_mixed;
 #[cfg(test)]
 mod tests_of_wholes;

@@ -1,0 +1,245 @@
+//! Texts that a mode takes as a whole: there, back with what is authentic, and back with what is not. The
+//! same in the clear and among three parties.
+
+use divisi_core::{Abort, Direction, Step, step};
+use divisi_symmetric::aes::{self, RoundKeys};
+use divisi_symmetric::batch::long_iv;
+use divisi_symmetric::mode::cbc;
+use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved};
+use divisi_symmetric::mode::ghash::Steps;
+use divisi_symmetric::mode::whole::wrap::WrapForm;
+use divisi_symmetric::mode::whole::{Releases, Undecided, ccm, gcm_siv, siv, wrap, xts};
+
+const WHOLE: Step = step!("whole");
+
+const AAD: &[u8] = b"associated data";
+/// Of another length than 96 bits.
+const IV: [u8; 13] = [0x5a; 13];
+
+/// Which mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(test, feature = "taint")),
+    expect(dead_code, reason = "only runs that are followed have them")
+)]
+pub enum Whole {
+    /// CBC, its padding left to others.
+    Cbc,
+    /// AES-KW.
+    Kw,
+    /// AES-KWP.
+    Kwp,
+    /// AES-SIV.
+    Siv,
+    /// AES-CCM.
+    Ccm,
+    /// AES-GCM-SIV.
+    GcmSiv,
+    /// XTS-AES, with a block that is stolen from.
+    Xts,
+    /// AES-GCM under an IV of another length than 96 bits.
+    LongIv,
+}
+
+impl Whole {
+    /// All.
+    #[cfg(any(test, feature = "taint"))]
+    pub const ALL: [Whole; 8] =
+        [Whole::Cbc, Whole::Kw, Whole::Kwp, Whole::Siv, Whole::Ccm, Whole::GcmSiv, Whole::Xts, Whole::LongIv];
+
+    /// Its name in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Whole::Cbc => "cbc",
+            Whole::Kw => "kw",
+            Whole::Kwp => "kwp",
+            Whole::Siv => "siv",
+            Whole::Ccm => "ccm",
+            Whole::GcmSiv => "gcm-siv",
+            Whole::Xts => "xts",
+            Whole::LongIv => "gcm with an iv of 13 bytes",
+        }
+    }
+
+    /// Bytes of the key.
+    pub fn key_bytes(self) -> usize {
+        if matches!(self, Whole::Siv | Whole::Xts) { 32 } else { 16 }
+    }
+
+    /// Bytes of the text: blocks where it must be, and where a block is a lane; else a block and a rest.
+    pub fn text_bytes(self) -> usize {
+        match self {
+            Whole::Cbc | Whole::Kw => 32,
+            Whole::LongIv => 16,
+            _ => 29,
+        }
+    }
+
+    /// What is opened of it: the ciphertext with its tag, and the text that came back.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if a verdict is not what it ought to be.
+    pub fn run<E: Releases + GcmEngine>(
+        self,
+        e: &mut E,
+        key: &[E::Byte],
+        text: &[E::Byte],
+    ) -> Result<Vec<Vec<u8>>, Abort> {
+        let (first, second) = key.split_at(16);
+        let key = aes::expand(e, first)?;
+        let second = if second.is_empty() { key.clone() } else { aes::expand(e, second)? };
+        let (ciphertext, tag) = self.there(e, &key, &second, text)?;
+        let mut wrong = (ciphertext.clone(), tag.clone());
+        // of the tag where there is one
+        if let Some(last) = wrong.1.last_mut().or(wrong.0.last_mut()) {
+            *last ^= 1;
+        }
+        if self.back(e, &key, &second, (&ciphertext, &tag))?.is_none() {
+            return Err(misfit("an authentic text was not found to be one"));
+        }
+        let authenticates = !matches!(self, Whole::Cbc | Whole::Xts);
+        let refused = self.back(e, &key, &second, (&wrong.0, &wrong.1))?.is_none();
+        if refused != authenticates {
+            return Err(misfit("a text was found to be what it is not"));
+        }
+        let back = self.back(e, &key, &second, (&ciphertext, &tag))?;
+        Ok(vec![ciphertext, tag, back.ok_or_else(|| misfit("a text"))?])
+    }
+
+    /// The ciphertext, and the tag or IV that belongs to it.
+    fn there<E: Releases + GcmEngine>(
+        self,
+        e: &mut E,
+        key: &RoundKeys<E::Byte>,
+        second: &RoundKeys<E::Byte>,
+        text: &[E::Byte],
+    ) -> Result<(Vec<u8>, Vec<u8>), Abort> {
+        let made = match self {
+            Whole::Cbc => cbc::encrypt(e, key, &vec![vec![7]; 16], text)?,
+            Whole::Kw => wrap::wrap(e, key, WrapForm::Kw, false, text)?,
+            Whole::Kwp => wrap::wrap(e, key, WrapForm::Kwp, false, text)?,
+            Whole::Xts => {
+                let bits = 8 * text.len();
+                xts::crypt(e, [key, second], Direction::Encrypt, &[vec![7; 16]], bits, text)?
+            }
+            Whole::Ccm => ccm::seal(e, key, &[ccm_head()], 16, text)?,
+            Whole::Siv => {
+                let key = siv::SivKey::from_round_keys(e, key.clone(), second.clone())?;
+                let (ivs, made) = key.seal(e, 1, &[vec![AAD.to_vec()]], text)?;
+                return Ok((e.reveal(made)?.concat(), ivs.concat()));
+            }
+            Whole::GcmSiv => {
+                let (tags, made) = gcm_siv::seal(e, key, &[nonce_head()], text)?;
+                return Ok((e.reveal(made)?.concat(), tags.concat()));
+            }
+            Whole::LongIv => {
+                let key = texts_key(e, key)?;
+                let (ciphertext, tag) = long_iv::seal(e, &key, &IV, AAD, text.to_vec())?;
+                return Ok((ciphertext, tag.to_vec()));
+            }
+        };
+        let mut opened = e.reveal(made)?.concat();
+        let tag = if self == Whole::Ccm { opened.split_off(text.len()) } else { Vec::new() };
+        Ok((opened, tag))
+    }
+
+    /// The text, if it is authentic or the mode does not say.
+    fn back<E: Releases + GcmEngine>(
+        self,
+        e: &mut E,
+        key: &RoundKeys<E::Byte>,
+        second: &RoundKeys<E::Byte>,
+        (ciphertext, tag): (&[u8], &[u8]),
+    ) -> Result<Option<Vec<u8>>, Abort> {
+        let known: Vec<E::Byte> = ciphertext.iter().map(|byte| e.public(&[*byte])).collect();
+        let block = |tag: &[u8]| <[u8; 16]>::try_from(tag).map_err(|_| misfit("a tag of a block"));
+        let texts = [ciphertext.to_vec()];
+        let undecided: Undecided<E> = match self {
+            Whole::Kw => wrap::unwrap(e, key, WrapForm::Kw, false, &known)?,
+            Whole::Kwp => wrap::unwrap(e, key, WrapForm::Kwp, false, &known)?,
+            Whole::Ccm => ccm::open(e, key, &[ccm_head()], &texts, &[tag.to_vec()])?,
+            Whole::GcmSiv => gcm_siv::open(e, key, &[nonce_head()], &texts, &[block(tag)?])?,
+            Whole::Siv => {
+                let key = siv::SivKey::from_round_keys(e, key.clone(), second.clone())?;
+                key.open(e, &[vec![AAD.to_vec()]], &[block(tag)?], &texts)?
+            }
+            Whole::LongIv => {
+                let key = texts_key(e, key)?;
+                let Some(text) = long_iv::open(e, &key, &IV, AAD, ciphertext, tag)? else { return Ok(None) };
+                return interleaved(&e.open(text)?, ciphertext.len()).map(Some);
+            }
+            Whole::Xts => {
+                let bits = 8 * ciphertext.len();
+                let text = xts::crypt(e, [key, second], Direction::Decrypt, &[vec![7; 16]], bits, &known)?;
+                return Ok(Some(e.reveal(text)?.concat()));
+            }
+            Whole::Cbc => {
+                let columns = |bytes: &[u8]| -> Vec<Vec<u8>> {
+                    (0..16).map(|i| bytes.iter().skip(i).step_by(16).copied().collect()).collect()
+                };
+                let before = cbc::previous(&[7; 16], ciphertext);
+                let text = cbc::decrypt(e, key, &columns(&before), &columns(ciphertext))?;
+                return interleaved(&e.reveal(text)?, ciphertext.len()).map(Some);
+            }
+        };
+        let Some(text) = undecided.release_one(e)? else { return Ok(None) };
+        Ok(Some(e.open(text)?.concat()))
+    }
+}
+
+fn ccm_head() -> ccm::Head {
+    ccm::Head { nonce: vec![0x5a; 12], aad: AAD.to_vec() }
+}
+
+fn nonce_head() -> gcm_siv::NonceHead {
+    gcm_siv::NonceHead { nonce: [0x5a; 12], aad: AAD.to_vec() }
+}
+
+/// A key with as few powers as so short a message needs.
+fn texts_key<E: GcmEngine>(e: &mut E, key: &RoundKeys<E::Byte>) -> Result<TextsKey<E>, Abort> {
+    let steps = Steps::new(4, 1).ok_or_else(|| misfit("steps"))?;
+    TextsKey::new(e, key.clone(), steps)
+}
+
+fn misfit(what: &'static str) -> Abort {
+    Abort::Misuse { step: WHOLE, what }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::runs::{Run, Work};
+    use divisi_rep3::{Protocol, Security};
+
+    /// Three parties open what comes out in the clear, and as many bytes: of each text back that is refused a
+    /// masked block for each claim.
+    #[test]
+    fn modes_run_as_in_the_clear_and_open_nothing_else() {
+        for whole in Whole::ALL {
+            let run = Run {
+                protocol: Protocol::Gf4Circuit,
+                security: Security::Malicious,
+                work: Work::Whole(whole),
+            };
+            let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
+            let claims = match whole {
+                Whole::Cbc | Whole::Xts => 0,
+                Whole::Kwp => 8,
+                _ => 1,
+            };
+            let made = match whole {
+                Whole::Kw => 40,
+                Whole::Kwp => 40,
+                Whole::Cbc => 32,
+                Whole::Xts => 29,
+                _ => whole.text_bytes() + 16,
+            };
+            // back three times, of which one has no text where there is a verdict; a wrapped key leaves as
+            // far as it is one
+            let back = if claims == 0 { 3 } else { 2 } * whole.text_bytes();
+            let opened = (made + back + 3 * 16 * claims) as u64;
+            assert!(counts.iter().all(|counts| counts.openings == opened), "{}", whole.name());
+        }
+    }
+}

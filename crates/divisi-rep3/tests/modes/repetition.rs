@@ -1,0 +1,144 @@
+//! What a repetition tells: SIV, and GCM-SIV under a nonce that repeats, tell that texts are the same, with
+//! all that is authenticated; and of texts that differ nothing, wherever and in whatever they differ. What
+//! would tell more is a tag that is not of the whole text, or two texts under one key stream.
+
+use super::{AAD, Mode, NONCE, Sealed, public};
+use divisi_core::{Opens, Plain};
+use divisi_symmetric::mode::whole::{gcm_siv, siv};
+
+const TEXT: usize = 61;
+
+fn text() -> Vec<u8> {
+    (0..TEXT).map(|i| (i * 5) as u8).collect()
+}
+
+/// Texts that are not the same: a bit is another one, at each edge of a block; blocks have changed places; it
+/// ends earlier or later, with what could be taken for filling.
+fn others() -> Vec<Vec<u8>> {
+    let text = text();
+    let mut all: Vec<Vec<u8>> = [0, 7, 15, 16, 31, 32, 44, 45, 47, 48, 60]
+        .map(|at| {
+            let mut other = text.clone();
+            other[at] ^= 1;
+            other
+        })
+        .to_vec();
+    for (first, second) in [(0, 1), (1, 2), (0, 2)] {
+        let mut blocks: Vec<Vec<u8>> = text.chunks(16).map(<[u8]>::to_vec).collect();
+        blocks.swap(first, second);
+        all.push(blocks.concat());
+    }
+    for end in [&[0][..], &[0x80], &[0x80, 0, 0], &[0; 3], &[0; 16]] {
+        all.push([&text[..], end].concat());
+    }
+    all.extend([60, 48, 32, 16, 15].map(|bytes| text[..bytes].to_vec()));
+    all
+}
+
+/// That two ciphertexts tell nothing but that their texts differ: the tags have nothing in common, and no
+/// block of one has the key stream of any of the other's.
+fn strangers([x, of_x]: [&Sealed; 2], [y, of_y]: [&[u8]; 2]) -> bool {
+    let stream = |sealed: &Sealed, text: &[u8]| -> Vec<Vec<u8>> {
+        let all: Vec<u8> = sealed.ciphertext.iter().zip(text).map(|(x, y)| x ^ y).collect();
+        all.chunks(16).filter(|block| block.len() == 16).map(<[u8]>::to_vec).collect()
+    };
+    let (first, second) = (stream(x, y), stream(of_x, of_y));
+    let same = x.tag.iter().zip(&of_x.tag).filter(|(x, y)| x == y).count();
+    same < 6 && !first.iter().any(|block| second.contains(block))
+}
+
+#[test]
+fn texts_that_differ_anywhere_have_nothing_in_common() {
+    for mode in [Mode::Siv, Mode::GcmSiv] {
+        let (text, sealed) = (text(), mode.seal(&AAD, &text()));
+        let again = mode.seal(&AAD, &text);
+        assert_eq!((&again.ciphertext, &again.tag), (&sealed.ciphertext, &sealed.tag), "{mode:?}");
+        let others = others();
+        assert!(others.len() > 20);
+        for other in &others {
+            let theirs = mode.seal(&AAD, other);
+            assert!(strangers([&sealed, &theirs], [&text, other]), "{mode:?} {other:?}");
+        }
+        for aad in [&AAD[..19], &[&AAD[..], &[0]].concat(), &[]] {
+            let theirs = mode.seal(aad, &text);
+            assert!(strangers([&sealed, &theirs], [&text, &text]), "{mode:?} {aad:?}");
+        }
+    }
+}
+
+/// Of less than a block, too, for which SIV has another way.
+#[test]
+fn texts_that_end_in_zeros_have_nothing_in_common() {
+    for mode in [Mode::Siv, Mode::GcmSiv] {
+        let mut tags: Vec<Vec<u8>> = Vec::new();
+        for bytes in 0..=33 {
+            let sealed = mode.seal(&AAD, &vec![0; bytes]);
+            let same = |tag: &Vec<u8>| tag.iter().zip(&sealed.tag).filter(|(x, y)| x == y).count();
+            assert!(tags.iter().all(|tag| same(tag) < 6), "{mode:?} {bytes}");
+            tags.push(sealed.tag);
+        }
+    }
+}
+
+/// What stands before a text and what is in it are told apart: bytes that go from one to the other.
+#[test]
+fn associated_data_and_text_are_told_apart() {
+    for mode in [Mode::Siv, Mode::GcmSiv] {
+        let all = text();
+        let sealed: Vec<Sealed> = [16, 32, 48].map(|at| mode.seal(&all[..at], &all[at..])).to_vec();
+        for (i, x) in sealed.iter().enumerate() {
+            for y in &sealed[..i] {
+                let same = x.tag.iter().zip(&y.tag).filter(|(x, y)| x == y).count();
+                assert!(same < 6, "{mode:?} {i}");
+            }
+        }
+    }
+}
+
+/// SIV with several strings: which they are, in which order, and that one of them is empty.
+#[test]
+fn strings_before_a_text_have_an_order() {
+    let e = &mut Plain;
+    let (key, text) = (public(e, &Mode::Siv.key()), public(e, &text()));
+    let key = siv::SivKey::new(e, &key).unwrap();
+    let strings: [&[&[u8]]; 9] = [
+        &[b"one", b"another"],
+        &[b"another", b"one"],
+        &[b"one"],
+        &[b"another"],
+        &[b"oneanother"],
+        &[b"one", b""],
+        &[b"", b"one"],
+        &[b""],
+        &[],
+    ];
+    let mut ivs = Vec::new();
+    for strings in strings {
+        let strings: Vec<Vec<Vec<u8>>> = strings.iter().map(|string| vec![string.to_vec()]).collect();
+        let iv = key.seal(e, 1, &strings, &text).unwrap().0[0];
+        assert!(!ivs.contains(&iv), "{strings:?}");
+        ivs.push(iv);
+    }
+}
+
+/// Nonces that differ in any byte give other keys.
+#[test]
+fn a_nonce_of_gcm_siv_counts_to_its_last_byte() {
+    let e = &mut Plain;
+    let key = public(e, &Mode::GcmSiv.key());
+    let key = divisi_symmetric::aes::expand(e, &key).unwrap();
+    let secret = public(e, &text());
+    let mut seal = |nonce: [u8; 12]| {
+        let head = gcm_siv::NonceHead { nonce, aad: AAD.to_vec() };
+        let (tags, ciphertext) = gcm_siv::seal(e, &key, &[head], &secret).unwrap();
+        let ciphertext = Plain.reveal(ciphertext).unwrap().concat();
+        Sealed { aad: AAD.to_vec(), ciphertext, tag: tags[0].to_vec() }
+    };
+    let sealed = seal(NONCE);
+    for at in 0..12 {
+        let mut nonce = NONCE;
+        nonce[at] ^= 1;
+        let theirs = seal(nonce);
+        assert!(strangers([&sealed, &theirs], [&text(), &text()]), "{at}");
+    }
+}

@@ -1,0 +1,107 @@
+//! The verdict comes before the text, whoever lies, and tells one bit.
+
+use super::{ALL, Sealed, begun, dealt, unsealed};
+use divisi_rep3::Security;
+use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+
+const OPENED: &str = "divisi_rep3::open/open.bytes";
+const CONFIRMED: &str = "divisi_rep3::open/open.digest";
+const PRODUCT: &str = "divisi_rep3::engine::blocks/dot";
+
+/// All messages of a party as who else sees the wire sees them: which way, with whom, at which step, how
+/// long.
+fn traffic(recording: &Recording) -> Vec<(bool, usize, u32, usize)> {
+    let seen = recording.read().into_iter();
+    let mut all: Vec<_> = seen
+        .map(|seen| (seen.way == Way::In, seen.peer.index(), seen.frame.step, seen.frame.body.len()))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+/// What all openings to all three came to: each party sends one of three components.
+fn opened(recordings: &[Recording]) -> Vec<u8> {
+    let sent = recordings.iter().map(|seen| {
+        seen.of(Way::Out, OPENED).into_iter().flat_map(|seen| seen.frame.body).collect::<Vec<u8>>()
+    });
+    let add = |x: Vec<u8>, y: Vec<u8>| x.iter().zip(&y).map(|(x, y)| x ^ y).collect();
+    sent.reduce(add).unwrap_or_default()
+}
+
+/// One text, a byte of which somebody changed.
+fn changed(sealed: &Sealed) -> Vec<Sealed> {
+    let whole = sealed.ciphertext.len();
+    let places = [0, whole / 2, whole - 1, whole, whole + sealed.tag.len().saturating_sub(1)];
+    let mut places: Vec<usize> = places.into_iter().filter(|at| *at < whole + sealed.tag.len()).collect();
+    places.dedup();
+    let at = |at: usize| {
+        let mut sealed = sealed.clone();
+        match at.checked_sub(whole) {
+            None => sealed.ciphertext[at] ^= 0x10,
+            Some(at) => sealed.tag[at] ^= 0x10,
+        }
+        sealed
+    };
+    let mut all: Vec<Sealed> = places.into_iter().map(at).collect();
+    let noise = |bytes: &[u8]| bytes.iter().map(|byte| byte.wrapping_mul(3) ^ 0xc5).collect();
+    let (ciphertext, tag) = (noise(&sealed.ciphertext), noise(&sealed.tag));
+    all.push(Sealed { ciphertext, tag, aad: sealed.aad.clone() });
+    all
+}
+
+/// Whatever of it is wrong, a text that is not authentic costs the same messages, and what is opened of it is
+/// one masked block a claim, another one each time: its client learns that it is wrong, and so does a server.
+#[test]
+fn what_is_not_authentic_tells_that_and_nothing_else() {
+    for mode in ALL {
+        let (key, sealed) = (dealt(mode), mode.sealed());
+        let run = |sealed: &Sealed| {
+            let harness = Harness::default();
+            let seen = harness.recordings();
+            let results = harness.act(|trio| {
+                let (mut e, key) = begun(trio, mode, &key, Security::Malicious)?;
+                unsealed(&mut e, mode, &key, sealed)
+            });
+            (results, traffic(&seen[0]), opened(&seen))
+        };
+        let (results, valid, _) = run(&sealed);
+        assert!(results.iter().all(|r| r.as_ref() == Ok(&Some(mode.text()))), "{mode:?} {results:?}");
+        let (mut shape, mut masked): (Option<Vec<_>>, Vec<Vec<u8>>) = (None, Vec::new());
+        let changed = changed(&sealed);
+        // the first one twice
+        for wrong in changed.iter().chain(changed.first()) {
+            let (results, traffic, opened) = run(wrong);
+            assert!(results.iter().all(|r| *r == Ok(None)), "{mode:?} {results:?}");
+            assert_eq!(opened.len(), 16 * mode.claims(), "{mode:?}");
+            assert!(traffic.len() < valid.len(), "{mode:?}: a text follows a verdict that is good");
+            assert_eq!(shape.get_or_insert_with(|| traffic.clone()), &traffic, "{mode:?}");
+            assert!(!masked.contains(&opened), "{mode:?}: what is opened depends on the text alone");
+            masked.push(opened);
+        }
+    }
+}
+
+/// Who lies at the opening of a verdict or in the product before it ends the session: no honest party takes a
+/// text that is not authentic, nor refuses one that is.
+#[test]
+fn a_lie_about_a_verdict_is_an_abort_and_no_text() {
+    for mode in ALL {
+        let (key, sealed) = (dealt(mode), mode.sealed());
+        for valid in [true, false] {
+            let given = if valid { sealed.clone() } else { changed(&sealed).swap_remove(0) };
+            for (to, step) in [(2, OPENED), (3, CONFIRMED), (3, PRODUCT)] {
+                let harness = Harness::default();
+                harness.change(party(1), party(to), step, 0, |body| body[0] ^= 1);
+                let results = harness.act(|trio| {
+                    let (mut e, key) = begun(trio, mode, &key, Security::Malicious)?;
+                    unsealed(&mut e, mode, &key, &given)
+                });
+                for result in &results[1..] {
+                    let right = result.is_err() || *result == Ok(valid.then(|| mode.text()));
+                    assert!(right, "{mode:?} {step}: {results:?}");
+                }
+                assert!(results[1..].iter().any(Result::is_err), "{mode:?} {step}: the lie was not noticed");
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Tests that take long: of ACVP's server (usnistgov/ACVP-Server, gen-val/json-files, in the public domain) a
+//! thousand of some kinds, and what ordinary libraries give.
+
+use super::monte::NEEDS_LONG;
+use super::tests::on;
+use super::tests_of_functions::counts;
+use super::*;
+use crate::bench::ordinary::{cipher, output};
+use divisi_core::Direction;
+use divisi_rep3::{Protocol, Security};
+use divisi_symmetric::algorithm::{Algorithm as Function, Settings as Use};
+use serde_json::{Value, json};
+
+fn options(engine: &str) -> KatOptions {
+    KatOptions { long: true, ..on(engine, Protocol::Gf4Circuit, Security::Malicious) }
+}
+
+fn run(file: &Value, options: &KatOptions) -> (u64, u64, u64) {
+    counts(&run_contents(&[("file".into(), parse(file).unwrap())], options).unwrap())
+}
+
+fn file(algorithm: &str, groups: Value) -> Value {
+    json!({ "vsId": 0, "algorithm": algorithm, "revision": "1.0", "testGroups": groups })
+}
+
+/// What an ordinary library gives, as long as it is asked for.
+fn ordinary(name: &str, message: &[u8], bytes: usize) -> Vec<u8> {
+    let function = Function::hashes().find(|function| function.name() == name).unwrap();
+    output(&Use { output_bytes: bytes, ..Use::new(function) }, &[], &[0; 12], message).unwrap()
+}
+
+/// ACVP-TDES-CBC-1.0: ten thousand steps each way.
+#[test]
+fn ten_thousand_of_triple_des() {
+    let group = |id: u64, direction: &str, lane: Value| {
+        json!({ "testType": "MCT", "direction": direction, "keyingOption": 1,
+            "tests": [{ "tcId": id, "resultsArray": [lane] }] })
+    };
+    let seal = json!({ "iv": "17B96E2DB1B40C09", "pt": "87D4166E7173BD89", "ct": "62EE27807CE55A06",
+        "key1": "C786C76225BA269E", "key2": "5470EAC46EBC37D6", "key3": "9D6ED3DC688F5B1C" });
+    let open = json!({ "iv": "2C3EB2AE56CCC16F", "pt": "87AF6CDB404676F7", "ct": "92EE3289DD493471",
+        "key1": "F1C20E64BA158591", "key2": "857F9861851A7F37", "key3": "BFCD020486B607AB" });
+    let groups = [group(1, "encrypt", seal), group(2, "decrypt", open)];
+    assert_eq!(run(&file("ACVP-TDES-CBC", json!(groups)), &options("plain")), (2, 0, 0));
+}
+
+/// ACVP-AES-CFB1-1.0, the last three thousands of its decryption.
+#[test]
+fn a_thousand_bits() {
+    let lane = |key: &str, iv: &str, plain: &str, cipher: &str| -> Value {
+        json!({ "key": key, "iv": iv, "pt": plain, "ct": cipher })
+    };
+    let lanes = json!([
+        lane(
+            "9631CE558885698A3439536E5557172B8A94DC0D3374CB5E57BE4C2C8CB48348",
+            "652FC86EFFB8323F5C42198C43F98D57",
+            "00",
+            "80"
+        ),
+        lane(
+            "CA75FC0E0D27F5FD499907D5C81BC1B2B964743809AD756EF211478CE67A3F6A",
+            "33F0A8353AD9BE30A5AF0BA06ACEBC22",
+            "00",
+            "80"
+        ),
+        lane(
+            "A4A320E124E37D8ADF7FDF9BDEA6B717F9033DA818C4149838767061ED340E7A",
+            "40674990116961F6CA6737ED0B4E3110",
+            "80",
+            "80"
+        ),
+    ]);
+    let of = |lanes: &Value| {
+        let tests = json!([{ "tcId": 1, "resultsArray": lanes }]);
+        file(
+            "ACVP-AES-CFB1",
+            json!([{ "testType": "MCT", "direction": "decrypt", "keyLen": 256, "tests": tests }]),
+        )
+    };
+    let mut wrong = lanes.clone();
+    wrong[1]["pt"] = json!("80");
+    for (lanes, counts) in [(&lanes, (1, 0, 0)), (&wrong, (0, 1, 0))] {
+        assert_eq!(run(&of(lanes), &options("plain")), counts);
+    }
+}
+
+/// cSHAKE-128-1.0, the first thousand: an output of 3510 bits, each with the customization that the one
+/// before gave.
+#[test]
+fn a_thousand_customized_outputs() {
+    let end = concat!(
+        "50A10EB1A23A689309940D06EADDB7F98239837821F1CE824F59AE8789860DA265279AC95913BE9D7091C2B22209",
+        "B9090D46C2431C85FB1D497104C3825221E39C3EB624EC6EEEC46F1CA34C201D2A47C61B764575F39D4F92014B23",
+        "0B75F0B739A3A2C94FAEF0ACCC3C9F0BBB335B556B8AA86ED93480621EDA8384FD2D2202167B58283126DAB04B2A",
+        "8D34467A0DA3896426CBADEE7E9E17AB13A30B166FE98CD7D91E7879CC88AB982AECAF5C17372DE92B7525A2D0E9",
+        "23BD66BCACA82A6C7D7232BC9F63E6DCA2F7F46CFC998A186A43578DCD0A3E6CE57E60E8562A70731762E0AE433B",
+        "E578274D79849DB4E8F9580858B50A55A0DAE3F2B3A27C63EE131831C625095F0B52067AB03332E891B1F1F867A8",
+        "30DC9247F8952D0565CE8D7ACCCCCD1543EC177782042282556035C3C55B6CBDAE49F844B03BD170ECAC111DE076",
+        "B44AB83A923876C262056CA4178FA03253554F407E00406182AC55C0F2AA69484421759AFDD61890B94F6B5D6730",
+        "B69341306D2F4989D48E2785D4EC81097DE68205D51CBC81F935A770385139EE75B3805CC59DAC4F7EE1FE5AC2C6",
+        "47937920D1A71A0368241350283A2A16221D02892061D8D254",
+    );
+    let of = |end: &str| {
+        let tests = json!([{ "tcId": 101, "msg": "64160E6663A5C8E916060FF6358957C6", "len": 128,
+            "functionName": "",
+            "customization": "", "outLen": 0, "resultsArray": [{ "md": end, "outLen": 3510 }] }]);
+        file(
+            "cSHAKE-128",
+            json!([{ "testType": "MCT", "hexCustomization": false, "minOutLen": 256,
+            "maxOutLen": 4096, "outLenIncrement": 1, "tests": tests }]),
+        )
+    };
+    assert_eq!(run(&of(end), &options("plain")), (1, 0, 0));
+}
+
+/// Outputs of SHAKE as the standard's pseudocode has them, several thousands side by side.
+#[test]
+fn thousands_of_outputs() {
+    let thousands = |least: usize, most: usize, count: usize| {
+        let (mut last, mut bytes) = ((1..=16).collect::<Vec<u8>>(), most / 8);
+        let mut ends = Vec::new();
+        for _ in 0..count {
+            let mut own = bytes;
+            for _ in 0..1000 {
+                own = bytes;
+                last.resize(16, 0);
+                last = ordinary("shake256", &last, own);
+                let number = usize::from(last[own - 2]) << 8 | usize::from(last[own - 1]);
+                let (least, most) = (least.div_ceil(8), most / 8);
+                bytes = least + number % (most - least + 1);
+            }
+            ends.push(json!({ "md": hex::encode(&last), "outLen": 8 * own }));
+        }
+        let tests = json!([{ "tcId": 1, "msg": hex::encode((1..=16).collect::<Vec<u8>>()), "len": 128,
+            "resultsArray": ends }]);
+        file(
+            "SHAKE-256",
+            json!([{ "testType": "MCT", "minOutLen": least, "maxOutLen": most, "tests": tests }]),
+        )
+    };
+    assert_eq!(run(&thousands(128, 1234, 3), &options("plain")), (1, 0, 0));
+    let mut wrong = thousands(17, 70, 2);
+    let end = &mut wrong["testGroups"][0]["tests"][0]["resultsArray"][1]["md"];
+    let changed = end.as_str().unwrap().chars().rev().collect::<String>();
+    *end = json!(changed);
+    assert_eq!(run(&wrong, &options("plain")), (0, 1, 0));
+}
+
+/// The standard's alternate version, whose messages are as long as the first: cut, or filled up with zeros.
+#[test]
+fn thousands_of_cut_digests() {
+    let thousands = |name: &str, joined: usize, bytes: usize| {
+        let start: Vec<u8> = (0..bytes).map(|i| (i * 7) as u8).collect();
+        let (mut seed, mut ends) = (start.clone(), Vec::new());
+        for _ in 0..2 {
+            let mut last = vec![seed; joined];
+            for _ in 0..1000 {
+                let mut message = last.concat();
+                message.resize(bytes, 0);
+                last.remove(0);
+                last.push(ordinary(name, &message, 32));
+            }
+            seed = last.pop().unwrap();
+            ends.push(json!({ "md": hex::encode(&seed) }));
+        }
+        let tests = json!([{ "tcId": 1, "msg": hex::encode(start), "len": 8 * bytes, "resultsArray": ends }]);
+        json!([{ "testType": "MCT", "mctVersion": "alternate", "tests": tests }])
+    };
+    for (algorithm, name, joined, bytes) in [("SHA2-256", "sha256", 3, 40), ("SHA3-256", "sha3-256", 1, 20)] {
+        let right = file(algorithm, thousands(name, joined, bytes));
+        assert_eq!(run(&right, &options("plain")), (1, 0, 0), "{algorithm} {bytes}");
+        let mut wrong = right;
+        wrong["testGroups"][0]["tests"][0]["len"] = json!(8 * bytes - 1);
+        assert_eq!(run(&wrong, &options("plain")), (0, 0, 1), "{algorithm} {bytes}");
+    }
+}
+
+/// Messages that are repeated inside: shorter than gigabytes, and of every length around a piece.
+#[test]
+fn large_data() {
+    let test = |id: usize, name: &str, content: &[u8], bytes: usize| {
+        let message: Vec<u8> = content.iter().copied().cycle().take(bytes).collect();
+        let md = hex::encode(ordinary(name, &message, 32));
+        json!({ "tcId": id, "len": 0, "md": md, "largeMsg": { "content": hex::encode(content),
+            "contentLength": 8 * content.len(), "fullLength": 8 * bytes,
+                "expansionTechnique": "repeating" } })
+    };
+    let of = |algorithm: &str, name: &str, lengths: &[usize], width: usize| {
+        let content = |seed: usize| (0..width).map(|i| (seed * 31 + i * 11 + 3) as u8).collect::<Vec<u8>>();
+        let tests = lengths.iter().enumerate().map(|(i, bytes)| test(i, name, &content(i), *bytes));
+        file(algorithm, json!([{ "testType": "LDT", "tests": tests.collect::<Vec<_>>() }]))
+    };
+    let lengths = [5000, 2048, 8, 4096, 2056, 5000];
+    let sha2 = of("SHA2-256", "sha256", &lengths, 8);
+    assert_eq!(run(&sha2, &options("plain")), (6, 0, 0));
+    assert_eq!(run(&of("SHA2-256", "sha256", &[2100, 64], 8), &options("rep3")), (2, 0, 0));
+    assert_eq!(run(&of("SHA3-256", "sha3-256", &[5000, 2720, 700, 5], 5), &options("plain")), (4, 0, 0));
+    assert_eq!(run(&of("SHAKE-128", "shake128", &[3000, 1000], 1), &options("plain")), (2, 0, 0));
+    // one that is wrong, one that lies about its length, one that repeats otherwise, one without an answer
+    let mut wrong = sha2.clone();
+    let tests = &mut wrong["testGroups"][0]["tests"];
+    tests[0]["md"] = json!("00".repeat(32));
+    tests[1]["largeMsg"]["contentLength"] = json!(72);
+    tests[2]["largeMsg"]["expansionTechnique"] = json!("counting");
+    tests[3].as_object_mut().unwrap().remove("md");
+    assert_eq!(run(&wrong, &options("plain")), (2, 1, 3));
+    // without being asked for, none
+    let short = KatOptions { long: false, ..options("plain") };
+    let report = run_contents(&[("file".into(), parse(&sha2).unwrap())], &short).unwrap();
+    assert_eq!(report.algorithms[0].unsupported.get(NEEDS_LONG), Some(&6));
+    // an engine that has no hash says so
+    assert_eq!(run(&sha2, &options("garble")), (0, 0, 6));
+}
+
+/// What an ordinary library makes of data units, whose tweaks count up from one end or from the other.
+fn sealed_units(key: &[u8], tweak: u128, little: bool, text: &[u8], unit: usize) -> Vec<u8> {
+    let encrypt = |key: &[u8], block: &[u8]| {
+        let mut block = <[u8; 16]>::try_from(block).unwrap().into();
+        cipher(key, Direction::Encrypt).unwrap()(&mut block);
+        u128::from_le_bytes(block.into())
+    };
+    let (data, tweaks) = key.split_at(key.len() / 2);
+    let mut out = Vec::new();
+    for (number, unit) in (0_u128..).zip(text.chunks(unit)) {
+        let tweak = if little { (tweak + number).to_le_bytes() } else { (tweak + number).to_be_bytes() };
+        let mut mask = encrypt(tweaks, &tweak);
+        for block in unit.chunks(16) {
+            let block = u128::from_le_bytes(block.try_into().unwrap()) ^ mask;
+            out.extend((encrypt(data, &block.to_le_bytes()) ^ mask).to_le_bytes());
+            mask = mask << 1 ^ if mask >> 127 == 1 { 0x87 } else { 0 };
+        }
+    }
+    out
+}
+
+#[test]
+fn several_data_units() {
+    let key: Vec<u8> = (0..32).map(|i| 7 * i + 2).collect();
+    let text: Vec<u8> = (0..112).map(|i| 2 * i + 1).collect();
+    for little in [true, false] {
+        let tweak = 0x00ff_u128 << 112 | 0xfe;
+        let first = if little { tweak.to_le_bytes() } else { tweak.to_be_bytes() };
+        let sealed = sealed_units(&key, tweak, little, &text, 32);
+        let group = |direction: &str, unit: u64, sealed: &[u8]| {
+            json!({ "testType": "AFT", "direction": direction, "keyLen": 128, "tweakMode": "hex", "tests": [
+                { "tcId": 1, "payloadLen": 896, "dataUnitLen": unit, "key": hex::encode(&key),
+                    "tweakValue": hex::encode(first),
+                  "pt": hex::encode(&text), "ct": hex::encode(sealed) }] })
+        };
+        let mut wrong = sealed.clone();
+        wrong[111] ^= 1;
+        let groups = json!([
+            group("encrypt", 256, &sealed),
+            group("decrypt", 256, &sealed),
+            group("encrypt", 256, &wrong),
+            // less than a block at the end is no data unit
+            group("encrypt", 390, &sealed),
+        ]);
+        for engine in ["plain", "rep3"] {
+            assert_eq!(run(&file("ACVP-AES-XTS", groups.clone()), &options(engine)), (2, 1, 1), "{little}");
+        }
+    }
+}
