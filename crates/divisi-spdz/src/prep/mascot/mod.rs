@@ -52,12 +52,12 @@ impl<F: Mac> Mascot<F> {
         Ok((party, Mascot { rows, field: PhantomData }))
     }
 
-    /// What **Combine** makes of our shares of tau elements each.
+    /// What **Combine** makes of our shares of tau elements each, with r and with r^.
     ///
     /// # Errors
     /// Whatever a broken peer causes.
     #[cfg(any(test, feature = "testing"))]
-    pub fn combination(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
+    pub fn combination(party: &mut Party<F>, a: &[F]) -> Result<[Vec<F>; 2], Abort> {
         triple::combination(party, a)
     }
 }
