@@ -58,10 +58,13 @@ fn values(body: &[u8], bits: usize) -> Vec<u32> {
     (0..8 * body.len() / bits).map(|i| (0..bits).fold(0, |x, k| x | bit(i * bits + k) << k)).collect()
 }
 
-/// No two lanes of these layers have the same masks always, nor has a lane those of another one in a layer not
-/// far behind.
-fn all_fresh(layers: &[Vec<u32>], what: &str) {
+/// Values of so many bits: no two lanes of these layers have the same masks always, nor has a lane those of
+/// another one in a layer not far behind, and more occur than half of the bits could make.
+fn all_fresh(layers: &[Vec<u8>], bits: usize, what: &str) {
+    let layers: Vec<Vec<u32>> = layers.iter().map(|body| values(body, bits)).collect();
     let lanes = layers[0].len();
+    let occurring = layers.iter().flatten().collect::<BTreeSet<_>>().len();
+    assert!(occurring > if bits == 4 { 11 } else { 16 }, "{what}: {occurring} values");
     assert!(layers.len() >= 6 && layers.iter().all(|layer| layer.len() == lanes), "{what}");
     for (i, j) in (0..lanes).flat_map(|i| (0..lanes).map(move |j| (i, j))) {
         for distance in (0..4).filter(|distance| *distance > 0 || i != j) {
@@ -99,8 +102,7 @@ fn every_lookup_has_its_own_table() {
             }
             (0..LAYERS).try_for_each(|_| engine.sbox(Direction::Encrypt, &mut [&mut zeros.clone()]))
         });
-        let layers: Vec<Vec<u32>> = opened.at(OPENED).iter().map(|body| values(body, 8)).collect();
-        all_fresh(&layers, "bytes");
+        all_fresh(&opened.at(OPENED), 8, "bytes");
         let opened = Opened::of(|session| {
             let mut engine = engine(session)?;
             if ahead {
@@ -111,8 +113,7 @@ fn every_lookup_has_its_own_table() {
                 engine.look_up(&mut layer)
             })
         });
-        let layers: Vec<Vec<u32>> = opened.at(OPENED_BITS).iter().map(|body| values(body, 6)).collect();
-        all_fresh(&layers, "bits");
+        all_fresh(&opened.at(OPENED_BITS), 6, "bits");
     }
 }
 
@@ -153,19 +154,17 @@ fn tiny_bits(session: Session) -> Result<(), Abort> {
 fn every_table_and_wire_has_its_own_mask() {
     for ahead in [true, false] {
         let opened = Opened::of(|session| tiny(session, ahead));
-        let e = values(&opened.at(E)[0], 8);
+        let e = opened.at(E).concat();
         assert_eq!(e.len(), LAYERS * LANES);
-        all_fresh(&e.chunks(LANES).map(<[u32]>::to_vec).collect::<Vec<_>>(), "r");
-        all_fresh(&opened.at(ENTRIES).iter().map(|body| values(body, 8)).collect::<Vec<_>>(), "o");
+        all_fresh(&e.chunks(LANES).map(<[u8]>::to_vec).collect::<Vec<_>>(), 8, "r");
+        all_fresh(&opened.at(ENTRIES), 8, "o");
     }
     let opened = Opened::of(tiny_bits);
-    let e = values(&opened.at(E_OF_BITS)[0], 6);
-    assert_eq!(e.len(), 2 * LAYERS * LANES);
-    all_fresh(&e.chunks(2 * LANES).map(<[u32]>::to_vec).collect::<Vec<_>>(), "r of bits");
-    all_fresh(
-        &opened.at(ENTRIES_OF_BITS).iter().map(|body| values(body, 4)).collect::<Vec<_>>(),
-        "o of bits",
-    );
+    let e = opened.at(E_OF_BITS).concat();
+    // eight lanes a layer, of six bits each
+    assert_eq!(e.len(), 6 * LAYERS);
+    all_fresh(&e.chunks(6).map(<[u8]>::to_vec).collect::<Vec<_>>(), 6, "r of bits");
+    all_fresh(&opened.at(ENTRIES_OF_BITS), 4, "o of bits");
 }
 
 /// What enters tables is masked lane by lane \[K5\].
@@ -176,7 +175,7 @@ fn every_lane_that_enters_has_its_own_mask() {
         let zeros = tiny.engine().public(&[0; LANES]);
         (0..LAYERS).try_for_each(|_| tiny.enter(&[zeros.clone()]).map(drop))
     });
-    all_fresh(&opened.at(ENTER).iter().map(|body| values(body, 8)).collect::<Vec<_>>(), "bytes");
+    all_fresh(&opened.at(ENTER), 8, "bytes");
     let opened = Opened::of(|session| {
         let mut tiny = TinyBits::new(engine(session)?);
         let zeros = tiny.engine().constant_bit(&[false; 48]);
@@ -201,7 +200,7 @@ fn every_product_has_its_own_triple() {
         });
         for step in [ELEMENT, BITDEC] {
             let all = opened.at(step).into_iter().filter(|body| body.len() == LANES);
-            all_fresh(&all.map(|body| values(&body, 8)).collect::<Vec<_>>(), step);
+            all_fresh(&all.collect::<Vec<_>>(), 8, step);
         }
     }
     let opened = Opened::of(|session| {
@@ -214,7 +213,7 @@ fn every_product_has_its_own_triple() {
     });
     let first: Vec<Vec<u8>> = opened.at(ELEMENT).into_iter().filter(|body| body.len() == 6).collect();
     different(&first, 2 * LAYERS, "products in GF(2^6)");
-    all_fresh(&opened.at(RAW).iter().map(|body| values(body, 4)).collect::<Vec<_>>(), "values of four bits");
+    all_fresh(&opened.at(RAW), 4, "values of four bits");
     let mut g = Build::new();
     let [x, y] = g.input(2)[..] else { panic!("two wires") };
     let product = g.and(x, y);

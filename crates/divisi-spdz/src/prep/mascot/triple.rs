@@ -189,7 +189,7 @@ mod tests {
     use crate::dealer::Dealer;
     use crate::source::Products;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::{Harness, Way, party, run};
+    use divisi_core::testing::{Harness, Way, failed_check, party, run};
     use divisi_field::Gf48;
     use std::collections::BTreeSet;
 
@@ -240,5 +240,21 @@ mod tests {
             told[0].chunks(6).zip(told[1].chunks(6)).map(|(x, y)| element(x) ^ element(y)).collect();
         assert_eq!(s.len(), 2 * COUNT);
         whole_and_different(&s);
+    }
+
+    /// A product is off by an element of one bit, under a right MAC.
+    #[test]
+    fn every_bit_of_a_sigma_counts() {
+        for bit in 0..48 {
+            let ends = run(2, &PublicParameters::new("sacrifices"), |session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
+                let b = dealer.element_triples(&mut party, 3)?.b.clone();
+                let (zeros, mut off) = (|| Auth::zeros(3), Auth::zeros(3));
+                party.add_public(&mut off, &[Gf48::ZERO, Gf48::ZERO, Gf48::from_low_bits(1 << bit)])?;
+                sacrifice(&mut party, [zeros(), b, zeros(), zeros(), off]).map(drop)
+            });
+            assert!(ends.iter().all(Result::is_err), "{bit}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K19)), "{bit}: {ends:?}");
+        }
     }
 }
