@@ -124,8 +124,8 @@ fn no_share_within_a_chain_confirms_a_guess() {
     }
 }
 
-/// Nor does what party 2 sends at the end of a chain, in any tile, of the first chain or of a later one, or the
-/// difference of two.
+/// Nor does what party 2 sends at the end of a chain, in any tile, of the first chain or of a later one, or
+/// the difference of two.
 #[test]
 fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();

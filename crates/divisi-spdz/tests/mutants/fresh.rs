@@ -1,5 +1,5 @@
-//! What masks is fresh: of zeros, the masks themselves are opened, and none serves two lanes, two lookups or two
-//! products.
+//! What masks is fresh: of zeros, the masks themselves are opened, and none serves two lanes, two lookups or
+//! two products.
 
 use super::prep::bucketed;
 use super::{engine, harness};
@@ -117,8 +117,8 @@ fn every_lookup_has_its_own_table() {
     }
 }
 
-/// Wires whose mask is zero through S-boxes: e is what masks the index of a table, and an entry's mask is what
-/// is opened but for the value.
+/// Wires whose mask is zero through S-boxes: e is what masks the index of a table, and an entry's mask is
+/// what is opened but for the value.
 fn tiny(session: Session, ahead: bool) -> Result<(), Abort> {
     let mut tiny = Tiny::new(engine(session)?);
     if ahead {
@@ -230,7 +230,8 @@ fn every_product_has_its_own_triple() {
     different(&opened.at(ELEMENT), 2 * LAYERS, "products of bits");
 }
 
-/// Demux: products of all levels have their own factors, and every entry its own bit that masks it \[K5, K6\].
+/// Demux: products of all levels have their own factors, and every entry its own bit that masks it \[K5,
+/// K6\].
 #[test]
 fn every_entry_of_a_unit_vector_has_its_own_mask() {
     fn units<F: Host>(session: Session, log: usize, lanes: usize) -> Result<(), Abort> {

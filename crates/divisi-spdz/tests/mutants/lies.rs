@@ -96,8 +96,8 @@ fn a_lie_about_any_index_or_entry_is_noticed() {
     assert!(looked.iter().all(|end| end.as_deref() == Ok(&all.repeat(4)[..])), "{looked:?}");
 }
 
-/// P_2 lies in the second of two computations, between which all was checked, and whose outputs leave together:
-/// what is owed for both is paid before \[M0.7\].
+/// P_2 lies in the second of two computations, between which all was checked, and whose outputs leave
+/// together: what is owed for both is paid before \[M0.7\].
 #[test]
 fn joined_outputs_owe_what_each_of_them_does() {
     for swapped in [false, true] {
