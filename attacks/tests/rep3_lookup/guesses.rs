@@ -124,7 +124,8 @@ fn no_share_within_a_chain_confirms_a_guess() {
     }
 }
 
-/// Nor does what party 2 sends at the end of a chain, in any tile.
+/// Nor does what party 2 sends at the end of a chain, in any tile, of the first chain or of a later one, or
+/// the difference of two.
 #[test]
 fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
@@ -134,20 +135,28 @@ fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
     let seen = harness.recording(party(1));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
-        let mut x = trio.input(part)?;
+        let x = trio.input(part)?;
         let mut e = Rep3::new(trio, protocol, Security::Malicious);
-        let vectors = e.vectors(1, 1, LANES)?.remove(0);
-        let mine = held(&vectors);
-        e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
-        e.finish(&mut [&mut x])?;
-        Ok(mine)
+        let mut all = Vec::new();
+        for vectors in e.vectors(2, 1, LANES)? {
+            let mut x = x.clone();
+            all.push(held(&vectors));
+            e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
+            e.finish(&mut [&mut x])?;
+        }
+        Ok(all)
     });
     let mine = holds[0].as_ref().unwrap();
-    let first = &seen.bodies(Way::In, party(3), opening(protocol))[0];
-    let sent = &seen.bodies(Way::In, party(2), FINISH)[0];
-    for (t, share) in entries_of_party_2(&secret, &parts[0][0], mine, first).iter().enumerate() {
+    let first = seen.bodies(Way::In, party(3), opening(protocol));
+    let sent = seen.bodies(Way::In, party(2), FINISH);
+    assert_eq!([first.len(), sent.len()], [2, 2]);
+    let shares = [0, 1].map(|i| entries_of_party_2(&secret, &parts[0][0], &mine[i], &first[i]));
+    for (t, [one, two]) in shares[0].iter().zip(&shares[1]).map(|(one, two)| [one, two]).enumerate() {
         let lanes = (LANES - 512 * t).min(512);
-        is_no_guess(&read::<8>(sent, LANES, t), share, lanes, &format!("tile {t}"));
+        let told = sent.iter().map(|sent| read::<8>(sent, LANES, t)).collect::<Vec<_>>();
+        is_no_guess(&told[0], one, lanes, &format!("the first chain, tile {t}"));
+        is_no_guess(&told[1], two, lanes, &format!("the second chain, tile {t}"));
+        is_no_guess(&xor(&told[0], &told[1]), &xor(one, two), lanes, &format!("both, tile {t}"));
     }
 }
 

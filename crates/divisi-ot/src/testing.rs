@@ -53,6 +53,16 @@ pub fn planted(session: &mut Session, config: SetupConfig, delta: &Needle) -> Re
     Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
 }
 
+/// The same over a field of 2^48 elements, where what is planted is the key of pads.
+///
+/// # Errors
+/// As [`Setup::over_field`].
+pub fn planted_over_field(session: &mut Session, config: SetupConfig, pads: &Needle) -> Result<Setup, Abort> {
+    let delta = Delta::uniform(48, |bytes| session.entropy(bytes));
+    let pads = Delta::uniform(128, |bytes| pads.plant(bytes));
+    Setup::with_deltas(session, config, Deltas::field(config.k, 48, delta, pads))
+}
+
 /// Demand that these views, of all parties in order and with their Deltas, belong together.
 ///
 /// # Panics

@@ -5,8 +5,8 @@
 use divisi_core::testing::memory::{Needle, once};
 use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, PublicParameters, Session};
-use divisi_ot::testing::planted;
-use divisi_ot::{Base, SetupConfig};
+use divisi_ot::testing::{planted, planted_over_field};
+use divisi_ot::{Base, Bits, Setup, SetupConfig};
 use std::sync::{Barrier, Mutex};
 
 const CHECK: &str = "divisi_ot::vole/check";
@@ -42,9 +42,26 @@ impl Planted {
     }
 }
 
+/// The keys of labels, or those of pads over a field, with bits of authenticated rows.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Labels(Base),
+    Pads,
+}
+
+impl Kind {
+    fn batch(self, setup: &mut Setup, session: &mut Session, count: usize) -> Result<(), Abort> {
+        match self {
+            Kind::Labels(_) => setup.authenticated_bits(session, count).map(drop),
+            Kind::Pads => setup.wide_rows(session, Bits::Random(count)).map(drop),
+        }
+    }
+}
+
 /// A set-up and two batches; with `lie` a message of the last party is changed on its way to the first.
-fn play(n: usize, base: Base, seed: u8, lie: Option<&'static str>) -> Vec<Result<(), Abort>> {
+fn play(n: usize, kind: Kind, seed: u8, lie: Option<&'static str>) -> Vec<Result<(), Abort>> {
     let planted_in = Planted::new(n, seed);
+    let base = if let Kind::Labels(base) = kind { base } else { Base::Both };
     let config = SetupConfig { base, ..SetupConfig::default() };
     let parameters = config.describe(PublicParameters::new("delta in memory"));
     let harness = Harness::new(n, &parameters);
@@ -57,14 +74,17 @@ fn play(n: usize, base: Base, seed: u8, lie: Option<&'static str>) -> Vec<Result
     let ends = harness.act(|mut session| {
         let look = |session: &Session, there, when| planted_in.look(session, there, when);
         let needle = &planted_in.needles[session.me().index()];
-        let mut setup = planted(&mut session, config, needle);
+        let mut setup = match kind {
+            Kind::Labels(_) => planted(&mut session, config, needle),
+            Kind::Pads => planted_over_field(&mut session, config, needle),
+        };
         if lie.is_none() {
             look(&session, true, "after the set-up");
         }
         let made = setup.as_mut().map_err(|abort| abort.clone()).and_then(|setup| {
-            let first = setup.authenticated_bits(&mut session, 1000).map(|_| ());
+            let first = kind.batch(setup, &mut session, 1000);
             // who only heard of the end learns it when it goes on
-            first.and(setup.authenticated_bits(&mut session, 300).map(|_| ()))
+            first.and(kind.batch(setup, &mut session, 300))
         });
         look(&session, lie.is_none(), "after two batches");
         drop(setup);
@@ -72,7 +92,7 @@ fn play(n: usize, base: Base, seed: u8, lie: Option<&'static str>) -> Vec<Result
         made
     });
     let wrong = planted_in.wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{base:?} {lie:?}: {wrong:#?}");
+    assert!(wrong.is_empty(), "{kind:?} {lie:?}: {wrong:#?}");
     ends
 }
 
@@ -90,9 +110,9 @@ fn delta_lies_in_one_place_and_in_none_after_the_end() {
 
     let mut seed = 100;
     for n in [2, 3] {
-        for base in [Base::Both, Base::Half] {
+        for kind in [Kind::Labels(Base::Both), Kind::Labels(Base::Half), Kind::Pads] {
             for lie in [None, Some(CHECK), Some(TREES)] {
-                let ends = play(n, base, seed, lie);
+                let ends = play(n, kind, seed, lie);
                 seed += 5;
                 match lie {
                     None => assert!(ends.iter().all(Result::is_ok), "{ends:?}"),

@@ -175,6 +175,7 @@ mod tests {
         // a field whose elements end within a byte
         let mut sum = [Gf42::ZERO; 2];
         assert!(!Gf42::add_packed(&[0, 0, 0, 0, 0, 4], &mut sum[..1]));
+        assert!(!Gf42::add_packed(&[0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0], &mut sum));
         let elements = [Gf42::ONE, Gf42::from_low_bits(u128::MAX)];
         let mut body = Vec::new();
         Gf42::pack(&elements, &mut body);

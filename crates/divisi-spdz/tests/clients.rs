@@ -271,6 +271,11 @@ fn what_a_client_is_told_is_no_share() {
         });
         let told: Vec<[Vec<u8>; 2]> = ends.into_iter().map(Result::unwrap).collect();
         assert!(told.iter().all(|[first, second]| first != second));
+        // nor do two bytes have one mask
+        for [first, second] in &told {
+            let again: Vec<u8> = first.iter().zip(second).map(|(x, y)| x ^ y).collect();
+            assert!(again.iter().any(|x| *x != again[0]));
+        }
         for i in [0, 1] {
             let sum = told
                 .iter()

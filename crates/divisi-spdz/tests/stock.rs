@@ -281,6 +281,36 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
     }
 }
 
+/// Whatever kind of values it was of which some were taken meanwhile: here no table, an input alone.
+#[test]
+fn a_stock_whose_inputs_alone_were_copied_back_is_refused() {
+    let house = House::new(2);
+    house.keep(1);
+    let input = |session: Session| {
+        let mine = session.me() == party(1);
+        house.begin(session)?.input(party(1), mine.then_some(&[0x53]), 1).map(drop)
+    };
+    assert!(Harness::new(2, &parameters()).act(input).iter().all(Result::is_ok));
+    assert_eq!(house.taken(), [0, 0]);
+    house.put_back(1);
+    assert!(house.all(0xc6).iter().all(|end| why(end).contains("copied back from an older state")));
+}
+
+/// A lie that is found before any check of MACs ends the stock of whoever finds it.
+#[test]
+fn a_lie_before_the_check_destroys_the_stock() {
+    let house = House::new(3);
+    let harness = Harness::new(3, &parameters());
+    harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
+    let ends = harness.act(|session| house.sbox(session, 0x53));
+    assert!(ends.iter().all(Result::is_err));
+    let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::M0_3, .. }));
+    // whoever finds it first ends the session for the others
+    let finders: Vec<u8> = (1..=3).filter(|number| found(&ends[usize::from(*number) - 1])).collect();
+    assert!(!finders.is_empty(), "{ends:?}");
+    assert!(finders.iter().all(|number| matches!(house.state(*number), Err(StockError::Destroyed(_)))));
+}
+
 /// What SECURITY.md leaves out: every party's directory is copied back. No file can tell, and what is told
 /// twice under one mask is known.
 #[test]

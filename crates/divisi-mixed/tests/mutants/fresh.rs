@@ -1,10 +1,12 @@
 //! What hides a secret is fresh, whole, and serves once: of zeros the masks themselves are opened.
 
 use super::{act, opened, plain};
-use divisi_core::testing::{Harness, party};
-use divisi_core::{Abort, Convert, PublicParameters};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{Harness, Way, party};
+use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters};
 use divisi_field::zp::P32;
-use divisi_mixed::{GmwBit, Num, num};
+use divisi_mixed::{Gmw, GmwBit, Num, num};
+use divisi_ot::SetupConfig;
 use std::collections::BTreeSet;
 
 const NUMBERS: &str = "divisi_mixed::num/open.tell";
@@ -41,6 +43,49 @@ fn triples_of_numbers_serve_once() {
         Ok(())
     });
     are_fresh(&opened(&seen, party(1), NUMBERS, 4 * 128), 2);
+}
+
+/// Products of bits that are zero, of some words each, one after the other.
+#[test]
+fn triples_of_bits_serve_once() {
+    let mut g = Build::new();
+    let [x, y] = g.input(2)[..] else { panic!("two wires") };
+    let product = g.and(x, y);
+    g.output(&[product]);
+    let program = g.finish();
+    let (_, seen) = act(2, None, |mixed| {
+        let gmw = mixed.gmw();
+        gmw.prepare(512)?;
+        (0..3).try_for_each(|_| gmw.run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(128); 2])]))
+    });
+    are_fresh(&opened(&seen, party(1), "divisi_mixed::gmw/products", 32), 6);
+}
+
+/// Of three parties none is told an output but its receivers, one or several \[G11\].
+#[test]
+fn nobody_but_receivers_is_told() {
+    let sets: [&[u8]; 5] = [&[1], &[2], &[3], &[1, 3], &[2, 3]];
+    let harness = Harness::new(3, &PublicParameters::new("mixed attacks")).patient();
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
+        let mut gmw = Gmw::new(session, SetupConfig::default())?;
+        for set in sets {
+            let receivers: Vec<PartyId> = set.iter().copied().map(party).collect();
+            let learns = receivers.contains(&gmw.session().me());
+            assert_eq!(gmw.output(&receivers, &[GmwBit::zero(64)])?.is_some(), learns);
+            assert_eq!(num::open_to(gmw.session(), plain(), &receivers, &Num::zero(4))?.is_some(), learns);
+        }
+        Ok(())
+    });
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    for (from, seen) in (1..).zip(&recordings) {
+        for to in (1..=3).filter(|to| *to != from) {
+            let told = sets.iter().filter(|set| set.contains(&to)).count();
+            for step in ["divisi_mixed::gmw/output", "divisi_mixed::num/open.tell"] {
+                assert_eq!(seen.bodies(Way::Out, party(to), step).len(), told, "{from} {to} {step}");
+            }
+        }
+    }
 }
 
 /// Lookups at zero, twice: all bits of all indices are hidden, and not all alike.

@@ -2,6 +2,8 @@
 //! succeeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod fresh;
+mod lies;
 mod prep;
 mod values;
 

@@ -5,7 +5,7 @@ use super::harness;
 use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Direction, Session};
 use divisi_field::{Field, Gf2, Gf48};
-use divisi_ot::{SetupConfig, testing};
+use divisi_ot::{Base, Setup, SetupConfig, testing};
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{Bucketed, Mascot, Party, Source, Spdz, SpdzProtocol, lab};
 
@@ -17,7 +17,7 @@ const DECOMPOSE: &str = "divisi_spdz::prep::bucketed::tables/tables.bitdec";
 const LOOKUP: &str = super::LOOKUP;
 
 /// A party whose rows are dealt from a seed.
-fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bucketed<Gf48>), Abort> {
+pub fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bucketed<Gf48>), Abort> {
     let config = SetupConfig { rho, ..SetupConfig::default() };
     let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
     Bucketed::over(session, setup)
@@ -88,7 +88,7 @@ pub fn foreseen_combination(check: Option<Check>) -> bool {
         });
         ends.into_iter().map(Result::unwrap).collect::<Vec<_>>()
     });
-    assert!(made.iter().all(|made| made[0].len() == 10 && made[0] == made[1]));
+    assert!(made.iter().all(|made| made[0].iter().all(|a| a.len() == 10) && made[0] == made[1]));
     made[0] == made[1]
 }
 
@@ -188,6 +188,15 @@ fn two_tables(session: Session) -> Result<(), Abort> {
     party.check()
 }
 
+/// The same over rows of its own making.
+fn one_product_of_rows(mut session: Session) -> Result<(), Abort> {
+    let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
+    let setup = Setup::over_field(&mut session, config, 48)?;
+    let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
+    source.byte_triples(&mut party, 1)?;
+    party.check()
+}
+
 fn one_product(mut session: Session) -> Result<(), Abort> {
     let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
     let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
@@ -221,4 +230,13 @@ fn coins_follow_what_they_judge() {
     // MASCOT's combination
     let product = |withheld| coins_without(withheld, COMBINE, one_product);
     assert_eq!([product((PAYLOAD, NONE)), product((PAYLOAD, 0))], [1, 0]);
+    // its sacrifice follows the bits of all that is authenticated, the last rows
+    const CORRECT: &str = "divisi_ot::vole/correct";
+    const SACRIFICE: &str = "divisi_spdz::prep::mascot::triple/sacrifice.1";
+    let honest = harness(2, None);
+    let recording = honest.recording(party(2));
+    assert!(honest.act(one_product_of_rows).iter().all(Result::is_ok));
+    let rows = recording.bodies(Way::Out, party(1), CORRECT).len();
+    let sacrifice = |withheld| coins_without(withheld, SACRIFICE, one_product_of_rows);
+    assert_eq!([sacrifice((CORRECT, NONE)), sacrifice((CORRECT, rows - 1))], [1, 0]);
 }

@@ -62,3 +62,109 @@ impl<F: Mac> Products<F> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::source::Products as _;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::{Harness, Way, failed_check, party};
+    use divisi_field::{Field, Gf48};
+
+    fn harness() -> Harness {
+        Harness::new(2, &PublicParameters::new("proofs of products"))
+    }
+
+    /// So many random elements in the place of products.
+    fn made(
+        party: &mut Party<Gf48>,
+        dealer: &mut Dealer<Gf48>,
+        count: usize,
+    ) -> Result<Auth<Gf48, Gf48>, Abort> {
+        Ok(dealer.element_triples(party, count)?.b.clone())
+    }
+
+    fn all(of: &Auth<Gf48, Gf48>) -> Products<Gf48> {
+        let mut products = Products::with_room(of.len());
+        products.extend(of.x.iter().copied(), &of.m);
+        products
+    }
+
+    /// The sums that two parties open.
+    fn opened(recordings: &[divisi_core::testing::Recording]) -> Vec<Vec<u8>> {
+        let [ours, theirs] = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), SUM.name));
+        let sum = |(x, y): (&Vec<u8>, &Vec<u8>)| x.iter().zip(y).map(|(x, y)| x ^ y).collect();
+        ours.iter().zip(&theirs).map(sum).collect()
+    }
+
+    /// P_2 adds something to its share of any product, or the same to those of two.
+    #[test]
+    fn a_lie_about_any_product_is_noticed() {
+        let count = 1100;
+        let proven = |lies: &[usize], d: u128| {
+            harness().act(|session| {
+                let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+                let mut z = made(&mut party, &mut dealer, count)?;
+                let r = made(&mut party, &mut dealer, 1)?;
+                if party.me().index() == 1 {
+                    lies.iter().for_each(|at| z.x[*at] += Gf48::from_low_bits(d));
+                }
+                all(&z).prove(&mut party, &r)?;
+                party.check()
+            })
+        };
+        assert!(proven(&[], 0).iter().all(Result::is_ok));
+        let single = [0, 1, 511, 512, 1099].map(|at| vec![at]);
+        let pairs = [[0, 1], [0, 511], [511, 512], [5, 517], [0, 1099]].map(|two| two.to_vec());
+        for lies in single.iter().chain(&pairs) {
+            for d in [1, 1 << 47] {
+                let ends = proven(lies, d);
+                assert!(ends.iter().all(Result::is_err), "{lies:?} {d}");
+                assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{lies:?} {d}");
+            }
+        }
+    }
+
+    /// Of products that are zero the mask is all that is opened, each bit of it.
+    #[test]
+    fn what_is_opened_is_masked() {
+        let harness = harness();
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+            let mut masks = Vec::new();
+            for _ in 0..3 {
+                let r = made(&mut party, &mut dealer, 1)?;
+                all(&Auth::zeros(9)).prove(&mut party, &r)?;
+                masks.push(r.x[0]);
+            }
+            party.check()?;
+            Ok(masks)
+        });
+        let ends: Vec<Vec<Gf48>> = ends.into_iter().map(Result::unwrap).collect();
+        let masks = ends[0].iter().zip(&ends[1]).map(|(x, y)| (*x + *y).to_le_bytes().as_ref().to_vec());
+        assert!(opened(&recordings).into_iter().eq(masks));
+    }
+
+    /// The same products under the same mask are combined to something else every time, in the next session
+    /// too: who chose them could not know by what.
+    #[test]
+    fn coefficients_are_not_foreseen() {
+        let mut sums = std::collections::BTreeSet::new();
+        for _ in 0..2 {
+            let harness = harness();
+            let recordings = harness.recordings();
+            let ends = harness.act(|session| {
+                let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+                let (z, r) = (made(&mut party, &mut dealer, 5)?, made(&mut party, &mut dealer, 1)?);
+                (0..3).try_for_each(|_| all(&z).prove(&mut party, &r))?;
+                party.check()
+            });
+            assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+            sums.extend(opened(&recordings));
+        }
+        assert_eq!(sums.len(), 6);
+    }
+}

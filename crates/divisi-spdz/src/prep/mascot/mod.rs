@@ -52,12 +52,12 @@ impl<F: Mac> Mascot<F> {
         Ok((party, Mascot { rows, field: PhantomData }))
     }
 
-    /// The result of **Combine** on this party's shares of tau elements each.
+    /// The results of **Combine** on this party's shares of tau elements each, with r and with r^.
     ///
     /// # Errors
     /// The abort that ends the session.
     #[cfg(any(test, feature = "testing"))]
-    pub fn combination(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
+    pub fn combination(party: &mut Party<F>, a: &[F]) -> Result<[Vec<F>; 2], Abort> {
         triple::combination(party, a)
     }
 }

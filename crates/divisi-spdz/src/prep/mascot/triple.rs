@@ -116,12 +116,13 @@ fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Co
     Ok(Combined { values })
 }
 
-/// **Combine** of our shares of tau elements each, for tests.
+/// What **Combine** makes of our shares of tau elements each, with r and with r^: for tests.
 #[cfg(any(test, feature = "testing"))]
-pub(super) fn combination<F: Mac>(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
+pub(super) fn combination<F: Mac>(party: &mut Party<F>, a: &[F]) -> Result<[Vec<F>; 2], Abort> {
     let lanes = a.len() / TAU;
     let multiplied = Multiplied { a: a.to_vec(), b: vec![F::ZERO; lanes], c: a.to_vec() };
-    Ok(combine(party, multiplied)?.values[0].clone())
+    let combined = combine(party, multiplied)?;
+    Ok([0, 3].map(|i| combined.values[i].clone()))
 }
 
 /// **Authenticate**: [[a]], [[b]], [[c]], [[a^]], [[c^]].
@@ -179,4 +180,81 @@ pub(super) fn add_times<F: Mac>(x: &mut Auth<F, F>, y: &Auth<F, F>, s: &[F]) {
     F::mul_assign(&mut term.m, s);
     let fits = x.add(&term);
     debug_assert!(fits);
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::source::Products;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::{Harness, Way, failed_check, party, run};
+    use divisi_field::Gf48;
+    use std::collections::BTreeSet;
+
+    const COUNT: usize = 400;
+
+    /// All of them differ, and every bit is zero in some and one in others.
+    fn whole_and_different(all: &[u128]) {
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        assert_eq!(all.iter().fold(0, |any, x| any | x), (1 << 48) - 1);
+        assert_eq!(all.iter().fold(!0, |all, x| all & x), 0);
+    }
+
+    /// Of tau elements one is one and the others are zero, so that its coefficient comes out: there is one of
+    /// its own for every element of every lane, for either of the two combinations, in every call.
+    #[test]
+    fn combinations_are_whole_and_different() {
+        let ends = run(2, &PublicParameters::new("combinations"), |session| {
+            let (mut party, _) = Dealer::<Gf48>::deal(session, 5)?;
+            let mut a = vec![Gf48::ZERO; TAU * COUNT];
+            (0..COUNT).for_each(|lane| a[TAU * lane + lane % TAU] = Gf48::ONE);
+            let calls = [combination(&mut party, &a)?, combination(&mut party, &a)?];
+            Ok(calls.concat().concat().into_iter().map(Field::to_bits).collect::<Vec<_>>())
+        });
+        let ends: Vec<Vec<u128>> = ends.into_iter().map(Result::unwrap).collect();
+        assert!(ends[0] == ends[1] && ends[0].len() == 4 * COUNT);
+        whole_and_different(&ends[0]);
+    }
+
+    /// With a = 1 and a^ = 0 what is opened is s.
+    #[test]
+    fn sacrifices_are_whole_and_different() {
+        let harness = Harness::new(2, &PublicParameters::new("sacrifices"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
+            for _ in 0..2 {
+                let mut a = Auth::zeros(COUNT);
+                party.add_constant(&mut a, Gf48::ONE)?;
+                let b = dealer.element_triples(&mut party, COUNT)?.b.clone();
+                sacrifice(&mut party, [a, b.clone(), b, Auth::zeros(COUNT), Auth::zeros(COUNT)])?;
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let told = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), RHO.name).concat());
+        let element = |x: &[u8]| Gf48::from_le_bytes(x).unwrap().to_bits();
+        let s: Vec<u128> =
+            told[0].chunks(6).zip(told[1].chunks(6)).map(|(x, y)| element(x) ^ element(y)).collect();
+        assert_eq!(s.len(), 2 * COUNT);
+        whole_and_different(&s);
+    }
+
+    /// A product is off by an element of one bit, under a right MAC.
+    #[test]
+    fn every_bit_of_a_sigma_counts() {
+        for bit in 0..48 {
+            let ends = run(2, &PublicParameters::new("sacrifices"), |session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
+                let b = dealer.element_triples(&mut party, 3)?.b.clone();
+                let (zeros, mut off) = (|| Auth::zeros(3), Auth::zeros(3));
+                party.add_public(&mut off, &[Gf48::ZERO, Gf48::ZERO, Gf48::from_low_bits(1 << bit)])?;
+                sacrifice(&mut party, [zeros(), b, zeros(), zeros(), off]).map(drop)
+            });
+            assert!(ends.iter().all(Result::is_err), "{bit}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K19)), "{bit}: {ends:?}");
+        }
+    }
 }

@@ -1,0 +1,232 @@
+//! A lie about any of the values that are opened together is noticed, wherever it stands, before anything of
+//! the outputs leaves.
+
+use super::{COMMIT, DECOMPOSE, ENTRIES, INDICES, LOOKUP, OUTPUT, OUTPUT_TO};
+use super::{engine, expected, flip, harness, shared, tiny, two_layers, values};
+use divisi_core::testing::{Harness, Way, failed_check, party};
+use divisi_core::{Abort, Bytes, Check, Direction, Lookup, Lookups, Pending, Session, settle};
+use divisi_field::{Field, Gf40, Gf48};
+use divisi_ot::{SetupConfig, testing};
+use divisi_spdz::dealer::Dealer;
+use divisi_spdz::{Mascot, Source, Spdz, SpdzProtocol, TinyBits};
+use divisi_symmetric::des::SBOXES;
+
+const BITS: &str = "divisi_spdz::multiply/multiply.bit";
+const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
+const LOOKUP_OF_BITS: &str = "divisi_spdz::engine::bits/lookup.bits.2";
+const INDICES_OF_BITS: &str = "divisi_spdz::engine::tiny_bits/tinytable.bits.e";
+const ENTRIES_OF_BITS: &str = "divisi_spdz::engine::tiny_bits/tinytable.bits.entry";
+const E: &str = "divisi_spdz::prep::mascot::parts/parts.e";
+const D: &str = "divisi_spdz::prep::mascot::parts/parts.d";
+
+/// P_2 changes this bit of that message of a step, and goes on with what all see opened then.
+fn flip_at(harness: &Harness, step: &'static str, message: usize, bit: usize) {
+    let change = move |body: &mut Vec<u8>| body[bit / 8] ^= 1 << (bit % 8);
+    harness.change(party(1), party(2), step, message, change);
+    harness.change(party(2), party(1), step, message, change);
+}
+
+/// Two layers of two lookups of eight lanes each in a table of DES, over masks and over what is public.
+fn tiny_bits(session: Session) -> Result<Vec<u8>, Abort> {
+    let mut tiny = TinyBits::new(engine(session)?);
+    let mut ends = Vec::new();
+    for run in [0, 1] {
+        let mut last = Vec::new();
+        for _ in 0..2 {
+            let mut wires = || (0..6).map(|_| tiny.constant_bit(&[false; 8])).collect::<Vec<_>>();
+            let mut layer = [wires(), wires()].map(|wires| Lookup { table: &SBOXES[0], wires });
+            tiny.look_up(&mut layer)?;
+            last.extend(layer.into_iter().flat_map(|lookup| lookup.wires));
+        }
+        if run == 0 {
+            tiny.open_indices()?;
+        }
+        ends.push(last);
+    }
+    let [masks, public] = [ends.remove(0), ends.remove(0)];
+    let outs = masks.into_iter().zip(public).map(|(mask, public)| tiny.output(mask, public));
+    let outs = outs.collect::<Result<Vec<_>, _>>()?;
+    let mut bits = Vec::new();
+    for out in outs {
+        let pending = tiny.engine().close(out);
+        let verified = settle(tiny.engine(), pending)?;
+        bits.extend(tiny.engine().output(verified)?.into_iter().map(|bit| bit.to_bits() as u8));
+    }
+    Ok(bits)
+}
+
+/// The first, one in the middle, and the last \[K3, K22\].
+#[test]
+fn a_lie_about_any_index_or_entry_is_noticed() {
+    type Run = fn(Session) -> Result<Vec<u8>, Abort>;
+    let bytes = 8 * values().len();
+    let lanes = 16;
+    // a step, a message of it, and how many bits it has
+    let cases: [(Run, &'static str, usize, usize); 9] = [
+        (tiny, INDICES, 0, 2 * bytes),
+        (tiny, ENTRIES, 0, bytes),
+        (tiny, ENTRIES, 1, bytes),
+        (two_layers, LOOKUP, 0, bytes),
+        (two_layers, LOOKUP, 1, bytes),
+        (tiny_bits, INDICES_OF_BITS, 0, 2 * 6 * lanes),
+        (tiny_bits, ENTRIES_OF_BITS, 0, 4 * lanes),
+        (tiny_bits, ENTRIES_OF_BITS, 1, 4 * lanes),
+        (tiny, OUTPUT, 0, bytes),
+    ];
+    for (run, step, message, bits) in cases {
+        for bit in [0, bits / 2 + 1, bits - 1] {
+            let harness = harness(2, None);
+            flip_at(&harness, step, message, bit);
+            let recording = harness.recording(party(1));
+            let ends = harness.act(run);
+            assert!(ends.iter().all(Result::is_err), "{step} {message} {bit}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{step} {message} {bit}");
+            // the check comes before any output [M0.7]
+            let told = !recording.of(Way::Out, OUTPUT).is_empty();
+            assert_eq!(told, step == OUTPUT, "{step} {message} {bit}");
+            assert!(!recording.of(Way::Out, COMMIT).is_empty());
+        }
+    }
+    for run in [tiny as Run, two_layers] {
+        assert!(harness(2, None).act(run).iter().all(|end| end.as_deref() == Ok(&expected()[..])));
+    }
+    let looked = harness(2, None).act(tiny_bits);
+    let value = SBOXES[0].values[0];
+    let all: Vec<u8> = (0..4).flat_map(|k| [value >> k & 1; 8]).collect();
+    assert!(looked.iter().all(|end| end.as_deref() == Ok(&all.repeat(4)[..])), "{looked:?}");
+}
+
+/// P_2 lies in the second of two computations, between which all was checked, and whose outputs leave
+/// together: what is owed for both is paid before \[M0.7\].
+#[test]
+fn joined_outputs_owe_what_each_of_them_does() {
+    for swapped in [false, true] {
+        let harness = harness(2, None);
+        flip_at(&harness, LOOKUP, 1, 0);
+        let recording = harness.recording(party(1));
+        let ends = harness.act(|session| {
+            let mut engine = engine(session)?;
+            let mut x = shared(&mut engine)?;
+            engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+            let first = engine.close(x.clone());
+            // nothing is owed for it from here on
+            let checked = engine.close(());
+            settle(&mut engine, checked)?;
+            engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+            let second = engine.close(x);
+            let both = if swapped { [second, first] } else { [first, second] };
+            let both = Pending::join(both).unwrap();
+            let verified = settle(&mut engine, both)?;
+            verified.each().into_iter().try_for_each(|x| engine.output(x).map(drop))
+        });
+        assert!(ends.iter().all(Result::is_err));
+        assert!(recording.of(Way::Out, OUTPUT).is_empty(), "{swapped}");
+    }
+}
+
+/// P_2 lies about bits that P_1 alone is to learn \[K24\].
+#[test]
+fn a_receiver_checks_its_bits() {
+    let bits = [true, false, false, true, true];
+    for lie in [false, true] {
+        let harness = harness(2, None);
+        if lie {
+            flip(&harness, OUTPUT_TO);
+        }
+        let ends = harness.act(|session| {
+            let mut engine = engine(session)?;
+            let mine = engine.session().me() == party(1);
+            let x = engine.input_bits(party(1), mine.then_some(&bits[..]), bits.len())?;
+            let pending = engine.close(x);
+            let verified = settle(&mut engine, pending)?;
+            Ok(engine.output_bits_to(party(1), verified)?.map(|out| out.to_vec()))
+        });
+        assert_eq!(ends[0].is_err(), lie);
+        assert!(lie || matches!(&ends[0], Ok(Some(out)) if *out == bits));
+    }
+}
+
+/// P_2 lies where unit vectors for tables of bits are made: P_1 looks nothing up \[K17\].
+#[test]
+fn a_false_piece_makes_no_table_of_bits() {
+    for lie in [false, true] {
+        let harness = harness(2, None);
+        if lie {
+            flip(&harness, DECOMPOSE);
+        }
+        let recording = harness.recording(party(1));
+        let ends = harness.act(|session| {
+            let mut engine = engine(session)?;
+            let wires = (0..6).map(|_| engine.constant_bit(&[false; 3])).collect();
+            engine.look_up(&mut [Lookup { table: &SBOXES[0], wires }])
+        });
+        assert_eq!(ends[0].is_err(), lie);
+        assert_eq!(recording.of(Way::Out, LOOKUP_OF_BITS).is_empty(), lie);
+    }
+}
+
+fn mascot(mut session: Session) -> Result<(divisi_spdz::Party<Gf48>, Mascot<Gf48>), Abort> {
+    let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
+    Mascot::over(session, setup)
+}
+
+/// P_2 lies about e or d where products of parts are made of those of elements: P_1 makes nothing of them
+/// \[K17\].
+#[test]
+fn a_false_sum_makes_no_product_of_parts() {
+    type Make = fn(Session) -> Result<(), Abort>;
+    let bits: Make = |session| {
+        let (mut party, mut source) = mascot(session)?;
+        source.bit_triples(&mut party, 2).map(drop)
+    };
+    let bytes: Make = |session| {
+        let (mut party, mut source) = mascot(session)?;
+        source.byte_triples(&mut party, 2).map(drop)
+    };
+    let units: Make = |session| {
+        let (mut party, mut source) = mascot(session)?;
+        source.units(&mut party, 2, 1).map(drop)
+    };
+    for (make, step) in
+        [(bits, Some(E)), (bits, Some(D)), (bytes, Some(E)), (bytes, Some(D)), (units, Some(E))]
+            .into_iter()
+            .chain([bits, bytes, units].map(|make| (make, None)))
+    {
+        let harness = harness(2, None);
+        step.into_iter().for_each(|step| flip(&harness, step));
+        let recording = harness.recording(party(1));
+        let ends = harness.act(make);
+        assert_eq!(ends[0].is_err(), step.is_some(), "{step:?}");
+        let used = !recording.of(Way::Out, BITS).is_empty();
+        assert_eq!(used, step.is_none() && std::ptr::fn_addr_eq(make, units));
+    }
+}
+
+/// P_2 sets any of the bits beyond the last one that it opens: P_1 goes on with none of them \[K8\].
+#[test]
+fn no_bit_beyond_the_last_is_taken() {
+    // 21 bits lie in three bytes
+    assert_eq!(values().len(), 21);
+    for bit in 5..8 {
+        let harness = harness(2, None);
+        let recording = harness.recording(party(1));
+        harness.change(party(2), party(1), BITS, 0, move |body| body[2] ^= 1 << bit);
+        let ends = harness.act(two_layers);
+        assert_eq!(failed_check(&ends[0]), Some(Check::K8), "{bit}");
+        assert_eq!(recording.of(Way::Out, BITS).len(), 1);
+    }
+}
+
+/// No factor is told of elements of GF(2^6) over a field that does not hold them \[K10\].
+#[test]
+fn sixes_beside_the_field_are_not_multiplied() {
+    let harness = harness(2, None);
+    let recording = harness.recording(party(1));
+    let ends = harness.act(|session| {
+        let (party, dealer) = Dealer::<Gf40>::deal(session, 9)?;
+        let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::Raw)?;
+        let wires = (0..6).map(|_| engine.constant_bit(&[false; 3])).collect();
+        engine.look_up(&mut [Lookup { table: &SBOXES[0], wires }])
+    });
+    assert!(ends.iter().all(Result::is_err) && recording.of(Way::Out, ELEMENT).is_empty());
+}
