@@ -14,6 +14,8 @@ pub type Log = Arc<Mutex<Vec<String>>>;
 pub struct House {
     pub dir: tempfile::TempDir,
     pub servers: Vec<Option<(Child, Log)>>,
+    /// What each server is told beside.
+    more: Vec<String>,
 }
 
 pub fn signal(child: &Child, signal: Signal) {
@@ -42,15 +44,21 @@ pub fn until(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
 impl House {
     /// Ports that were free may be taken when the servers open them: then another house.
     pub fn new(timeout: f64) -> House {
-        (0..5).find_map(|_| House::try_new(timeout)).expect("five times a port was taken")
+        House::with(timeout, &[])
     }
 
-    fn try_new(timeout: f64) -> Option<House> {
+    /// The same of servers that are told more.
+    pub fn with(timeout: f64, more: &[&str]) -> House {
+        (0..5).find_map(|_| House::try_new(timeout, more)).expect("five times a port was taken")
+    }
+
+    fn try_new(timeout: f64, more: &[&str]) -> Option<House> {
         let dir = tempfile::tempdir().unwrap();
         let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
         drop(ports);
-        let mut house = House { dir, servers: vec![None, None, None] };
+        let more = more.iter().map(|word| (*word).to_owned()).collect();
+        let mut house = House { dir, servers: vec![None, None, None], more };
         let hosts = hosts.join(",");
         let made = house.run(&[
             "mesh",
@@ -101,6 +109,7 @@ impl House {
                 "--data",
                 &data,
             ])
+            .args(&self.more)
             .current_dir(self.dir.path())
             .stderr(Stdio::piped())
             .spawn()
