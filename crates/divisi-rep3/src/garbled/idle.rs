@@ -1,18 +1,36 @@
 //! What an engine garbles in idle time, and what takes it.
 
 use super::ahead::Ahead;
-use super::shelf::Calls;
+use super::shelf::{Calls, Run};
+use crate::bit::Bit;
 use crate::engine::Rep3;
 use divisi_core::{Abort, ProgramRun, Step, step};
 
 const FORESEE: Step = step!("foresee");
+const KEY: Step = step!("key");
 
 impl Rep3 {
     /// From now on keep up to so many bytes of calls that are garbled ahead, in [`Rep3::restock`], for
-    /// programs like those that ran in constant rounds before: a run of one program takes one that waits.
-    /// With 0 none is kept, which is so at first. All three parties at the same place.
+    /// programs like those that ran in constant rounds before. A run takes those that wait if there is one
+    /// for each of its programs: then all of them run in two one-way messages. With 0 none is kept, which is
+    /// so at first. All three parties at the same place.
     pub fn stock_calls(&mut self, bytes: usize) {
         self.calls = Calls::bounded(bytes);
+    }
+
+    /// From now on the first wires of programs that [`ProgramRun::keeping`] tells of hold what the key of
+    /// this name leaves, or none that has a name. [`Rep3::restock`] then garbles for this key, and labels of
+    /// these wires go ahead too: 96 bytes for each bit are not sent when the program runs. The name is
+    /// public, agreed on by all, and stands for the same bits until [`Rep3::forget_key`]: with others the
+    /// session ends. All three parties at the same place.
+    pub fn use_key(&mut self, name: Option<[u8; 32]>) {
+        self.calls.key = name;
+    }
+
+    /// Wipe what was garbled for a key, and what is kept of it to garble more. All three parties at the same
+    /// place.
+    pub fn forget_key(&mut self, name: &[u8; 32]) {
+        self.calls.forget(name);
     }
 
     /// Have [`Rep3::restock`] garble for what `f` runs, and for nothing that ran before: its programs are
@@ -34,26 +52,35 @@ impl Rep3 {
     }
 
     /// Whether programs are only noted now; if so these are.
-    pub(super) fn foresees<B>(&mut self, jobs: &[ProgramRun<'_, B>], lanes: &[usize]) -> bool {
-        if self.calls.foreseeing
-            && let ([job], [lanes]) = (jobs, lanes)
-        {
-            self.calls.note(job.program, *lanes);
+    pub(super) fn foresees(&mut self, jobs: &[ProgramRun<'_, Bit>], lanes: &[usize]) -> bool {
+        if self.calls.foreseeing {
+            for (job, lanes) in jobs.iter().zip(lanes) {
+                self.calls.note(&Run::new(job.program, *lanes, None, &[]), None, 1);
+            }
         }
         self.calls.foreseeing
     }
 
-    /// A call that waits for the only program of a run.
-    pub(super) fn take_call<B>(&mut self, jobs: &[ProgramRun<'_, B>], lanes: &[usize]) -> Option<Ahead> {
-        let ([job], [lanes]) = (jobs, lanes) else { return None };
-        self.calls.take(job.program, *lanes)
+    /// Calls that wait for the programs of a run, one for each, or nothing.
+    pub(super) fn take_calls(
+        &mut self,
+        jobs: &[ProgramRun<'_, Bit>],
+        lanes: &[usize],
+    ) -> Result<Option<Vec<Ahead>>, Abort> {
+        let key = self.calls.key;
+        let run = |(job, lanes): (&'_ ProgramRun<'_, Bit>, &usize)| {
+            Run::new(job.program, *lanes, key, job.wires.get(..job.kept).unwrap_or_default())
+        };
+        let runs: Vec<Run<'_>> = jobs.iter().zip(lanes).map(run).collect();
+        let taken = self.calls.take(&runs);
+        taken.map_err(|_| self.trio().session().misuse(KEY, "a key whose name stood for other bits before"))
     }
 
     /// Garble one call of those that are wanted.
     pub(crate) fn restock_calls(&mut self) -> Result<(), Abort> {
-        let Some((at, program, lanes)) = self.calls.wanted() else { return Ok(()) };
+        let Some((at, program, lanes, kept)) = self.calls.wanted() else { return Ok(()) };
         let place = self.trio().session().detour("preprocessing");
-        let call = self.garble_program_ahead(program, lanes, &[]);
+        let call = self.garble_program_ahead(program, lanes, &kept);
         self.trio().session().back(place);
         self.calls.put(at, call?);
         Ok(())
