@@ -5,7 +5,7 @@ use super::ahead::{open, pieces};
 use super::attacks::{LANES, roles};
 use super::{bits, dealt, engine, in_the_clear, inputs, random_program, small_program, turn};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Check, ProgramRun};
+use divisi_core::{Abort, Boolean, Check, Lanes, ProgramRun};
 use divisi_net::wire_bytes;
 use divisi_rep3::adversary::harness::{Harness, failed_check};
 use divisi_rep3::deal::Part;
@@ -75,7 +75,10 @@ fn an_engine_keeps_what_will_be_asked_for() {
         was_ready.push(online(&mut e, 2)?);
         // on other lanes it is another call
         let one: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[true])).collect();
-        e.run(&mut [ProgramRun::new(&programs[2], one)])?;
+        restock(&mut e)?;
+        let mut jobs = [ProgramRun::new(&programs[2], one)];
+        e.run(&mut jobs)?;
+        assert!(jobs[0].wires.iter().all(|bit| bit.lanes() == 1));
         Ok((was_ready, e.stocked_bytes() <= 5 * each / 2))
     });
     let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
