@@ -47,6 +47,8 @@ pub enum When {
     Sent(u64),
     /// When this record sets out, its own or not.
     Record(Record),
+    /// When a record of so many bytes sets out, whosever it is.
+    Length(usize),
 }
 
 /// What happens to one party, and when.
@@ -59,7 +61,7 @@ pub struct Plan {
 
 /// What all proxies share.
 #[derive(Default)]
-struct Wires {
+pub struct Wires {
     plan: Option<Plan>,
     /// Bytes that each party sent.
     sent: [u64; PARTIES],
@@ -73,13 +75,14 @@ struct Wires {
 impl Wires {
     /// A party sends this part of a record: whether it is to be forwarded, as it is then; nothing if there is
     /// no link any more.
-    fn pass(&mut self, record: Record, body: &mut [u8]) -> Option<bool> {
+    fn pass(&mut self, record: Record, bytes: usize, body: &mut [u8]) -> Option<bool> {
         let Record { from, to, number } = record;
         self.sent[from] += body.len() as u64;
         let Some(Plan { victim, when, fault }) = self.plan else { return Some(true) };
         let now = match when {
             When::Sent(after) => from == victim && self.sent[from] >= after,
             When::Record(at) => (from, to) == (at.from, at.to) && number >= at.number,
+            When::Length(length) => bytes == length,
         };
         let first = now && self.begun.is_none();
         if first {
@@ -97,6 +100,16 @@ impl Wires {
             _ => {}
         }
         Some(true)
+    }
+
+    /// From now on this happens, or nothing more.
+    pub fn then(&mut self, plan: Option<Plan>) {
+        (self.plan, self.begun) = (plan, None);
+    }
+
+    /// Whether it has happened.
+    pub fn has_struck(&self) -> bool {
+        self.begun.is_some()
     }
 
     /// What happens to a party all at once.
@@ -123,11 +136,12 @@ fn pump(mut near: TcpStream, mut far: TcpStream, from: usize, to: usize, wires: 
         if near.read_exact(&mut body[..5]).is_err() {
             break;
         }
-        let mut left = usize::from(u16::from_be_bytes([body[3], body[4]]));
-        let mut here = 5;
-        wires.lock().unwrap().records.push((record, left));
+        let bytes = usize::from(u16::from_be_bytes([body[3], body[4]]));
+        let (mut left, mut here) = (bytes, 5);
+        wires.lock().unwrap().records.push((record, bytes));
         loop {
-            let Some(forward) = wires.lock().unwrap().pass(record, &mut body[..here]) else { break 'link };
+            let passed = wires.lock().unwrap().pass(record, bytes, &mut body[..here]);
+            let Some(forward) = passed else { break 'link };
             if forward && far.write_all(&body[..here]).is_err() {
                 break 'link;
             }
@@ -183,16 +197,21 @@ fn mesh(dir: &Path, lane: u8, wires: &Arc<Mutex<Wires>>) {
         .stdout(Stdio::null())
         .status();
     assert!(made.unwrap().success());
-    let config = std::fs::read_to_string(dir.join("m/mesh.toml")).unwrap();
+    through_proxies(&dir.join("m"), &hosts, wires);
+    // only now: a proxy must not be given the port of a party
+    drop(ports);
+}
+
+/// Write a configuration for each party of a mesh, in which those whom it dials stand behind proxies.
+pub fn through_proxies(mesh: &Path, hosts: &[String], wires: &Arc<Mutex<Wires>>) {
+    let config = std::fs::read_to_string(mesh.join("mesh.toml")).unwrap();
     for dialler in 0..PARTIES {
         let mut own = config.clone();
         for (acceptor, host) in hosts.iter().enumerate().take(dialler) {
             own = own.replace(host, &proxy(dialler, acceptor, host.clone(), wires));
         }
-        std::fs::write(dir.join(format!("m/mesh-{dialler}.toml")), own).unwrap();
+        std::fs::write(mesh.join(format!("mesh-{dialler}.toml")), own).unwrap();
     }
-    // only now: a proxy must not be given the port of a party
-    drop(ports);
 }
 
 /// Which engine, and how.

@@ -1,9 +1,11 @@
 //! Servers that garble hashes and MACs, and fail: with what they garbled ahead, and in the middle of a message.
 
 use crate::house::{House, signal, until};
+use crate::proxies::{Fault, Plan, When, Wires};
 use crate::{random, ticks};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const GARBLED: [&str; 2] = ["--mode", "constant-round"];
@@ -50,7 +52,7 @@ fn is_named(house: &House, victim: usize) {
 /// come back all garble anew.
 #[test]
 fn servers_fail_with_calls_in_stock() {
-    let mut house = House::with(TIMEOUT, &GARBLED);
+    let mut house = House::with(TIMEOUT, &GARBLED, None);
     std::fs::write(house.path("abc"), "abc").unwrap();
     for victim in 1..=3 {
         digest_and_stock(&house);
@@ -79,7 +81,7 @@ fn servers_fail_with_calls_in_stock() {
 /// who failed, and has no digest.
 #[test]
 fn servers_fail_in_the_middle_of_a_message() {
-    let mut house = House::with(TIMEOUT, &GARBLED);
+    let mut house = House::with(TIMEOUT, &GARBLED, None);
     std::fs::write(house.path("abc"), "abc").unwrap();
     std::fs::write(house.path("long"), random(4 << 20)).unwrap();
     for (victim, which) in
@@ -106,5 +108,44 @@ fn servers_fail_in_the_middle_of_a_message() {
             _ => signal(house.server(victim), Signal::CONT),
         }
         until("service", Duration::from_secs(20), || digest(&house).as_deref() == Some(SHA256_ABC));
+    }
+}
+
+/// A message of so many bytes as a record of TLS has it.
+fn record(bytes: usize) -> usize {
+    20 + bytes + 17
+}
+
+/// Each in turn is cut off, and sends garbage: while labels or z of a call from stock are on their way, and
+/// while the next one is garbled. Nobody has a wrong digest, and all find together again.
+#[test]
+fn servers_are_cut_off_and_send_garbage_with_calls_in_stock() {
+    let wires = Arc::new(Mutex::new(Wires::default()));
+    let house = House::with(TIMEOUT, &GARBLED, Some(&wires));
+    std::fs::write(house.path("abc"), "abc").unwrap();
+    digest_and_stock(&house);
+    let ended = |party| house.log(party).iter().filter(|line| line.contains("session ended")).count();
+    // labels of 24 bits, z of 256 bits with a digest, and a whole record of tables
+    let places = [record(48 * 24 + 32), record(32 + 32), (1 << 14) + 17];
+    for (at, length) in places.into_iter().enumerate() {
+        for victim in 0..3 {
+            for fault in [Fault::CutOff, Fault::Garbage] {
+                let when = format!("{fault:?} of party {} at {length} bytes", victim + 1);
+                let before = [1, 2, 3].map(ended);
+                wires.lock().unwrap().then(Some(Plan { victim, when: When::Length(length), fault }));
+                let digest_then = digest(&house);
+                // tables come when it has its digest
+                let is_ahead = at == 2;
+                assert!(digest_then.as_deref().is_none_or(|digest| digest == SHA256_ABC), "{when}");
+                assert!(is_ahead || digest_then.is_none(), "{when}");
+                until(&when, Duration::from_secs(20), || {
+                    wires.lock().unwrap().has_struck()
+                        && [1, 2, 3].map(ended).iter().zip(before).all(|(now, before)| *now > before)
+                });
+                wires.lock().unwrap().then(None);
+                until("service", Duration::from_secs(20), || digest(&house).is_some());
+                digest_and_stock(&house);
+            }
+        }
     }
 }

@@ -8,6 +8,8 @@ mod house;
 mod memory;
 mod names;
 mod orders;
+#[path = "../proxies/mod.rs"]
+mod proxies;
 #[cfg(target_os = "linux")]
 mod unkind;
 
