@@ -1,6 +1,6 @@
 //! Parties as real processes whose links lead through proxies that count bytes and records of TLS: one of
-//! them is killed, stopped, cut off or made to send garbage in the middle of a phase, or when a certain message
-//! sets out.
+//! them is killed, stopped, cut off or made to send garbage in the middle of a phase, or when a certain
+//! message sets out.
 #![allow(dead_code, reason = "some programs have phases, one has steps")]
 
 use divisi::bench::{self, BenchOptions, Work};
@@ -173,7 +173,8 @@ fn proxy(dialler: usize, acceptor: usize, address: String, wires: &Arc<Mutex<Wir
                 let mut wires = wires.lock().unwrap();
                 wires.sockets.extend([dialler, acceptor].map(|party| (party, socket.try_clone().unwrap())));
             }
-            for (one, other, from, to) in [(&near, &far, dialler, acceptor), (&far, &near, acceptor, dialler)] {
+            let ways = [(&near, &far, dialler, acceptor), (&far, &near, acceptor, dialler)];
+            for (one, other, from, to) in ways {
                 let (one, other) = (one.try_clone().unwrap(), other.try_clone().unwrap());
                 let wires = Arc::clone(&wires);
                 std::thread::spawn(move || pump(one, other, from, to, wires));

@@ -1,4 +1,5 @@
-//! Servers that garble hashes and MACs, and fail: with what they garbled ahead, and in the middle of a message.
+//! Servers that garble hashes and MACs, and fail: with what they garbled ahead, and in the middle of a
+//! message.
 
 use crate::house::{House, signal, until};
 use crate::proxies::{Fault, Plan, When, Wires};
@@ -48,8 +49,8 @@ fn is_named(house: &House, victim: usize) {
     assert!(json["digest"].is_null() && begun.elapsed() < Duration::from_secs_f64(3.0 * TIMEOUT) + BUSY);
 }
 
-/// Each in turn: what it had garbled ahead, and the others for it, is lost and serves nobody, and after it has
-/// come back all garble anew.
+/// Each in turn: what it had garbled ahead, and the others for it, is lost and serves nobody, and after it
+/// has come back all garble anew.
 #[test]
 fn servers_fail_with_calls_in_stock() {
     let mut house = House::with(TIMEOUT, &GARBLED, None);

@@ -1,5 +1,5 @@
-//! Calls that an engine garbles in idle time: what takes them, how they are bound to keys, and that each serves
-//! once.
+//! Calls that an engine garbles in idle time: what takes them, how they are bound to keys, and that each
+//! serves once.
 
 use super::ahead::{open, pieces};
 use super::attacks::{LANES, roles};
