@@ -68,10 +68,10 @@ impl Rep3 {
         lanes: &[usize],
     ) -> Result<Option<Vec<Ahead>>, Abort> {
         let key = self.calls.key;
-        let run = |(job, lanes): (&'_ ProgramRun<'_, Bit>, &usize)| {
-            Run::new(job.program, *lanes, key, job.wires.get(..job.kept).unwrap_or_default())
-        };
-        let runs: Vec<Run<'_>> = jobs.iter().zip(lanes).map(run).collect();
+        let mut runs = Vec::with_capacity(jobs.len());
+        for (job, lanes) in jobs.iter().zip(lanes) {
+            runs.push(Run::new(job.program, *lanes, key, job.wires.get(..job.kept).unwrap_or_default()));
+        }
         let taken = self.calls.take(&runs);
         taken.map_err(|_| self.trio().session().misuse(KEY, "a key whose name stood for other bits before"))
     }
