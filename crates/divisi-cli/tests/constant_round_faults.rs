@@ -37,20 +37,22 @@ fn steps(records: &[(Record, usize)]) -> Steps {
     };
     let mut last = 0;
     // what P1 and P2 send: the salt and decoding bits or their digests, pairs or labels of masks
-    let garblers = [(P1, 16, 32 * 128, 16), (P2, 32, 16 * 128 + 32, 32)].map(|(from, salt, masks, decoding)| {
-        let link: Vec<_> = on(from, P3).map(|(at, (record, bytes))| (at, *record, *bytes)).collect();
-        let labels = link.iter().position(|(.., bytes)| *bytes == record(48 * 256 + 32)).unwrap();
-        let behind = labels + 3;
-        let end = behind + link[behind..].iter().position(|(.., bytes)| *bytes == record(decoding)).unwrap();
-        let lengths = [salt, 48 * 256 + 32, masks, 1 << 16];
-        let begin = labels - 1;
-        for (length, (.., bytes)) in lengths.iter().zip(&link[begin..]) {
-            assert_eq!(record(*length), *bytes, "{link:?}");
-        }
-        last = last.max(link[end].0);
-        let names = ["salt", "labels", "masks", "tables"].into_iter().zip(begin..);
-        names.chain([("decoding", end)]).map(|(name, at)| (name, link[at].1)).collect()
-    });
+    let garblers =
+        [(P1, 16, 32 * 128, 16), (P2, 32, 16 * 128 + 32, 32)].map(|(from, salt, masks, decoding)| {
+            let link: Vec<_> = on(from, P3).map(|(at, (record, bytes))| (at, *record, *bytes)).collect();
+            let labels = link.iter().position(|(.., bytes)| *bytes == record(48 * 256 + 32)).unwrap();
+            let behind = labels + 3;
+            let end =
+                behind + link[behind..].iter().position(|(.., bytes)| *bytes == record(decoding)).unwrap();
+            let lengths = [salt, 48 * 256 + 32, masks, 1 << 16];
+            let begin = labels - 1;
+            for (length, (.., bytes)) in lengths.iter().zip(&link[begin..]) {
+                assert_eq!(record(*length), *bytes, "{link:?}");
+            }
+            last = last.max(link[end].0);
+            let names = ["salt", "labels", "masks", "tables"].into_iter().zip(begin..);
+            names.chain([("decoding", end)]).map(|(name, at)| (name, link[at].1)).collect()
+        });
     // z and a digest
     let result = on(P3, P1).find(|(at, (_, bytes))| *at > last && *bytes == record(16 + 32)).unwrap();
     Steps { garblers, result: result.1.0 }

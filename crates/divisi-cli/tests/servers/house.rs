@@ -107,17 +107,7 @@ impl House {
         let identity = format!("mesh/party-{party}.key");
         let data = format!("data-{party}");
         let mut child = Command::new(env!("CARGO_BIN_EXE_divisi"))
-            .args([
-                "server",
-                "--config",
-                config,
-                "--party",
-                &party,
-                "--identity",
-                &identity,
-                "--data",
-                &data,
-            ])
+            .args(["server", "--config", config, "--party", &party, "--identity", &identity, "--data", &data])
             .args(&self.more)
             .current_dir(self.dir.path())
             .stderr(Stdio::piped())

@@ -98,8 +98,7 @@ fn calls_are_garbled_for_keys() {
     let mut keys = HashMap::new();
     for lengths in [&[10, 10, 10, 16][..], &[10, 10]] {
         for (kind, settings) in &uses {
-            let (name, key) =
-                keys.entry(kind.name()).or_insert_with(|| import(&mut alice, *kind)).clone();
+            let (name, key) = keys.entry(kind.name()).or_insert_with(|| import(&mut alice, *kind)).clone();
             for length in lengths {
                 let (before, message) = (kept(&house), text(*length));
                 let made = mac(&mut alice, &name, settings, &message).unwrap();

@@ -172,12 +172,7 @@ impl Stored {
     }
 
     /// Step 6 at P1; and the outputs, at all.
-    pub(super) fn finish(
-        self,
-        trio: &mut Trio,
-        plan: &Plan<'_>,
-        origin: Origin,
-    ) -> Result<Outputs, Abort> {
+    pub(super) fn finish(self, trio: &mut Trio, plan: &Plan<'_>, origin: Origin) -> Result<Outputs, Abort> {
         let from = self.wire(trio);
         let Stored { hash, mut outputs, half, .. } = self;
         if let (Role::First, Half::Garbler { delta, zeros, masks, .. }) = (plan.roles.role(trio.me()), half) {

@@ -204,7 +204,8 @@ impl Keys {
 
     /// The engine, and the wires under each key.
     fn begin(&self, mut trio: Trio) -> Result<(Rep3, Vec<Vec<Bit>>), Abort> {
-        let secret = self.parts.iter().map(|parts| inputs(&mut trio, parts)).collect::<Result<Vec<_>, _>>()?;
+        let secret =
+            self.parts.iter().map(|parts| inputs(&mut trio, parts)).collect::<Result<Vec<_>, _>>()?;
         let mut e = engine(trio);
         let mut wires = secret.iter().map(|secret| bits(&mut e, secret)).collect::<Result<Vec<_>, _>>()?;
         let message = wires.pop().unwrap();
