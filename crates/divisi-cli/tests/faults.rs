@@ -2,7 +2,7 @@
 //! ends in time, names party and step, and leaves no process and no file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::bench::{self, BenchOptions};
+use divisi::bench::{self, BenchOptions, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::{Failure, Kind};
@@ -36,11 +36,21 @@ fn until_gone(numbers: &[u32]) {
     }
 }
 
-/// Run a benchmark that would take minutes, and send a party a signal after a while; the failure, and how
-/// long after the signal it came.
-fn disturbed(victim: u8, signal: Signal, after: Duration) -> (Failure, Duration) {
-    let options =
-        BenchOptions { blocks: 50_000_000, reps: 1, warmup: 1, timeout: TIMEOUT, ..BenchOptions::default() };
+/// AES that would take minutes.
+fn blocks() -> BenchOptions {
+    BenchOptions { blocks: 50_000_000, reps: 1, warmup: 1, timeout: TIMEOUT, ..BenchOptions::default() }
+}
+
+/// The same of eight hashes in constant rounds, garbled ahead and evaluated again and again.
+fn garbled() -> BenchOptions {
+    let work = Work::Function { algorithm: "sha256".parse().unwrap(), message_bytes: 55 };
+    let own = [("mode".to_owned(), "constant-round".to_owned())].into();
+    BenchOptions { own, work, blocks: 8, reps: 100_000, ..blocks() }
+}
+
+/// Run a benchmark, and send a party a signal after a while; the failure, and how long after the signal it
+/// came.
+fn disturbed(options: &BenchOptions, victim: u8, signal: Signal, after: Duration) -> (Failure, Duration) {
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let (numbers, sent) = (Mutex::new(Vec::new()), Mutex::new(None));
     let failure = std::thread::scope(|scope| {
@@ -55,7 +65,7 @@ fn disturbed(victim: u8, signal: Signal, after: Duration) -> (Failure, Duration)
                 });
             }
         };
-        bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &on_start).unwrap_err()
+        bench::run(options, Path::new(PROGRAM), calibration, &Cleanup::new(), &on_start).unwrap_err()
     });
     let took = sent.lock().unwrap().unwrap().elapsed();
     until_gone(&numbers.lock().unwrap());
@@ -65,8 +75,11 @@ fn disturbed(victim: u8, signal: Signal, after: Duration) -> (Failure, Duration)
 #[test]
 fn a_party_that_is_killed_ends_the_benchmark_at_once_and_is_named() {
     // before it can connect, while it connects or sets up, while it computes
-    for (victim, after) in [(1, 0), (2, 60), (3, 400), (2, 1200)] {
-        let (failure, took) = disturbed(victim, Signal::KILL, Duration::from_millis(after));
+    let of_blocks = [(1, 0), (2, 60), (3, 400), (2, 1200)].map(|at| (blocks(), at));
+    // while calls are garbled ahead, and while they are used
+    let of_hashes = [(1, 1000), (2, 1150), (3, 1300)].map(|at| (garbled(), at));
+    for (options, (victim, after)) in of_blocks.into_iter().chain(of_hashes) {
+        let (failure, took) = disturbed(&options, victim, Signal::KILL, Duration::from_millis(after));
         let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
         assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
         assert!(
@@ -79,8 +92,10 @@ fn a_party_that_is_killed_ends_the_benchmark_at_once_and_is_named() {
 
 #[test]
 fn a_party_that_is_stopped_ends_the_benchmark_in_time_and_is_named() {
-    for (victim, after) in [(1, 800), (3, 1500), (2, 1000), (1, 600)] {
-        let (failure, took) = disturbed(victim, Signal::STOP, Duration::from_millis(after));
+    let of_blocks = [(1, 800), (3, 1500), (2, 1000), (1, 600)].map(|at| (blocks(), at));
+    let of_hashes = [(3, 1000), (1, 1150), (2, 1300)].map(|at| (garbled(), at));
+    for (options, (victim, after)) in of_blocks.into_iter().chain(of_hashes) {
+        let (failure, took) = disturbed(&options, victim, Signal::STOP, Duration::from_millis(after));
         let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
         assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
         // On a machine that is busy the parties may still have been connecting.

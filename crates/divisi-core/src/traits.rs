@@ -139,12 +139,21 @@ pub struct ProgramRun<'p, B> {
     pub program: &'p Program,
     /// Before the run one bit for each input wire, after it one for each output wire.
     pub wires: Vec<B>,
+    /// How many of the first input wires hold what a key leaves ([`ProgramRun::keeping`]).
+    pub kept: usize,
 }
 
 impl<'p, B> ProgramRun<'p, B> {
     /// Run a program on these inputs.
     pub fn new(program: &'p Program, inputs: Vec<B>) -> Self {
-        ProgramRun { program, wires: inputs }
+        ProgramRun { program, wires: inputs, kept: 0 }
+    }
+
+    /// The same where the first so many input wires hold what a key leaves: the same bits in each run under
+    /// that key. It changes no result; an engine may make something ahead for these bits.
+    #[must_use]
+    pub fn keeping(self, kept: usize) -> Self {
+        ProgramRun { kept, ..self }
     }
 }
 

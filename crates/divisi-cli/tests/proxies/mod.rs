@@ -1,5 +1,7 @@
-//! Parties as real processes whose links lead through proxies that count bytes: one of them is killed,
-//! stopped, cut off or made to send garbage when it has sent what takes it to the middle of a phase.
+//! Parties as real processes whose links lead through proxies that count bytes and records of TLS: one of
+//! them is killed, stopped, cut off or made to send garbage in the middle of a phase, or when a certain
+//! message sets out.
+#![allow(dead_code, reason = "some programs have phases, one has steps")]
 
 use divisi::bench::{self, BenchOptions, Work};
 use divisi::calibrate::Calibration;
@@ -8,89 +10,153 @@ use divisi::engine;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
-const PARTIES: usize = 3;
+pub const PARTIES: usize = 3;
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// What a busy machine may add to it.
 const BUSY: Duration = Duration::from_secs(15);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
+pub enum Fault {
     Killed,
     Stopped,
     CutOff,
     Garbage,
 }
 
-/// What happens to one party, once it has sent so many bytes.
+pub const FAULTS: [Fault; 4] = [Fault::Killed, Fault::Stopped, Fault::CutOff, Fault::Garbage];
+
+/// A record of TLS: from whom to whom, and which one of their connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    pub from: usize,
+    pub to: usize,
+    pub number: usize,
+}
+
+/// When something happens to a party.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// Once it has sent so many bytes.
+    Sent(u64),
+    /// When this record sets out, its own or not.
+    Record(Record),
+    /// When a record of so many bytes sets out, whosever it is.
+    Length(usize),
+}
+
+/// What happens to one party, and when.
 #[derive(Clone, Copy)]
-struct Plan {
-    victim: usize,
-    after: u64,
-    fault: Fault,
+pub struct Plan {
+    pub victim: usize,
+    pub when: When,
+    pub fault: Fault,
 }
 
 /// What all proxies share.
 #[derive(Default)]
-struct Wires {
+pub struct Wires {
     plan: Option<Plan>,
     /// Bytes that each party sent.
     sent: [u64; PARTIES],
+    /// Every record, with its bytes, in the order in which they came.
+    records: Vec<(Record, usize)>,
     processes: Vec<u32>,
     sockets: Vec<(usize, TcpStream)>,
     begun: Option<Instant>,
 }
 
 impl Wires {
-    /// A party sends this: whether it is to be forwarded, as it is then; nothing if there is no link any
-    /// more.
-    fn pass(&mut self, from: usize, body: &mut [u8]) -> Option<bool> {
+    /// A party sends this part of a record: whether it is to be forwarded, as it is then; nothing if there is
+    /// no link any more.
+    fn pass(&mut self, record: Record, bytes: usize, body: &mut [u8]) -> Option<bool> {
+        let Record { from, to, number } = record;
         self.sent[from] += body.len() as u64;
-        let Some(Plan { victim, after, fault }) = self.plan else { return Some(true) };
-        if from != victim || self.sent[from] < after {
-            return Some(true);
+        let Some(Plan { victim, when, fault }) = self.plan else { return Some(true) };
+        let now = match when {
+            When::Sent(after) => from == victim && self.sent[from] >= after,
+            When::Record(at) => (from, to) == (at.from, at.to) && number >= at.number,
+            When::Length(length) => bytes == length,
+        };
+        let first = now && self.begun.is_none();
+        if first {
+            self.begun = Some(Instant::now());
+            self.strike(victim, fault);
         }
-        let first = self.begun.is_none();
-        self.begun.get_or_insert_with(Instant::now);
-        let signal = |signal| kill_process(Pid::from_raw(self.processes[victim] as i32).unwrap(), signal);
+        let is_struck = self.begun.is_some();
         match fault {
-            Fault::Killed if first => {
-                signal(Signal::KILL).unwrap();
-                return Some(false);
+            Fault::CutOff if is_struck && [from, to].contains(&victim) => return None,
+            Fault::Garbage if is_struck && from == victim => {
+                body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5);
             }
-            Fault::Stopped if first => {
-                signal(Signal::STOP).unwrap();
-                return Some(false);
-            }
-            Fault::CutOff => {
-                let links = self.sockets.iter().filter(|(party, _)| *party == victim);
-                links.for_each(|(_, socket)| drop(socket.shutdown(Shutdown::Both)));
-                return None;
-            }
-            Fault::Garbage => body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5),
             // what lay in its own buffers is lost
-            Fault::Killed | Fault::Stopped => return Some(false),
+            Fault::Killed | Fault::Stopped if is_struck && from == victim => return Some(false),
+            _ => {}
         }
         Some(true)
     }
-}
 
-/// Forward what one end says until it ends.
-fn pump(mut from: TcpStream, mut to: TcpStream, who: usize, wires: Arc<Mutex<Wires>>) {
-    let mut body = [0; 256];
-    while let Ok(n @ 1..) = from.read(&mut body) {
-        let Some(forward) = wires.lock().unwrap().pass(who, &mut body[..n]) else { break };
-        if forward && to.write_all(&body[..n]).is_err() {
-            break;
+    /// From now on this happens, or nothing more.
+    pub fn then(&mut self, plan: Option<Plan>) {
+        (self.plan, self.begun) = (plan, None);
+    }
+
+    /// Whether it has happened.
+    pub fn has_struck(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// What happens to a party all at once.
+    fn strike(&mut self, victim: usize, fault: Fault) {
+        let signal = |signal| kill_process(Pid::from_raw(self.processes[victim] as i32).unwrap(), signal);
+        match fault {
+            Fault::Killed => signal(Signal::KILL).unwrap(),
+            Fault::Stopped => signal(Signal::STOP).unwrap(),
+            Fault::CutOff => {
+                let links = self.sockets.iter().filter(|(party, _)| *party == victim);
+                links.for_each(|(_, socket)| drop(socket.shutdown(Shutdown::Both)));
+            }
+            Fault::Garbage => {}
         }
     }
-    let _ = to.shutdown(Shutdown::Write);
+}
+
+/// Forward what one end says until it ends, record by record.
+fn pump(mut near: TcpStream, mut far: TcpStream, from: usize, to: usize, wires: Arc<Mutex<Wires>>) {
+    let mut body = [0; 256];
+    // all records have a head of five bytes, which ends with the length of the rest
+    'link: for number in 0.. {
+        let record = Record { from, to, number };
+        if near.read_exact(&mut body[..5]).is_err() {
+            break;
+        }
+        let bytes = usize::from(u16::from_be_bytes([body[3], body[4]]));
+        let (mut left, mut here) = (bytes, 5);
+        wires.lock().unwrap().records.push((record, bytes));
+        loop {
+            let passed = wires.lock().unwrap().pass(record, bytes, &mut body[..here]);
+            let Some(forward) = passed else { break 'link };
+            if forward && far.write_all(&body[..here]).is_err() {
+                break 'link;
+            }
+            if left == 0 {
+                break;
+            }
+            let most = left.min(body.len());
+            here = match near.read(&mut body[..most]) {
+                Ok(n @ 1..) => n,
+                _ => break 'link,
+            };
+            left -= here;
+        }
+    }
+    let _ = far.shutdown(Shutdown::Write);
 }
 
 /// A listener through which `dialler` reaches `acceptor`: its address.
@@ -107,19 +173,24 @@ fn proxy(dialler: usize, acceptor: usize, address: String, wires: &Arc<Mutex<Wir
                 let mut wires = wires.lock().unwrap();
                 wires.sockets.extend([dialler, acceptor].map(|party| (party, socket.try_clone().unwrap())));
             }
-            for (from, to, who) in [(&near, &far, dialler), (&far, &near, acceptor)] {
-                let (from, to, wires) =
-                    (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(&wires));
-                std::thread::spawn(move || pump(from, to, who, wires));
+            let ways = [(&near, &far, dialler, acceptor), (&far, &near, acceptor, dialler)];
+            for (one, other, from, to) in ways {
+                let (one, other) = (one.try_clone().unwrap(), other.try_clone().unwrap());
+                let wires = Arc::clone(&wires);
+                std::thread::spawn(move || pump(one, other, from, to, wires));
             }
         }
     });
     here
 }
 
-/// A mesh whose party i dials those before it through proxies: each has a configuration of its own.
-fn mesh(dir: &Path, wires: &Arc<Mutex<Wires>>) {
-    let ports: Vec<_> = (0..PARTIES).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+/// A mesh whose party i dials those before it through proxies: each has a configuration of its own. Runs at
+/// the same time have different addresses, where a machine has several of its own, for a port is free for a
+/// moment before its party takes it.
+fn mesh(dir: &Path, lane: u8, wires: &Arc<Mutex<Wires>>) {
+    let own = || TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2 + lane), 0));
+    let listen = |_| own().or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let ports: Vec<TcpListener> = (0..PARTIES).map(listen).collect();
     let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
     let made = Command::new(PROGRAM)
         .current_dir(dir)
@@ -127,19 +198,31 @@ fn mesh(dir: &Path, wires: &Arc<Mutex<Wires>>) {
         .stdout(Stdio::null())
         .status();
     assert!(made.unwrap().success());
-    let config = std::fs::read_to_string(dir.join("m/mesh.toml")).unwrap();
+    through_proxies(&dir.join("m"), &hosts, wires);
+    // only now: a proxy must not be given the port of a party
+    drop(ports);
+}
+
+/// Write a configuration for each party of a mesh, in which those whom it dials stand behind proxies.
+pub fn through_proxies(mesh: &Path, hosts: &[String], wires: &Arc<Mutex<Wires>>) {
+    let config = std::fs::read_to_string(mesh.join("mesh.toml")).unwrap();
     for dialler in 0..PARTIES {
         let mut own = config.clone();
         for (acceptor, host) in hosts.iter().enumerate().take(dialler) {
             own = own.replace(host, &proxy(dialler, acceptor, host.clone(), wires));
         }
-        std::fs::write(dir.join(format!("m/mesh-{dialler}.toml")), own).unwrap();
+        std::fs::write(mesh.join(format!("mesh-{dialler}.toml")), own).unwrap();
     }
-    // only now: a proxy must not be given the port of a party
-    drop(ports);
 }
 
-fn party(dir: &Path, engine: &str, index: usize) -> Child {
+/// Which engine, and how.
+#[derive(Clone, Copy)]
+pub struct Way {
+    pub engine: &'static str,
+    pub more: &'static [&'static str],
+}
+
+fn party(dir: &Path, way: Way, index: usize) -> Child {
     let number = index + 1;
     let value = |owner: usize, digits: &str| format!("{owner}={}", if owner == number { digits } else { "" });
     Command::new(PROGRAM)
@@ -147,13 +230,14 @@ fn party(dir: &Path, engine: &str, index: usize) -> Child {
         .args([
             "run",
             "--engine",
-            engine,
+            way.engine,
             "--json",
             "--circuit",
             "aes128",
             "--timeout",
             &TIMEOUT.as_secs().to_string(),
         ])
+        .args(way.more)
         .args(["--input", &value(1, "000102030405060708090a0b0c0d0e0f")])
         .args(["--input", &value(2, "00112233445566778899aabbccddeeff")])
         .args(["--party", &number.to_string(), "--config", &format!("m/mesh-{index}.toml")])
@@ -164,16 +248,18 @@ fn party(dir: &Path, engine: &str, index: usize) -> Child {
         .unwrap()
 }
 
-/// A run of AES-128 by all parties with a fault: how each ended (not the victim, if it was stopped or
-/// killed), and when after the fault; how many bytes each sent.
-fn run(engine: &str, plan: Option<Plan>) -> (Vec<Option<(Output, Duration)>>, [u64; PARTIES]) {
+/// How each party ended, and when after the fault; nothing of one that was stopped or killed.
+pub type Ends = Vec<Option<(Output, Duration)>>;
+
+/// A run of AES-128 by all parties with a fault, and what was sent in it.
+pub fn run(way: Way, lane: u8, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec<(Record, usize)>) {
     let dir = tempfile::tempdir().unwrap();
     let wires = Arc::new(Mutex::new(Wires { plan, ..Wires::default() }));
-    mesh(dir.path(), &wires);
+    mesh(dir.path(), lane, &wires);
     let mut children: Vec<Option<Child>> = {
         // no proxy passes anything on before all processes are known
         let mut wires = wires.lock().unwrap();
-        let children: Vec<Child> = (0..PARTIES).map(|index| party(dir.path(), engine, index)).collect();
+        let children: Vec<Child> = (0..PARTIES).map(|index| party(dir.path(), way, index)).collect();
         wires.processes = children.iter().map(Child::id).collect();
         children.into_iter().map(Some).collect()
     };
@@ -199,20 +285,26 @@ fn run(engine: &str, plan: Option<Plan>) -> (Vec<Option<(Output, Duration)>>, [u
         let _ = victim.kill();
         victim.wait().unwrap();
     }
-    let sent = wires.lock().unwrap().sent;
-    (ends, sent)
+    let mut wires = wires.lock().unwrap();
+    (ends, wires.sent, std::mem::take(&mut wires.records))
 }
 
 const AES: &str = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
-/// Where the middle of each phase lies, in bytes that a party has sent.
-fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
-    let (ends, sent) = run(engine, None);
+/// A run in which nothing happens: what was sent in it.
+pub fn undisturbed(way: Way) -> ([u64; PARTIES], Vec<(Record, usize)>) {
+    let (ends, sent, records) = run(way, 0, None);
     for (output, _) in ends.into_iter().flatten() {
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(output.status.success(), "{told}");
         assert_eq!(told["outputs"][0], AES);
     }
+    (sent, records)
+}
+
+/// Where the middle of each phase lies, in bytes that a party has sent.
+fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
+    let (sent, _) = undisturbed(Way { engine, more: &[] });
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
     let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().usual_security());
@@ -239,27 +331,38 @@ fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
     })
 }
 
+/// That those whom nothing happened to ended in time, with an abort that names a peer and a step, and told
+/// nothing of the output; what each of them told. Where the victim may have sent all that another needs, that
+/// one may also have the right output.
+pub fn aborted(ends: Ends, victim: usize, at: &str, may_be_done: bool) -> [Value; PARTIES] {
+    let mut all = [const { Value::Null }; PARTIES];
+    for (party, end) in ends.into_iter().enumerate().filter(|(party, _)| *party != victim) {
+        let (output, took) = end.unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{at}: party {} says {output:?}", party + 1));
+        if may_be_done && output.status.success() {
+            assert_eq!(told["outputs"][0], AES, "{at}: {told}");
+            continue;
+        }
+        let end = (output.status.code(), told["kind"].as_str());
+        assert_eq!(end, (Some(1), Some("abort")), "{at}: {told}");
+        assert!(told["step"].is_string() && told["peer"].is_u64(), "{at}: {told}");
+        assert!(took < TIMEOUT + BUSY, "{at}: party {} took {took:?}", party + 1);
+        assert!(told["outputs"].is_null() && !told.to_string().contains(&AES[..8]), "{at}: {told}");
+        all[party] = told;
+    }
+    all
+}
+
 /// In each of these phases one party is killed, one stopped, one cut off, and one sends garbage: the others
-/// end in time, with an abort that names a peer and a step, and nothing of the output.
+/// end in time, with an abort.
 pub fn whoever_stops_the_others_abort(engine: &'static str, phases: &[(usize, [usize; 4])]) {
     let middles = middles(engine);
     for (phase, victims) in phases {
-        for (fault, victim) in
-            [Fault::Killed, Fault::Stopped, Fault::CutOff, Fault::Garbage].into_iter().zip(*victims)
-        {
-            let plan = Plan { victim, after: middles[victim][*phase], fault };
-            let (ends, _) = run(engine, Some(plan));
-            let at = format!("{fault:?} of party {} in phase {phase}", victim + 1);
-            for (party, end) in ends.iter().enumerate().filter(|(party, _)| *party != victim) {
-                let (output, took) = end.as_ref().unwrap();
-                let told: Value = serde_json::from_slice(&output.stdout)
-                    .unwrap_or_else(|_| panic!("{at}: party {} says {output:?}", party + 1));
-                let end = (output.status.code(), told["kind"].as_str());
-                assert_eq!(end, (Some(1), Some("abort")), "{at}: {told}");
-                assert!(told["step"].is_string() && told["peer"].is_u64(), "{at}: {told}");
-                assert!(*took < TIMEOUT + BUSY, "{at}: party {} took {took:?}", party + 1);
-                assert!(told["outputs"].is_null() && !told.to_string().contains(&AES[..8]), "{at}: {told}");
-            }
+        for (fault, victim) in FAULTS.into_iter().zip(*victims) {
+            let plan = Plan { victim, when: When::Sent(middles[victim][*phase]), fault };
+            let (ends, ..) = run(Way { engine, more: &[] }, 0, Some(plan));
+            aborted(ends, victim, &format!("{fault:?} of party {} in phase {phase}", victim + 1), false);
         }
     }
 }

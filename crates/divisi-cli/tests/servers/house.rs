@@ -1,5 +1,6 @@
 //! Three servers as processes, and the commands of their clients.
 
+use crate::proxies::{Wires, through_proxies};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -14,6 +15,10 @@ pub type Log = Arc<Mutex<Vec<String>>>;
 pub struct House {
     pub dir: tempfile::TempDir,
     pub servers: Vec<Option<(Child, Log)>>,
+    /// What each server is told beside.
+    more: Vec<String>,
+    /// Whether each has a configuration of its own, in which the others stand behind proxies.
+    apart: bool,
 }
 
 pub fn signal(child: &Child, signal: Signal) {
@@ -42,23 +47,28 @@ pub fn until(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
 impl House {
     /// Ports that were free may be taken when the servers open them: then another house.
     pub fn new(timeout: f64) -> House {
-        (0..5).find_map(|_| House::try_new(timeout)).expect("five times a port was taken")
+        House::with(timeout, &[], None)
     }
 
-    fn try_new(timeout: f64) -> Option<House> {
+    /// The same of servers that are told more, and whose links may lead through proxies.
+    pub fn with(timeout: f64, more: &[&str], wires: Option<&Arc<Mutex<Wires>>>) -> House {
+        (0..5).find_map(|_| House::try_new(timeout, more, wires)).expect("five times a port was taken")
+    }
+
+    fn try_new(timeout: f64, more: &[&str], wires: Option<&Arc<Mutex<Wires>>>) -> Option<House> {
         let dir = tempfile::tempdir().unwrap();
         let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
-        drop(ports);
-        let mut house = House { dir, servers: vec![None, None, None] };
-        let hosts = hosts.join(",");
+        let more = more.iter().map(|word| (*word).to_owned()).collect();
+        let mut house = House { dir, servers: vec![None, None, None], more, apart: wires.is_some() };
+        let listed = hosts.join(",");
         let made = house.run(&[
             "mesh",
             "new",
             "--parties",
             "3",
             "--hosts",
-            &hosts,
+            &listed,
             "--clients",
             "anna,ben",
             "--out",
@@ -69,6 +79,11 @@ impl House {
         let text = std::fs::read_to_string(&config).unwrap();
         std::fs::write(&config, format!("timeout_seconds = {timeout:?}\nconnect_seconds = 10.0\n{text}"))
             .unwrap();
+        if let Some(wires) = wires {
+            through_proxies(&house.path("mesh"), &hosts, wires);
+        }
+        // only now: no proxy, and nothing else of this test, is given the port of a server
+        drop(ports);
         (1..=3).for_each(|party| house.start(party));
         let mut taken = false;
         until("three servers that joined", Duration::from_secs(20), || {
@@ -86,21 +101,14 @@ impl House {
     }
 
     pub fn start(&mut self, party: usize) {
+        let own = format!("mesh/mesh-{}.toml", party - 1);
+        let config = if self.apart { own.as_str() } else { "mesh/mesh.toml" };
         let party = party.to_string();
         let identity = format!("mesh/party-{party}.key");
         let data = format!("data-{party}");
         let mut child = Command::new(env!("CARGO_BIN_EXE_divisi"))
-            .args([
-                "server",
-                "--config",
-                "mesh/mesh.toml",
-                "--party",
-                &party,
-                "--identity",
-                &identity,
-                "--data",
-                &data,
-            ])
+            .args(["server", "--config", config, "--party", &party, "--identity", &identity, "--data", &data])
+            .args(&self.more)
             .current_dir(self.dir.path())
             .stderr(Stdio::piped())
             .spawn()

@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod files;
+mod garbled;
 mod house;
 #[cfg(target_os = "linux")]
 mod memory;
 mod names;
 mod orders;
+#[path = "../proxies/mod.rs"]
+mod proxies;
 #[cfg(target_os = "linux")]
 mod unkind;
 

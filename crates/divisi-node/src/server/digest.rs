@@ -107,6 +107,8 @@ const GARBLED: usize = 8;
 pub(crate) struct Digesting {
     function: Mac,
     settings: Settings,
+    /// The key's id.
+    key: Option<[u8; 16]>,
     state: Option<State<Rep3>>,
     /// Bits of the message that the state has not absorbed yet.
     rest: Vec<[Bit; 8]>,
@@ -119,7 +121,7 @@ impl Digesting {
         turn.rep.use_protocol(Protocol::Gf4Circuit);
         let function = Rc::new(tags::prepare(turn.rep, settings, &[])?);
         turn.answer(ToClient::Tagging { nonce: [0; IV], key: None });
-        Ok(Digesting::begin(turn, function, settings, [0; IV]))
+        Ok(Digesting::begin(turn, function, settings, None, [0; IV]))
     }
 
     /// Begin to make the tag of a message, or to compare one.
@@ -137,7 +139,8 @@ impl Digesting {
                 let key = single(turn.rep, &loaded.part)?;
                 let function = Rc::new(tags::prepare(turn.rep, settings, &key)?);
                 let ready = ReadyKey::Mac(settings.clone(), function.clone());
-                turn.ready.put(&turn.who.name, loaded.info.name.clone(), loaded.info.id, ready);
+                let (client, name) = (&turn.who.name, loaded.info.name.clone());
+                turn.ready.keep(turn.rep, client, name, loaded.info.id, ready);
                 function
             }
         };
@@ -148,17 +151,29 @@ impl Digesting {
         };
         let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
         turn.answer(ToClient::Tagging { nonce, key: Some(used) });
-        Ok(Digesting::begin(turn, function, settings, nonce))
+        Ok(Digesting::begin(turn, function, settings, Some(loaded.info.id), nonce))
     }
 
-    fn begin(turn: &mut Turn<'_>, function: Mac, settings: &Settings, nonce: [u8; IV]) -> Digesting {
+    fn begin(
+        turn: &mut Turn<'_>,
+        function: Mac,
+        settings: &Settings,
+        key: Option<[u8; 16]>,
+        nonce: [u8; IV],
+    ) -> Digesting {
         let state = Some(function.get().begin(turn.rep));
-        Digesting { function, settings: settings.clone(), state, rest: Vec::new(), nonce }
+        Digesting { function, settings: settings.clone(), key, state, rest: Vec::new(), nonce }
+    }
+
+    /// How the engine is to compute, and what it may have garbled ahead for.
+    fn set(&self, turn: &mut Turn<'_>) {
+        turn.rep.use_protocol(Protocol::Gf4Circuit);
+        turn.rep.use_key(self.key.and_then(|id| turn.ready.bound(&id, &self.function)));
     }
 
     /// Take a piece, whose holders agree on it \[A24\], or continue with the current one: a few blocks of it.
     pub fn piece(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
-        turn.rep.use_protocol(Protocol::Gf4Circuit);
+        self.set(turn);
         if let Some(part) = given.secret() {
             let secret = single(turn.rep, part)?;
             self.rest.extend(bits(turn.rep, secret)?);
@@ -188,7 +203,7 @@ impl Digesting {
     /// The message is complete: send its digest or tag to the client alone, or whether the client's tag is
     /// right \[S7\].
     pub fn finish(mut self, turn: &mut Turn<'_>, tag: Option<&Tag>) -> Result<After, Stop> {
-        turn.rep.use_protocol(Protocol::Gf4Circuit);
+        self.set(turn);
         let rest = std::mem::take(&mut self.rest);
         let rest =
             if rest.is_empty() { Messages::public(turn.rep, &[&[]]) } else { Messages::even(rest, 1)? };

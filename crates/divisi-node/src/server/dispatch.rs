@@ -311,6 +311,7 @@ impl House<'_> {
         let mut turn = Turn { node, rep, ready, who, offer, request, brisk };
         let result = step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
         self.rep.use_rounds(Rounds::OfLevels);
+        self.rep.use_key(None);
         let took = node.shared.world.now().saturating_duration_since(begun);
         self.ended(&offer, result, took)
     }

@@ -340,7 +340,7 @@ pub(super) fn erase(
     forget: &mut Forget<'_>,
 ) -> Result<Erased, Abort> {
     // whatever becomes of the files: at all three, so that what is ready stays the same
-    let known = ready.forget(name);
+    let known = ready.forget(rep, name);
     node.shared.with(|intake, now| intake.key_is_gone(name, "was destroyed", now));
     // what was under way with it held it, too
     if forget(node) || known {

@@ -28,7 +28,15 @@ pub(crate) enum ReadyKey {
     Mac(Settings, Mac),
 }
 
-struct Prepared<K> {
+/// What the engine calls a key as it is used with these settings: what it leaves depends on nothing else.
+pub(super) fn key_name(id: &[u8; 16], settings: &Settings) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key of a MAC as it is used v1");
+    hasher.update(id).update(format!("{settings:?}").as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+/// A key that was made ready.
+pub(crate) struct Prepared<K> {
     name: KeyName,
     id: [u8; 16],
     /// The client for which it was loaded.
@@ -68,30 +76,52 @@ impl<K: Clone> Shelf<K> {
     }
 
     /// Store a loaded key for a client, in place of an earlier state of it. If there is no room, evict the
-    /// least recently used key of the client that has most.
-    pub fn put(&mut self, client: &str, name: KeyName, id: [u8; 16], key: K) {
-        self.0.retain(|known| known.id != id);
+    /// least recently used key of the client that has most. Returns what was removed.
+    fn put(&mut self, client: &str, name: KeyName, id: [u8; 16], key: K) -> Vec<Prepared<K>> {
+        let mut gone = self.remove(|known| known.id == id);
         if self.0.len() >= READY {
             let mut counts: HashMap<&str, usize> = HashMap::from([(client, 1)]);
             self.0.iter().for_each(|known| *counts.entry(&known.client).or_default() += 1);
             let most = counts.values().copied().max().unwrap_or(0);
             // of several that have as many, whoever has used one longest ago
             let goes = self.0.iter().position(|known| counts.get(&*known.client) == Some(&most));
-            self.0.remove(goes.unwrap_or(0));
+            gone.push(self.0.remove(goes.unwrap_or(0)));
         }
         self.0.push(Prepared { name, id, client: client.to_owned(), key });
+        gone
     }
 
-    /// Wipe all keys of a name; returns whether there were any. By name and not by id, because a server that
-    /// lost its file does not know the id.
-    pub fn forget(&mut self, name: &KeyName) -> bool {
-        let before = self.0.len();
-        self.0.retain(|known| known.name != *name);
-        self.0.len() < before
+    fn remove(&mut self, which: impl Fn(&Prepared<K>) -> bool) -> Vec<Prepared<K>> {
+        let (gone, kept) = std::mem::take(&mut self.0).into_iter().partition(which);
+        self.0 = kept;
+        gone
     }
 }
 
 impl Ready {
+    /// Keep what was made of a key for a client. What the engine made ahead for those that go is wiped with
+    /// them.
+    pub fn keep(&mut self, rep: &mut Rep3, client: &str, name: KeyName, id: [u8; 16], key: ReadyKey) {
+        self.put(client, name, id, key).iter().for_each(|gone| gone.unbind(rep));
+    }
+
+    /// Wipe all keys of a name, with what the engine made ahead for them, and whether there were any: not by
+    /// id, which a server whose file is gone does not know.
+    pub fn forget(&mut self, rep: &mut Rep3, name: &KeyName) -> bool {
+        let gone = self.remove(|known| known.name == *name);
+        gone.iter().for_each(|gone| gone.unbind(rep));
+        !gone.is_empty()
+    }
+
+    /// What the engine may call the key of which this was made, as long as it is ready: who uses it longer
+    /// has nothing made ahead for it that nobody would wipe, and what is made of a key anew is shared anew.
+    pub fn bound(&self, id: &[u8; 16], function: &Mac) -> Option<[u8; 32]> {
+        self.0.iter().filter(|known| known.id == *id).find_map(|known| match &known.key {
+            ReadyKey::Mac(settings, same) if Rc::ptr_eq(same, function) => Some(key_name(id, settings)),
+            _ => None,
+        })
+    }
+
     pub fn gcm(&mut self, id: &[u8; 16]) -> Option<Gcm> {
         match self.find(id, |key| matches!(key, ReadyKey::Gcm(_)))? {
             ReadyKey::Gcm(key) => Some(key),
@@ -107,6 +137,14 @@ impl Ready {
     }
 }
 
+impl Prepared<ReadyKey> {
+    fn unbind(&self, rep: &mut Rep3) {
+        if let ReadyKey::Mac(settings, _) = &self.key {
+            rep.forget_key(&key_name(&self.id, settings));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +155,26 @@ mod tests {
 
     fn used(stock: &mut Shelf<()>, key: u8) -> bool {
         stock.find(&[key; 16], |()| true).is_some()
+    }
+
+    /// What the engine calls a key is of its id, and of all that it is used with: states that KMAC's key
+    /// leaves depend on its customization.
+    #[test]
+    fn a_key_is_called_by_all_that_it_leaves_something_for() {
+        let kmac = |text: &str, output_bytes: usize| Settings {
+            customization: text.as_bytes().to_vec(),
+            output_bytes,
+            ..Settings::new("kmac128".parse().unwrap())
+        };
+        let hmac = Settings::new("hmac-sha256".parse().unwrap());
+        let names = [
+            key_name(&[1; 16], &kmac("a", 32)),
+            key_name(&[1; 16], &kmac("b", 32)),
+            key_name(&[1; 16], &kmac("a", 33)),
+            key_name(&[1; 16], &hmac),
+            key_name(&[2; 16], &hmac),
+        ];
+        assert!(names.iter().enumerate().all(|(i, x)| names[..i].iter().all(|y| x != y)));
     }
 
     /// Ids that differ in any byte are of two keys.
@@ -165,7 +223,8 @@ mod tests {
         // a key that is put in anew takes no other's room
         put(&mut stock, "alice", 101);
         assert_eq!(stock.0.len(), READY);
-        assert!(stock.has_name(&"k101".parse().unwrap()) && stock.forget(&"k101".parse().unwrap()));
-        assert!(!stock.forget(&"k101".parse().unwrap()) && !stock.has_name(&"k101".parse().unwrap()));
+        let name = "k101".parse().unwrap();
+        assert!(stock.has_name(&name) && stock.remove(|known| known.name == name).len() == 1);
+        assert!(!stock.has_name(&name) && stock.0.len() == READY - 1);
     }
 }

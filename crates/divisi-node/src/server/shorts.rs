@@ -124,7 +124,8 @@ fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abo
         for (job, key) in lacking.iter().zip(GcmKey::prepare_many(&mut house.rep, size, &parts)?) {
             let (info, key) = (&job.loaded.info, Rc::new(RefCell::new(key)));
             let client = &job.candidate.taken.who.name;
-            house.ready.put(client, info.name.clone(), info.id, ReadyKey::Gcm(key.clone()));
+            let ready = ReadyKey::Gcm(key.clone());
+            house.ready.keep(&mut house.rep, client, info.name.clone(), info.id, ready);
             keys.push((info.id, key));
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn ready(rep: &mut Rep3, ready: &mut Ready, who: &Who, loaded: &Loade
         return Ok(key);
     }
     let key = Rc::new(RefCell::new(GcmKey::prepare(rep, size(&loaded.info)?, &loaded.part)?));
-    ready.put(&who.name, loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key.clone()));
+    ready.keep(rep, &who.name, loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key.clone()));
     Ok(key)
 }
 

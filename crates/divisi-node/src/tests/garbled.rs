@@ -4,8 +4,9 @@ use super::digest::{clear, import, mac, settings};
 use super::house::{BUSY, House, eventually, text, world};
 use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyType, RoundsChoice};
+use divisi_symmetric::algorithm::Settings;
 use std::collections::HashMap;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::time::Duration;
 
 const GARBLED: &str = "hashes and MACs run in constant rounds";
@@ -65,6 +66,105 @@ fn calls_are_garbled_while_nobody_asks() {
         });
     }
     assert!(!house.logged("session ended"));
+}
+
+/// Until the servers said once more, each, that they keep what they made.
+fn stocked(house: &House, before: usize) {
+    eventually(Duration::from_secs(10), || {
+        if kept(house) >= before + 3 { Ok(()) } else { Err("nothing is in stock") }
+    });
+}
+
+/// How often servers said that they keep something.
+fn kept(house: &House) -> usize {
+    let log = house.log.lock().unwrap();
+    log.iter().filter(|line| line.contains("made ahead are in stock")).count()
+}
+
+/// What is garbled for a key serves that key, as it is used: other keys and other settings come in between,
+/// and keys are destroyed.
+#[test]
+fn calls_are_garbled_for_keys() {
+    let house = House::with(|options| options.rounds = RoundsChoice::Constant);
+    let mut alice = house.connect("alice");
+    let kmac = |text: &str| Settings { customization: text.as_bytes().to_vec(), ..settings("kmac128") };
+    let uses = [
+        (KeyType::HmacSha256, settings("hmac-sha256")),
+        (KeyType::Kmac128, kmac("")),
+        (KeyType::Kmac128, kmac("other")),
+        (KeyType::CmacAes128, settings("cmac-aes128")),
+        (KeyType::HmacSha256, Settings { output_bytes: 16, ..settings("hmac-sha256") }),
+    ];
+    let mut keys = HashMap::new();
+    for lengths in [&[10, 10, 10, 16][..], &[10, 10]] {
+        for (kind, settings) in &uses {
+            let (name, key) = keys.entry(kind.name()).or_insert_with(|| import(&mut alice, *kind)).clone();
+            for length in lengths {
+                let (before, message) = (kept(&house), text(*length));
+                let made = mac(&mut alice, &name, settings, &message).unwrap();
+                assert_eq!(*made.tag, clear(settings, &key, [0; 12], &message), "{kind} {length}");
+                stocked(&house, before);
+            }
+        }
+    }
+    // under the old name comes another key, and nothing of the first is left
+    let (name, _) = keys.remove("hmac-sha256").unwrap();
+    alice.key_destroy(&name).unwrap();
+    assert!(house.logged("is wiped from the memory"));
+    let (name, key) = {
+        let new = alice.new_key("another".parse().unwrap(), KeyType::HmacSha256, false, vec![]);
+        let bytes: Vec<u8> = (100..132).collect();
+        alice.key_import(&new, &bytes).unwrap();
+        (new.name, bytes)
+    };
+    for _ in 0..3 {
+        let (before, settings) = (kept(&house), settings("hmac-sha256"));
+        let made = mac(&mut alice, &name, &settings, b"0123456789").unwrap();
+        assert_eq!(*made.tag, clear(&settings, &key, [0; 12], b"0123456789"));
+        stocked(&house, before);
+    }
+    assert!(!house.logged("session ended"));
+}
+
+/// Reads a message, and does something in its middle.
+struct Between<'m, F: FnMut()> {
+    message: Cursor<&'m [u8]>,
+    at: u64,
+    spring: Option<F>,
+}
+
+impl<F: FnMut()> Read for Between<'_, F> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        if self.message.position() >= self.at
+            && let Some(mut spring) = self.spring.take()
+        {
+            spring();
+        }
+        self.message.read(out)
+    }
+}
+
+/// While a long message is under way its key is made ready anew, and its shares are others: each tag is of
+/// its own.
+#[test]
+fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
+    let house = House::with(|options| options.rounds = RoundsChoice::Constant);
+    let (mut alice, mut other) = (house.connect("alice"), house.connect("alice"));
+    let (name, key) = import(&mut alice, KeyType::CmacAes128);
+    let full = settings("cmac-aes128");
+    let half = Settings { output_bytes: 8, ..full.clone() };
+    // it is read to its end when its first piece is done
+    let (long, short) = (text(6 * PIECE + 100), text(100));
+    let spring = || {
+        for settings in [&half, &full, &full] {
+            let made = mac(&mut other, &name, settings, &short).unwrap();
+            assert_eq!(*made.tag, clear(settings, &key, [0; 12], &short));
+        }
+    };
+    let mut input = Between { message: Cursor::new(&long), at: 6 * PIECE as u64, spring: Some(spring) };
+    let made = alice.mac(&name, &full, &mut input, long.len() as u64, &mut |_| {}).unwrap();
+    assert_eq!(*made.tag, clear(&full, &key, [0; 12], &long));
+    assert!(input.spring.is_none() && !house.logged("session ended"));
 }
 
 /// Whoever leads a round proposes how it runs, and all go along: servers that propose different things serve

@@ -28,10 +28,13 @@ impl Rep3 {
             }
             return Ok(());
         }
-        if let Some(call) = self.take_call(jobs, &lanes)
-            && let [job] = jobs
-        {
-            job.wires = self.run_ahead(call, std::mem::take(&mut job.wires))?;
+        if let Some(calls) = self.take_calls(jobs, &lanes)? {
+            let inputs = jobs.iter_mut().zip(&calls).map(|(job, call)| job.wires.split_off(call.known));
+            let inputs: Vec<Vec<Bit>> = inputs.collect();
+            let outputs = self.run_all_ahead(calls.into_iter().zip(inputs).collect())?;
+            for (job, outputs) in jobs.iter_mut().zip(outputs) {
+                job.wires = outputs;
+            }
             return Ok(());
         }
         let programs: Vec<Cow<'_, Program>> = jobs.iter().map(|job| job.program.folded()).collect();
@@ -113,25 +116,51 @@ impl Rep3 {
     /// # Errors
     /// [`Abort::Misuse`] if the call was garbled in another session or strand, or is wiped, or for inputs of
     /// another number or other lanes; the abort that ends the session.
-    pub fn run_ahead(&mut self, mut ahead: Ahead, inputs: Vec<Bit>) -> Result<Vec<Bit>, Abort> {
-        let origin = self.trio().admit(AHEAD, inputs.iter().map(|bit| bit.origin))?;
-        let Rep3 { trio, handles, .. } = self;
-        if ahead.place != trio.place {
-            return Err(trio.session.misuse(AHEAD, "a call that was garbled in another strand"));
-        }
-        if inputs.len() + ahead.known != ahead.program.input_bits() {
-            return Err(trio.session.misuse(AHEAD, "not as many bits as the program has input wires"));
-        }
-        demand_lanes(&trio.session, &inputs, ahead.lanes)?;
-        let stored = ahead.stored.take(&trio.session, AHEAD)?;
-        settle_views(trio)?;
-        let plan = Plan {
-            roles: stored.roles,
-            parts: vec![(0, Part::new(&ahead.program, ahead.lanes))],
-            name: handles.use_of(&stored.name),
-        };
-        let mut outputs = store::finish(trio, &plan, stored, &[&inputs], origin)?;
+    pub fn run_ahead(&mut self, ahead: Ahead, inputs: Vec<Bit>) -> Result<Vec<Bit>, Abort> {
+        let mut outputs = self.run_all_ahead(vec![(ahead, inputs)])?;
         Ok(outputs.pop().unwrap_or_default())
+    }
+
+    /// The same of several, each on its own inputs. All garblers' labels leave before anything is waited for,
+    /// and each evaluator's z before anybody else's: together they take two one-way messages.
+    ///
+    /// # Errors
+    /// Those of [`Rep3::run_ahead`]; then none of them serves any more.
+    pub fn run_all_ahead(&mut self, calls: Vec<(Ahead, Vec<Bit>)>) -> Result<Vec<Vec<Bit>>, Abort> {
+        let wires = calls.iter().flat_map(|(_, inputs)| inputs);
+        let origin = self.trio().admit(AHEAD, wires.map(|bit| bit.origin))?;
+        let Rep3 { trio, handles, .. } = self;
+        for (ahead, inputs) in &calls {
+            if ahead.place != trio.place {
+                return Err(trio.session.misuse(AHEAD, "what was garbled for another strand"));
+            }
+            if inputs.len() + ahead.known != ahead.program.input_bits() {
+                return Err(trio.session.misuse(AHEAD, "not as many bits as the program has input wires"));
+            }
+            demand_lanes(&trio.session, inputs, ahead.lanes)?;
+        }
+        let (mut programs, mut begun) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
+        for (mut ahead, inputs) in calls {
+            begun.push((ahead.stored.take(&trio.session, AHEAD)?, inputs));
+            programs.push((ahead.program, ahead.lanes));
+        }
+        settle_views(trio)?;
+        let mut plans = Vec::with_capacity(begun.len());
+        for ((program, lanes), (stored, _)) in programs.iter().zip(&begun) {
+            let name = handles.use_of(&stored.name);
+            plans.push(Plan { roles: stored.roles, parts: vec![(0, Part::new(program, *lanes))], name });
+        }
+        for (plan, (stored, inputs)) in plans.iter().zip(&begun) {
+            stored.send(trio, plan, &[inputs])?;
+        }
+        for (plan, (stored, inputs)) in plans.iter().zip(&mut begun) {
+            stored.evaluate(trio, plan, &[inputs])?;
+        }
+        let mut outputs = Vec::with_capacity(begun.len());
+        for (plan, (stored, _)) in plans.iter().zip(begun) {
+            outputs.push(stored.finish(trio, plan, origin)?.pop().unwrap_or_default());
+        }
+        Ok(outputs)
     }
 }
 

@@ -1,18 +1,36 @@
 //! Garbling in idle time, and the use of what was garbled.
 
 use super::ahead::Ahead;
-use super::shelf::Calls;
+use super::shelf::{Calls, Run};
+use crate::bit::Bit;
 use crate::engine::Rep3;
 use divisi_core::{Abort, ProgramRun, Step, step};
 
 const FORESEE: Step = step!("foresee");
+const KEY: Step = step!("key");
 
 impl Rep3 {
     /// Let [`Rep3::restock`] keep up to `bytes` bytes of calls garbled ahead, for programs like those that
-    /// last ran in constant rounds: a later run of one such program uses one of them. The default is 0, with
-    /// which none is kept. All three parties call this at the same place.
+    /// last ran in constant rounds. A later run takes a call for each of its programs if all are there: then
+    /// all of them run in two one-way messages. The default is 0, with which none is kept. All three parties
+    /// call this at the same place.
     pub fn stock_calls(&mut self, bytes: usize) {
         self.calls = Calls::bounded(bytes);
+    }
+
+    /// State that the first wires of programs with [`ProgramRun::keeping`] hold the bits that the key of this
+    /// name gives, or with `None` those of no named key. [`Rep3::restock`] then garbles for this key, and
+    /// labels of these wires go ahead too: 96 bytes for each bit are not sent when the program runs. The name
+    /// is public, agreed on by all, and stands for the same bits until [`Rep3::forget_key`]: with other bits
+    /// the session ends. All three parties call this at the same place.
+    pub fn use_key(&mut self, name: Option<[u8; 32]>) {
+        self.calls.key = name;
+    }
+
+    /// Wipe the calls that were garbled for a key, and the shares kept for garbling more. All three parties
+    /// call this at the same place.
+    pub fn forget_key(&mut self, name: &[u8; 32]) {
+        self.calls.forget(name);
     }
 
     /// Let [`Rep3::restock`] garble for the programs that `f` runs, and for none that ran before. The
@@ -37,26 +55,35 @@ impl Rep3 {
     }
 
     /// Whether programs are only noted now; if so these are.
-    pub(super) fn foresees<B>(&mut self, jobs: &[ProgramRun<'_, B>], lanes: &[usize]) -> bool {
-        if self.calls.foreseeing
-            && let ([job], [lanes]) = (jobs, lanes)
-        {
-            self.calls.note(job.program, *lanes);
+    pub(super) fn foresees(&mut self, jobs: &[ProgramRun<'_, Bit>], lanes: &[usize]) -> bool {
+        if self.calls.foreseeing {
+            for (job, lanes) in jobs.iter().zip(lanes) {
+                self.calls.note(&Run::new(job.program, *lanes, None, &[]), None, 1);
+            }
         }
         self.calls.foreseeing
     }
 
-    /// A call that waits for the only program of a run.
-    pub(super) fn take_call<B>(&mut self, jobs: &[ProgramRun<'_, B>], lanes: &[usize]) -> Option<Ahead> {
-        let ([job], [lanes]) = (jobs, lanes) else { return None };
-        self.calls.take(job.program, *lanes)
+    /// Calls that wait for the programs of a run, one for each, or nothing.
+    pub(super) fn take_calls(
+        &mut self,
+        jobs: &[ProgramRun<'_, Bit>],
+        lanes: &[usize],
+    ) -> Result<Option<Vec<Ahead>>, Abort> {
+        let key = self.calls.key;
+        let mut runs = Vec::with_capacity(jobs.len());
+        for (job, lanes) in jobs.iter().zip(lanes) {
+            runs.push(Run::new(job.program, *lanes, key, job.wires.get(..job.kept).unwrap_or_default()));
+        }
+        let taken = self.calls.take(&runs);
+        taken.map_err(|_| self.trio().session().misuse(KEY, "a key whose name stood for other bits before"))
     }
 
     /// Garble one call of those that are wanted.
     pub(crate) fn restock_calls(&mut self) -> Result<(), Abort> {
-        let Some((at, program, lanes)) = self.calls.wanted() else { return Ok(()) };
+        let Some((at, program, lanes, kept)) = self.calls.wanted() else { return Ok(()) };
         let place = self.trio().session().detour("preprocessing");
-        let call = self.garble_program_ahead(program, lanes, &[]);
+        let call = self.garble_program_ahead(program, lanes, &kept);
         self.trio().session().back(place);
         self.calls.put(at, call?);
         Ok(())

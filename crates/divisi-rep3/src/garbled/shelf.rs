@@ -1,12 +1,16 @@
 //! The stock of calls garbled in idle time, for programs like those that ran last.
 
 use super::ahead::{self, Ahead};
+use crate::bit::Bit;
 use divisi_circuit::Program;
+use divisi_core::{Step, step, taint};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How many programs are remembered.
+const SAME: Step = step!("same");
+
+/// How many programs are remembered, each with each of its keys.
 const PROGRAMS: usize = 16;
 
 /// What waits in an engine, the program that was used last at the end. What is wanted, made, used and thrown
@@ -18,6 +22,8 @@ pub(crate) struct Calls {
     budget: usize,
     /// Programs are noted, and not run.
     pub(super) foreseeing: bool,
+    /// Of which key the first wires of programs hold what it leaves: its name.
+    pub(super) key: Option<[u8; 32]>,
     shelves: Vec<Shelf>,
 }
 
@@ -25,6 +31,8 @@ struct Shelf {
     /// The digest of the program as it is run.
     digest: [u8; 32],
     lanes: usize,
+    /// The key that its calls are bound to.
+    key: Option<Key>,
     /// The program without inner constants.
     program: Arc<Program>,
     /// The bytes of one call.
@@ -34,11 +42,49 @@ struct Shelf {
     lacking: usize,
 }
 
+/// A key by its name, with the bits that it leaves: the first wires of a program.
+struct Key {
+    name: [u8; 32],
+    bits: Vec<Bit>,
+}
+
 impl Shelf {
     fn bytes(&self) -> usize {
-        self.calls.len() * self.bytes
+        let kept = self.key.iter().flat_map(|key| &key.bits);
+        self.calls.len() * self.bytes + kept.map(|bit| size_of_val(&bit.tiles[..])).sum::<usize>()
     }
 }
+
+/// A program that is run on so many lanes.
+pub(super) struct Run<'r> {
+    program: &'r Program,
+    digest: [u8; 32],
+    lanes: usize,
+    /// What a key left of its first inputs, and the name of that key; it has others, too.
+    kept: Option<([u8; 32], &'r [Bit])>,
+}
+
+impl<'r> Run<'r> {
+    /// A run whose first wires are those that the key of this name leaves, if there is one.
+    pub(super) fn new(program: &'r Program, lanes: usize, key: Option<[u8; 32]>, kept: &'r [Bit]) -> Run<'r> {
+        let some = !kept.is_empty() && kept.len() < program.input_bits();
+        let kept = key.filter(|_| some).map(|name| (name, kept));
+        Run { program, digest: program.digest(), lanes, kept }
+    }
+
+    fn key(&self) -> Option<[u8; 32]> {
+        self.kept.map(|(name, _)| name)
+    }
+}
+
+/// A call, and what it is bound to.
+struct Found {
+    key: Option<[u8; 32]>,
+    call: Ahead,
+}
+
+/// The name of a key stood for other bits before.
+pub(super) struct OtherBits;
 
 impl Calls {
     /// None yet, and never more than so many bytes.
@@ -51,46 +97,108 @@ impl Calls {
         self.shelves.iter_mut().for_each(|shelf| shelf.lacking = 0);
     }
 
-    /// Note that this program runs on so many lanes, and will again.
-    pub(super) fn note(&mut self, program: &Program, lanes: usize) {
-        let digest = program.digest();
-        let is_it = |shelf: &Shelf| (shelf.digest, shelf.lanes) == (digest, lanes);
-        let mut shelf = match self.shelves.iter().position(is_it) {
+    fn find(&self, run: &Run<'_>, key: Option<[u8; 32]>) -> Option<usize> {
+        let is_it = |shelf: &Shelf| {
+            let name = shelf.key.as_ref().map(|key| key.name);
+            (shelf.digest, shelf.lanes, name) == (run.digest, run.lanes, key)
+        };
+        self.shelves.iter().position(is_it)
+    }
+
+    /// Note that this program runs, of that key if its calls are to be bound to it, and that so many more of
+    /// its calls are wanted.
+    pub(super) fn note(&mut self, run: &Run<'_>, key: Option<[u8; 32]>, more: usize) {
+        let mut shelf = match self.find(run, key) {
             Some(at) => self.shelves.remove(at),
             None => {
-                let folded = match program.folded() {
+                let folded = match run.program.folded() {
                     Cow::Borrowed(program) => program.clone(),
                     Cow::Owned(program) => program,
                 };
-                let Some(bytes) = ahead::size(&folded, lanes).filter(|bytes| *bytes <= self.budget) else {
+                let Some(bytes) = ahead::size(&folded, run.lanes).filter(|bytes| *bytes <= self.budget)
+                else {
                     return;
                 };
+                let of_key = run.kept.filter(|_| key.is_some());
+                let key = of_key.map(|(name, bits)| Key { name, bits: bits.to_vec() });
                 let (program, calls) = (Arc::new(folded), VecDeque::new());
-                Shelf { digest, lanes, program, bytes, calls, lacking: 0 }
+                Shelf { digest: run.digest, lanes: run.lanes, key, program, bytes, calls, lacking: 0 }
             }
         };
         let most = self.budget / shelf.bytes.max(1);
-        shelf.lacking = (shelf.lacking + 1).min(most.saturating_sub(shelf.calls.len()));
+        shelf.lacking = (shelf.lacking + more).min(most.saturating_sub(shelf.calls.len()));
         if self.shelves.len() >= PROGRAMS {
             self.shelves.remove(0);
         }
         self.shelves.push(shelf);
     }
 
-    /// The call that waits longest for this program; that one was used is noted.
-    pub(super) fn take(&mut self, program: &Program, lanes: usize) -> Option<Ahead> {
-        if self.budget == 0 {
-            return None;
+    /// For each of these runs the call that waits longest, bound to the run's key or else to none; nothing
+    /// unless there is one for each, so that all run at once. What was used, and what there was not, is
+    /// noted: calls bound to a key from its second run on, so that a key that comes once takes no room.
+    ///
+    /// # Errors
+    /// If a key's name does not stand for the bits that it stood for before.
+    pub(super) fn take(&mut self, runs: &[Run<'_>]) -> Result<Option<Vec<Ahead>>, OtherBits> {
+        if self.budget == 0 || runs.is_empty() {
+            return Ok(None);
         }
-        let digest = program.digest();
-        let is_it = |shelf: &&mut Shelf| (shelf.digest, shelf.lanes) == (digest, lanes);
-        let call = self.shelves.iter_mut().find(is_it).and_then(|shelf| shelf.calls.pop_front());
-        self.note(program, lanes);
-        call
+        // whose key ran before
+        let mut again = Vec::with_capacity(runs.len());
+        for run in runs {
+            let at = run.kept.and_then(|(name, _)| self.find(run, Some(name)));
+            let of_key = at.and_then(|at| self.shelves.get(at)?.key.as_ref());
+            if let (Some(key), Some((_, bits))) = (of_key, run.kept)
+                && !are_same(&key.bits, bits)
+            {
+                return Err(OtherBits);
+            }
+            again.push(of_key.is_some());
+        }
+        let found: Vec<Option<Found>> = runs.iter().map(|run| self.pop(run)).collect();
+        let all = found.iter().all(Option::is_some);
+        // of each run, of which key what was found is, and how many more are wanted of it
+        let places: Vec<(Option<[u8; 32]>, usize)> = found
+            .iter()
+            .map(|found| (found.as_ref().and_then(|found| found.key), usize::from(all || found.is_none())))
+            .collect();
+        let taken = if all {
+            Some(found.into_iter().flatten().map(|found| found.call).collect())
+        } else {
+            // they wait on
+            for (run, found) in runs.iter().zip(found).rev() {
+                let Some(Found { key, call }) = found else { continue };
+                let shelf = self.find(run, key).and_then(|at| self.shelves.get_mut(at));
+                if let Some(shelf) = shelf {
+                    shelf.calls.push_front(call);
+                }
+            }
+            None
+        };
+        for ((run, again), (of, more)) in runs.iter().zip(again).zip(places) {
+            match run.key() {
+                Some(key) if of.is_none() => {
+                    // what it took, or lacked when it came first, is of no key
+                    self.note(run, None, if all || !again { more } else { 0 });
+                    self.note(run, Some(key), if again { more } else { 0 });
+                }
+                key => self.note(run, key, more),
+            }
+        }
+        Ok(taken)
     }
 
-    /// What to make next: of the program that was used last.
-    pub(super) fn wanted(&mut self) -> Option<(usize, Arc<Program>, usize)> {
+    /// The call for a run that waits longest, bound to its key or else to none.
+    fn pop(&mut self, run: &Run<'_>) -> Option<Found> {
+        let mut of = |key: Option<[u8; 32]>| {
+            let at = self.find(run, key)?;
+            Some(Found { key, call: self.shelves.get_mut(at)?.calls.pop_front()? })
+        };
+        run.key().and_then(|name| of(Some(name))).or_else(|| of(None))
+    }
+
+    /// What to make next: of the program that was used last; with what its key leaves.
+    pub(super) fn wanted(&mut self) -> Option<(usize, Arc<Program>, usize, Vec<Bit>)> {
         let at = self.shelves.iter().rposition(|shelf| shelf.lacking > 0)?;
         let shelf = &self.shelves[at];
         let (program, lanes, bytes) = (shelf.program.clone(), shelf.lanes, shelf.bytes);
@@ -103,8 +211,10 @@ impl Calls {
             };
             drop(older.calls.pop_front());
         }
-        self.shelves[at].lacking -= 1;
-        Some((at, program, lanes))
+        let shelf = &mut self.shelves[at];
+        shelf.lacking -= 1;
+        let kept = shelf.key.as_ref().map_or(Vec::new(), |key| key.bits.clone());
+        Some((at, program, lanes, kept))
     }
 
     /// Put what was wanted where it was wanted.
@@ -114,6 +224,11 @@ impl Calls {
         }
     }
 
+    /// Wipe what is bound to a key, and what the key left.
+    pub(super) fn forget(&mut self, name: &[u8; 32]) {
+        self.shelves.retain(|shelf| shelf.key.as_ref().is_none_or(|key| key.name != *name));
+    }
+
     pub(crate) fn lack(&self) -> bool {
         self.shelves.iter().any(|shelf| shelf.lacking > 0)
     }
@@ -121,4 +236,17 @@ impl Calls {
     pub(crate) fn bytes(&self) -> usize {
         self.shelves.iter().map(Shelf::bytes).sum()
     }
+}
+
+/// Whether our components of some bits are the same: of all of them it is told at once.
+fn are_same(one: &[Bit], other: &[Bit]) -> bool {
+    let alike = |(x, y): (&Bit, &Bit)| x.lanes == y.lanes && x.tiles.len() == y.tiles.len();
+    let mut difference = 0;
+    for (x, y) in one.iter().zip(other).flat_map(|(x, y)| x.tiles.iter().zip(&y.tiles)) {
+        for (x, y) in x.iter().flatten().zip(y.iter().flatten()) {
+            difference |= x ^ y;
+        }
+    }
+    let same = taint::verdict(SAME, difference == 0);
+    one.len() == other.len() && one.iter().zip(other).all(alike) && same
 }

@@ -130,46 +130,63 @@ fn receive(
     Ok((hash, wires, Half::Evaluator(groups)))
 }
 
-/// Step 4 for the inputs that were to come, and step 6. `plan` is that of the first half under its new name,
-/// `inputs` those of each part that were not known.
-pub(super) fn finish(
-    trio: &mut Trio,
-    plan: &Plan<'_>,
-    stored: Stored,
-    inputs: &[&[Bit]],
-    origin: Origin,
-) -> Result<Outputs, Abort> {
-    let Stored { hash, wires, mut outputs, half, .. } = stored;
-    // the mutant counts wires anew
-    let wires = if trio.is_weak(Weakness::WiresAnew) { 0 } else { wires };
-    wipe::stack(|| match half {
-        Half::Garbler { delta, inputs: labels, zeros, masks } => {
+impl Stored {
+    /// The first wire whose pair was not hashed yet; the mutant counts anew.
+    fn wire(&self, trio: &Trio) -> u64 {
+        if trio.is_weak(Weakness::WiresAnew) { 0 } else { self.wires }
+    }
+
+    /// Step 4 for the inputs that were to come, at P1 and P2. `plan` is that of the first half under its new
+    /// name, `inputs` those of each part that were not known.
+    pub(super) fn send(&self, trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
+        let Half::Garbler { delta, inputs: labels, .. } = &self.half else { return Ok(()) };
+        let (role, from) = (plan.roles.role(trio.me()), self.wire(trio));
+        wipe::stack(|| {
             let delta = delta.first().copied().unwrap_or_default();
-            let role = plan.roles.role(trio.me());
-            let mut garbler = Garbler::resume(trio, role, delta, &hash, plan, wires);
-            let mut labels = labels.into_iter();
+            let mut garbler = Garbler::resume(trio, role, delta, &self.hash, plan, from);
+            let mut labels = labels.iter();
             for ((_, part), wires) in plan.parts.iter().zip(inputs) {
                 for ((from, lanes), labels) in part.groups().zip(&mut labels) {
                     let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
-                    garbler.send_inputs(&labels, &sides[0], &sides[1])?;
+                    garbler.send_inputs(labels, &sides[0], &sides[1])?;
                 }
             }
-            if role == Role::First {
-                let z = garbler.receive_result(&zeros, &masks)?;
-                // y31 = z
-                put_result(plan, &mut outputs, 0, &z);
-            }
-            Ok::<(), Abort>(())
-        }
-        Half::Evaluator(groups) => {
-            let z = evaluate(trio, plan, groups, (&hash, wires), inputs)?;
-            // y31 = z
-            put_result(plan, &mut outputs, 1, &z);
             Ok(())
+        })
+    }
+
+    /// The same at P3, which evaluates, and gives P1 z.
+    pub(super) fn evaluate(
+        &mut self,
+        trio: &mut Trio,
+        plan: &Plan<'_>,
+        inputs: &[&[Bit]],
+    ) -> Result<(), Abort> {
+        let from = self.wire(trio);
+        let Half::Evaluator(groups) = &mut self.half else { return Ok(()) };
+        let groups = std::mem::take(groups);
+        let z = wipe::stack(|| evaluate(trio, plan, groups, (&self.hash, from), inputs))?;
+        // y31 = z
+        put_result(plan, &mut self.outputs, 1, &z);
+        Ok(())
+    }
+
+    /// Step 6 at P1; and the outputs, at all.
+    pub(super) fn finish(self, trio: &mut Trio, plan: &Plan<'_>, origin: Origin) -> Result<Outputs, Abort> {
+        let from = self.wire(trio);
+        let Stored { hash, mut outputs, half, .. } = self;
+        if let (Role::First, Half::Garbler { delta, zeros, masks, .. }) = (plan.roles.role(trio.me()), half) {
+            let z = wipe::stack(|| {
+                let delta = delta.first().copied().unwrap_or_default();
+                let mut garbler = Garbler::resume(trio, Role::First, delta, &hash, plan, from);
+                garbler.receive_result(&zeros, &masks)
+            })?;
+            // y31 = z
+            put_result(plan, &mut outputs, 0, &z);
         }
-    })?;
-    outputs.iter_mut().flatten().for_each(|bit| bit.origin = origin);
-    Ok(outputs)
+        outputs.iter_mut().flatten().for_each(|bit| bit.origin = origin);
+        Ok(outputs)
+    }
 }
 
 /// P3, who gives z.

@@ -2,7 +2,7 @@
 
 use super::attacks::{Gap, LANES, roles, transparent};
 use super::{bits, bytes, dealt, engine, in_the_clear, inputs, random_program, small_program, turn};
-use divisi_circuit::{Build, Gates, Program};
+use divisi_circuit::{Build, Program};
 use divisi_core::{Abort, Boolean, Check, ProgramRun, settle};
 use divisi_net::wire_bytes;
 use divisi_rep3::adversary::Loot;
@@ -92,7 +92,7 @@ fn several_wait_at_once() {
     }
 }
 
-fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
+pub fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
     (0..units).step_by(most).map(|from| wire_bytes(each * most.min(units - from) + digest)).sum()
 }
 
@@ -395,78 +395,4 @@ pub fn evaluator_sees_output(gap: Gap) -> bool {
         });
         ends[roles(calls)[2].index()].as_ref().is_ok_and(|known| *known == expected[0])
     })
-}
-
-/// An engine that keeps calls notes what ran, garbles as many when it is told to, and takes each once; within
-/// its bytes, and nothing at all if it keeps none.
-#[test]
-fn an_engine_keeps_what_will_be_asked_for() {
-    let (values, parts) = dealt(5, 3, LANES);
-    // of one size
-    let programs = [0, 1, 2].map(|turn| {
-        let mut g = Build::new();
-        let [x, y, z] = [(); 3].map(|()| g.input(8));
-        let xy: Vec<_> = (0..8).map(|i| g.and(x[i], y[(i + turn) % 8])).collect();
-        let out: Vec<_> = xy.iter().zip(&z).map(|(xy, z)| g.and(*xy, *z)).collect();
-        g.output(&out);
-        g.finish()
-    });
-    let expected = [0, 1, 2].map(|i| in_the_clear(&programs[i], &values));
-    let ends = Harness::default().act(|mut trio| {
-        let secret = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        let wires = bits(&mut e, &secret)?;
-        let online = |e: &mut Rep3, i: usize| -> Result<bool, Abort> {
-            e.trio().session().phase("online");
-            let before = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
-            let mut jobs = [ProgramRun::new(&programs[i], wires.clone())];
-            e.run(&mut jobs)?;
-            let after = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
-            assert_eq!(open(e, &jobs[0].wires)?, expected[i]);
-            Ok(before == after)
-        };
-        // whether tables were compared in a run tells P3 alone whether they were there
-        let mut was_ready = vec![online(&mut e, 0)?];
-        assert!(!e.lacks_stock() && e.stocked_bytes() == 0);
-        let each = e.garble_ahead(&programs[0], LANES, &[])?.bytes();
-        e.stock_calls(5 * each / 2);
-        was_ready.push(online(&mut e, 0)?);
-        assert!(e.lacks_stock());
-        e.restock()?;
-        assert!(!e.lacks_stock() && e.stocked_bytes() == each);
-        was_ready.push(online(&mut e, 0)?);
-        assert!(e.lacks_stock() && e.stocked_bytes() == 0);
-        // no more than there is room for
-        let zeros: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[false; LANES])).collect();
-        let all = |e: &mut Rep3| e.run(&mut [ProgramRun::new(&programs[0], zeros.clone())]);
-        e.foresee(|e| (0..9).try_for_each(|_| all(e)))?;
-        while e.lacks_stock() {
-            e.restock()?;
-            assert!(e.stocked_bytes() <= 5 * each / 2);
-        }
-        assert_eq!(e.stocked_bytes(), 2 * each);
-        e.foresee(|_| Ok(()))?;
-        assert!(!e.lacks_stock());
-        for _ in 0..3 {
-            was_ready.push(online(&mut e, 0)?);
-        }
-        // what was used last stays
-        for i in [1, 2] {
-            was_ready.push(online(&mut e, i)?);
-            while e.lacks_stock() {
-                e.restock()?;
-                assert!(e.stocked_bytes() <= 5 * each / 2);
-            }
-        }
-        was_ready.push(online(&mut e, 2)?);
-        // on other lanes it is another call
-        let one: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[true])).collect();
-        e.run(&mut [ProgramRun::new(&programs[2], one)])?;
-        Ok((was_ready, e.stocked_bytes() <= 5 * each / 2))
-    });
-    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-    assert!(ends.iter().all(|(_, bounded)| *bounded));
-    // of each run, by P3, the only one that compares tables
-    let ready: Vec<bool> = (0..ends[0].0.len()).map(|i| ends.iter().all(|(ready, _)| ready[i])).collect();
-    assert_eq!(ready, [false, false, true, true, true, false, false, false, true]);
 }

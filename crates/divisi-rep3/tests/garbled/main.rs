@@ -12,6 +12,7 @@ mod mutants;
 mod right;
 mod seen;
 mod selective;
+mod stock;
 mod sweep;
 
 use common::{Noise, in_the_clear, random_program};

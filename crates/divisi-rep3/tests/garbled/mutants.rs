@@ -46,6 +46,7 @@ mutants! {
     tables_of_another_call_serve_nothing: Without(Check::Y5), ahead::looted_tables;
     tables_of_another_session_serve_nothing: Without(Check::Y5), ahead::looted_tables_of_another_session;
     labels_ahead_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_ahead;
+    labels_of_known_inputs_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_known;
     both_halves_have_tweaks_of_their_own: Weak(Weakness::WiresAnew), attacks::tweaks_return_ahead;
     the_evaluator_lacks_r12_ahead: Weak(Weakness::NoR12), ahead::evaluator_sees_output;
     the_list_is_whole: Weak(Weakness::HalfList), selective::late;

@@ -138,24 +138,37 @@ pub fn sum_of_two_calls(gap: Gap) -> bool {
 /// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after
 /// run.
 pub fn split_opening(gap: Gap) -> bool {
-    is_split(gap, false)
+    is_split(gap, Garbled::Now)
 }
 
 /// The same where the call was garbled before the opening.
 pub fn split_opening_ahead(gap: Gap) -> bool {
-    is_split(gap, true)
+    is_split(gap, Garbled::Ahead)
 }
 
-fn is_split(gap: Gap, ahead: bool) -> bool {
+/// The same where it is garbled after the opening, ahead of other inputs than the chosen one.
+pub fn split_opening_known(gap: Gap) -> bool {
+    is_split(gap, Garbled::Known)
+}
+
+/// When a call is garbled whose first input rests on an opening.
+#[derive(Clone, Copy, PartialEq)]
+enum Garbled {
+    Now,
+    Ahead,
+    Known,
+}
+
+fn is_split(gap: Gap, when: Garbled) -> bool {
     let mut g = Build::new();
-    let x = g.input(1)[0];
+    let x = g.input(2)[0];
     g.output(&[x; 8]);
     let program = g.finish();
-    let runs: Vec<(bool, bool)> = (0..24).map(|calls| split_run(gap, calls, &program, ahead)).collect();
+    let runs: Vec<(bool, bool)> = (0..24).map(|calls| split_run(gap, calls, &program, when)).collect();
     runs.iter().all(|(guess, truth)| guess == truth)
 }
 
-fn split_run(gap: Gap, calls: usize, program: &Program, ahead: bool) -> (bool, bool) {
+fn split_run(gap: Gap, calls: usize, program: &Program, when: Garbled) -> (bool, bool) {
     let [first, second, evaluator] = roles(calls);
     let (a, b) = ((calls / 3 % 2) as u8, (calls / 6 % 2) as u8);
     let parts = deal_all(&[vec![a], vec![b]]);
@@ -172,18 +185,24 @@ fn split_run(gap: Gap, calls: usize, program: &Program, ahead: bool) -> (bool, b
         };
         let x = trio.input(part)?;
         let mut e = engine(trio);
-        if ahead {
-            turn(&mut e, calls % 3)?;
-            let ahead = e.garble_ahead(program, 1, &[])?;
-            e.trio().absorb("opened", &[choice]);
-            let wires = bits(&mut e, &[x])?;
-            return e.run_ahead(ahead, wires[..1].to_vec()).map(drop);
-        }
+        turn(&mut e, calls % 3)?;
+        let ahead = match when {
+            Garbled::Ahead => Some(e.garble_ahead(program, 1, &[])?),
+            _ => None,
+        };
+        // P1 goes on in the engine that has an opening nobody compared
         e.trio().absorb("opened", &[choice]);
-        turn_without_barrier(&mut e, calls)?;
-        let wires = bits(&mut e, &[x])?;
-        let mut jobs = [ProgramRun::new(program, wires[..1].to_vec())];
-        e.run(&mut jobs)
+        let nothing = e.public_bit(&[false]);
+        let mut wires = vec![bits(&mut e, &[x])?.swap_remove(0), nothing];
+        match (when, ahead) {
+            (Garbled::Ahead, Some(ahead)) => e.run_ahead(ahead, wires).map(drop),
+            (Garbled::Known, _) => {
+                let later = wires.split_off(1);
+                let ahead = e.garble_ahead(program, 1, &wires)?;
+                e.run_ahead(ahead, later).map(drop)
+            }
+            _ => e.run(&mut [ProgramRun::new(program, wires)]),
+        }
     });
     let aborted = failed_check(&ends[evaluator.index()]).is_some();
     // a23 + b23 = a + b + what P1 knows
@@ -191,10 +210,4 @@ fn split_run(gap: Gap, calls: usize, program: &Program, ahead: bool) -> (bool, b
     let mine = &parts[first.index()];
     let rest = (known(&mine[0]) ^ known(&mine[1])) & 1 == 1;
     (aborted ^ rest, (a ^ b) & 1 == 1)
-}
-
-/// Roles move on in the engine that has an opening nobody compared: only a weak one goes on, so that the
-/// first call of the protocol ends it.
-fn turn_without_barrier(e: &mut divisi_rep3::Rep3, calls: usize) -> Result<(), Abort> {
-    turn(e, calls % 3)
 }

@@ -69,7 +69,8 @@ impl<E: MacEngine> BlockCipher<E> for BlockKey<E> {
             return Err(unfit("a block of AES without 16 bytes"));
         }
         let (key, block) = (bits(e, self.bytes.clone())?, bits(e, block)?);
-        let mut jobs = [ProgramRun::new(program(self.size, d)?, inputs(vec![key, block]))];
+        let kept = 8 * key.len();
+        let mut jobs = [ProgramRun::new(program(self.size, d)?, inputs(vec![key, block])).keeping(kept)];
         e.run(&mut jobs)?;
         let [job] = jobs;
         byte_values(e, output(job.wires))

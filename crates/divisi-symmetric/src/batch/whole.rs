@@ -110,7 +110,8 @@ impl<E: MacEngine> Function<E> {
             };
             let program = program(&named, Task::Update(known, piece.len()), make)?;
             let state = if known { Vec::new() } else { now.state };
-            let mut jobs = [ProgramRun::new(&program, inputs(vec![kept.clone(), state, piece.to_vec()]))];
+            let wires = inputs(vec![kept.clone(), state, piece.to_vec()]);
+            let mut jobs = [ProgramRun::new(&program, wires).keeping(8 * kept_bytes)];
             e.run(&mut jobs)?;
             let [job] = jobs;
             now = State { state: output(job.wires), before: now.before + piece.len() as u64 };
@@ -177,11 +178,11 @@ impl<E: MacEngine> Function<E> {
             let message = if single { messages.clone() } else { messages.gather(lanes)? };
             let message = message.first_bytes(bits.div_ceil(8));
             let values = vec![of_lanes(&kept, lanes)?, of_lanes(&given, lanes)?, message];
-            programs.push((program, inputs(values)));
+            programs.push((program, inputs(values), 8 * kept_bytes));
         }
         let mut jobs: Vec<ProgramRun<'_, E::Bit>> = programs
             .iter_mut()
-            .map(|(program, wires)| ProgramRun::new(program, std::mem::take(wires)))
+            .map(|(program, wires, kept)| ProgramRun::new(program, std::mem::take(wires)).keeping(*kept))
             .collect();
         e.run(&mut jobs)?;
         let outputs: Vec<Vec<SecretByte<E>>> = jobs.into_iter().map(|job| output(job.wires)).collect();

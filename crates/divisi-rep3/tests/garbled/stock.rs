@@ -1,0 +1,354 @@
+//! Calls that an engine garbles in idle time: what takes them, how they are bound to keys, and that each
+//! serves once.
+
+use super::ahead::{open, pieces};
+use super::attacks::{LANES, roles};
+use super::{bits, dealt, engine, in_the_clear, inputs, random_program, small_program, turn};
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::{Abort, Boolean, Check, Lanes, ProgramRun};
+use divisi_net::wire_bytes;
+use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Bit, Rep3, Trio};
+
+/// An engine that keeps calls notes what ran, garbles as many when it is told to, and takes each once; within
+/// its bytes, and nothing at all if it keeps none.
+#[test]
+fn an_engine_keeps_what_will_be_asked_for() {
+    let (values, parts) = dealt(5, 3, LANES);
+    // of one size
+    let programs = [0, 1, 2].map(|turn| {
+        let mut g = Build::new();
+        let [x, y, z] = [(); 3].map(|()| g.input(8));
+        let xy: Vec<_> = (0..8).map(|i| g.and(x[i], y[(i + turn) % 8])).collect();
+        let out: Vec<_> = xy.iter().zip(&z).map(|(xy, z)| g.and(*xy, *z)).collect();
+        g.output(&out);
+        g.finish()
+    });
+    let expected = [0, 1, 2].map(|i| in_the_clear(&programs[i], &values));
+    let ends = Harness::default().act(|mut trio| {
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = bits(&mut e, &secret)?;
+        let online = |e: &mut Rep3, i: usize| -> Result<bool, Abort> {
+            e.trio().session().phase("online");
+            let before = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
+            let mut jobs = [ProgramRun::new(&programs[i], wires.clone())];
+            e.run(&mut jobs)?;
+            let after = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
+            assert_eq!(open(e, &jobs[0].wires)?, expected[i]);
+            Ok(before == after)
+        };
+        // whether tables were compared in a run tells P3 alone whether they were there
+        let mut was_ready = vec![online(&mut e, 0)?];
+        assert!(!e.lacks_stock() && e.stocked_bytes() == 0);
+        let each = e.garble_ahead(&programs[0], LANES, &[])?.bytes();
+        e.stock_calls(5 * each / 2);
+        was_ready.push(online(&mut e, 0)?);
+        assert!(e.lacks_stock());
+        e.restock()?;
+        assert!(!e.lacks_stock() && e.stocked_bytes() == each);
+        was_ready.push(online(&mut e, 0)?);
+        assert!(e.lacks_stock() && e.stocked_bytes() == 0);
+        // no more than there is room for
+        let zeros: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[false; LANES])).collect();
+        let all = |e: &mut Rep3| e.run(&mut [ProgramRun::new(&programs[0], zeros.clone())]);
+        e.foresee(|e| (0..9).try_for_each(|_| all(e)))?;
+        while e.lacks_stock() {
+            e.restock()?;
+            assert!(e.stocked_bytes() <= 5 * each / 2);
+        }
+        assert_eq!(e.stocked_bytes(), 2 * each);
+        e.foresee(|_| Ok(()))?;
+        assert!(!e.lacks_stock());
+        for _ in 0..3 {
+            was_ready.push(online(&mut e, 0)?);
+        }
+        // what was used last stays
+        for i in [1, 2] {
+            was_ready.push(online(&mut e, i)?);
+            while e.lacks_stock() {
+                e.restock()?;
+                assert!(e.stocked_bytes() <= 5 * each / 2);
+            }
+        }
+        was_ready.push(online(&mut e, 2)?);
+        // on other lanes it is another call
+        let one: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[true])).collect();
+        restock(&mut e)?;
+        let mut jobs = [ProgramRun::new(&programs[2], one)];
+        e.run(&mut jobs)?;
+        assert!(jobs[0].wires.iter().all(|bit| bit.lanes() == 1));
+        Ok((was_ready, e.stocked_bytes() <= 5 * each / 2))
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    assert!(ends.iter().all(|(_, bounded)| *bounded));
+    // of each run, by P3, the only one that compares tables
+    let ready: Vec<bool> = (0..ends[0].0.len()).map(|i| ends.iter().all(|(ready, _)| ready[i])).collect();
+    assert_eq!(ready, [false, false, true, true, true, false, false, false, true]);
+}
+
+/// What a run sends and waits for: whether it compared tables, its bytes and its rounds.
+#[derive(Clone, Copy, Debug)]
+struct Online {
+    garbles: bool,
+    bytes: u64,
+    rounds: u32,
+}
+
+/// Run jobs, each on its wires, the first `kept` of which a key leaves, and open what comes of it.
+fn online(
+    e: &mut Rep3,
+    jobs: &[(&Program, &[Bit])],
+    kept: usize,
+) -> Result<(Vec<Vec<Vec<u8>>>, Online), Abort> {
+    e.trio().session().meter().reset();
+    e.trio().session().phase("online");
+    let mut jobs: Vec<_> =
+        jobs.iter().map(|(program, wires)| ProgramRun::new(program, wires.to_vec()).keeping(kept)).collect();
+    e.run(&mut jobs)?;
+    let counts = e.trio().session().meter().read();
+    let phase = counts.phases.get("online").copied().unwrap_or_default();
+    let garbles = counts.checks.contains_key(&Check::Y1);
+    let opened = jobs.iter().map(|job| open(e, &job.wires)).collect::<Result<_, _>>()?;
+    // what was opened is compared here, and not in the next run
+    e.trio().barrier()?;
+    Ok((opened, Online { garbles, bytes: phase.bytes, rounds: phase.rounds }))
+}
+
+fn restock(e: &mut Rep3) -> Result<(), Abort> {
+    while e.lacks_stock() {
+        e.restock()?;
+    }
+    Ok(())
+}
+
+/// What all three send together for a program that was garbled ahead, but for so many of its inputs.
+fn bytes_of(program: &Program, lanes: usize, known: usize) -> u64 {
+    let labels = pieces((program.input_bits() - known) * lanes, 1024, 48, 32);
+    2 * labels + wire_bytes((program.output_bits() * lanes).div_ceil(8) + 32)
+}
+
+/// What the parties saw of a run, taken together.
+fn together(ends: &[Online]) -> Online {
+    Online {
+        garbles: ends.iter().any(|end| end.garbles),
+        bytes: ends.iter().map(|end| end.bytes).sum(),
+        rounds: ends.iter().map(|end| end.rounds).max().unwrap(),
+    }
+}
+
+/// Several programs of one run take a call each, if there is one for each: in two one-way messages, as one
+/// call does. If there is not, none is taken and none is lost.
+#[test]
+fn runs_of_several_programs_take_what_waits_together() {
+    let programs = [random_program(6, 3, 90), small_program(), small_program(), random_program(8, 3, 60)];
+    let lanes = [LANES, 3, 3, 70];
+    let (values, parts): (Vec<_>, Vec<_>) = (5..).zip(lanes).map(|(seed, n)| dealt(seed, 3, n)).unzip();
+    let expected: Vec<_> = programs.iter().zip(&values).map(|(p, values)| in_the_clear(p, values)).collect();
+    let ends = Harness::default().act(|mut trio| {
+        let secret = parts.iter().map(|parts| inputs(&mut trio, parts)).collect::<Result<Vec<_>, _>>()?;
+        let mut e = engine(trio);
+        let wires = secret.iter().map(|secret| bits(&mut e, secret)).collect::<Result<Vec<_>, _>>()?;
+        let all: Vec<(&Program, &[Bit])> = programs.iter().zip(wires.iter().map(|w| &w[..])).collect();
+        e.stock_calls(16 << 20);
+        let mut seen = Vec::new();
+        let mut run = |e: &mut Rep3, which: &[usize]| {
+            let jobs: Vec<_> = which.iter().map(|i| all[*i]).collect();
+            let (opened, online) = online(e, &jobs, 0)?;
+            assert!(which.iter().zip(&opened).all(|(i, opened)| *opened == expected[*i]), "{which:?}");
+            seen.push(online);
+            Ok::<_, Abort>(())
+        };
+        run(&mut e, &[0, 1, 2, 3])?; // nothing is there
+        restock(&mut e)?;
+        run(&mut e, &[0, 1, 2, 3])?; // all are there
+        assert_eq!(e.stocked_bytes(), 0);
+        restock(&mut e)?;
+        run(&mut e, &[3])?;
+        let before = e.stocked_bytes();
+        run(&mut e, &[0, 1, 3])?; // one is missing
+        assert!(before > 0 && e.stocked_bytes() == before);
+        restock(&mut e)?;
+        run(&mut e, &[3, 0, 1])?; // all are there
+        Ok(seen)
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    let runs: Vec<Online> =
+        (0..5).map(|i| together(&ends.iter().map(|seen| seen[i]).collect::<Vec<_>>())).collect();
+    assert_eq!(runs.iter().map(|run| run.garbles).collect::<Vec<_>>(), [true, false, false, true, false]);
+    let of = |which: &[usize]| which.iter().map(|i| bytes_of(&programs[*i], lanes[*i], 0)).sum::<u64>();
+    assert_eq!([runs[1].bytes, runs[2].bytes, runs[4].bytes], [of(&[0, 1, 2, 3]), of(&[3]), of(&[0, 1, 3])]);
+    assert!(runs.iter().all(|run| run.rounds == 2), "{runs:?}");
+}
+
+/// Runs of one program under keys, which leave its first eight inputs, once for all lanes.
+struct Keys {
+    program: Program,
+    /// Of each key, and of the messages.
+    values: Vec<Vec<Vec<u8>>>,
+    parts: Vec<[Vec<Part>; 3]>,
+}
+
+impl Keys {
+    fn new(keys: usize) -> Keys {
+        let keys = (0..keys as u64).map(|seed| dealt(40 + seed, 1, 1));
+        let (values, parts) = keys.chain([dealt(50, 2, LANES)]).unzip();
+        Keys { program: small_program(), values, parts }
+    }
+
+    fn expected(&self, key: usize) -> Vec<Vec<u8>> {
+        let message = self.values.last().unwrap();
+        in_the_clear(&self.program, &[&[vec![self.values[key][0][0]; LANES]], &message[..]].concat())
+    }
+
+    /// The engine, and the wires under each key.
+    fn begin(&self, mut trio: Trio) -> Result<(Rep3, Vec<Vec<Bit>>), Abort> {
+        let secret =
+            self.parts.iter().map(|parts| inputs(&mut trio, parts)).collect::<Result<Vec<_>, _>>()?;
+        let mut e = engine(trio);
+        let mut wires = secret.iter().map(|secret| bits(&mut e, secret)).collect::<Result<Vec<_>, _>>()?;
+        let message = wires.pop().unwrap();
+        wires.iter_mut().for_each(|wires| wires.extend_from_slice(&message));
+        e.stock_calls(16 << 20);
+        Ok((e, wires))
+    }
+}
+
+/// What runs a second time under one key is garbled for that key, and its labels go ahead too; a key that
+/// comes anew takes what is garbled for none. Each call serves once; what was garbled for a key goes with it.
+#[test]
+fn labels_of_what_a_key_leaves_go_ahead() {
+    let keys = Keys::new(2);
+    // which key runs, and whether something is garbled before
+    let course = [(0, true), (0, true), (0, true), (1, true), (1, true), (0, false), (0, false), (1, true)];
+    let ends = Harness::default().act(|trio| {
+        let (mut e, wires) = keys.begin(trio)?;
+        let mut seen = Vec::new();
+        for (key, idle) in course {
+            if idle {
+                restock(&mut e)?;
+            }
+            e.use_key(Some([key as u8; 32]));
+            let (opened, online) = online(&mut e, &[(&keys.program, &wires[key])], 8)?;
+            assert_eq!(opened[0], keys.expected(key), "{seen:?}");
+            seen.push(online);
+        }
+        restock(&mut e)?;
+        let with_both = e.stocked_bytes();
+        e.forget_key(&[0; 32]);
+        let with_one = e.stocked_bytes();
+        e.forget_key(&[1; 32]);
+        let with_none = e.stocked_bytes();
+        e.forget_key(&[1; 32]);
+        // what is of no key serves on; and a name that was forgotten may stand for others
+        e.use_key(None);
+        let (opened, of_none) = online(&mut e, &[(&keys.program, &wires[1])], 8)?;
+        assert_eq!(opened[0], keys.expected(1));
+        e.use_key(Some([0; 32]));
+        for _ in 0..3 {
+            restock(&mut e)?;
+            let (opened, last) = online(&mut e, &[(&keys.program, &wires[1])], 8)?;
+            assert_eq!(opened[0], keys.expected(1));
+            seen.push(last);
+        }
+        assert!(with_both > with_one && with_one > with_none && with_none > 0);
+        seen.push(of_none);
+        Ok(seen)
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    let runs = (0..12).map(|i| together(&ends.iter().map(|seen| seen[i]).collect::<Vec<_>>()));
+    let known = |run: Online| match run {
+        Online { garbles: true, .. } => None,
+        run => [0, 8].into_iter().find(|known| bytes_of(&keys.program, LANES, *known) == run.bytes),
+    };
+    let of_none = Some(0);
+    let bound = Some(8);
+    assert_eq!(
+        runs.map(known).collect::<Vec<_>>(),
+        [
+            None,    // the first of all
+            of_none, // it comes again
+            bound,   // and again
+            of_none, // another key
+            of_none, // comes again
+            bound,   // the first, which was not forgotten
+            of_none, // there was one for it
+            bound,   // the other
+            of_none, // a name that was forgotten
+            of_none, bound, of_none
+        ]
+    );
+}
+
+/// A key's name stands for what it stood for first: with other bits nothing runs.
+#[test]
+fn a_name_stands_for_one_key() {
+    let keys = Keys::new(2);
+    let ends = Harness::default().act(|trio| {
+        let (mut e, wires) = keys.begin(trio)?;
+        e.use_key(Some([7; 32]));
+        for _ in 0..2 {
+            online(&mut e, &[(&keys.program, &wires[0])], 8)?;
+            restock(&mut e)?;
+        }
+        let end = online(&mut e, &[(&keys.program, &wires[1])], 8);
+        Ok(matches!(end, Err(Abort::Misuse { .. })) && e.stocked_bytes() > 0)
+    });
+    assert!(ends.into_iter().all(|end| end.unwrap()));
+}
+
+/// A program of which a key leaves all inputs is bound to none; so is what many keys take by turns, of which
+/// the engine remembers a few.
+#[test]
+fn what_cannot_be_bound_runs_all_the_same() {
+    let keys = Keys::new(20);
+    let ends = Harness::default().act(|trio| {
+        let (mut e, wires) = keys.begin(trio)?;
+        e.use_key(Some([99; 32]));
+        for _ in 0..3 {
+            let (opened, _) = online(&mut e, &[(&keys.program, &wires[0])], 24)?;
+            assert_eq!(opened[0], keys.expected(0));
+            restock(&mut e)?;
+        }
+        let mut from_stock = 0;
+        for key in (0..20).chain(0..20).chain([19, 19]) {
+            e.use_key(Some([key as u8; 32]));
+            let (opened, online) = online(&mut e, &[(&keys.program, &wires[key])], 8)?;
+            assert_eq!(opened[0], keys.expected(key));
+            from_stock += usize::from(!online.garbles);
+            restock(&mut e)?;
+            assert!(e.stocked_bytes() <= 16 << 20);
+        }
+        Ok(from_stock)
+    });
+    // P3 alone compares tables, and every party is P3 of some
+    assert!(ends.into_iter().all(|end| end.unwrap() == 42));
+}
+
+/// What is garbled ahead is no call that runs now, and none with other known inputs: garblers that mean
+/// different ones have different seeds.
+#[test]
+fn a_call_ahead_is_no_other_call() {
+    let (_, parts) = dealt(3, 3, LANES);
+    let program = small_program();
+    for calls in 0..3 {
+        for odd in roles(calls) {
+            for runs_now in [false, true] {
+                let ends = Harness::default().act(|mut trio| {
+                    let is_odd = trio.me() == odd;
+                    let secret = inputs(&mut trio, &parts)?;
+                    let mut e = engine(trio);
+                    turn(&mut e, calls)?;
+                    let wires = bits(&mut e, &secret)?;
+                    if is_odd && runs_now {
+                        return e.run(&mut [ProgramRun::new(&program, wires)]);
+                    }
+                    let known = if is_odd { &wires[..3] } else { &wires[..2] };
+                    e.garble_ahead(&program, LANES, known).map(drop)
+                });
+                assert_eq!(failed_check(&ends[roles(calls)[2].index()]), Some(Check::Y1), "{runs_now}");
+            }
+        }
+    }
+}
