@@ -3,7 +3,7 @@
 use super::attacks::{Gap, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, small_program, turn};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Boolean, ProgramRun, settle};
+use divisi_core::{Boolean, ProgramRun, settle};
 use divisi_rep3::adversary::harness::{Recording, Way, failed_check};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
