@@ -40,6 +40,23 @@ fn packed_bytes_agree_with_the_reference() {
     }
 }
 
+/// Slices of elements, of lengths that end within a block of the copy, and one that is longer than the other.
+#[test]
+fn slices_of_elements_agree_with_the_reference() {
+    for kernel in available() {
+        for (ours, theirs) in [(0, 0), (1, 1), (255, 255), (256, 256), (257, 257), (700, 700), (300, 260)] {
+            let x: Vec<Gf8> = (0..ours).map(|i| Gf8((i * 167 + 13) as u8)).collect();
+            let y: Vec<Gf8> = (0..theirs).map(|i| Gf8((i * 59 + i / 256) as u8)).collect();
+            let mut product = x.clone();
+            with(kernel, || Gf8::multiply_each(&mut product, &y)).unwrap();
+            for (i, found) in product.iter().enumerate() {
+                let wanted = y.get(i).map_or(x[i], |y| Gf8(reference::mul(x[i].0, y.0)));
+                assert_eq!(*found, wanted, "{kernel}, {i} of {ours}");
+            }
+        }
+    }
+}
+
 /// All operations on one tile: 512 bytes x and y.
 #[derive(Clone, Copy)]
 struct Operations([Plane; 8], [Plane; 8]);
