@@ -5,7 +5,7 @@
 //! it is uniform and unknown until the last honest party has opened its link; a party that has seen all other
 //! links can only end the session. A coin does not depend on messages of the protocol, so that nothing can be
 //! tried offline. What a coin must follow has to be fixed before an honest party opens: a party tosses only
-//! after it has received all of it (DESIGN, rule 2), and each link goes to all parties.
+//! after it has received all of it, and each link goes to all parties.
 //!
 //! A link is the hash of the next one with session, party and position: link t - 1 = H(id, party, t - 1, link
 //! t). Link 0 is the commitment, and link t opens exactly one commitment; a link cannot be copied from

@@ -1,4 +1,4 @@
-//! Boolean programs on the engine (COSTS T13): sums are local, and each sum of products takes one Reshare,
+//! Boolean programs on the engine: sums are local, and each sum of products takes one Reshare,
 //! all of a level in one message.
 //!
 //! Lanes run in windows that bound the memory; in a window all jobs run level by level ([`Wires`]).
