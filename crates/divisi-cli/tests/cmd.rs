@@ -144,7 +144,10 @@ fn run_file(name: &str) {
     let cases: Cases =
         toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(!cases.case.is_empty());
-    cases.case.iter().for_each(run);
+    // all cases run: whoever changes a message sees at once which of them tell of it
+    let fails = |case: &&Case| std::panic::catch_unwind(|| run(case)).is_err();
+    let failed: Vec<&str> = cases.case.iter().filter(fails).map(|case| case.name.as_str()).collect();
+    assert!(failed.is_empty(), "{name}: {failed:?}");
 }
 
 macro_rules! files {

@@ -349,8 +349,8 @@ mod tests {
             (job(2, 2, None), "--inputs is 2"),
             (job(256, 1, Some(4)), "--dimensions is 4"),
             (job(256, 1, Some(0)), "--dimensions is 0"),
-            (job(1 << 20, 1, Some(2)), "by 2 factors"),
-            (job(4, 1, Some(3)), "by 3 factors"),
+            (job(1 << 20, 1, Some(2)), "2 factors: give"),
+            (job(4, 1, Some(3)), "3 factors: give"),
         ] {
             let error = Looker::new(&bad, &settings).map(drop).unwrap_err();
             assert!(error.reason.contains(what), "{}", error.reason);
