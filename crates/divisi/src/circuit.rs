@@ -246,9 +246,9 @@ mod tests {
         assert!(from_hex("", 0).unwrap().is_empty());
         for (digits, width, what) in [
             ("1", 8, "1 hexadecimal digits"),
-            ("1g", 8, "not hexadecimal"),
+            ("1g", 8, "not a hexadecimal digit"),
             ("8", 3, "larger"),
-            ("é", 8, "not hex"),
+            ("é", 8, "not a hexadecimal digit"),
         ] {
             assert!(from_hex(digits, width).unwrap_err().contains(what), "{digits}");
         }
