@@ -228,7 +228,11 @@ fn a_request_to_one_server_only_is_given_up() {
         half.say(server, &ToServer::Request { number: 1, item: Item::KeyList { after: None } });
         unharmed(&house, &key);
         let Some(ToClient::Failed(failed)) = half.receive(server) else { panic!("served") };
-        assert!(failed.retry && failed.message.contains("client alice has not sent party"), "{}", failed.message);
+        assert!(
+            failed.retry && failed.message.contains("client alice has not sent party"),
+            "{}",
+            failed.message
+        );
     }
     assert!(house.logged("client alice has not sent party"));
     unharmed(&house, &key);
