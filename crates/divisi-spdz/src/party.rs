@@ -64,11 +64,12 @@ pub(crate) struct Ledger<F: Mac> {
     pub checked: u64,
 }
 
-/// Values for whose next ledger the memory of the last one is kept.
+/// The largest ledger, in values, whose memory is kept for the next one: 64 MiB over fields of 64-bit words.
 const KEPT: usize = 1 << 22;
 
 impl<F: Mac> Ledger<F> {
-    /// Take over the memory of one that was checked: pages that are there need not be had anew.
+    /// Wipe the MAC shares of a ledger that was checked, and reuse its memory: fresh memory costs a page
+    /// fault for every 256 values.
     pub fn reuse(&mut self, mut old: Self) {
         if self.x.is_empty() && old.x.capacity().max(old.m.capacity()) <= KEPT {
             wipe::words(&mut old.m);
@@ -193,15 +194,15 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// To shared bits, plane by plane, bit k of every byte after bit k - 1 of all of them, add those of
-    /// public bytes.
+    /// Add the bits of public bytes to shared bits. `bits` has eight planes, one after the other: plane k has
+    /// bit k of every byte. Local.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are not eight bits a byte.
     #[inline(never)]
     pub(crate) fn add_bits_of(&self, bits: &mut Auth<Gf2, F>, bytes: &[Gf8]) -> Result<(), Abort> {
         if bits.len() != 8 * bytes.len() {
-            return Err(self.session.misuse(ALPHA, "eight bits for each byte"));
+            return Err(self.session.misuse(ALPHA, "not eight bits for each byte"));
         }
         let alpha = Zeroizing::new(self.alpha()?);
         let images = Zeroizing::new([F::ZERO, *alpha]);

@@ -121,18 +121,19 @@ impl Rep3 {
         Ok(outputs.pop().unwrap_or_default())
     }
 
-    /// The same of several, each on its own inputs. All garblers' labels leave before anything is waited for,
-    /// and each evaluator's z before anybody else's: together they take two one-way messages.
+    /// Run several calls that were garbled ahead, each on its own inputs. The garblers of all calls send
+    /// their labels before any party waits, and the evaluators send z before any P1 waits for z: all calls
+    /// together take two one-way messages (docs/constant-round.md, 13).
     ///
     /// # Errors
-    /// Those of [`Rep3::run_ahead`]; then none of them serves any more.
+    /// As [`Rep3::run_ahead`]; then none of the calls can be used any more.
     pub fn run_all_ahead(&mut self, calls: Vec<(Ahead, Vec<Bit>)>) -> Result<Vec<Vec<Bit>>, Abort> {
         let wires = calls.iter().flat_map(|(_, inputs)| inputs);
         let origin = self.trio().admit(AHEAD, wires.map(|bit| bit.origin))?;
         let Rep3 { trio, handles, .. } = self;
         for (ahead, inputs) in &calls {
             if ahead.place != trio.place {
-                return Err(trio.session.misuse(AHEAD, "what was garbled for another strand"));
+                return Err(trio.session.misuse(AHEAD, "a call that was garbled in another strand"));
             }
             if inputs.len() + ahead.known != ahead.program.input_bits() {
                 return Err(trio.session.misuse(AHEAD, "not as many bits as the program has input wires"));

@@ -22,7 +22,7 @@ pub(crate) struct Calls {
     budget: usize,
     /// Programs are noted, and not run.
     pub(super) foreseeing: bool,
-    /// Of which key the first wires of programs hold what it leaves: its name.
+    /// The name of the key whose bits are the first wires of programs.
     pub(super) key: Option<[u8; 32]>,
     shelves: Vec<Shelf>,
 }
@@ -42,7 +42,7 @@ struct Shelf {
     lacking: usize,
 }
 
-/// A key by its name, with the bits that it leaves: the first wires of a program.
+/// A key: its name, and our shares of the bits that are the first wires of a program under it.
 struct Key {
     name: [u8; 32],
     bits: Vec<Bit>,
@@ -60,7 +60,7 @@ pub(super) struct Run<'r> {
     program: &'r Program,
     digest: [u8; 32],
     lanes: usize,
-    /// What a key left of its first inputs, and the name of that key; it has others, too.
+    /// The name of a key and the first inputs, which depend on it alone; other inputs follow.
     kept: Option<([u8; 32], &'r [Bit])>,
 }
 
@@ -238,7 +238,7 @@ impl Calls {
     }
 }
 
-/// Whether our components of some bits are the same: of all of them it is told at once.
+/// Whether our shares of two lists of bits are equal. In constant time; only the one answer is revealed.
 fn are_same(one: &[Bit], other: &[Bit]) -> bool {
     let alike = |(x, y): (&Bit, &Bit)| x.lanes == y.lanes && x.tiles.len() == y.tiles.len();
     let mut difference = 0;

@@ -76,8 +76,9 @@ impl<F: Mac> Stock<F> {
         self.s.len() - self.used
     }
 
-    /// Of each of these tables the entry at a public index, all words of it: one after the other in one place
-    /// first, for each waits for the memory, and no other for it.
+    /// The entries of these tables at public indices, one index a table, all words of an entry together. They
+    /// are copied to one place in a short loop, so that the processor fetches several distant entries at
+    /// once.
     pub fn entries_at(
         &self,
         tables: Range<usize>,
@@ -279,7 +280,8 @@ impl<F: Host> Lookups for Spdz<F> {
     #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.protocol != SpdzProtocol::Lookup {
-            // what is public of the tables is computed before anybody waits for it
+            // the tables' polynomials are public: they are computed and kept before the online phase, and a
+            // table that has none is refused when it is looked up
             for (table, _) in lookups {
                 if self.protocol == SpdzProtocol::Raw {
                     let _ = self.interpolated.find(table);
