@@ -219,7 +219,7 @@ impl Keys {
 /// Drop all primes but the first, of a polynomial in coefficients.
 fn to_first(ring: &Ring, mut x: Poly) -> Poly {
     while x.limbs() > 1 {
-        x = ring.drop_last_of_coefficients(&x);
+        x = ring.drop_last_of_coefficients(x);
     }
     x
 }
