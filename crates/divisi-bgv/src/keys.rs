@@ -6,7 +6,7 @@
 //! the paper's H and Z are sparser. D2, the common polynomials come from a coin of all parties after their
 //! commitments. D3, sums go along a tree instead of to P_1, and all parties compare a digest of what came of
 //! them. The relinearisation key encrypts s^2 under s: circular security is assumed.
-//! Cost: 2 polynomials for the public key, 6 a prime for the relinearisation key, sent by a party in the
+//! Cost: 2 polynomials for the public key, 6 a digit for the relinearisation key, sent by a party in the
 //! middle of the tree.
 
 use crate::cipher::Ciphertext;
@@ -37,7 +37,7 @@ struct Inner {
     share: Poly,
     /// (b, a).
     public: [Poly; 2],
-    /// For each prime of the chain.
+    /// For each digit.
     relinearisation: Option<Vec<[Poly; 2]>>,
     /// Partial decryptions so far, over all strands and kinds of keys.
     decryptions: Arc<AtomicU64>,
@@ -98,8 +98,9 @@ impl Keys {
         let [b] = tree::down(session, ring, step!("public.down"), sum, shape)?;
 
         let relinearisation = if multiplies {
+            let limbs = parameters.limbs_of_products();
             let at = |number| common("relinearisation", number).expand(ring, limbs, true);
-            Some(relinearise(session, ring, &mut sampler, &share, at)?)
+            Some(relinearise(session, ring, &mut sampler, &ring.cut(&share, limbs), at)?)
         } else {
             None
         };
@@ -237,7 +238,7 @@ pub(crate) fn subtract_product(ring: &Ring, sum: &mut Poly, x: &Poly, y: &Poly) 
     ring.neg(sum);
 }
 
-/// MTBH21, RelinKeyGen, with a digit for each prime q_j of the chain: w_j is the special prime modulo q_j,
+/// MTBH21, RelinKeyGen, over the primes of products: w_j is the special prime modulo the primes of digit j,
 /// and 0 modulo all others. Digits travel one by one, so that a party holds a digit's messages and the key.
 fn relinearise(
     session: &mut Session,
@@ -246,11 +247,11 @@ fn relinearise(
     share: &Poly,
     common: impl Fn(u64) -> Poly,
 ) -> Result<Vec<[Poly; 2]>, Abort> {
-    let limbs = share.limbs();
+    let (limbs, digits) = (share.limbs(), ring.digits(share.limbs()));
     let u = ring.small(&sampler.ternary(ring.dimension()), limbs, true);
     // round 1: h_0 = -u_i a_j + w_j s_i + p e_0, h_1 = s_i a_j + p e_1
     let mut sums = Vec::new();
-    for j in 0..limbs {
+    for j in 0..digits {
         let a = common(j as u64);
         let mut h0 = error(ring, sampler, limbs, true);
         subtract_product(ring, &mut h0, &a, &u);
@@ -263,7 +264,7 @@ fn relinearise(
     let mut difference = u;
     ring.sub(&mut difference, share);
     let (mut second, mut kept, mut sums) = (Vec::new(), Vec::new(), sums.into_iter());
-    for _ in 0..limbs {
+    for _ in 0..digits {
         let shape = [ring.zero(limbs, true), ring.zero(limbs, true)];
         let [h0, h1] = tree::down(session, ring, step!("relinearise.1.down"), sums.next(), shape)?;
         let mut h = error(ring, sampler, limbs, true);
@@ -277,7 +278,7 @@ fn relinearise(
     for h in second {
         sums.extend(tree::up(session, ring, step!("relinearise.2.up"), [h])?);
     }
-    let (mut key, mut sums) = (Vec::with_capacity(limbs), sums.into_iter());
+    let (mut key, mut sums) = (Vec::with_capacity(digits), sums.into_iter());
     for a in kept {
         let shape = [ring.zero(limbs, true)];
         let [b] = tree::down(session, ring, step!("relinearise.2.down"), sums.next(), shape)?;

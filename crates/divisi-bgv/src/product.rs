@@ -5,7 +5,7 @@ use crate::keys::Keys;
 use divisi_core::{Abort, Session, Step};
 
 impl Ciphertext {
-    /// The product of two ciphertexts, relinearised: with digits d_2 mod q_i, each times the key's part for
+    /// The product of two ciphertexts, relinearised: with the digits of d_2, each times the key's part for
     /// it, and the special prime divided out again. Public: it needs no fresh encryption.
     ///
     /// # Errors
@@ -32,8 +32,8 @@ impl Ciphertext {
         ring.to_coefficients(&mut d2);
         let limbs = d2.limbs();
         let mut sums = [ring.zero(limbs, true), ring.zero(limbs, true)];
-        for (limb, part) in relinearisation.iter().take(limbs).enumerate() {
-            let digit = ring.spread(&d2, limb);
+        for (digit, part) in relinearisation.iter().take(ring.digits(limbs)).enumerate() {
+            let digit = ring.spread(&d2, digit);
             sums.iter_mut().zip(part).for_each(|(sum, key)| ring.add_product(sum, &digit, key));
         }
         let [r0, r1] = sums.map(|sum| ring.drop_last(sum));

@@ -6,6 +6,8 @@ use divisi_field::kernel::vectorize;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 
+mod digits;
+
 /// The ring of a set of parameters: transforms over all primes, and what divides by each.
 pub struct Ring {
     parameters: Parameters,
@@ -14,6 +16,8 @@ pub struct Ring {
     plain: Ntt,
     /// How each prime is divided out.
     quotients: Vec<Quotient>,
+    /// Of relinearisation.
+    digits: Vec<digits::Digit>,
 }
 
 /// What divides by one prime q.
@@ -41,6 +45,18 @@ fn residues(m: Modulus, bound: u64, words: &mut [u64], numbers: impl Iterator<It
         );
     } else {
         words.iter_mut().zip(numbers).for_each(|(word, c)| *word = m.of_signed(c));
+    }
+}
+
+/// Elements of another prime, `from`, as elements of this one.
+fn reduced(m: Modulus, from: u64, words: &mut [u64], elements: &[u64]) {
+    if from <= 2 * m.get() {
+        vectorize(
+            #[inline(always)]
+            || words.iter_mut().zip(elements).for_each(|(word, c)| *word = m.once(*c)),
+        );
+    } else {
+        words.iter_mut().zip(elements).for_each(|(word, c)| *word = m.reduce(*c));
     }
 }
 
@@ -104,7 +120,9 @@ impl Ring {
             }
         };
         let quotients = transforms.iter().map(quotient).collect();
-        Some(Ring { parameters, transforms, plain, quotients })
+        let digits = parameters.digits().into_iter().map(|limbs| digits::Digit::new(limbs, &transforms));
+        let digits = digits.collect::<Option<_>>()?;
+        Some(Ring { parameters, transforms, plain, quotients, digits })
     }
 
     /// What it was made for.
@@ -256,37 +274,12 @@ impl Ring {
         self.each(x, |ntt, words, _| ntt.modulus().scale(words, c));
     }
 
-    /// Parts of the chain scaled by the special prime: what a digit of the relinearisation key is multiplied
-    /// by. Only the part of this limb is left.
-    pub(crate) fn digit(&self, x: &Poly, limb: usize) -> Poly {
-        let (n, mut out) = (self.dimension(), self.zero(x.limbs, x.extended));
-        let special = self.parameters.special().unwrap_or(1);
-        let part = limb * n..(limb + 1) * n;
-        let m = self.transforms[limb].modulus();
-        out.words[part.clone()].copy_from_slice(&x.words[part.clone()]);
-        m.scale(&mut out.words[part], special);
-        out
-    }
-
-    /// The residues modulo one prime of a polynomial in coefficients, spread over `limbs` primes and the
-    /// special one, as values.
-    pub(crate) fn spread(&self, x: &Poly, limb: usize) -> Poly {
-        let n = self.dimension();
-        let part = &x.words[limb * n..(limb + 1) * n];
-        let from = self.transforms[limb].modulus().get();
-        let mut out = self.zero(x.limbs, true);
-        self.each(&mut out, |ntt, words, _| {
-            let m = ntt.modulus();
-            if from <= 2 * m.get() {
-                vectorize(
-                    #[inline(always)]
-                    || words.iter_mut().zip(part).for_each(|(word, c)| *word = m.once(*c)),
-                );
-            } else {
-                words.iter_mut().zip(part).for_each(|(word, c)| *word = m.reduce(*c));
-            }
-            ntt.forward(words);
-        });
+    /// The same polynomial over fewer primes.
+    pub(crate) fn cut(&self, x: &Poly, limbs: usize) -> Poly {
+        let (n, mut out) = (self.dimension(), self.zero(limbs, x.extended));
+        let (chain, special) = out.words.split_at_mut(limbs * n);
+        chain.copy_from_slice(&x.words[..limbs * n]);
+        special.copy_from_slice(&x.words[x.limbs * n..]);
         out
     }
 
