@@ -21,8 +21,8 @@ pub fn run<R: Send>(
     run_over(memory::mesh(n), |_| parameters.clone(), f)
 }
 
-/// As [`run`], with parties that wait so long for a message. Nothing that passes is recorded, so that messages
-/// take no memory once they are read: for runs of many parties.
+/// As [`run`], with parties that wait so long for a message. Nothing that passes is recorded, so that what
+/// was read takes no memory: for runs of many parties.
 pub fn run_waiting<R: Send>(
     n: usize,
     limit: Duration,
