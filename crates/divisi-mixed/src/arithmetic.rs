@@ -69,11 +69,11 @@ pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Res
     one_batch(session, keys, sampler, batch)
 }
 
-/// So many batches, several at once.
+/// So many batches in order, several at once: a party works on one while another waits for a peer.
 ///
 /// # Errors
 /// As [`triples`].
-pub(crate) fn batches(
+pub fn batches(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,

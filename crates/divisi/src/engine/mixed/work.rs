@@ -9,8 +9,9 @@ use super::{ONLINE, PREPROCESSING};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Convert, Counts, PartyId, Session, Step, step};
+use divisi_mixed::arithmetic::{self, NumberTriples};
 use divisi_mixed::private::Masked;
-use divisi_mixed::{GmwBit, Mixed, Num, arithmetic, convert};
+use divisi_mixed::{GmwBit, Mixed, Num, convert};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
@@ -215,12 +216,9 @@ fn ciphertexts(
     }
     if of.job.op == Op::TripleArith {
         let made = timed(watch, PREPROCESSING, || {
-            let mut made = Vec::with_capacity(batches);
-            for _ in 0..batches {
-                session.phase(PREPROCESSING);
-                made.push(arithmetic::triples(session, keys, sampler)?.open());
-            }
-            Ok(made)
+            session.phase(PREPROCESSING);
+            let made = arithmetic::batches(session, keys, sampler, batches)?;
+            Ok(made.into_iter().map(NumberTriples::open).collect::<Vec<_>>())
         })?;
         let column = |part: usize| {
             made.iter().flat_map(move |triple| triple[part].shares().iter().copied()).take(count)
