@@ -1,13 +1,14 @@
-//! Sums of public polynomials of all parties along a binary tree, and back to all: each party sends and
-//! receives at most three times, however many there are.
+//! Sums of all parties' public polynomials along a binary tree, and the results back to all. Each party sends
+//! and receives at most three times, however many parties there are.
 //!
-//! Every party's words arrive exactly once, from senders that the tree names.
+//! Every party's polynomials enter the sum exactly once, because each message comes from a party that the
+//! tree names.
 
 use crate::ring::{Poly, Ring};
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
 
-/// The party above, and those below.
+/// Our neighbours in the tree: the party above, and those below.
 #[must_use]
 pub fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
     let all: Vec<PartyId> = PartyId::all(session.parties()).collect();
@@ -17,7 +18,7 @@ pub fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
     (above, below)
 }
 
-/// Add up everybody's polynomials; all parties get the sums.
+/// Adds up all parties' polynomials; all parties get the sums.
 ///
 /// # Errors
 /// The abort that a faulty peer causes.

@@ -1,17 +1,17 @@
-//! Polynomials on the wire: coefficients in exactly as many bits as their prime has, lowest first, part by
-//! part.
+//! Polynomials in messages: each coefficient takes exactly as many bits as its prime, the lowest bit first,
+//! part by part.
 
 use crate::ring::{Poly, Ring};
 use divisi_core::{Abort, Check, PartyId, Session, Step};
 use divisi_field::zp::Modulus;
 
-/// How many bytes a polynomial takes. N is a multiple of eight, so that each part fills its bytes.
+/// The length of a polynomial in bytes. N is a multiple of eight, so each part fills whole bytes.
 #[must_use]
 pub fn length(ring: &Ring, poly: &Poly) -> usize {
     ring.moduli(poly).iter().map(|m| m.bits() as usize * ring.dimension() / 8).sum()
 }
 
-/// Append a polynomial.
+/// Appends a polynomial.
 pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     out.reserve(length(ring, poly));
     for (modulus, part) in ring.moduli(poly).into_iter().zip(poly.words().chunks_exact(ring.dimension())) {
@@ -27,7 +27,8 @@ pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     }
 }
 
-/// Read what [`write()`] wrote; whether it has that length and every coefficient is below its prime.
+/// Reads a polynomial that [`write()`] wrote. Returns whether it has the right length and every coefficient
+/// is below its prime.
 #[must_use]
 pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
     let (n, moduli) = (ring.dimension(), ring.moduli(poly));
@@ -58,10 +59,10 @@ fn unpack(modulus: Modulus, body: &[u8], part: &mut [u64]) -> bool {
     reduced
 }
 
-/// Send polynomials, one after the other.
+/// Sends polynomials, one after the other.
 ///
 /// # Errors
-/// If the session is poisoned or a link is gone.
+/// If the session has ended, or a link is broken.
 pub fn send(
     session: &mut Session,
     ring: &Ring,
@@ -75,11 +76,11 @@ pub fn send(
     session.send(step, to, &body, bits)
 }
 
-/// Receive polynomials of these shapes into them: the length comes from the level, and every coefficient is
-/// below its prime \[G10\].
+/// Receives polynomials of the shapes in `polys`, and overwrites them. The level determines the length, and
+/// every coefficient must be below its prime \[G10\].
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] that names the sender of a coefficient that is not.
+/// [`Abort::CheckFailed`] that names the sender if a coefficient is not.
 pub fn receive(
     session: &mut Session,
     ring: &Ring,
@@ -99,7 +100,8 @@ pub fn receive(
     Ok(())
 }
 
-/// The same, added to what is there: one polynomial at a time stands beside the message.
+/// The same, but adds each received polynomial to the one that is there. Only one polynomial more is in
+/// memory beside the message.
 ///
 /// # Errors
 /// As [`receive`].
@@ -147,7 +149,7 @@ mod tests {
             assert_eq!(body.len(), length(&ring, &poly));
             let mut again = ring.zero(limbs, extended);
             assert!(read(&ring, &body, &mut again) && again.words() == poly.words());
-            // the last coefficient of each part, one beyond
+            // the last coefficient of each part, one too large
             for (part, modulus) in moduli.iter().enumerate() {
                 let mut wrong = poly.clone();
                 wrong.words_mut()[part * 1024 + 1023] = modulus.get();
