@@ -1,4 +1,4 @@
-//! The text of a program: one statement a line, no nesting, a name given once.
+//! The text format of programs: one statement on each line, no nesting, and each name is defined once.
 //!
 //! ```text
 //! divisi program 1
@@ -17,18 +17,18 @@ use divisi_circuit::Program as Circuit;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most bytes of a line.
+/// The largest length of a line in bytes.
 pub const LINE: usize = 1 << 20;
-/// The first statement.
+/// The first line.
 const HEAD: [&str; 3] = ["divisi", "program", "1"];
 
-/// Where circuits come from: the one of this name, or of this file.
+/// Finds a circuit by its name or by its file.
 pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, ProgramError>;
 
-/// Read a program. `circuits` finds those that it names.
+/// Reads a program. `circuits` finds the circuits that it names.
 ///
 /// # Errors
-/// The first statement that does not stand, with its line.
+/// The first wrong statement, with its line.
 pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> {
     let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits };
     let mut begun = false;
@@ -67,7 +67,7 @@ struct Reader<'c> {
     circuits: Circuits<'c>,
 }
 
-/// A name that may be given.
+/// Checks that a word can be a name.
 fn name(word: &str) -> Result<&str, ProgramError> {
     let mut chars = word.chars();
     let right = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
@@ -84,7 +84,7 @@ fn name(word: &str) -> Result<&str, ProgramError> {
     Ok(word)
 }
 
-/// A word for a message.
+/// A word, shortened for a message.
 fn short(word: &str) -> String {
     let clean: String = word.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if word.chars().nth(40).is_some() { format!("{clean}...") } else { clean }
@@ -121,7 +121,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Give results names; a place that nobody asks for may be left out.
+    /// Names the results of a statement. Trailing results without a name are dropped.
     fn give(&mut self, names: &[&str], mut results: Vec<Value>, op: &str) -> Result<(), ProgramError> {
         if names.len() == 1 && matches!(op, "min" | "max") {
             results.truncate(1);
@@ -209,7 +209,7 @@ impl Reader<'_> {
         args.try_into().map_err(|_| format!("{op} takes {N} arguments, and {given} are given"))
     }
 
-    /// The only name among the arguments, and what follows it.
+    /// The single name among the arguments, and the words after it.
     fn value_and<'w>(&self, op: &str, words: &'w [&'w str]) -> Result<(Value, &'w [&'w str]), ProgramError> {
         let Some((first, rest)) = words.split_first() else {
             return Err(format!("{op} takes a name"));
