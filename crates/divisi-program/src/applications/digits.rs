@@ -192,8 +192,8 @@ fn affine(program: &mut Script, x: &Value, [weights, biases]: &[Value; 2]) -> Re
     program.add(&sums, biases)
 }
 
-/// A convolution of `side` times `side` points; the channels of a point are neighbours. The result has a row for
-/// each place and a column for each channel. Also returns the side of the result.
+/// A convolution of `side` times `side` points; the channels of a point are neighbours. The result has a row
+/// for each place and a column for each channel. Also returns the side of the result.
 fn convolution(
     program: &mut Script,
     x: &Value,
