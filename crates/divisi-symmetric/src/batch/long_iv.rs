@@ -1,13 +1,13 @@
-//! Counter blocks that start at an IV of another length than 96 bits (SP 800-38D, algorithm 4, step 2).
+//! Counter blocks for IVs whose length is not 96 bits (SP 800-38D, algorithm 4, step 2).
 //!
-//! `J_0` is GHASH of the IV, so that it depends on the hash key, and **stays shared**: two of them with their
-//! IVs give the hash key away, and with it every tag (test
-//! `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore added
-//! inside, all side by side: the sum of the low word of `J_0` and a public number.
+//! For them `J_0` is GHASH of the IV, so it depends on the hash key and **stays shared**: two such values
+//! with their IVs would reveal the hash key, and so allow forged tags (test
+//! `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore computed
+//! on shares, all at once: each is the sum of the low word of `J_0` and a public number.
 //!
-//! Cost: GHASH of a public string is linear; 96 conversions of bits are local; one adder of 32 bits a block,
-//! whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
-//! `an_adder_costs_what_is_said`), then the cipher as with any counter.
+//! Cost: GHASH of a public string is linear, and 96 conversions of bits are local. There is one adder of 32
+//! bits for each block, whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
+//! `an_adder_costs_what_is_said`). Then comes the cipher, as with any counter.
 
 use super::MacEngine;
 use crate::gates::Adder;
@@ -19,16 +19,16 @@ use std::sync::OnceLock;
 
 const IV: Step = step!("iv");
 
-/// How many blocks GHASH takes of an IV of so many bytes: its own, and the one of its length.
+/// How many blocks GHASH processes for an IV of this many bytes: those of the IV, and one with its length.
 #[must_use]
 pub fn hash_blocks(iv_bytes: usize) -> u64 {
     iv_bytes.div_ceil(16) as u64 + 1
 }
 
-/// `J_0` of an IV, one lane, shared.
+/// The shared `J_0` of an IV, in one lane.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for an IV of no bits, or powers that are too few.
+/// The abort that ends the session; [`Abort::Misuse`] if the IV is empty, or there are too few powers.
 pub fn j0<E: MacEngine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Result<E::Block, Abort> {
     if iv.is_empty() {
         return Err(Abort::Misuse { step: IV, what: "an IV of no bits" });
@@ -45,7 +45,7 @@ pub fn j0<E: MacEngine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Resu
     ghash.finish()
 }
 
-/// The sum of two words of 32 bits, which wraps around.
+/// A program for the sum of two words modulo 2^32.
 #[must_use]
 pub fn adder() -> &'static Program {
     static ADDER: OnceLock<Program> = OnceLock::new();
@@ -58,7 +58,7 @@ pub fn adder() -> &'static Program {
     })
 }
 
-/// The first `n` counter blocks from a shared `J_0` of one lane on: lane `l` is `inc_32` applied `l` times.
+/// The first `n` counter blocks from a shared `J_0` (one lane): lane `l` is `inc_32` applied `l` times.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
@@ -70,7 +70,7 @@ pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::
     let all: Option<Vec<E::Byte>> = bytes.iter().map(|byte| byte.gather(&index)).collect();
     let mut all = all.ok_or_else(misfit)?;
     let word = all.split_off(12);
-    // the lowest bit first, which is in the last byte
+    // the lowest bit comes first; it is in the last byte
     let mut wires = Vec::with_capacity(64);
     for byte in word.into_iter().rev() {
         let bits: [E::Bit; 8] = e.convert(byte)?;
@@ -94,10 +94,10 @@ pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::
     all.try_into().map_err(|_| misfit())
 }
 
-/// [`gcm::TextsKey::seal`] with an IV of any length: of another than 96 bits its counter blocks are secret.
+/// [`gcm::TextsKey::seal`] with an IV of any length. If that is not 96 bits, the counter blocks are secret.
 ///
 /// # Errors
-/// As [`gcm::TextsKey::seal`]; [`Abort::Misuse`] for an IV of no bits.
+/// As [`gcm::TextsKey::seal`]; also [`Abort::Misuse`] if the IV is empty.
 pub fn seal<E: MacEngine + gcm::GcmEngine>(
     e: &mut E,
     key: &gcm::TextsKey<E>,
@@ -116,7 +116,7 @@ pub fn seal<E: MacEngine + gcm::GcmEngine>(
 /// [`gcm::TextsKey::open`] with an IV of any length.
 ///
 /// # Errors
-/// As [`gcm::TextsKey::open`]; [`Abort::Misuse`] for an IV of no bits.
+/// As [`gcm::TextsKey::open`]; also [`Abort::Misuse`] if the IV is empty.
 pub fn open<E: MacEngine + gcm::GcmEngine>(
     e: &mut E,
     key: &gcm::TextsKey<E>,
@@ -152,8 +152,8 @@ mod tests {
         (Gf128::from_ghash(bytes), bytes)
     }
 
-    /// Why `J_0` is not opened: of two IVs of one block the difference is `(IV + IV') H^2`, and every element
-    /// has one root.
+    /// Why `J_0` must not be opened: for two IVs of one block the difference is `(IV + IV') H^2`, and every
+    /// field element has exactly one square root.
     #[test]
     fn counter_blocks_of_long_ivs_give_the_hash_key_away() {
         let h = Gf128::from_ghash(*b"what nobody sees");
@@ -162,7 +162,7 @@ mod tests {
         let difference = opened[0] + opened[1];
         let ivs = Gf128::from_ghash(iv) + Gf128::from_ghash(other);
         let squared = |x: Gf128, times: usize| (0..times).fold(x, |x, _| x * x);
-        // the inverse is x^(2^128 - 2), the root x^(2^127)
+        // the inverse of x is x^(2^128 - 2), its square root x^(2^127)
         let inverse = (1..128).fold(Gf128::ONE, |product, i| product * squared(ivs, i));
         assert_eq!(squared(difference * inverse, 127).to_bits(), h.to_bits());
     }

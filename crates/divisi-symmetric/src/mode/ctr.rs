@@ -1,14 +1,14 @@
 //! Counter mode (SP 800-38A, 6.5; GCTR of SP 800-38D, 6.5): the key stream is the cipher applied to public
 //! counter blocks.
 //!
-//! Counter blocks are public and depend on nothing but their position, so that any part of a message is made
-//! by itself.
+//! Counter blocks are public and depend only on their position, so each part of a message can be processed
+//! separately.
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Bytes};
 
-/// The counter blocks of GCM (SP 800-38D): lane `l` is inc_32 applied `first + l` times to `j0`, that is, the
-/// last four bytes count up and wrap around, the first twelve stay.
+/// The counter blocks of GCM (SP 800-38D): lane `l` is inc_32 applied `first + l` times to `j0`. The last
+/// four bytes are counted up and wrap around, the first twelve stay.
 #[must_use]
 pub fn columns(j0: &[u8; 16], first: u32, n: usize) -> [Vec<u8>; 16] {
     let [fixed @ .., a, b, c, d] = *j0;
@@ -26,8 +26,8 @@ pub fn columns(j0: &[u8; 16], first: u32, n: usize) -> [Vec<u8>; 16] {
     columns
 }
 
-/// The counter blocks of SP 800-38A's examples: lane `l` is the initial counter block plus `first + l`, as
-/// one integer of 128 bits that wraps around.
+/// The counter blocks of SP 800-38A's examples: lane `l` is the initial counter block plus `first + l`, as an
+/// integer of 128 bits that wraps around.
 #[must_use]
 pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
     let start = u128::from_be_bytes(*initial).wrapping_add(first);
@@ -41,14 +41,14 @@ pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
     columns
 }
 
-/// The key stream that belongs to counter blocks. Added to the plaintext it gives the ciphertext, and the
-/// other way round.
+/// The key stream of these counter blocks. Adding it to the plaintext gives the ciphertext, and the other way
+/// round.
 ///
 /// Cost: one [`aes::encrypt`].
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the columns differ in length, or the round keys have
-/// neither one lane nor that many.
+/// neither one lane nor as many as the columns.
 pub fn keystream<E: Bytes + ?Sized>(
     e: &mut E,
     round_keys: &RoundKeys<E::Byte>,

@@ -1,14 +1,14 @@
-//! GCM (SP 800-38D) with an IV of 96 bits, on a shared key.
+//! GCM (SP 800-38D) with an IV of 96 bits, under a shared key.
 //!
 //! Encryption is counter mode from `inc_32(J_0)` on. The tag is
-//! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a sum of what [`ghash`](super::ghash) makes of public
-//! data, and of one block of key stream. Who computes decides what is opened, and when: decryption must
-//! compare the tag before any plaintext leaves. [`TextsKey`] does so for a text in memory; nothing else here
-//! opens anything.
+//! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: [`ghash`](super::ghash) of public data, plus one block
+//! of key stream. The functions of this module open nothing, except those of [`TextsKey`]. Whoever uses the
+//! others must, when decrypting, compare the tag before any plaintext is opened; [`TextsKey`] does so for a
+//! text in memory.
 //!
-//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are added inside,
-//! and give nothing (SP 800-38D, 5.2.1.1 recommends 96 bits): they are there for what others have encrypted.
-//! Likewise the tags of 32 and 64 bits of its appendix C.
+//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are computed on
+//! shares, and have no advantage (SP 800-38D, 5.2.1.1, recommends 96 bits). They are supported for texts that
+//! others have encrypted; so are the tags of 32 and 64 bits of appendix C.
 
 mod hash;
 mod limits;
@@ -37,12 +37,12 @@ pub fn j0(iv: &[u8; IV_BYTES]) -> [u8; 16] {
     block
 }
 
-/// A block as an element of GHASH's field, its first bit the coefficient of one (SP 800-38D, 6.3).
+/// A block as an element of GHASH's field: the first bit is the coefficient of 1 (SP 800-38D, 6.3).
 pub(crate) fn element(block: [u8; 16]) -> u128 {
     Gf128::from_ghash(block).to_bits()
 }
 
-/// The hash keys `H = E_K(0^128)` (SP 800-38D, algorithm 4, step 1), one lane a key.
+/// The hash keys `H = E_K(0^128)` (SP 800-38D, algorithm 4, step 1), with a lane for each key.
 ///
 /// Cost: one [`aes::encrypt`] and one conversion.
 ///
@@ -58,7 +58,7 @@ where
     e.convert(state)
 }
 
-/// The masks `E_K(J_0)` of tags, from the key stream that has them at the lanes given.
+/// The masks `E_K(J_0)` of tags, which are in these lanes of the key stream.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if there is no such lane.

@@ -1,4 +1,4 @@
-//! GCM of a text that is in memory, on any engine that opens bytes and compares blocks.
+//! GCM of a text in memory, on any engine that can open bytes and compare blocks.
 
 use super::{Lengths, TagLength, hash, hash_key, j0, tag, tag_masks};
 use crate::aes::{self, RoundKeys};
@@ -8,7 +8,7 @@ use divisi_core::{Abort, Blocks, Bytes, Compares, Convert, Lanes, Opens, Step, V
 
 const WHOLE: Step = step!("gcm");
 
-/// What sealing and opening need of an engine.
+/// The operations of an engine that encryption and decryption need.
 pub trait GcmEngine:
     Bytes
     + Blocks
@@ -29,21 +29,22 @@ impl<E> GcmEngine for E where
 {
 }
 
-/// A key ready for use: the cipher's, and the hash key.
+/// A key that is ready for use: round keys, and the hash key.
 pub struct TextsKey<E: GcmEngine> {
     round_keys: RoundKeys<E::Byte>,
     h: E::Block,
     steps: Steps,
 }
 
-/// How many blocks of a text of so many bytes have a byte at place `i`: the lanes of column `i`.
+/// How many blocks of a text of this many bytes have a byte at position `i`: the number of lanes of column
+/// `i`.
 #[must_use]
 pub fn lanes_at(bytes: usize, i: usize) -> usize {
     (bytes + 15).saturating_sub(i) / 16
 }
 
 impl<E: GcmEngine> TextsKey<E> {
-    /// A key of one lane. What it leaves is settled here, once.
+    /// A key with one lane. Its computation is verified here, once.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -53,13 +54,13 @@ impl<E: GcmEngine> TextsKey<E> {
         Ok(TextsKey { round_keys, h, steps })
     }
 
-    /// Encrypt a text, whose column `i` has a lane for each block with a byte at place `i` ([`lanes_at`]):
-    /// the ciphertext and the whole tag (SP 800-38D, algorithm 4), which all parties learn, the ciphertext
-    /// before the tag is made.
+    /// Encrypts a text: returns the ciphertext and the full tag (SP 800-38D, algorithm 4), which all parties
+    /// learn, the ciphertext first. Column `i` of the text has a lane for each block with a byte at position
+    /// `i` ([`lanes_at`]).
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than
-    /// GCM allows.
+    /// The abort that ends the session; [`Abort::Misuse`] if the columns are not those of a text, or the text
+    /// is longer than GCM allows.
     pub fn seal(
         &self,
         e: &mut E,
@@ -70,7 +71,7 @@ impl<E: GcmEngine> TextsKey<E> {
         self.seal_from(e, &from_nonce::<E>(iv), aad, text)
     }
 
-    /// [`seal`](TextsKey::seal) from counter blocks of the caller's, which may be secret.
+    /// [`seal`](TextsKey::seal) with other counter blocks, which may be secret.
     ///
     /// # Errors
     /// As [`seal`](TextsKey::seal), and those of `counters`.
@@ -89,7 +90,7 @@ impl<E: GcmEngine> TextsKey<E> {
         for (stream, text) in stream.iter_mut().zip(&text) {
             e.add(stream, text)?;
         }
-        // verified together: what one value owes goes with all that was made until then
+        // the two values are verified together, with everything that was computed before
         let (stream, mask) = e.settled((stream, mask))?.split();
         let opened = e.open(stream)?;
         let ciphertext = interleaved(&opened, bytes)?;
@@ -100,13 +101,13 @@ impl<E: GcmEngine> TextsKey<E> {
         Ok((ciphertext, tag))
     }
 
-    /// Decrypt a ciphertext (algorithm 5): the columns of the plaintext, verified, if the tag is right; else
-    /// nothing is made of it. Whether it is right is all that is told: the difference of the tags is not
-    /// opened \[A23\].
+    /// Decrypts a ciphertext (algorithm 5). If the tag is right: the columns of the plaintext, verified.
+    /// Otherwise `None`, and nothing is decrypted. All parties learn whether the tag is right, and nothing
+    /// else: the difference of the tags is not opened \[A23\].
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for a text that is longer than GCM allows, or a tag
-    /// that is no tag.
+    /// The abort that ends the session; [`Abort::Misuse`] if the text is longer than GCM allows, or the tag
+    /// has another length.
     pub fn open(
         &self,
         e: &mut E,
@@ -118,7 +119,7 @@ impl<E: GcmEngine> TextsKey<E> {
         self.open_from(e, &from_nonce::<E>(iv), aad, ciphertext, received)
     }
 
-    /// [`open`](TextsKey::open) from counter blocks of the caller's, which may be secret.
+    /// [`open`](TextsKey::open) with other counter blocks, which may be secret.
     ///
     /// # Errors
     /// As [`open`](TextsKey::open), and those of `counters`.
@@ -156,7 +157,7 @@ impl<E: GcmEngine> TextsKey<E> {
         e.settled(stream).map(Some)
     }
 
-    /// The powers of the hash key that a string of so many blocks takes.
+    /// The powers of the hash key for a string of this many blocks.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -164,7 +165,7 @@ impl<E: GcmEngine> TextsKey<E> {
         Powers::new(e, &self.h, self.steps, blocks)
     }
 
-    /// The key stream of so many bytes, no byte more, and what masks the tag.
+    /// The key stream of exactly this many bytes, and the mask of the tag.
     fn stream(
         &self,
         e: &mut E,
@@ -189,7 +190,7 @@ impl<E: GcmEngine> TextsKey<E> {
     }
 }
 
-/// So many counter blocks from the first one on, which masks the tag: a lane each.
+/// Makes this many counter blocks, one in each lane. The first one masks the tag.
 pub type Counters<'c, E> = dyn Fn(&mut E, usize) -> Result<[<E as Bytes>::Byte; 16], Abort> + 'c;
 
 /// The public counter blocks of an IV of 96 bits.
@@ -200,10 +201,10 @@ fn from_nonce<E: GcmEngine>(
     move |e, n| Ok(ctr::columns(&j0, 0, n).each_ref().map(|column| e.public(column)))
 }
 
-/// A text back from its columns.
+/// The text whose columns these are.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they hold fewer bytes.
+/// [`Abort::Misuse`] if the columns have fewer bytes.
 pub fn interleaved(columns: &[Vec<u8>], bytes: usize) -> Result<Vec<u8>, Abort> {
     let byte = |at: usize| columns.get(at % 16).and_then(|column| column.get(at / 16)).copied();
     (0..bytes).map(byte).collect::<Option<_>>().ok_or_else(|| misuse("columns that are not those of a text"))

@@ -1,4 +1,4 @@
-//! CFB with segments of a bit (SP 800-38A, 6.3 with s = 1).
+//! CFB with segments of one bit (SP 800-38A, 6.3 with s = 1).
 
 use super::lanes::{are_blocks, lanes_of, public};
 use super::misfit;
@@ -7,14 +7,13 @@ use crate::batch::MacEngine;
 use crate::mode::block::BlockCipher;
 use divisi_core::{Abort, Direction, Lanes};
 
-/// Encrypt texts of so many bits, a lane each, the highest bit of a byte first: C_j = P_j + the first bit of
-/// E(I_j), and I_(j+1) is I_j moved up by C_j. Bits beyond the text are zero.
+/// Encrypts texts of `bits` bits, one in each lane, the highest bit of a byte first: C_j = P_j + the first
+/// bit of E(I_j); I_(j+1) is I_j shifted by one bit, with C_j at its end. Bits after the text are zero.
 ///
 /// Cost: one call of the cipher for each bit, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a
-/// block.
+/// The abort that ends the session; [`Abort::Misuse`] if a text has another length, or the IV is not a block.
 pub fn encrypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -28,7 +27,7 @@ pub fn encrypt<E: MacEngine>(
     }
     let mut out = Vec::with_capacity(text.len());
     let iv = public(e, iv);
-    // the first bit of the block first
+    // the first bit of the block comes first
     let mut input: Vec<E::Bit> = Vec::with_capacity(128);
     for byte in iv {
         let byte: [E::Bit; 8] = e.convert(byte)?;
@@ -61,7 +60,7 @@ pub fn encrypt<E: MacEngine>(
     Ok(out)
 }
 
-/// The sum of two bits: as the lowest of two bytes.
+/// The sum of two bits, computed as the lowest bits of two bytes.
 fn xor<E: MacEngine>(e: &mut E, x: &E::Bit, y: &E::Bit) -> Result<E::Bit, Abort> {
     let zero = e.public_bit(&vec![false; x.lanes()]);
     let byte = |bit: &E::Bit| -> [E::Bit; 8] {
@@ -75,9 +74,9 @@ fn xor<E: MacEngine>(e: &mut E, x: &E::Bit, y: &E::Bit) -> Result<E::Bit, Abort>
     Ok(lowest)
 }
 
-/// Decrypt texts of so many bits that everybody knows, a row each.
+/// Decrypts public texts of `bits` bits, a row for each.
 ///
-/// Cost: one call of the cipher, all bits side by side.
+/// Cost: one call of the cipher, for all bits at once.
 ///
 /// # Errors
 /// As [`encrypt`].
@@ -124,7 +123,7 @@ pub fn decrypt<E: MacEngine>(
     Ok(out)
 }
 
-/// What goes into the cipher for each bit: the 128 bits before it.
+/// The input of the cipher for each bit: the 128 bits of IV and ciphertext before it.
 fn inputs(iv: &[u8], ciphertext: &[u8], bits: usize) -> Vec<[u8; 16]> {
     let mut state = [0; 16];
     state.iter_mut().zip(iv).for_each(|(to, byte)| *to = *byte);

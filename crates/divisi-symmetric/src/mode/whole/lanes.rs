@@ -1,28 +1,28 @@
-//! A batch's bytes: into blocks, side by side, bit by bit.
+//! The bytes of a batch: conversion to blocks, to lanes of several blocks, and to bits.
 
 use super::misfit;
 use crate::aes::{self, RoundKeys};
 use crate::batch::MacEngine;
 use divisi_core::{Abort, Lanes};
 
-/// Rows of equal length, a lane each, that everybody knows.
+/// Public rows of equal length, one in each lane.
 pub(super) fn public<E: MacEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
     let bytes = rows.first().map_or(0, Vec::len);
     let column = |i: usize| rows.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<u8>>();
     (0..bytes).map(|i| e.public(&column(i))).collect()
 }
 
-/// One row in so many lanes.
+/// One public row, the same in all lanes.
 pub(super) fn constant<E: MacEngine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
     bytes.iter().map(|byte| e.public(&vec![*byte; lanes])).collect()
 }
 
-/// `x += y`, as far as `y` goes.
+/// `x += y`, for the bytes that `y` has.
 pub(super) fn add<E: MacEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
     x.iter_mut().zip(y).try_for_each(|(x, y)| e.add(x, y))
 }
 
-/// How many texts there are: as many as the first byte of any part has lanes.
+/// How many texts there are: the number of lanes of the first byte of any part.
 pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     let first = parts.iter().find_map(|part| part.first()).map(Lanes::lanes);
     let lanes = first.ok_or_else(|| misfit("empty texts"))?;
@@ -32,12 +32,13 @@ pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     Ok(lanes)
 }
 
-/// Whether there is a row of a block for each of so many texts.
+/// Whether there is a row for each text, each the length of a block.
 pub(super) fn are_blocks(rows: &[Vec<u8>], lanes: usize) -> bool {
     lanes > 0 && rows.len() == lanes && rows.iter().all(|row| row.len() == 16)
 }
 
-/// The lanes of all parts, one part after the other: bytes are bits and back for nothing.
+/// The lanes of all parts, one part after the other. It converts bytes to bits and back, which needs no
+/// communication.
 pub(super) fn join<E: MacEngine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
     let bits: Vec<[E::Bit; 8]> =
         parts.iter().map(|part| e.convert(part.clone())).collect::<Result<_, _>>()?;
@@ -48,7 +49,7 @@ pub(super) fn join<E: MacEngine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte
     e.convert(joined)
 }
 
-/// Bytes as blocks, the last one filled up with zeros.
+/// Bytes as blocks; the last one is padded with zeros.
 pub(super) fn blocks<E: MacEngine>(
     e: &mut E,
     bytes: &[E::Byte],
@@ -63,7 +64,7 @@ pub(super) fn blocks<E: MacEngine>(
     bytes.chunks(16).map(block).collect()
 }
 
-/// The upper `bits` of one byte, the rest from the other.
+/// The upper `bits` bits of one byte, and the other bits of the other byte.
 pub(super) fn splice<E: MacEngine>(
     e: &mut E,
     upper: &E::Byte,
@@ -78,7 +79,8 @@ pub(super) fn splice<E: MacEngine>(
     e.convert(out)
 }
 
-/// The first `bits` of a block, the rest from the other: at a byte's border that is a choice of bytes.
+/// The first `bits` bits of a block, and the other bits of the other block; at a byte boundary this only
+/// selects bytes.
 pub(super) fn splice_block<E: MacEngine>(
     e: &mut E,
     first: &[E::Byte],
@@ -92,7 +94,7 @@ pub(super) fn splice_block<E: MacEngine>(
     Ok(out)
 }
 
-/// The cipher on many blocks of each text, side by side: block `b` of text `k` of `n` is lane `b n + k`.
+/// Applies the cipher to several blocks of each text at once: block `b` of text `k` of `n` is lane `b n + k`.
 pub(super) fn through<E: MacEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
@@ -115,7 +117,7 @@ pub(super) fn through<E: MacEngine>(
     (0..blocks.len()).map(|b| apart(&all, b, lanes)).collect()
 }
 
-/// The key stream of so many bytes from counter blocks that everybody knows, those of each text.
+/// The key stream of this many bytes from public counter blocks, given for each text.
 pub(super) fn stream<E: MacEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
@@ -143,7 +145,7 @@ pub(super) fn stream<E: MacEngine>(
     Ok(out)
 }
 
-/// The keys of all texts, as often as each has blocks.
+/// The key of each text, repeated for each of its blocks.
 fn repeated<B: Lanes + Clone>(
     keys: &RoundKeys<B>,
     lanes: usize,
@@ -156,7 +158,7 @@ fn repeated<B: Lanes + Clone>(
     keys.gather(&index).ok_or_else(|| misfit("not one key for each text"))
 }
 
-/// Block `b` of each of so many texts.
+/// Block `b` of each of `lanes` texts.
 fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abort> {
     let index: Vec<usize> = (b * lanes..(b + 1) * lanes).collect();
     let own: Option<Vec<B>> = all.iter().map(|byte| byte.gather(&index)).collect();

@@ -1,7 +1,7 @@
-//! XTS-AES (IEEE 1619, SP 800-38E): data units of a block or more, under a tweak that everybody knows.
+//! XTS-AES (IEEE 1619, SP 800-38E): data units of at least a block, with a public tweak.
 //!
-//! The tweak's cipher is secret, and doubled inside for nothing; the blocks then go through side by side.
-//! What is no whole number of blocks steals from the block before (5.3.2), down to a bit.
+//! The tweak's encryption is secret; it is doubled without communication, and then all blocks are processed
+//! at once. A data unit that is not whole blocks uses ciphertext stealing (5.3.2), down to single bits.
 
 use super::lanes::{add, are_blocks, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
@@ -9,10 +9,10 @@ use crate::aes::{self, RoundKeys};
 use crate::batch::MacEngine;
 use divisi_core::{Abort, Direction};
 
-/// The longest data unit in blocks (IEEE 1619, 5.1).
+/// The largest length of a data unit in blocks (IEEE 1619, 5.1).
 pub const LONGEST: usize = 1 << 20;
 
-/// A block times alpha (5.2): the doubling of CMAC, the bytes in the other order.
+/// A block times alpha (5.2): as the doubling of CMAC, with the bytes in reverse order.
 fn next<E: MacEngine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abort> {
     use crate::mode::cmac::Doubles;
     let reversed: Vec<E::Byte> = t.iter().rev().cloned().collect();
@@ -21,12 +21,12 @@ fn next<E: MacEngine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abo
     doubled.try_into().map_err(|_| misfit("a tweak of a block"))
 }
 
-/// Data units of so many bits each, a lane each, under tweaks of 16 bytes.
+/// Encrypts or decrypts data units of `bits` bits, one in each lane, under tweaks of 16 bytes.
 ///
-/// Cost: two calls of the cipher, and one more where something is stolen.
+/// Cost: two calls of the cipher, and one more with ciphertext stealing.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for less than a block, or too much.
+/// The abort that ends the session; [`Abort::Misuse`] if a data unit is less than a block, or too long.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     [data, tweaks]: [&RoundKeys<E::Byte>; 2],
@@ -57,8 +57,7 @@ pub fn crypt<E: MacEngine>(
         Some(partial) => {
             let (later, earlier) =
                 last_two(&mut all).ok_or_else(|| misfit("not one tweak for each block"))?;
-            // what goes through before its last block: encrypting with its own tweak, decrypting with the
-            // next
+            // the last complete block uses its own tweak when encrypting, and the next one when decrypting
             let (first, second) =
                 if direction == Direction::Encrypt { (earlier, later) } else { (later, earlier) };
             all.push(first);
@@ -77,7 +76,7 @@ pub fn crypt<E: MacEngine>(
     Ok(out)
 }
 
-/// Each block between two masks.
+/// Applies the cipher to each block, with a mask added before and after.
 fn masked<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
