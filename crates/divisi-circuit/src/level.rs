@@ -1,4 +1,5 @@
 //! Makes a [`Program`] of recorded gates: chooses the level of each gate, and the slot of its result.
+//!
 //! The *section* of a value is the first level whose XORs can read it: for an XOR the largest section of its
 //! operands, for an AND one more. Sections run from 0 to the depth. Some gates could be in several sections;
 //! the choice only changes how many wires exist at one time. Several orders are tried, and the one with the

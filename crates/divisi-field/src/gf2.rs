@@ -1,4 +1,4 @@
-//! GF(2). In bulk its elements are the bits of a [`Plane`](crate::Plane), `^` the sum and `&` the product.
+//! GF(2). Many elements are the bits of a [`Plane`](crate::Plane), with `^` as sum and `&` as product.
 
 use crate::Field;
 use crate::field::operators;

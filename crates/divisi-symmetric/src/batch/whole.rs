@@ -5,7 +5,6 @@
 //! the message's length with the AES key, because the key schedule costs less than round keys as inputs.
 //! Public states, and padding, are constants. GMAC needs one block and is otherwise linear; it has no such
 //! program.
-//! everybody knows, and padding, are constants. GMAC is linear beside one block, and has no such program.
 
 use super::drawn::{ADDER, MOST, Named, Task, inputs, output, program};
 use super::function::Kind;
