@@ -1,5 +1,5 @@
-//! Arithmetic with AVX2 and FMA, or with NEON, in doubles: integers below 2^53 are exact, and a product is the
-//! exact sum of two doubles.
+//! Arithmetic in doubles, with AVX2 and FMA, or with NEON: integers below 2^53 are exact, and a product is
+//! the exact sum of two doubles.
 //!
 //! The high part of x y is h = fl(x y), the low part is l = x y - h, exactly. The quotient c = round(h / q)
 //! has an error of at most |x y| / q * 3 * 2^-53 beside the rounding. So h - c q is an integer below 2^53,
