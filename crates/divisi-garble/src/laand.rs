@@ -62,7 +62,7 @@ pub(crate) fn laand(
     };
     let echo = broadcast(session, seats, &share, z, delta)?;
     let coin = setup.toss(session, COIN)?; // [W15, W16]
-    // 6. our combination of the H_i; nobody knew its coefficients before the coin
+    // 6. H_i, in the combination that nobody knew before
     let sum = combination(&g, &z.view(), delta, &expanded(&coin, "coefficients"));
     zero::check(session, ground, &ground.fresh, delta, echo, sum)?;
     session.observe(Check::W16); // [W16]
@@ -230,7 +230,7 @@ impl Drop for Room {
     }
 }
 
-/// How many keys are hashed at once.
+/// Keys that are hashed at once.
 const CHUNK: usize = 256;
 /// Words of a message of step 5.
 const MESSAGE: usize = 4096;

@@ -217,7 +217,7 @@ pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> R
     session.require(Check::W22, EVALUATE, right, None) // [W22]
 }
 
-/// What the evaluator found for the output bits.
+/// What the evaluator knows of the output bits.
 pub(crate) fn found(stage: &Stage<'_>, plan: &Plan<'_>, values: &Values) -> Found {
     let garblers = stage.seats.peers();
     let mut labels = Zeroizing::new(vec![0; plan.results.len() * garblers]);
@@ -268,7 +268,7 @@ pub(crate) fn results(
         body.extend_from_slice(tags.finalize().as_bytes());
         session.send(RESULT, peer, &body, values.len() as u64)?;
     }
-    // the masked outputs that we receive, of each instance
+    // masked outputs of each instance, as we know them
     let ours = wires(me);
     let sent: Vec<usize> = ours.iter().copied().filter(|bit| is_wire(*bit)).collect();
     let mut masked: Vec<Vec<u8>> = found.into_iter().map(|f| f.map(|f| f.bits).unwrap_or_default()).collect();

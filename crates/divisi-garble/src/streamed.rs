@@ -103,8 +103,7 @@ impl Live {
             Stop::Work(abort) => abort,
             Stop::File(fault) => session.misuse(STREAMED, advice(&fault)),
         })?;
-        // 8., only now: all gates of the plan have been processed, and those of a file were compared with the
-        // survey
+        // 8., and not before: only now all gates of the plan were there, and those of a file no others
         session.phase(ONLINE_PHASE);
         let rows: Vec<Rows> =
             instances.iter().map(|instance| result_masks(plan, self.seats, &instance.masks)).collect();
