@@ -39,7 +39,7 @@ impl Keys {
         let (ring, level) = (self.ring(), x.level());
         self.belong(session, HOP)?;
         if level == 0 || signs.len() != ring.dimension() {
-            return Err(session.misuse(HOP, "a hop has a level below it, and a sign for each slot"));
+            return Err(session.misuse(HOP, "a hop at the lowest level, or not one sign for each slot"));
         }
         let plain = encode::encode(ring, signs, ring.parameters().limbs(level));
         x.times_plain(ring, &plain);

@@ -81,7 +81,7 @@ impl Keys {
             return Err(session.misuse(PARAMETERS, "parameters for another number of parties"));
         }
         if !session.first(parameters.operation().keys()) {
-            return Err(session.misuse(PARAMETERS, "a session has one set of keys for an operation"));
+            return Err(session.misuse(PARAMETERS, "a second set of keys for one operation in a session"));
         }
         session.require(Check::G5, PARAMETERS, parameters.fits(), None)?; // [G5]
         session.require(Check::G2, PARAMETERS, parameters.floods(), None)?; // [G2]

@@ -38,7 +38,7 @@ impl Keys {
         let ring = self.ring();
         self.belong(session, ASK)?;
         if !(1..=ring.parameters().top()).contains(&level) {
-            return Err(session.misuse(ASK, "a level above the bottom, to which a ciphertext is refreshed"));
+            return Err(session.misuse(ASK, "a refresh to the lowest level, or above the highest one"));
         }
         let limbs = ring.parameters().limbs(level);
         let count = session.count("refresh");

@@ -81,10 +81,12 @@ impl Keys {
         factor: u64,
     ) -> Result<&'x Ciphertext, Abort> {
         let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
-            return Err(session.misuse(step, "the holder has a ciphertext at the bottom"));
+            return Err(
+                session.misuse(step, "not a ciphertext at the lowest level, with the announced factor")
+            );
         };
         if !self.ring().parameters().hides(x.noise()) {
-            return Err(session.misuse(step, "a ciphertext has no more noise than floods hide"));
+            return Err(session.misuse(step, "a ciphertext with more noise than floods hide"));
         }
         Ok(x)
     }

@@ -7,8 +7,7 @@
 //! all shares that a corrupt receiver sees are uniform but for the outputs.
 //!
 //! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer; one round for each level of the
-//! circuit (test `cost_of_circuits`). One message has the products of a level of all lanes and jobs, densely
-//! packed.
+//! circuit (test `cost_of_circuits`). A message has a level's products of all lanes and jobs, densely packed.
 
 use crate::bit::{Dense, GmwBit, last};
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};

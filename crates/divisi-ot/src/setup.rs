@@ -110,7 +110,7 @@ impl Setup {
     /// As [`Setup::new`].
     pub fn over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
         if !is_field(f, cfg!(any(test, feature = "testing", feature = "fault"))) {
-            return Err(session.misuse(SETUP, "a field that has not 40, 42, 48 or 72 bits"));
+            return Err(session.misuse(SETUP, "a field whose elements do not have 40, 42, 48 or 72 bits"));
         }
         let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
         let pads = Delta::uniform(128, |bytes| session.entropy(bytes));

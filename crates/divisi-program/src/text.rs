@@ -73,10 +73,7 @@ fn name(word: &str) -> Result<&str, ProgramError> {
     let right = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !right {
-        return Err(format!(
-            "{} is no name: it begins with a letter; letters, digits and _ follow",
-            short(word)
-        ));
+        return Err(format!("{} is not a name: a name is a letter, then letters, digits and _", short(word)));
     }
     if word.len() > 64 {
         return Err(format!("{} is too long for a name: it has at most 64 characters", short(word)));
@@ -92,7 +89,7 @@ fn short(word: &str) -> String {
 
 fn party(word: &str) -> Result<u8, ProgramError> {
     let number = word.parse::<u8>().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| format!("{} is no party: parties are 1 to 255", short(word)))
+    number.ok_or_else(|| format!("{} is not a party: give a number from 1 to 255", short(word)))
 }
 
 fn integer(word: &str) -> Option<i64> {
@@ -114,9 +111,10 @@ impl Reader<'_> {
         match words {
             ["input", rest @ ..] => self.input(rest),
             ["output", rest @ ..] => self.output(rest),
-            [word, ..] => {
-                Err(format!("{} is no statement: there are `input`, `output`, and NAME = ...", short(word)))
-            }
+            [word, ..] => Err(format!(
+                "{} is not a statement: a line begins with `input`, `output` or NAME =",
+                short(word)
+            )),
             [] => Ok(()),
         }
     }
@@ -154,7 +152,7 @@ impl Reader<'_> {
         let (kind, shape) = match kind {
             ["num", shape @ ..] => (ValueKind::Num, shape),
             ["bits", width, shape @ ..] => {
-                let width = width.parse().map_err(|_| format!("{} is no width", short(width)))?;
+                let width = width.parse().map_err(|_| format!("{} is not a width", short(width)))?;
                 (ValueKind::Bits(width), shape)
             }
             _ => return Err(form()),
@@ -304,7 +302,7 @@ impl Reader<'_> {
                     self.program.garbled(&circuit, &args)
                 }
             }
-            _ => Err(format!("{} is no operation: docs/programs.md has all of them", short(op))),
+            _ => Err(format!("{} is not an operation: docs/programs.md lists all", short(op))),
         }
     }
 

@@ -128,7 +128,7 @@ pub const LONGEST_MESSAGE: usize = 1024;
 /// longer than [`LONGEST_MESSAGE`].
 pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> Result<Program, Abort> {
     if [message_bytes, key_bytes, settings.output_bytes].iter().any(|bytes| *bytes > LONGEST_MESSAGE) {
-        return Err(Abort::Misuse { step: CIRCUIT, what: "a value longer than a circuit is made for" });
+        return Err(Abort::Misuse { step: CIRCUIT, what: "a message too long for a circuit" });
     }
     let fixed = match settings.algorithm {
         Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes() != key_bytes,

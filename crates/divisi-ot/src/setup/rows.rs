@@ -199,7 +199,7 @@ impl Setup {
             self.deltas.erase();
         }
         if bits.count() == 0 {
-            return Err(session.misuse(SETUP, "authenticated bits at no position"));
+            return Err(session.misuse(SETUP, "a request for no positions"));
         }
         if !bits.are_there() {
             return Err(session.misuse(SETUP, "not one word for each chosen bit"));

@@ -63,7 +63,8 @@ pub fn adder() -> &'static Program {
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
 pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byte; 16], Abort> {
-    let misfit = || Abort::Misuse { step: IV, what: "a counter block of one lane for fewer than 2^32" };
+    let misfit =
+        || Abort::Misuse { step: IV, what: "a counter block without a lane, or 2^32 blocks or more" };
     let n = u32::try_from(n).map_err(|_| misfit())?;
     let index = vec![0; n as usize];
     let bytes: [E::Byte; 16] = e.convert(j0.clone())?;

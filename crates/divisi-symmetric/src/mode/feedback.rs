@@ -93,7 +93,9 @@ pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
         state = key.permute(e, Direction::Encrypt, first_lanes(&state, lanes)?)?;
         for (stream, text) in state.iter().zip(block) {
             // a text that ends within the block has no lane in its later bytes
-            let mut sum = stream.first(text.lanes()).ok_or_else(|| misfit("texts that grow"))?;
+            let mut sum = stream
+                .first(text.lanes())
+                .ok_or_else(|| misfit("texts that are not sorted, the longest first"))?;
             C::add(e, &mut sum, text)?;
             out.push(sum);
         }
