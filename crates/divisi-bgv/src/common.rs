@@ -29,16 +29,14 @@ impl Seed {
             let mut stream = stream.update(&modulus.get().to_le_bytes()).finalize_xof();
             let mask = (1 << modulus.bits()) - 1;
             let mut bytes = [0; 4096];
-            let mut out = part.iter_mut().peekable();
-            while out.peek().is_some() {
+            let mut filled = 0;
+            while filled < part.len() {
                 stream.fill(&mut bytes);
                 for word in bytes.as_chunks::<8>().0 {
-                    let word = u64::from_le_bytes(*word) & mask;
-                    if word < modulus.get()
-                        && let Some(out) = out.next()
-                    {
-                        *out = word;
-                    }
+                    let Some(out) = part.get_mut(filled) else { break };
+                    // the next word replaces one that is rejected
+                    *out = u64::from_le_bytes(*word) & mask;
+                    filled += usize::from(*out < modulus.get());
                 }
             }
         }

@@ -95,10 +95,11 @@ impl Keys {
         let share = ring.small(&sampler.ternary(n), limbs, multiplies);
         // pubKeyGen: b_i = -a s_i + p e_i, b = sum of b_i
         let a = common("public key", 0).expand(ring, limbs, false);
-        let mut b = [error(ring, &mut sampler, limbs, false)];
-        subtract_product(ring, &mut b[0], &a, &share);
-        tree::sum(session, ring, step!("public.up"), step!("public.down"), &mut b)?;
-        let [b] = b;
+        let mut b = error(ring, &mut sampler, limbs, false);
+        subtract_product(ring, &mut b, &a, &share);
+        let sum = tree::up(session, ring, step!("public.up"), [b])?;
+        let shape = [ring.zero(limbs, false)];
+        let [b] = tree::down(session, ring, step!("public.down"), sum, shape)?;
 
         let relinearisation = if multiplies {
             let at = |number| common("relinearisation", number).expand(ring, limbs, true);
@@ -216,8 +217,11 @@ impl Inner {
     fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 bgv keys v1");
         let keys = self.public.iter().chain(self.relinearisation.iter().flatten().flatten());
-        for word in keys.flat_map(Poly::words) {
-            hasher.update(&word.to_le_bytes());
+        let mut bytes = [0; 8 * 1024];
+        for words in keys.flat_map(|key| key.words().chunks(1024)) {
+            let places = bytes.as_chunks_mut::<8>().0.iter_mut();
+            places.zip(words).for_each(|(place, word)| *place = word.to_le_bytes());
+            hasher.update(&bytes[..8 * words.len()]);
         }
         *hasher.finalize().as_bytes()
     }
@@ -238,7 +242,8 @@ pub(crate) fn subtract_product(ring: &Ring, sum: &mut Poly, x: &Poly, y: &Poly) 
 }
 
 /// MTBH21, RelinKeyGen, with one digit for each prime q_j of the chain: w_j is the special prime modulo q_j,
-/// and 0 modulo all other primes.
+/// and 0 modulo all other primes. The digits travel one by one, so that a party holds no more than the key
+/// and the messages of one digit.
 fn relinearise(
     session: &mut Session,
     ring: &Ring,
@@ -249,7 +254,7 @@ fn relinearise(
     let limbs = share.limbs();
     let u = ring.small(&sampler.ternary(ring.dimension()), limbs, true);
     // round 1: h_0 = -u_i a_j + w_j s_i + p e_0, h_1 = s_i a_j + p e_1
-    let mut first = Vec::with_capacity(2 * limbs);
+    let mut sums = Vec::new();
     for j in 0..limbs {
         let a = common(j as u64);
         let mut h0 = error(ring, sampler, limbs, true);
@@ -257,15 +262,15 @@ fn relinearise(
         ring.add(&mut h0, &ring.digit(share, j));
         let mut h1 = error(ring, sampler, limbs, true);
         ring.add_product(&mut h1, share, &a);
-        first.extend([h0, h1]);
+        sums.extend(tree::up(session, ring, step!("relinearise.1.up"), [h0, h1])?);
     }
-    tree::sum(session, ring, step!("relinearise.1.up"), step!("relinearise.1.down"), &mut first)?;
     // round 2: s_i h_0 + (u_i - s_i) h_1 + p (e_2 + e_3); the sum is s^2 w_j - s h_1 up to noise
     let mut difference = u;
     ring.sub(&mut difference, share);
-    let (mut second, mut kept) = (Vec::with_capacity(limbs), Vec::with_capacity(limbs));
-    let mut sums = first.into_iter();
-    while let (Some(h0), Some(h1)) = (sums.next(), sums.next()) {
+    let (mut second, mut kept, mut sums) = (Vec::new(), Vec::new(), sums.into_iter());
+    for _ in 0..limbs {
+        let shape = [ring.zero(limbs, true), ring.zero(limbs, true)];
+        let [h0, h1] = tree::down(session, ring, step!("relinearise.1.down"), sums.next(), shape)?;
         let mut h = error(ring, sampler, limbs, true);
         ring.add(&mut h, &error(ring, sampler, limbs, true));
         ring.add_product(&mut h, share, &h0);
@@ -273,8 +278,17 @@ fn relinearise(
         second.push(h);
         kept.push(h1);
     }
-    tree::sum(session, ring, step!("relinearise.2.up"), step!("relinearise.2.down"), &mut second)?;
-    Ok(second.into_iter().zip(kept).map(|(b, a)| [b, a]).collect())
+    let mut sums = Vec::new();
+    for h in second {
+        sums.extend(tree::up(session, ring, step!("relinearise.2.up"), [h])?);
+    }
+    let (mut key, mut sums) = (Vec::with_capacity(limbs), sums.into_iter());
+    for a in kept {
+        let shape = [ring.zero(limbs, true)];
+        let [b] = tree::down(session, ring, step!("relinearise.2.down"), sums.next(), shape)?;
+        key.push([b, a]);
+    }
+    Ok(key)
 }
 
 /// Functions for tests only.

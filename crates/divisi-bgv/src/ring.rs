@@ -317,19 +317,20 @@ impl Ring {
     }
 
     /// The same for a polynomial given by coefficients.
-    pub(crate) fn drop_last_of_coefficients(&self, x: &Poly) -> Poly {
+    pub(crate) fn drop_last_of_coefficients(&self, mut x: Poly) -> Poly {
         let n = self.dimension();
         let index = x.limbs - 1;
         let (q, quotient) = (self.transforms[index].modulus(), &self.quotients[index]);
-        let mut last = Hidden::from(&x.words[index * n..]);
-        q.scale(&mut last, quotient.lift);
+        let (rest, last) = x.words.split_at_mut(index * n);
+        q.scale(last, quotient.lift);
         let mut out = self.zero(index, false);
         self.each(&mut out, |ntt, words, at| {
             let m = ntt.modulus();
             let [inverse, scaled] = quotient.others[at / n];
-            for ((word, c), old) in words.iter_mut().zip(last.iter()).zip(&x.words[at..at + n]) {
-                *word = m.add(m.mul(m.of_signed(q.centred(*c)), scaled), m.mul(*old, inverse));
-            }
+            residues(m, q.get() / 2, words, last.iter().map(|c| q.centred(*c)));
+            m.scale(words, scaled);
+            m.scale(&mut rest[at..at + n], inverse);
+            m.add_assign(words, &rest[at..at + n]);
         });
         out
     }

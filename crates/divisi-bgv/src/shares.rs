@@ -224,7 +224,7 @@ impl Keys {
 /// Drops all primes but the first, of a polynomial given by coefficients.
 fn to_first(ring: &Ring, mut x: Poly) -> Poly {
     while x.limbs() > 1 {
-        x = ring.drop_last_of_coefficients(&x);
+        x = ring.drop_last_of_coefficients(x);
     }
     x
 }

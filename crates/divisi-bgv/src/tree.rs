@@ -18,27 +18,45 @@ pub fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
     (above, below)
 }
 
-/// Adds up all parties' polynomials; all parties get the sums.
+/// Adds up all parties' polynomials on the way to the party at the top. That party gets the sums; every other
+/// party gets `None`. [`down`] gives the sums to all.
 ///
 /// # Errors
 /// The abort that a faulty peer causes.
-pub fn sum(
+pub fn up<const K: usize>(
     session: &mut Session,
     ring: &Ring,
-    up: Step,
-    down: Step,
-    polys: &mut [Poly],
-) -> Result<(), Abort> {
+    step: Step,
+    mut polys: [Poly; K],
+) -> Result<Option<[Poly; K]>, Abort> {
     let (above, below) = neighbours(session);
-    for child in &below {
-        wire::receive_sum(session, ring, up, *child, polys)?; // [G10]
+    for child in below {
+        wire::receive_sum(session, ring, step, child, &mut polys)?; // [G10]
     }
+    let Some(above) = above else { return Ok(Some(polys)) };
+    wire::send(session, ring, step, above, &polys.each_ref())?;
+    Ok(None)
+}
+
+/// Sends the sums from the party at the top to all other parties. The top passes `sums`; every other party
+/// passes `None`, and `shape` gives the shapes of the polynomials that it receives.
+///
+/// # Errors
+/// The abort that a faulty peer causes.
+pub fn down<const K: usize>(
+    session: &mut Session,
+    ring: &Ring,
+    step: Step,
+    sums: Option<[Poly; K]>,
+    shape: [Poly; K],
+) -> Result<[Poly; K], Abort> {
+    let (above, below) = neighbours(session);
+    let mut polys = sums.unwrap_or(shape);
     if let Some(above) = above {
-        wire::send(session, ring, up, above, &polys.iter().collect::<Vec<_>>())?;
-        wire::receive(session, ring, down, above, &mut polys.iter_mut().collect::<Vec<_>>())?;
+        wire::receive(session, ring, step, above, &mut polys.each_mut())?;
     }
     for child in below {
-        wire::send(session, ring, down, child, &polys.iter().collect::<Vec<_>>())?;
+        wire::send(session, ring, step, child, &polys.each_ref())?;
     }
-    Ok(())
+    Ok(polys)
 }

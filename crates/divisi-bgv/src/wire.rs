@@ -5,26 +5,44 @@ use crate::ring::{Poly, Ring};
 use divisi_core::{Abort, Check, PartyId, Session, Step};
 use divisi_field::zp::Modulus;
 
-/// The length of a polynomial in bytes. N is a multiple of eight, so each part fills whole bytes.
+/// The number of coefficients in a group. A group fills whole bytes whatever the width of a coefficient. N is
+/// a multiple of it.
+const GROUP: usize = 8;
+/// The number of bytes that hold a group of coefficients of at most 50 bits, and a word of 8 bytes that
+/// begins at the last byte of the group.
+const ROOM: usize = 64;
+
+/// The length of a polynomial in bytes.
 #[must_use]
 pub fn length(ring: &Ring, poly: &Poly) -> usize {
-    ring.moduli(poly).iter().map(|m| m.bits() as usize * ring.dimension() / 8).sum()
+    ring.moduli(poly).iter().map(|m| m.bits() as usize * ring.dimension() / GROUP).sum()
 }
 
 /// Appends a polynomial.
 pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     out.reserve(length(ring, poly));
     for (modulus, part) in ring.moduli(poly).into_iter().zip(poly.words().chunks_exact(ring.dimension())) {
-        let (mut waiting, mut filled) = (0_u128, 0);
-        for word in part {
-            waiting |= u128::from(*word) << filled;
-            filled += modulus.bits();
-            let whole = filled / 8;
-            out.extend_from_slice(&waiting.to_le_bytes()[..whole as usize]);
-            waiting >>= 8 * whole;
-            filled %= 8;
+        let bits = modulus.bits() as usize;
+        for group in part.as_chunks::<GROUP>().0 {
+            out.extend_from_slice(&pack(bits, group)[..bits]);
         }
     }
+}
+
+/// Packs eight coefficients of `bits` bits each. The other bytes are zero.
+fn pack(bits: usize, group: &[u64; GROUP]) -> [u8; ROOM] {
+    let mut bytes = [0; ROOM];
+    let (mut waiting, mut filled, mut at) = (0, 0, 0);
+    for word in group {
+        // at most 7 bits are waiting, and at most 50 are added
+        waiting |= word << filled;
+        filled += bits;
+        bytes[at..at + 8].copy_from_slice(&u64::to_le_bytes(waiting));
+        at += filled / 8;
+        waiting >>= filled / 8 * 8;
+        filled %= 8;
+    }
+    bytes
 }
 
 /// Reads a polynomial that [`write()`] wrote. Returns whether it has the right length and every coefficient
@@ -34,7 +52,7 @@ pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
     let (n, moduli) = (ring.dimension(), ring.moduli(poly));
     let (mut at, mut reduced) = (0, true);
     for (modulus, part) in moduli.into_iter().zip(poly.words_mut().chunks_exact_mut(n)) {
-        let bytes = modulus.bits() as usize * n / 8;
+        let bytes = modulus.bits() as usize * n / GROUP;
         let Some(body) = body.get(at..at + bytes) else { return false };
         at += bytes;
         reduced &= unpack(modulus, body, part);
@@ -42,19 +60,25 @@ pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
     reduced && at == body.len()
 }
 
+/// Reads the coefficients modulo one prime from exactly the bytes that hold them. Returns whether all are
+/// below the prime.
 fn unpack(modulus: Modulus, body: &[u8], part: &mut [u64]) -> bool {
-    let (bits, mask) = (modulus.bits(), (1_u64 << modulus.bits()) - 1);
-    let (mut waiting, mut filled, mut bytes, mut reduced) = (0_u128, 0, body.iter(), true);
-    for word in part {
-        while filled < bits {
-            let Some(byte) = bytes.next() else { return false };
-            waiting |= u128::from(*byte) << filled;
-            filled += 8;
+    let (bits, mask) = (modulus.bits() as usize, (1_u64 << modulus.bits()) - 1);
+    let mut reduced = true;
+    for (i, group) in part.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+        let Some(rest) = body.get(i * bits..) else { return false };
+        let mut bytes = [0; ROOM];
+        if let Some(all) = rest.first_chunk::<ROOM>() {
+            bytes = *all;
+        } else {
+            bytes[..rest.len()].copy_from_slice(rest);
         }
-        *word = waiting as u64 & mask;
-        waiting >>= bits;
-        filled -= bits;
-        reduced &= *word < modulus.get();
+        for (k, word) in group.iter_mut().enumerate() {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(&bytes[k * bits / 8..k * bits / 8 + 8]);
+            *word = u64::from_le_bytes(eight) >> (k * bits % 8) & mask;
+            reduced &= *word < modulus.get();
+        }
     }
     reduced
 }

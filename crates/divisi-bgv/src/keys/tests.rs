@@ -273,18 +273,21 @@ fn the_second_round_has_its_errors() {
     let heard = harness.recording(party(0));
     let ends = harness.act(|mut session| Ok(Keys::generate(&mut session, &ring)?.reveal()));
     let share = ends[1].as_ref().unwrap();
-    let read = |way, step, count| -> Vec<Poly> {
-        let body = heard.bodies(way, party(1), step).remove(0);
-        let length = body.len() / count;
-        let read = |part: &[u8]| {
-            let mut poly = ring.zero(limbs, true);
-            assert!(wire::read(&ring, part, &mut poly));
-            poly
+    let read = |way, step| -> Vec<Poly> {
+        let read = |body: Vec<u8>| {
+            let mut polys = Vec::new();
+            for part in body.chunks(wire::length(&ring, &ring.zero(limbs, true))) {
+                let mut poly = ring.zero(limbs, true);
+                assert!(wire::read(&ring, part, &mut poly));
+                polys.push(poly);
+            }
+            polys
         };
-        body.chunks(length).map(read).collect()
+        heard.bodies(way, party(1), step).into_iter().flat_map(read).collect()
     };
-    let first = read(Way::Out, "divisi_bgv::keys/relinearise.1.down", 2 * limbs);
-    let second = read(Way::In, "divisi_bgv::keys/relinearise.2.up", limbs);
+    let first = read(Way::Out, "divisi_bgv::keys/relinearise.1.down");
+    let second = read(Way::In, "divisi_bgv::keys/relinearise.2.up");
+    assert!(first.len() == 2 * limbs && second.len() == limbs);
     for (pair, h) in first.chunks(2).zip(second) {
         // h - s_2 h_0 + s_2 h_1 = u_2 h_1 + p (e_2 + e_3)
         let mut negative = pair[0].clone();
