@@ -14,7 +14,7 @@ use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Check, Convert, Lanes, ProgramRun, Step, step};
-use divisi_field::zp::P32;
+use divisi_field::zp::{Modulus, P32};
 
 const MASKS: Step = step!("a2b.masks");
 const MASK: Step = step!("a2b.open");
@@ -46,12 +46,9 @@ impl Mixed {
             // one of four candidates is rejected
             let lanes = (count - there) * 4 / 3 + 8;
             let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.open();
-            let of = |j: usize| Hidden::from(column(&modulo_p, j, lanes).as_slice());
-            let (a, b) = (Num::new(of(WIDTH - 1)), Num::new(of(WIDTH - 2)));
-            let mut c = Hidden::zeros(lanes);
-            (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
+            let [a, b, c] = factors(p, &modulo_p, lanes);
             let ab = self.multiply(&a, &b)?;
-            let d = self.multiply(&ab, &Num::new(c))?;
+            let d = self.multiply(&ab, &c)?;
             let session = self.gmw.session();
             let d = num::open(session, p, &d)?;
             // the mutant keeps all candidates
@@ -164,6 +161,15 @@ impl Mixed {
     }
 }
 
+/// The three factors whose product is d, for candidates of 32 bits each: the highest bit, the next one, and
+/// the sum of the others \[G6\].
+fn factors(p: Modulus, bits: &[u64], lanes: usize) -> [Num; 3] {
+    let of = |j: usize| Hidden::from(column(bits, j, lanes).as_slice());
+    let mut c = Hidden::zeros(lanes);
+    (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
+    [of(WIDTH - 1), of(WIDTH - 2), c].map(Num::new)
+}
+
 /// Entry j of each row of 32 entries.
 fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> {
     zeroize::Zeroizing::new(
@@ -175,5 +181,27 @@ impl Convert<Num, Vec<GmwBit>> for Mixed {
     /// A2B, Figure 10: the 32 bits of each number, the lowest first.
     fn convert(&mut self, x: Num) -> Result<Vec<GmwBit>, Abort> {
         self.decompose(&x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each bit of each candidate is in the factor it belongs to, and in no other: one that is in none would
+    /// let masks of p and more through.
+    #[test]
+    fn every_bit_of_a_candidate_counts() {
+        let p = Modulus::new(P32).unwrap();
+        for (lane, j) in (0..3).flat_map(|lane| (0..WIDTH).map(move |j| (lane, j))) {
+            // as if one party had all: its shares are the bits
+            let mut bits = vec![0; 3 * WIDTH];
+            bits[lane * WIDTH + j] = 1;
+            let alone: Vec<u64> = (0..3).map(|i| u64::from(i == lane)).collect();
+            let is_in = factors(p, &bits, 3).map(|factor| factor.shares() == alone);
+            assert_eq!(is_in, [j == WIDTH - 1, j == WIDTH - 2, j < WIDTH - 2], "{lane} {j}");
+        }
+        let all = factors(p, &[1; WIDTH], 1).map(|factor| factor.shares()[0]);
+        assert_eq!(all, [1, 1, WIDTH as u64 - 2]);
     }
 }
