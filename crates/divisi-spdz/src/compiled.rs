@@ -63,6 +63,7 @@ fn engine<F: Host>() -> Vec<*const ()> {
         Spdz::<F>::preprocess_sboxes as *const (),
         Spdz::<F>::prepare_lookups as *const (),
         Spdz::<F>::load as *const (),
+        Spdz::<F>::load_lookups as *const (),
         Spdz::<F>::join_bytes as *const (),
         <Spdz<F> as Bytes>::public as *const (),
         <Spdz<F> as Bytes>::add as *const (),

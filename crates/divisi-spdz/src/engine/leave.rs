@@ -107,7 +107,7 @@ impl<F: Host> Spdz<F> {
         let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
             d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "not one byte for each row"))?;
-        let terms = self.multiply(r, &factors)?;
+        let terms = self.multiply(&[(r.all(), factors.all())])?;
         let mut product = AuthByte::<F>::with_room(d.len());
         for i in 0..d.len() {
             let row = terms.part(i * m..(i + 1) * m);

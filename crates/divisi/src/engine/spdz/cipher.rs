@@ -242,8 +242,9 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
         }
     }
 
-    fn load(_: &mut Spdz<F>, _: Named, _: Direction) -> Result<(), Abort> {
-        Ok(()) // tables are made with their unit vectors, for they are of one direction
+    fn load(e: &mut Spdz<F>, _: Named, _: Direction) -> Result<(), Abort> {
+        e.load_lookups(); // the same tables serve both directions; of other protocols there are none
+        Ok(())
     }
 
     fn tiny(e: Spdz<F>) -> TinyBits<F> {
