@@ -43,6 +43,12 @@ impl Needle {
         place.iter_mut().zip(&self.0).for_each(|(byte, hidden)| *byte = hidden ^ HIDE);
     }
 
+    /// The sum of both, bit by bit, which nobody puts together in the open.
+    #[must_use]
+    pub fn sum(&self, other: &Needle) -> Needle {
+        Needle(std::array::from_fn(|i| self.0[i] ^ other.0[i] ^ HIDE))
+    }
+
     /// Where each of its halves lies, in the order of addresses.
     ///
     /// # Errors
