@@ -2,21 +2,38 @@
 //!
 //! Encryption is counter mode from `inc_32(J_0)` on. The tag is
 //! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a sum of what [`ghash`](super::ghash) makes of public
-//! data, and of one block of key stream. Who computes decides what is opened, and when: decryption must
-//! compare the tag before any plaintext leaves. [`TextsKey`] does so for a text in memory; nothing else here
-//! opens anything.
+//! data, and of one block of key stream. What is opened is settled before, and a plaintext is made when its
+//! tag was found right, which is all that is told of a tag received.
 //!
-//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are added inside,
-//! and give nothing (SP 800-38D, 5.2.1.1 recommends 96 bits): they are there for what others have encrypted.
-//! Likewise the tags of 32 and 64 bits of its appendix C.
+//! | item | what | for |
+//! |---|---|---|
+//! | [`TextsKey`] | a key made ready; a text in memory | known answers |
+//! | [`StreamSealer`], [`StreamOpener`] | a text that comes chunk by chunk | long texts of a key service |
+//! | [`GcmBatch`] | many texts at once, under one key or one each | short texts of a key service |
+//!
+//! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]).
+//!
+//! IVs of other lengths ([`long_iv`]) need a second GHASH and counters that are added inside, and give
+//! nothing (SP 800-38D, 5.2.1.1 recommends 96 bits): they are there for what others have encrypted. Likewise
+//! the tags of 32 and 64 bits of its appendix C.
 
+mod batch;
+mod compare;
 mod hash;
+mod key;
 mod limits;
+pub mod long_iv;
+mod stream;
 mod whole;
 
+pub use crate::engines::GcmEngine;
+pub use batch::{GcmBatch, GcmItem, GcmOutcome, GcmText, GcmTexts};
+pub use compare::TAG_BYTES;
 pub use hash::{GhashState, Padding, hash};
+pub use key::TextsKey;
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
-pub use whole::{Counters, GcmEngine, TextsKey, interleaved, lanes_at};
+pub use stream::{StreamOpener, StreamSealer};
+pub use whole::{interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};

@@ -8,7 +8,7 @@ use super::lanes::{add, are_blocks, blocks, lanes_of, public, splice_block, thro
 use super::misfit;
 use super::strings::{join, part};
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::cbc;
 use divisi_core::{Abort, Direction};
 
@@ -71,7 +71,7 @@ fn parts(bits: usize) -> Option<(usize, usize)> {
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
-pub fn encrypt<E: MacEngine>(
+pub fn encrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -106,7 +106,7 @@ pub fn encrypt<E: MacEngine>(
 ///
 /// # Errors
 /// As [`encrypt`].
-pub fn decrypt<E: MacEngine>(
+pub fn decrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
