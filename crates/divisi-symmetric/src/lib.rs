@@ -15,8 +15,9 @@
 //! | [`batch`] | all of these on an engine, for many messages of different lengths at once | |
 //! | [`hkdf`] | key derivation by HMAC | RFC 5869 |
 //! | [`gates`], [`circuits`] | gates, over which hashes are written; AES as gates; circuits by name | |
+//! | [`engines`] | the combinations of engine traits that all of these need | |
 //! | [`mode::ctr`] | counter mode, 32-bit and 128-bit counters | SP 800-38A, SP 800-38D |
-//! | [`mode::gcm`] | authenticated encryption, 96-bit IV, tags of 96 to 128 bits | SP 800-38D |
+//! | [`mode::gcm`] | authenticated encryption: one text, a stream, many texts at once | SP 800-38D |
 //! | [`mode::ghash`] | GHASH of public data under a secret key, in bounded memory | SP 800-38D, 6.4 |
 //!
 //! Feature `testing` adds `suite`: the standards' known answers, to be run on any engine.
@@ -43,6 +44,7 @@ pub mod batch;
 pub mod circuits;
 pub mod des;
 mod drawn;
+pub mod engines;
 pub mod gates;
 pub mod hash;
 pub mod hkdf;

@@ -14,41 +14,18 @@ pub mod hash;
 pub mod hkdf;
 pub mod hmac;
 pub mod kmac;
-pub mod long_iv;
 mod messages;
 mod programs;
 pub mod triple;
 mod whole;
 pub mod xof;
 
+pub use crate::engines::MacEngine;
 pub use function::{Function, State};
 pub use messages::Messages;
 
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, step};
+use divisi_core::{Abort, Boolean, step};
 use messages::gather;
-
-/// An engine that can compute all MACs: its bytes can be converted to bits and to blocks.
-pub trait MacEngine:
-    Bytes<Byte: Clone>
-    + Blocks
-    + Boolean
-    + Convert<<Self as Bytes>::Byte, [<Self as Boolean>::Bit; 8]>
-    + Convert<[<Self as Boolean>::Bit; 8], <Self as Bytes>::Byte>
-    + Convert<[<Self as Bytes>::Byte; 16], <Self as Blocks>::Block>
-    + Convert<<Self as Blocks>::Block, [<Self as Bytes>::Byte; 16]>
-{
-}
-
-impl<E> MacEngine for E where
-    E: Bytes
-        + Blocks
-        + Boolean
-        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
-        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
-        + Convert<[<E as Bytes>::Byte; 16], <E as Blocks>::Block>
-        + Convert<<E as Blocks>::Block, [<E as Bytes>::Byte; 16]>
-{
-}
 
 /// Converts bytes to bits; without communication.
 ///

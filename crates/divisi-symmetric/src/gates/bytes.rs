@@ -104,6 +104,10 @@ impl<G: Gates> Bytes for GateBytes<'_, G> {
         }
         Ok(())
     }
+
+    fn join_bytes(&mut self, parts: &[&Self::Byte]) -> Result<Self::Byte, Abort> {
+        Ok(GateByte(parts.iter().flat_map(|part| part.0.iter().copied()).collect()))
+    }
 }
 
 /// The linear map of a matrix on bits, in groups of eight rows.

@@ -6,10 +6,11 @@
 use super::block::{BlockCipher, Octet, first_lanes, misfit};
 use crate::aes::RoundKeys;
 use crate::des::TripleKey;
+use crate::engines::BitEngine;
 use crate::gates::byte_program;
 use crate::mac::cmac::{double, filling};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, Lanes, Lookups, ProgramRun};
+use divisi_core::{Abort, Boolean, Direction, Lanes, Lookups, ProgramRun};
 use std::sync::OnceLock;
 
 /// A block cipher whose blocks can be doubled, that is, multiplied by `x` in GF(2^128) or GF(2^64) (SP
@@ -40,14 +41,7 @@ pub(crate) fn double_bits<E: Boolean + ?Sized>(
     Ok(std::iter::from_fn(byte).collect())
 }
 
-impl<E> Doubles<E> for RoundKeys<<E as Bytes>::Byte>
-where
-    E: Bytes
-        + Boolean
-        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
-        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
-        + ?Sized,
-{
+impl<E: BitEngine + ?Sized> Doubles<E> for RoundKeys<E::Byte> {
     fn double(e: &mut E, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
         let bits = block.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
         double_bits(e, bits)?.into_iter().map(|bits| e.convert(bits)).collect()

@@ -5,7 +5,8 @@
 //! separately.
 
 use crate::aes::{self, RoundKeys};
-use divisi_core::{Abort, Bytes};
+use divisi_core::{Abort, Bytes, Lanes, step};
+use std::ops::Range;
 
 /// The counter blocks of GCM (SP 800-38D): lane `l` is inc_32 applied `first + l` times to `j0`. The last
 /// four bytes are counted up and wrap around, the first twelve stay.
@@ -59,6 +60,64 @@ pub fn keystream<E: Bytes + ?Sized>(
     Ok(state)
 }
 
+/// The key stream of any number of counter blocks, as many at a time as suits the engine
+/// ([`Bytes::blocks_at_once`]). `round_keys` has the key of all, or `index` says which of its lanes is the
+/// key of each.
+///
+/// # Errors
+/// As [`keystream`]; [`Abort::Misuse`] if there are no blocks, or not one key for each.
+pub fn pieced_keystream<E: Bytes + ?Sized>(
+    e: &mut E,
+    round_keys: &RoundKeys<E::Byte>,
+    index: Option<&[usize]>,
+    columns: &[Vec<u8>; 16],
+) -> Result<[E::Byte; 16], Abort> {
+    let mut made = Vec::new();
+    for piece in pieces(columns[0].len(), e.blocks_at_once()) {
+        let own = columns.each_ref().map(|column| column.get(piece.clone()).unwrap_or_default().to_vec());
+        made.push(match index {
+            None => keystream(e, round_keys, &own)?,
+            Some(index) => {
+                let keys = index.get(piece).and_then(|index| round_keys.gather(index));
+                keystream(e, &keys.ok_or(NO_KEY)?, &own)?
+            }
+        });
+    }
+    joined(e, made)
+}
+
+const NO_KEY: Abort = Abort::Misuse { step: step!("stream"), what: "blocks without a key" };
+
+/// The lanes of all pieces, one piece after the other.
+///
+/// # Errors
+/// [`Abort::Misuse`] if there are none; as [`Bytes::join_bytes`].
+pub fn joined<E: Bytes + ?Sized>(e: &mut E, mut pieces: Vec<[E::Byte; 16]>) -> Result<[E::Byte; 16], Abort> {
+    if pieces.len() == 1
+        && let Some(whole) = pieces.pop()
+    {
+        return Ok(whole);
+    }
+    let mut whole = Vec::with_capacity(16);
+    for i in 0..if pieces.is_empty() { 0 } else { 16 } {
+        let parts: Vec<&E::Byte> = pieces.iter().map(|piece| &piece[i]).collect();
+        whole.push(e.join_bytes(&parts)?);
+    }
+    whole.try_into().map_err(|_| NO_KEY)
+}
+
+/// `0..n` in pieces of `at_once`; a rest of less than half a piece goes with the last one, whose rounds
+/// it shares.
+pub fn pieces(n: usize, at_once: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let left = n - start;
+        let now = if left < at_once.saturating_add(at_once / 2) { left } else { at_once };
+        start += now;
+        (now > 0).then(|| start - now..start)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +156,23 @@ mod tests {
     fn the_long_counter_carries_through_all_bytes() {
         let columns = columns_128(&[0xff; 16], 0, 2);
         assert_eq!((lane(&columns, 0), lane(&columns, 1)), ([0xff; 16], [0; 16]));
+    }
+
+    #[test]
+    fn pieces_cover_all_and_a_small_rest_goes_with_the_last() {
+        let lengths = |n| pieces(n, 512).map(|p| p.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(0), [0; 0]);
+        assert_eq!(lengths(767), [767]);
+        assert_eq!(lengths(768), [512, 256]);
+        assert_eq!(lengths(4097), [512, 512, 512, 512, 512, 512, 512, 513]);
+        assert_eq!(pieces(usize::MAX, usize::MAX).collect::<Vec<_>>(), [0..usize::MAX]);
+        for n in 1..3000 {
+            let mut next = 0;
+            for piece in pieces(n, 512) {
+                assert!(piece.start == next && !piece.is_empty() && piece.len() < 768);
+                next = piece.end;
+            }
+            assert_eq!(next, n);
+        }
     }
 }

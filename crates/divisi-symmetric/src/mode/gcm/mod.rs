@@ -2,21 +2,38 @@
 //!
 //! Encryption is counter mode from `inc_32(J_0)` on. The tag is
 //! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: [`ghash`](super::ghash) of public data, plus one block
-//! of key stream. The functions of this module open nothing, except those of [`TextsKey`]. Whoever uses the
-//! others must, when decrypting, compare the tag before any plaintext is opened; [`TextsKey`] does so for a
-//! text in memory.
+//! of key stream. Everything that is opened is verified before. A plaintext is computed only after its tag
+//! was found right, and nothing else is revealed about a received tag.
 //!
-//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are computed on
+//! | item | what it does | used for |
+//! |---|---|---|
+//! | [`TextsKey`] | prepares a key; encrypts or decrypts a text in memory | known answers |
+//! | [`StreamSealer`], [`StreamOpener`] | a text that comes in chunks | long texts of a key service |
+//! | [`GcmBatch`] | many texts at once, under one key or one each | short texts of a key service |
+//!
+//! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]).
+//!
+//! IVs of other lengths ([`long_iv`]) need a second GHASH and counters that are computed on
 //! shares, and have no advantage (SP 800-38D, 5.2.1.1, recommends 96 bits). They are supported for texts that
 //! others have encrypted; so are the tags of 32 and 64 bits of appendix C.
 
+mod batch;
+mod compare;
 mod hash;
+mod key;
 mod limits;
+pub mod long_iv;
+mod stream;
 mod whole;
 
+pub use crate::engines::GcmEngine;
+pub use batch::{GcmBatch, GcmItem, GcmOutcome, GcmText, GcmTexts};
+pub use compare::TAG_BYTES;
 pub use hash::{GhashState, Padding, hash};
+pub use key::TextsKey;
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
-pub use whole::{Counters, GcmEngine, TextsKey, interleaved, lanes_at};
+pub use stream::{StreamOpener, StreamSealer};
+pub use whole::{interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};

@@ -3,7 +3,7 @@
 use super::lanes::{add, constant, public, stream};
 use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::cmac::chain;
 use divisi_core::Abort;
 
@@ -24,7 +24,8 @@ pub struct Head {
 }
 
 /// B_0 and the blocks of the associated data (A.2.1, A.2.2).
-fn head_blocks(head: &Head, bytes: usize, tag: usize) -> Vec<u8> {
+#[must_use]
+pub fn head_blocks(head: &Head, bytes: usize, tag: usize) -> Vec<u8> {
     let q = 15usize.saturating_sub(head.nonce.len()).clamp(2, 8);
     let flags = 64 * u8::from(!head.aad.is_empty()) + 8 * (tag.saturating_sub(2) / 2) as u8 + (q - 1) as u8;
     let mut all = vec![flags];
@@ -59,7 +60,7 @@ fn counters(nonce: &[u8], n: usize) -> Vec<[u8; 16]> {
 }
 
 /// The key stream of all texts, and the masks of their tags.
-fn streams<E: MacEngine>(
+fn streams<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -73,7 +74,7 @@ fn streams<E: MacEngine>(
 }
 
 /// The tags before they are masked (6.1, steps 1 to 4).
-fn mac<E: MacEngine>(
+fn mac<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -107,7 +108,7 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if CCM does not [allow](takes) the lengths.
-pub fn seal<E: MacEngine>(
+pub fn seal<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -127,7 +128,7 @@ pub fn seal<E: MacEngine>(
 ///
 /// # Errors
 /// As [`seal`].
-pub fn open<E: MacEngine>(
+pub fn open<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],

@@ -4,7 +4,7 @@
 use super::lanes::{add, blocks, constant, lanes_of, through};
 use super::misfit;
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::MacEngine;
 use crate::mode::gcm::hash_key;
 use divisi_core::{Abort, Direction};
 

@@ -8,7 +8,7 @@ use super::lanes::{add, blocks, constant, public, splice, stream};
 use super::siv::rows;
 use super::{Releases, Undecided, misfit};
 use crate::aes::{self, RoundKeys};
-use crate::batch::MacEngine;
+use crate::engines::MacEngine;
 use crate::mode::ghash::powers;
 use divisi_core::{Abort, Lanes};
 
@@ -156,7 +156,7 @@ fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if a key has 192 bits, or lanes do not fit.
-pub fn seal<E: Releases>(
+pub fn seal<E: MacEngine + Releases>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[NonceHead],

@@ -2,23 +2,23 @@
 
 use super::misfit;
 use crate::aes::{self, RoundKeys};
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use divisi_core::{Abort, Lanes};
 
 /// Public rows of equal length, one in each lane.
-pub(super) fn public<E: MacEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
+pub(super) fn public<E: BitEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
     let bytes = rows.first().map_or(0, Vec::len);
     let column = |i: usize| rows.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<u8>>();
     (0..bytes).map(|i| e.public(&column(i))).collect()
 }
 
 /// One public row, the same in all lanes.
-pub(super) fn constant<E: MacEngine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
+pub(super) fn constant<E: BitEngine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
     bytes.iter().map(|byte| e.public(&vec![*byte; lanes])).collect()
 }
 
 /// `x += y`, for the bytes that `y` has.
-pub(super) fn add<E: MacEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
+pub(super) fn add<E: BitEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
     x.iter_mut().zip(y).try_for_each(|(x, y)| e.add(x, y))
 }
 
@@ -37,20 +37,8 @@ pub(super) fn are_blocks(rows: &[Vec<u8>], lanes: usize) -> bool {
     lanes > 0 && rows.len() == lanes && rows.iter().all(|row| row.len() == 16)
 }
 
-/// The lanes of all parts, one part after the other. It converts bytes to bits and back, which needs no
-/// communication.
-pub(super) fn join<E: MacEngine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
-    let bits: Vec<[E::Bit; 8]> =
-        parts.iter().map(|part| e.convert(part.clone())).collect::<Result<_, _>>()?;
-    let joined = std::array::from_fn(|i| {
-        let parts: Vec<&E::Bit> = bits.iter().map(|byte| &byte[i]).collect();
-        e.join_bits(&parts)
-    });
-    e.convert(joined)
-}
-
 /// Bytes as blocks; the last one is padded with zeros.
-pub(super) fn blocks<E: MacEngine>(
+pub(super) fn blocks<E: BitEngine>(
     e: &mut E,
     bytes: &[E::Byte],
     lanes: usize,
@@ -65,7 +53,7 @@ pub(super) fn blocks<E: MacEngine>(
 }
 
 /// The upper `bits` bits of one byte, and the other bits of the other byte.
-pub(super) fn splice<E: MacEngine>(
+pub(super) fn splice<E: BitEngine>(
     e: &mut E,
     upper: &E::Byte,
     lower: &E::Byte,
@@ -81,7 +69,7 @@ pub(super) fn splice<E: MacEngine>(
 
 /// The first `bits` bits of a block, and the other bits of the other block; at a byte boundary this only
 /// selects bytes.
-pub(super) fn splice_block<E: MacEngine>(
+pub(super) fn splice_block<E: BitEngine>(
     e: &mut E,
     first: &[E::Byte],
     rest: &[E::Byte; 16],
@@ -95,7 +83,7 @@ pub(super) fn splice_block<E: MacEngine>(
 }
 
 /// Applies the cipher to several blocks of each text at once: block `b` of text `k` of `n` is lane `b n + k`.
-pub(super) fn through<E: MacEngine>(
+pub(super) fn through<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
     direction: divisi_core::Direction,
@@ -105,8 +93,8 @@ pub(super) fn through<E: MacEngine>(
     let lanes = first[0].lanes();
     let mut all = Vec::with_capacity(16);
     for i in 0..16 {
-        let parts: Vec<E::Byte> = blocks.iter().map(|block| block[i].clone()).collect();
-        all.push(join(e, &parts)?);
+        let parts: Vec<&E::Byte> = blocks.iter().map(|block| &block[i]).collect();
+        all.push(e.join_bytes(&parts)?);
     }
     let mut all = all.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
     let keys = repeated(keys, lanes, blocks.len())?;
@@ -118,7 +106,7 @@ pub(super) fn through<E: MacEngine>(
 }
 
 /// The key stream of this many bytes from public counter blocks, given for each text.
-pub(super) fn stream<E: MacEngine>(
+pub(super) fn stream<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
     counters: &[Vec<[u8; 16]>],

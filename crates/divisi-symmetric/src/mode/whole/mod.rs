@@ -36,7 +36,8 @@ mod undecided;
 pub mod wrap;
 pub mod xts;
 
-pub use undecided::{Released, Releases, Undecided};
+pub use crate::engines::Releases;
+pub use undecided::{Released, Undecided};
 
 use divisi_core::{Abort, step};
 

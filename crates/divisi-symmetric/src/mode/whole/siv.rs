@@ -7,17 +7,17 @@
 use super::lanes::{add, constant, lanes_of, public, stream};
 use super::{Releases, Undecided, misfit};
 use crate::aes::{RoundKeys, expand};
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::cmac::{self, Doubles};
 use divisi_core::{Abort, Lanes};
 
 /// A key that is ready for use: K1 authenticates, K2 encrypts (2.2).
-pub struct SivKey<E: MacEngine> {
+pub struct SivKey<E: BitEngine> {
     mac: cmac::CmacKey<E, RoundKeys<E::Byte>>,
     cipher: RoundKeys<E::Byte>,
 }
 
-impl<E: MacEngine> SivKey<E> {
+impl<E: BitEngine> SivKey<E> {
     /// From the bytes of both keys, of 16, 24 or 32 bytes each.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     (0..n as u128).map(|i| first.wrapping_add(i).to_be_bytes()).collect()
 }
 
-impl<E: MacEngine> SivKey<E> {
+impl<E: BitEngine> SivKey<E> {
     /// How many keys there are.
     #[must_use]
     pub fn lanes(&self) -> usize {

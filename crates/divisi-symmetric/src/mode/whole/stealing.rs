@@ -8,7 +8,7 @@ use super::lanes::{add, are_blocks, blocks, lanes_of, public, splice_block, thro
 use super::misfit;
 use super::strings::{join, part};
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::cbc;
 use divisi_core::{Abort, Direction};
 
@@ -73,7 +73,7 @@ fn parts(bits: usize) -> Option<(usize, usize)> {
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if a text is less than a block, or an IV is not a
 /// block.
-pub fn encrypt<E: MacEngine>(
+pub fn encrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -108,7 +108,7 @@ pub fn encrypt<E: MacEngine>(
 ///
 /// # Errors
 /// As [`encrypt`].
-pub fn decrypt<E: MacEngine>(
+pub fn decrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],

@@ -2,19 +2,8 @@
 
 use super::lanes::blocks;
 use super::misfit;
-use crate::batch::MacEngine;
-use divisi_core::{Abort, Blocks, Bytes, Compares, Lanes, Opens, Verified};
-
-/// An engine that can open bytes, and can tell which blocks are zero.
-pub trait Releases:
-    MacEngine + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<Self as Blocks>::Block>
-{
-}
-
-impl<E> Releases for E where
-    E: MacEngine + Opens<Vec<<E as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<E as Blocks>::Block>
-{
-}
+use crate::engines::{BitEngine, Releases};
+use divisi_core::{Abort, Bytes, Lanes, Verified};
 
 /// Decrypted texts, one in each lane, and the differences that must be zero for a text to be authentic. The
 /// texts can be taken out only by [`release`](Undecided::release).
@@ -34,7 +23,7 @@ pub struct Released<B> {
     pub texts: Option<Verified<Vec<B>>>,
 }
 
-impl<E: MacEngine> Undecided<E> {
+impl<E: BitEngine> Undecided<E> {
     /// Texts and their claims; each claim is a difference of at most 16 bytes.
     ///
     /// # Errors
@@ -84,16 +73,8 @@ impl<E: MacEngine> Undecided<E> {
     where
         E: Releases,
     {
-        let mut differences = Vec::with_capacity(self.lanes * self.claims.len());
-        for claim in self.claims {
-            let block: E::Block = e.convert(claim)?;
-            for lane in 0..self.lanes {
-                differences
-                    .push(block.gather(&[lane]).ok_or_else(|| misfit("not one difference for each text"))?);
-            }
-        }
-        let held = e.vanish(&differences)?;
-        let claim_of = |lane: usize| held.iter().skip(lane).step_by(self.lanes.max(1)).position(|held| *held);
+        let held = e.vanish_blocks(self.claims)?;
+        let claim_of = |lane: usize| held.iter().position(|held| held.get(lane) == Some(&true));
         let claims: Vec<Option<usize>> = (0..self.lanes).map(claim_of).collect();
         let good: Vec<usize> = (0..self.lanes).filter(|lane| claims[*lane].is_some()).collect();
         if good.is_empty() || self.text.is_empty() {

@@ -10,7 +10,7 @@
 use super::lanes::{constant, lanes_of};
 use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::block::BlockCipher;
 use divisi_core::{Abort, Direction, Lanes};
 
@@ -72,7 +72,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the form does not [allow](kw_takes) the length.
-    pub fn new<E: MacEngine<Byte = B>>(
+    pub fn new<E: BitEngine<Byte = B>>(
         e: &mut E,
         form: WrapForm,
         direction: Direction,
@@ -116,7 +116,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn go_on<E: MacEngine<Byte = B>>(
+    pub fn go_on<E: BitEngine<Byte = B>>(
         &mut self,
         e: &mut E,
         key: &RoundKeys<B>,
@@ -166,7 +166,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn unwrapped<E: MacEngine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
+    pub fn unwrapped<E: BitEngine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
         let Wrapping { form, lanes, a, r, .. } = self;
         let mut claims = Vec::with_capacity(HALF);
         for p in 0..if form == WrapForm::Kw { 1 } else { HALF } {
@@ -183,7 +183,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
 }
 
 /// `a += [t]_64`.
-fn count<E: MacEngine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Result<(), Abort> {
+fn count<E: BitEngine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Result<(), Abort> {
     for (byte, t) in a.iter_mut().zip((t as u64).to_be_bytes()).filter(|(_, t)| *t != 0) {
         e.add_public(byte, &vec![t; lanes])?;
     }
@@ -203,7 +203,7 @@ fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
 ///
 /// # Errors
 /// As [`Wrapping::new`].
-pub fn wrap<E: MacEngine>(
+pub fn wrap<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     form: WrapForm,
@@ -219,7 +219,7 @@ pub fn wrap<E: MacEngine>(
 ///
 /// # Errors
 /// As [`Wrapping::new`].
-pub fn unwrap<E: MacEngine>(
+pub fn unwrap<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     form: WrapForm,

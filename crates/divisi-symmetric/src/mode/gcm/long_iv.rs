@@ -9,12 +9,12 @@
 //! bits for each block, whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
 //! `an_adder_costs_what_is_said`). Then comes the cipher, as with any counter.
 
-use super::MacEngine;
+use super::element;
+use crate::engines::MacEngine;
 use crate::gates::Adder;
-use crate::mode::gcm::{self, element};
 use crate::mode::ghash::{Ghash, Powers};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Lanes, ProgramRun, Step, Verified, step};
+use divisi_core::{Abort, Lanes, ProgramRun, Step, step};
 use std::sync::OnceLock;
 
 const IV: Step = step!("iv");
@@ -58,15 +58,13 @@ pub fn adder() -> &'static Program {
     })
 }
 
-/// The first `n` counter blocks from a shared `J_0` (one lane): lane `l` is `inc_32` applied `l` times.
+/// Counter blocks from a shared `J_0` (one lane): lane `l` is `inc_32` applied `counts[l]` times.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
-pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byte; 16], Abort> {
-    let misfit =
-        || Abort::Misuse { step: IV, what: "a counter block without a lane, or 2^32 blocks or more" };
-    let n = u32::try_from(n).map_err(|_| misfit())?;
-    let index = vec![0; n as usize];
+/// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane.
+pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, counts: &[u32]) -> Result<[E::Byte; 16], Abort> {
+    let misfit = || Abort::Misuse { step: IV, what: "a counter block without a lane" };
+    let index = vec![0; counts.len()];
     let bytes: [E::Byte; 16] = e.convert(j0.clone())?;
     let all: Option<Vec<E::Byte>> = bytes.iter().map(|byte| byte.gather(&index)).collect();
     let mut all = all.ok_or_else(misfit)?;
@@ -78,7 +76,7 @@ pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::
         wires.extend(bits);
     }
     for i in 0..32 {
-        wires.push(e.public_bit(&(0..n).map(|l| l >> i & 1 == 1).collect::<Vec<bool>>()));
+        wires.push(e.public_bit(&counts.iter().map(|l| l >> i & 1 == 1).collect::<Vec<bool>>()));
     }
     let mut jobs = [ProgramRun::new(adder(), wires)];
     e.run(&mut jobs)?;
@@ -93,45 +91,6 @@ pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::
     }
     all.extend(low.into_iter().rev());
     all.try_into().map_err(|_| misfit())
-}
-
-/// [`gcm::TextsKey::seal`] with an IV of any length. If that is not 96 bits, the counter blocks are secret.
-///
-/// # Errors
-/// As [`gcm::TextsKey::seal`]; also [`Abort::Misuse`] if the IV is empty.
-pub fn seal<E: MacEngine + gcm::GcmEngine>(
-    e: &mut E,
-    key: &gcm::TextsKey<E>,
-    iv: &[u8],
-    aad: &[u8],
-    text: Vec<E::Byte>,
-) -> Result<(Vec<u8>, [u8; 16]), Abort> {
-    if let Ok(nonce) = iv.try_into() {
-        return key.seal(e, nonce, aad, text);
-    }
-    let powers = key.powers(e, hash_blocks(iv.len()))?;
-    let first = j0(e, &powers, iv)?;
-    key.seal_from(e, &|e: &mut E, n| counters(e, &first, n), aad, text)
-}
-
-/// [`gcm::TextsKey::open`] with an IV of any length.
-///
-/// # Errors
-/// As [`gcm::TextsKey::open`]; also [`Abort::Misuse`] if the IV is empty.
-pub fn open<E: MacEngine + gcm::GcmEngine>(
-    e: &mut E,
-    key: &gcm::TextsKey<E>,
-    iv: &[u8],
-    aad: &[u8],
-    ciphertext: &[u8],
-    received: &[u8],
-) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
-    if let Ok(nonce) = iv.try_into() {
-        return key.open(e, nonce, aad, ciphertext, received);
-    }
-    let powers = key.powers(e, hash_blocks(iv.len()))?;
-    let first = j0(e, &powers, iv)?;
-    key.open_from(e, &|e: &mut E, n| counters(e, &first, n), aad, ciphertext, received)
 }
 
 #[cfg(test)]
@@ -176,7 +135,7 @@ mod tests {
             let (_, mut block) = j0_of(h, b"an iv");
             block[12..].copy_from_slice(&last);
             let shared = PlainBlock::new(vec![element(block)]);
-            let made = counters(e, &shared, 40).unwrap();
+            let made = counters(e, &shared, &(0..40).collect::<Vec<u32>>()).unwrap();
             let want = ctr::columns(&block, 0, 40);
             assert!(made.iter().zip(&want).all(|(made, want)| made.values() == &want[..]));
         }

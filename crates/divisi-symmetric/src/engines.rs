@@ -1,0 +1,60 @@
+//! What modes, hashes and MACs need of an engine, by name.
+
+use divisi_core::{Blocks, Boolean, Bytes, Compares, ComparesBytes, Convert, Opens};
+
+/// An engine whose bytes fall into bits, and are made of bits.
+pub trait BitEngine:
+    Bytes<Byte: Clone>
+    + Boolean
+    + Convert<<Self as Bytes>::Byte, [<Self as Boolean>::Bit; 8]>
+    + Convert<[<Self as Boolean>::Bit; 8], <Self as Bytes>::Byte>
+{
+}
+
+impl<E> BitEngine for E where
+    E: Bytes<Byte: Clone>
+        + Boolean
+        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
+        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
+{
+}
+
+/// An engine with all that MACs are made of: its bytes make blocks of GF(2^128), too.
+pub trait MacEngine:
+    BitEngine
+    + Blocks
+    + Convert<[<Self as Bytes>::Byte; 16], <Self as Blocks>::Block>
+    + Convert<<Self as Blocks>::Block, [<Self as Bytes>::Byte; 16]>
+{
+}
+
+impl<E> MacEngine for E where
+    E: BitEngine
+        + Blocks
+        + Convert<[<E as Bytes>::Byte; 16], <E as Blocks>::Block>
+        + Convert<<E as Blocks>::Block, [<E as Bytes>::Byte; 16]>
+{
+}
+
+/// An engine that opens bytes and says of blocks of bytes whether they are zero: what modes that decide on a
+/// text need.
+pub trait Releases:
+    BitEngine + ComparesBytes + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>>
+{
+}
+
+impl<E> Releases for E where
+    E: BitEngine + ComparesBytes + Opens<Vec<<E as Bytes>::Byte>, Public = Vec<Vec<u8>>>
+{
+}
+
+/// An engine that opens bytes and compares blocks of GF(2^128): what GCM needs.
+pub trait GcmEngine:
+    MacEngine + Compares<<Self as Blocks>::Block> + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>>
+{
+}
+
+impl<E> GcmEngine for E where
+    E: MacEngine + Compares<<E as Blocks>::Block> + Opens<Vec<<E as Bytes>::Byte>, Public = Vec<Vec<u8>>>
+{
+}
