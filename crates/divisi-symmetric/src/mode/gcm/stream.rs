@@ -298,3 +298,71 @@ impl<E: GcmEngine> StreamOpener<E> {
 }
 
 const COMPARED: Abort = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::ghash::Steps;
+    use divisi_core::{Bytes, Plain};
+
+    fn key() -> TextsKey<Plain> {
+        let e = &mut Plain;
+        let key: Vec<_> = (0..16).map(|i| e.public(&[7 * i])).collect();
+        let round_keys = aes::expand(e, &key).unwrap();
+        TextsKey::new(e, round_keys, Steps::new(2, 2).unwrap()).unwrap()
+    }
+
+    fn columns(text: &[u8]) -> Vec<<Plain as Bytes>::Byte> {
+        let column = |i: usize| text.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
+        (0..16).map(|i| Plain.public(&column(i))).collect()
+    }
+
+    /// However a text is cut, under an IV of any length: what it is as a whole.
+    #[test]
+    fn chunks_are_parts_of_the_whole() {
+        let (e, mut key, aad) = (&mut Plain, key(), b"whatever goes with it");
+        let text: Vec<u8> = (0..167).collect();
+        for iv in [&[1; 12][..], &[2; 8], &[3; 60]] {
+            let (ciphertext, tag) = key.seal(e, iv, aad, &columns(&text)).unwrap();
+            for chunk in [16, 48, 176] {
+                let mut sealer = StreamSealer::new(e, &mut key, iv, aad, 167, chunk as u64).unwrap();
+                let parts = text.chunks(chunk).map(|part| sealer.chunk(e, &key, &columns(part)).unwrap());
+                assert_eq!(parts.collect::<Vec<_>>().concat(), ciphertext);
+                assert_eq!(sealer.finish(e, &key).unwrap(), tag);
+                let received = (TagLength::Bits128, TagLength::Bits128.element(&tag).unwrap());
+                let mut opener =
+                    StreamOpener::new(e, &mut key, iv, aad, (167, chunk as u64), received).unwrap();
+                ciphertext.chunks(chunk).for_each(|part| opener.absorb(e, &key, part).unwrap());
+                assert!(opener.verify(e, &key).unwrap());
+                let mut opened = Vec::new();
+                for part in ciphertext.chunks(chunk) {
+                    let part = (opener.chunk(e, &key, part).unwrap(), part.len());
+                    let columns: Vec<_> = part.0.get().iter().map(|byte| byte.values().to_vec()).collect();
+                    opened.extend(interleaved(&columns, part.1).unwrap());
+                }
+                assert_eq!((opened, opener.done()), (text.clone(), 167));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_turn_is_refused() {
+        let (e, mut key) = (&mut Plain, key());
+        let misuse = |result: Result<(), Abort>| matches!(result, Err(Abort::Misuse { .. }));
+        assert!(misuse(StreamSealer::new(e, &mut key, &[1; 12], b"", 40, 24).map(drop)));
+        let mut sealer = StreamSealer::new(e, &mut key, &[1; 12], b"", 40, 32).unwrap();
+        // not whole blocks before the end, nothing, and more than a chunk
+        for bytes in [17, 0, 40] {
+            assert!(misuse(sealer.chunk(e, &key, &columns(&vec![0; bytes])).map(drop)), "{bytes}");
+        }
+        assert!(misuse(sealer.finish(e, &key).map(drop)));
+        let right = (TagLength::Bits128, 1);
+        let mut opener = StreamOpener::new(e, &mut key, &[1; 12], b"", (16, 32), right).unwrap();
+        assert!(misuse(opener.chunk(e, &key, &[0; 16]).map(drop)));
+        opener.absorb(e, &key, &[0; 16]).unwrap();
+        assert!(!opener.verify(e, &key).unwrap());
+        assert!(misuse(opener.absorb(e, &key, &[0; 16])));
+        assert!(misuse(opener.verify(e, &key).map(drop)));
+        assert!(misuse(opener.chunk(e, &key, &[0; 16]).map(drop)));
+    }
+}
