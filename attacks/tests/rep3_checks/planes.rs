@@ -164,9 +164,9 @@ fn every_lane_of_every_record_has_its_own_coefficient() {
     assert_eq!(weights.iter().flatten().flatten().map(|w| w.0).collect::<HashSet<_>>().len(), 8);
 }
 
-/// A lie about one product of any record ends the session at the verification's own check: of every group, the
-/// last one too, which is not full. Who bound the claims of a group to nothing would take it, whatever else
-/// was told.
+/// A lie about one product of any record ends the session at the verification's own check: of every group,
+/// the last one too, which is not full. Who bound the claims of a group to nothing would take it, whatever
+/// else was told.
 #[test]
 fn a_lie_about_any_record_is_noticed() {
     for batch in BATCHES {

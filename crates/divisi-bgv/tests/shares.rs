@@ -132,8 +132,8 @@ fn flooded_hops_are_counted() {
     assert!(ends.iter().any(|end| failed_check(end) == Some(Check::G12)) && ends.iter().all(Result::is_err));
 }
 
-/// What a hop adds is its own: of zeros whose signs are all one each hop makes another ciphertext, and no word
-/// of either component is there twice \[G1\].
+/// What a hop adds is its own: of zeros whose signs are all one each hop makes another ciphertext, and no
+/// word of either component is there twice \[G1\].
 #[test]
 fn every_hop_adds_a_zero_of_its_own() {
     for form in [Form::LeanRing, Form::Paper] {

@@ -208,8 +208,8 @@ fn matrix() -> Vec<[Gf8; LANES]> {
     (0..ROWS).map(&mut next).collect()
 }
 
-/// P_2 knows the challenge ahead, and adds to an output what one row of C, whichever, does not see: the others
-/// do.
+/// P_2 knows the challenge ahead, and adds to an output what one row of C, whichever, does not see: the
+/// others do.
 #[test]
 fn a_false_output_is_seen_by_every_row() {
     for (row, c) in matrix().into_iter().enumerate() {

@@ -148,8 +148,8 @@ fn labels(n: usize) -> Vec<usize> {
     (0..16).flat_map(|byte| [byte, 16 * (n - 1) + byte]).collect()
 }
 
-/// Every byte of a label, and some of every pair, table, decoding bit and result, wherever it is, and of their
-/// digests, are compared by the check that they are for: another one that notices it later is none.
+/// Every byte of a label, and some of every pair, table, decoding bit and result, wherever it is, and of
+/// their digests, are compared by the check that they are for: another one that notices it later is none.
 #[test]
 fn every_byte_of_what_is_told_is_compared() {
     const FIRST: usize = 0;
