@@ -1,8 +1,8 @@
-//! What modes, hashes and MACs need of an engine, by name.
+//! Names for the combinations of engine traits that modes, hashes and MACs need.
 
 use divisi_core::{Blocks, Boolean, Bytes, Compares, ComparesBytes, Convert, Opens};
 
-/// An engine whose bytes fall into bits, and are made of bits.
+/// An engine that can convert bytes to bits, and bits to bytes.
 pub trait BitEngine:
     Bytes<Byte: Clone>
     + Boolean
@@ -19,7 +19,7 @@ impl<E> BitEngine for E where
 {
 }
 
-/// An engine with all that MACs are made of: its bytes make blocks of GF(2^128), too.
+/// An engine that can compute all MACs: it can also convert 16 bytes to an element of GF(2^128), and back.
 pub trait MacEngine:
     BitEngine
     + Blocks
@@ -36,8 +36,8 @@ impl<E> MacEngine for E where
 {
 }
 
-/// An engine that opens bytes and says of blocks of bytes whether they are zero: what modes that decide on a
-/// text need.
+/// An engine that can open bytes, and can tell which blocks of bytes are zero. Modes that accept or refuse a
+/// text need both.
 pub trait Releases:
     BitEngine + ComparesBytes + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>>
 {
@@ -48,7 +48,7 @@ impl<E> Releases for E where
 {
 }
 
-/// An engine that opens bytes and compares blocks of GF(2^128): what GCM needs.
+/// An engine that can open bytes and compare elements of GF(2^128). GCM needs both.
 pub trait GcmEngine:
     MacEngine + Compares<<Self as Blocks>::Block> + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>>
 {

@@ -60,12 +60,12 @@ pub fn keystream<E: Bytes + ?Sized>(
     Ok(state)
 }
 
-/// The key stream of any number of counter blocks, as many at a time as suits the engine
-/// ([`Bytes::blocks_at_once`]). `round_keys` has the key of all, or `index` says which of its lanes is the
-/// key of each.
+/// The key stream of any number of counter blocks, computed in pieces of the size that the engine asks for
+/// ([`Bytes::blocks_at_once`]). Without `index`, `round_keys` has one key for all blocks; otherwise `index`
+/// gives for each block the lane of its key.
 ///
 /// # Errors
-/// As [`keystream`]; [`Abort::Misuse`] if there are no blocks, or not one key for each.
+/// As [`keystream`]; [`Abort::Misuse`] if there are no blocks, or not one key for each block.
 pub fn pieced_keystream<E: Bytes + ?Sized>(
     e: &mut E,
     round_keys: &RoundKeys<E::Byte>,
@@ -91,7 +91,7 @@ const NO_KEY: Abort = Abort::Misuse { step: step!("stream"), what: "blocks witho
 /// The lanes of all pieces, one piece after the other.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if there are none; as [`Bytes::join_bytes`].
+/// [`Abort::Misuse`] if there are no pieces; also the errors of [`Bytes::join_bytes`].
 pub fn joined<E: Bytes + ?Sized>(e: &mut E, mut pieces: Vec<[E::Byte; 16]>) -> Result<[E::Byte; 16], Abort> {
     if pieces.len() == 1
         && let Some(whole) = pieces.pop()
@@ -106,8 +106,8 @@ pub fn joined<E: Bytes + ?Sized>(e: &mut E, mut pieces: Vec<[E::Byte; 16]>) -> R
     whole.try_into().map_err(|_| NO_KEY)
 }
 
-/// `0..n` in pieces of `at_once`; a rest of less than half a piece goes with the last one, whose rounds
-/// it shares.
+/// Splits `0..n` into pieces of `at_once`. A rest of less than half a piece is added to the last piece, so
+/// that it takes no rounds of its own.
 pub fn pieces(n: usize, at_once: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {

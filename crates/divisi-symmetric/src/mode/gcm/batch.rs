@@ -1,9 +1,10 @@
-//! Many texts in one go: the lanes are the blocks of all texts, text after text, and after them the block
-//! E_K(J_0) of each. Texts under one key stand side by side, so that its round keys are laid out once for all
-//! of them.
+//! Encryption and decryption of many texts at once. The lanes are the blocks of all texts, one text after the
+//! other, followed by the block E_K(J_0) of each text. Texts under the same key are next to each other, so
+//! that its round keys are gathered only once for all of them.
 //!
-//! What is opened: ciphertexts when all that is behind them is verified, then their tags; of a tag received
-//! whether it is right \[A23\]. A plaintext is handed out, verified, if its tag was right.
+//! What is opened: first the ciphertexts, when everything they depend on is verified, and then their tags.
+//! About a received tag nothing is revealed but whether it is right \[A23\]. A plaintext is returned, verified,
+//! if its tag was right.
 
 use super::compare::{TAG_BYTES, tags_match, truncate};
 use super::{Lengths, Padding, TagLength, TooLong, interleaved, j0, lanes_at, tag, tag_masks};
@@ -15,24 +16,24 @@ use std::ops::Range;
 
 const BATCH: Step = step!("batch");
 
-/// One text.
+/// A text to be encrypted or decrypted.
 pub struct GcmItem<'a> {
-    /// The lane of its key.
+    /// The lane that has its key.
     pub key: usize,
     /// Its IV.
     pub iv: [u8; 12],
     /// Its associated data.
     pub aad: &'a [u8],
-    /// How long the tag is.
+    /// The length of the tag.
     pub tag_length: TagLength,
-    /// What is to be done.
+    /// The direction, and the text.
     pub text: GcmText<'a>,
 }
 
-/// Which way, and what.
+/// The direction, and the text.
 #[derive(Clone, Copy)]
 pub enum GcmText<'a> {
-    /// Encrypt a plaintext of so many bytes.
+    /// Encrypt a plaintext of this many bytes.
     Plain(usize),
     /// Decrypt a ciphertext with this tag, as [`TagLength::element`] gives it.
     Cipher {
@@ -52,26 +53,26 @@ impl GcmText<'_> {
     }
 }
 
-/// What came of a text.
+/// The result for a text.
 pub enum GcmOutcome<B> {
     /// Ciphertext and tag, opened to all parties.
     Sealed {
-        /// The ciphertext, as long as the plaintext.
+        /// The ciphertext; it has the length of the plaintext.
         ciphertext: Vec<u8>,
-        /// The tag; zero beyond its length.
+        /// The tag; the bytes beyond its length are zero.
         tag: [u8; TAG_BYTES],
     },
-    /// The tag was right: the plaintext as 16 columns, one for each place of a block, a lane a block. Nothing
-    /// of it was opened.
+    /// The tag was right. The plaintext has 16 columns, one for each position in a block, with a lane for
+    /// each block. It was not opened.
     Opened(Verified<Vec<B>>),
-    /// The tag was wrong; nothing of the plaintext was opened.
+    /// The tag was wrong. The plaintext was not opened.
     Invalid,
 }
 
-/// Where the blocks of a text lie among the lanes.
+/// The lanes that the blocks of a text have.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// The first lane of its text.
+    /// The first lane of the text.
     text: usize,
     bytes: usize,
     /// The lane of E_K(J_0).
@@ -79,35 +80,36 @@ struct Place {
 }
 
 impl Place {
-    /// The lanes of the blocks that have a byte at place `i`.
+    /// The lanes of the blocks that have a byte at position `i`.
     fn lanes(self, i: usize) -> Range<usize> {
         self.text..self.text + lanes_at(self.bytes, i)
     }
 }
 
-/// What key stream and texts give, not verified yet: the columns of all ciphertexts to be opened, those of
-/// each plaintext, and the masks of both kinds' tags.
+/// Texts with the key stream added, not verified yet: the columns of all ciphertexts that will be opened, the
+/// columns of each plaintext, and the masks of the tags (of encrypted texts, and of decrypted ones).
 pub type GcmTexts<B, K> = (Vec<B>, (Vec<Vec<B>>, [Option<K>; 2]));
 
-/// The texts of one call.
+/// The texts that are processed in one call.
 pub struct GcmBatch<'a> {
     items: &'a [GcmItem<'a>],
     lengths: Vec<Lengths>,
     places: Vec<Place>,
     /// The texts in the order of their lanes.
     order: Vec<usize>,
-    /// Lanes of text.
+    /// The number of lanes that have text.
     blocks: usize,
-    /// Those to be encrypted, and those to be decrypted.
+    /// The indices of the texts to encrypt.
     sealed: Vec<usize>,
+    /// The indices of the texts to decrypt.
     received: Vec<usize>,
 }
 
 impl<'a> GcmBatch<'a> {
-    /// Lay out texts.
+    /// Assigns lanes to the texts.
     ///
     /// # Errors
-    /// [`TooLong`] for a text that GCM has no room for.
+    /// [`TooLong`] if a text is longer than GCM allows.
     pub fn new(items: &'a [GcmItem<'a>]) -> Result<GcmBatch<'a>, TooLong> {
         let lengths = |item: &GcmItem<'_>| Lengths::new(item.aad.len() as u64, item.text.bytes() as u64);
         let lengths = items.iter().map(lengths).collect::<Result<Vec<_>, _>>()?;
@@ -128,14 +130,14 @@ impl<'a> GcmBatch<'a> {
         Ok(GcmBatch { items, lengths, places, order, blocks, sealed, received })
     }
 
-    /// The blocks of the longest string that GHASH takes here.
+    /// The number of blocks in the longest input of GHASH in this batch.
     #[must_use]
     pub fn hash_blocks(&self) -> u64 {
         self.lengths.iter().map(|lengths| lengths.hash_blocks()).max().unwrap_or(1)
     }
 
-    /// Of a row of bytes of each plaintext, column `i` of the batch: what all plaintexts have there, and zero
-    /// where nothing is encrypted.
+    /// Column `i` of the batch, from the bytes of each plaintext: their bytes at position `i` of each block,
+    /// and zero in all lanes of other texts and of masks.
     #[must_use]
     pub fn column<'t>(&self, i: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<u8> {
         let mut column = vec![0; self.blocks + self.order.len()];
@@ -145,9 +147,9 @@ impl<'a> GcmBatch<'a> {
         column
     }
 
-    /// The key stream of all texts under these keys, a lane each, with the texts added, and cut to them: no
-    /// byte of key stream beyond a text is kept. `plain` gives column `i` of the plaintexts
-    /// ([`GcmBatch::column`]).
+    /// Computes the key stream of all texts under these keys (one key in each lane), adds the texts, and cuts
+    /// the result to the length of each text: no byte of key stream beyond a text is kept. `plain` gives
+    /// column `i` of the plaintexts ([`GcmBatch::column`]).
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if a text has no key.
@@ -169,7 +171,7 @@ impl<'a> GcmBatch<'a> {
             counters.iter_mut().zip(j0(&self.items[*k].iv)).for_each(|(all, byte)| all.push(byte));
             index.push(self.items[*k].key);
         }
-        // the key of all needs no laying out
+        // a single key serves all lanes
         let index = (keys.lanes() > 1).then_some(&index[..]);
         let mut stream = ctr::pieced_keystream(e, keys, index, &counters)?;
         let mut masks = [None, None];
@@ -199,8 +201,8 @@ impl<'a> GcmBatch<'a> {
         Ok((sealed, (received.collect::<Result<_, _>>()?, masks)))
     }
 
-    /// Open the ciphertexts, make the tags, open those of the ciphertexts and compare the others. `powers`
-    /// gives the first powers of a text's hash key, verified.
+    /// Opens the ciphertexts, computes all tags, opens the tags of encrypted texts, and compares those of
+    /// decrypted texts. `powers` gives the first powers of a text's hash key, verified.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if there are too few powers.
@@ -230,7 +232,7 @@ impl<'a> GcmBatch<'a> {
             let theirs = self.tags(e, hashed, &masks, &powers)?;
             let received: Vec<_> = self.received.iter().filter_map(|k| self.received_tag(*k)).collect();
             let valid = tags_match(e, theirs, &received)?;
-            // a plaintext whose tag is wrong ends here [M0.7, A23]
+            // a plaintext whose tag is wrong is dropped here [M0.7, A23]
             for ((k, valid), columns) in self.received.iter().zip(valid).zip(plaintexts.each()) {
                 if valid {
                     outcomes[*k] = GcmOutcome::Opened(columns);
@@ -247,7 +249,7 @@ impl<'a> GcmBatch<'a> {
         }
     }
 
-    /// Open all ciphertexts, in one round if there is a byte in any.
+    /// Opens all ciphertexts: in one round, or in none if all are empty.
     fn open_ciphertexts<E: GcmEngine>(
         &self,
         e: &mut E,
@@ -256,7 +258,7 @@ impl<'a> GcmBatch<'a> {
         let empty = columns.get().iter().all(|column| column.lanes() == 0);
         let opened = if empty { vec![Vec::new(); 16] } else { e.open(columns)? };
         let mut rest: Vec<&[u8]> = opened.iter().map(Vec::as_slice).collect();
-        // text after text takes its bytes from the front of each column, in the order in which they were cut
+        // each text takes its bytes from the front of each column, in the order in which the texts were cut
         let take = |k: &usize| {
             let bytes = self.places[*k].bytes;
             let own = rest.iter_mut().enumerate().map(|(i, rest)| {
@@ -269,8 +271,8 @@ impl<'a> GcmBatch<'a> {
         self.sealed.iter().map(take).collect()
     }
 
-    /// The tags of these texts with their ciphertexts, a lane each: linear in the powers of the hash keys and
-    /// the masks.
+    /// The tags of these texts, given with their ciphertexts, one tag in each lane. Linear in the powers of
+    /// the hash keys and in the masks.
     fn tags<'t, E: GcmEngine>(
         &self,
         e: &mut E,
@@ -293,7 +295,7 @@ impl<'a> GcmBatch<'a> {
         tag(e, hashes, masks)
     }
 
-    /// Open the tags of what was encrypted; of a short tag nothing beyond it.
+    /// Opens the tags of encrypted texts. If a tag is short, only its own bytes are opened.
     fn open_tags<E: GcmEngine>(&self, e: &mut E, tags: E::Block) -> Result<Vec<[u8; TAG_BYTES]>, Abort> {
         let lengths: Vec<_> = self.sealed.iter().map(|k| self.items[*k].tag_length).collect();
         let tags = truncate(e, tags, &lengths)?;
@@ -304,7 +306,7 @@ impl<'a> GcmBatch<'a> {
     }
 }
 
-/// The bytes at place `i` of each block of a text, from lane `at` on.
+/// Writes the bytes at position `i` of each block of a text into a column, from lane `at` on.
 fn put(column: &mut [u8], at: usize, text: &[u8], i: usize) {
     let from = text.iter().skip(i).step_by(16);
     column.iter_mut().skip(at).zip(from).for_each(|(to, byte)| *to = *byte);
@@ -320,7 +322,7 @@ fn cut<B: Lanes>(stream: &[B; 16], places: impl Iterator<Item = Place> + Clone) 
     columns.ok_or(Abort::Misuse { step: BATCH, what: "the key stream is shorter than the texts" })
 }
 
-/// Associated data, ciphertext and lengths as GHASH takes them.
+/// The input of GHASH: associated data, ciphertext and lengths, as padded blocks.
 fn hash_input(aad: &[u8], ciphertext: &[u8], lengths: Lengths) -> Vec<u128> {
     let mut blocks = Vec::with_capacity(usize::try_from(lengths.hash_blocks()).unwrap_or(0));
     let mut padding = Padding::default();

@@ -1,4 +1,4 @@
-//! Tags that were received: compared inside, lane by lane, each as far as it goes.
+//! Comparison of received tags on shares, lane by lane. Of each tag its own length is compared.
 
 use super::TagLength;
 use crate::engines::GcmEngine;
@@ -6,11 +6,11 @@ use divisi_core::{Abort, Lanes, Step, step};
 
 const TAGS: Step = step!("tags");
 
-/// Bytes of a whole tag.
+/// The length of a full tag in bytes.
 pub const TAG_BYTES: usize = 16;
 
-/// For each lane of `tags` whether it equals the tag received. The difference is never opened: who saw it
-/// would know the right tag of another text \[A23\].
+/// For each lane of `tags`: whether it equals the received tag. The difference is never opened, because it
+/// would reveal the right tag of a forged text \[A23\].
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if lanes and tags differ in number.
@@ -26,7 +26,7 @@ pub(super) fn tags_match<E: GcmEngine>(
     e.vanish_lanes(difference)
 }
 
-/// Zero the bytes of each lane that lie beyond its tag.
+/// Sets the bytes of each lane that are beyond the length of its tag to zero.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if lanes and tags differ in number.
@@ -38,8 +38,8 @@ pub(super) fn truncate<E: GcmEngine>(
     if lengths.iter().all(|length| length.bytes() == TAG_BYTES) {
         return Ok(tags);
     }
-    // a lane of the result is the lane of `tags`, or zero: bytes are picked from the tags and a zero lane
-    // after them
+    // each lane of the result is the lane of `tags`, or zero: it is gathered from the tags and one zero lane
+    // that follows them
     let n = tags.lanes();
     let zero = e.public(&[0]);
     let bytes: [E::Byte; TAG_BYTES] = e.convert(tags)?;

@@ -1,4 +1,5 @@
-//! Keys ready for GCM: verified before their first use, one alone or several in the rounds of one.
+//! Keys that are ready for GCM. They are verified before their first use. Preparing several keys takes as
+//! many rounds as preparing one.
 
 use super::hash_key;
 use crate::aes::RoundKeys;
@@ -8,7 +9,8 @@ use divisi_core::{Abort, Lanes, Step, Verified, step};
 
 const KEY: Step = step!("key");
 
-/// A key ready for texts: the cipher's, and the powers of its hash key, all verified when made.
+/// A key that is ready for texts: the round keys, and the powers of the hash key. All were verified when they
+/// were computed.
 pub struct TextsKey<E: GcmEngine> {
     round_keys: Verified<RoundKeys<E::Byte>>,
     steps: Steps,
@@ -17,12 +19,12 @@ pub struct TextsKey<E: GcmEngine> {
 }
 
 impl<E: GcmEngine> TextsKey<E> {
-    /// A key of one lane. What it leaves is settled here, once.
+    /// A key with one lane. Its computation is verified here, once.
     ///
-    /// Cost: a block, and the baby steps ([`powers`]).
+    /// Cost: one block of the cipher, and the baby steps ([`powers`]).
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for a key of another number of lanes.
+    /// The abort that ends the session; [`Abort::Misuse`] if the key has another number of lanes.
     pub fn new(e: &mut E, round_keys: RoundKeys<E::Byte>, steps: Steps) -> Result<Self, Abort> {
         let h = hash_key(e, &round_keys)?;
         let mut keys = Self::each(e, round_keys, &h, steps)?;
@@ -30,7 +32,8 @@ impl<E: GcmEngine> TextsKey<E> {
         one.ok_or(Abort::Misuse { step: KEY, what: "not one key" })
     }
 
-    /// Keys and their hash keys, a lane each, in the rounds of one: verified together.
+    /// Several keys with their hash keys, one in each lane, in as many rounds as one key. They are verified
+    /// together.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if keys and hash keys differ in number.
@@ -58,25 +61,25 @@ impl<E: GcmEngine> TextsKey<E> {
         Ok(e.settled(each)?.each().into_iter().map(ready).collect())
     }
 
-    /// Its schedule, one lane.
+    /// The round keys, with one lane.
     #[must_use]
     pub fn round_keys(&self) -> &RoundKeys<E::Byte> {
         self.round_keys.get()
     }
 
-    /// The powers of its hash key from the first on, as many as there are baby steps.
+    /// The powers of the hash key from the first one on, one for each baby step.
     #[must_use]
     pub fn baby_steps(&self) -> &E::Block {
         self.baby.get()
     }
 
-    /// How many powers of its hash key there are.
+    /// The number of baby steps and giant steps.
     pub(super) fn steps(&self) -> Steps {
         self.steps
     }
 
-    /// Make the powers that a string of that many blocks needs: giant steps when a string is longer than any
-    /// before. An IV and a text take the same.
+    /// Computes the powers that a string of `blocks` blocks needs: giant steps, if the string is longer than
+    /// all strings before. An IV and a text use the same powers.
     pub(super) fn make_powers(&mut self, e: &mut E, blocks: u64) -> Result<(), Abort> {
         let giants = self.steps.giants(blocks);
         if self.powers.as_ref().is_some_and(|(have, _)| *have >= giants) {
@@ -87,7 +90,7 @@ impl<E: GcmEngine> TextsKey<E> {
         Ok(())
     }
 
-    /// The powers that were made.
+    /// The powers that [`make_powers`](Self::make_powers) computed.
     pub(super) fn powers(&self) -> Result<&Powers<E::Block>, Abort> {
         let missing = Abort::Misuse { step: KEY, what: "the powers of this key were not made" };
         self.powers.as_ref().map(|(_, powers)| powers.get()).ok_or(missing)

@@ -1,13 +1,15 @@
-//! A message that streams through, chunk after chunk: sealed or opened, on any engine.
+//! GCM for a message that is processed in chunks, on any engine.
 //!
 //! What is opened, and when:
-//! - **Sealing**: a chunk of ciphertext when all that is behind it is verified; the tag likewise.
-//! - **Opening**: first all of the ciphertext goes into the tag, of which nothing is told but whether it is
-//!   right \[A23\]. A chunk of plaintext is made after that, verified for the caller, who may open it.
+//! - **Encryption** opens each chunk of ciphertext, and finally the tag, when everything it depends on is
+//!   verified.
+//! - **Decryption** first computes the tag of the whole ciphertext, and reveals only whether the received tag
+//!   is right \[A23\]. Chunks of plaintext are computed after that. They are returned verified, and the
+//!   caller may open them.
 //!
-//! The key stream of a chunk is made for the chunk, and that of the block that masks the tag with the first
-//! one. An IV of another length than 96 bits makes counter blocks that stay shared ([`long_iv`]); the powers
-//! of the hash key serve it and the text.
+//! The key stream of a chunk is computed with the chunk; the block that masks the tag is computed with the
+//! first chunk. If the IV does not have 96 bits, the counter blocks stay shared ([`long_iv`]); the IV and the
+//! text use the same powers of the hash key.
 
 use super::compare::{TAG_BYTES, tags_match};
 use super::whole::{interleaved, lanes_at};
@@ -20,17 +22,17 @@ use divisi_core::{Abort, Lanes, Step, Verified, step};
 const TEXT: Step = step!("text");
 const ORDER: Step = step!("order");
 
-/// Where the counter blocks begin.
+/// The first counter block, J_0.
 enum Start<B> {
     Public([u8; 16]),
     Secret(B),
 }
 
-/// How far a text has come: chunks are full but for the last.
+/// The progress of a text. All chunks but the last have the full length.
 struct Pace {
     length: u64,
     chunk: u64,
-    /// Bytes of text so far.
+    /// The number of bytes that were processed.
     done: u64,
 }
 
@@ -42,8 +44,8 @@ impl Pace {
         Ok(Pace { length, chunk, done: 0 })
     }
 
-    /// The number of the next block (the first of a text is 1), and whether so many bytes may come now: what
-    /// is left of a chunk, or whole blocks of it.
+    /// Checks that `bytes` bytes may come next: the rest of a chunk, or whole blocks of it. Returns the
+    /// number of the next block (the first block of a text has number 1).
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
         let left = (self.length - self.done).min(self.chunk - self.done % self.chunk);
         if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
@@ -58,15 +60,16 @@ impl Pace {
     }
 }
 
-/// What both directions keep while a text streams through.
+/// The state that both directions keep between chunks.
 struct Course<B> {
     start: Start<B>,
-    /// E_K(J_0), if it was made with the first chunk.
+    /// E_K(J_0), if it was computed with the first chunk.
     mask: Option<B>,
 }
 
 impl<B: Clone + Lanes> Course<B> {
-    /// What both begin with: the powers, the first counter block, and the hash of the associated data.
+    /// The beginning of both directions: computes the powers, the first counter block, and the hash of the
+    /// associated data.
     fn new<E: GcmEngine<Block = B>>(
         e: &mut E,
         key: &mut TextsKey<E>,
@@ -80,7 +83,7 @@ impl<B: Clone + Lanes> Course<B> {
             key.make_powers(e, lengths.hash_blocks())?;
             Start::Public(j0(nonce))
         } else {
-            // the longer of both needs the more giant steps, which serve the other
+            // the longer of the two inputs determines the number of giant steps; the other uses some of them
             key.make_powers(e, lengths.hash_blocks().max(long_iv::hash_blocks(iv.len())))?;
             let first = long_iv::j0(e, key.powers()?, iv)?;
             Start::Secret(first)
@@ -90,9 +93,9 @@ impl<B: Clone + Lanes> Course<B> {
         Ok((Course { start, mask: None }, hash))
     }
 
-    /// The key stream for so many bytes of text from block `first` on, cut to the text: no byte of key stream
-    /// beyond the text is kept. With it, if wanted, the block that masks the tag, which rides in the last
-    /// lane.
+    /// The key stream for this many bytes of text from block `first` on, cut to the text: no byte of key
+    /// stream beyond the text is kept. With `with_mask` also the block that masks the tag, which is computed
+    /// in one more lane.
     fn stream<E: GcmEngine<Block = B>>(
         &self,
         e: &mut E,
@@ -129,7 +132,7 @@ impl<B: Clone + Lanes> Course<B> {
         Ok((cut.ok_or(Abort::Misuse { step: TEXT, what: "the key stream is shorter than the text" })?, mask))
     }
 
-    /// The whole tag of what was hashed.
+    /// The full tag of the message that was hashed.
     fn tag<E: GcmEngine<Block = B>>(
         &mut self,
         e: &mut E,
@@ -146,7 +149,7 @@ impl<B: Clone + Lanes> Course<B> {
     }
 }
 
-/// One message being encrypted.
+/// A message that is being encrypted.
 pub struct StreamSealer<E: GcmEngine> {
     course: Course<E::Block>,
     pace: Pace,
@@ -154,12 +157,12 @@ pub struct StreamSealer<E: GcmEngine> {
 }
 
 impl<E: GcmEngine> StreamSealer<E> {
-    /// Begin a message of `length` bytes, which comes in chunks of so many bytes, the last one perhaps
-    /// shorter. The lengths are agreed, and the IV was drawn for this message alone.
+    /// Begins a message of `length` bytes, in chunks of `chunk` bytes; the last one may be shorter. All
+    /// parties must have agreed on the lengths, and the IV must not be used for any other message.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if GCM has no room for the message, for an IV of no
-    /// bits, and for chunks that are not whole blocks.
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is longer than GCM allows, the IV is
+    /// empty, or chunks are not whole blocks.
     pub fn new(
         e: &mut E,
         key: &mut TextsKey<E>,
@@ -173,11 +176,12 @@ impl<E: GcmEngine> StreamSealer<E> {
         Ok(StreamSealer { course, pace, hash })
     }
 
-    /// Encrypt the next chunk, or whole blocks of it: its column `i` has a lane for each block with a byte at
-    /// place `i` ([`lanes_at`]). The ciphertext, opened to all parties when everything behind it is verified.
+    /// Encrypts the next chunk, or whole blocks of it. Column `i` of `text` has a lane for each block with a
+    /// byte at position `i` ([`lanes_at`]). Returns the ciphertext, which is opened to all parties when
+    /// everything it depends on is verified.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for another length than the text requires.
+    /// The abort that ends the session; [`Abort::Misuse`] if the text has another length than the next chunk.
     pub fn chunk(&mut self, e: &mut E, key: &TextsKey<E>, text: &[E::Byte]) -> Result<Vec<u8>, Abort> {
         let bytes = text.iter().map(Lanes::lanes).sum();
         let first = self.pace.next(bytes)?;
@@ -189,7 +193,7 @@ impl<E: GcmEngine> StreamSealer<E> {
         for (stream, text) in stream.iter_mut().zip(text) {
             e.add(stream, text)?;
         }
-        // verified together: what one value owes goes with all that was made until then
+        // the two values are verified together, with everything that was computed before
         let (stream, mask) = e.settled((stream, mask))?.split();
         if with_mask {
             self.course.mask = mask.into_inner();
@@ -199,7 +203,7 @@ impl<E: GcmEngine> StreamSealer<E> {
         Ok(ciphertext)
     }
 
-    /// The tag, opened to all parties when everything behind it is verified.
+    /// The tag, which is opened to all parties when everything it depends on is verified.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
@@ -212,21 +216,21 @@ impl<E: GcmEngine> StreamSealer<E> {
     }
 }
 
-/// One message being decrypted: first all of its ciphertext is [absorbed](StreamOpener::absorb), then its tag
-/// [compared](StreamOpener::verify), then its plaintext made.
+/// A message that is being decrypted: first all of its ciphertext is [absorbed](StreamOpener::absorb), then
+/// its tag is [compared](StreamOpener::verify), then its plaintext is computed.
 pub struct StreamOpener<E: GcmEngine> {
     course: Course<E::Block>,
-    /// Of what goes into the tag, and of what is decrypted.
+    /// The progress of the tag, and of the decryption.
     pace: [Pace; 2],
-    /// None once the tag was compared.
+    /// `None` after the tag was compared.
     hash: Option<GhashState<E::Block>>,
     received: (TagLength, u128),
     valid: bool,
 }
 
 impl<E: GcmEngine> StreamOpener<E> {
-    /// Begin a message of `length` bytes of ciphertext with this tag, as [`TagLength::element`] gives it, in
-    /// chunks of so many bytes.
+    /// Begins a message of `length` bytes of ciphertext, in chunks of `chunk` bytes, with the received tag as
+    /// [`TagLength::element`] gives it.
     ///
     /// # Errors
     /// As [`StreamSealer::new`].
@@ -243,7 +247,7 @@ impl<E: GcmEngine> StreamOpener<E> {
         Ok(StreamOpener { course, pace, hash: Some(hash), received, valid: false })
     }
 
-    /// The next chunk of the ciphertext, or whole blocks of it, goes into the tag.
+    /// Adds the next chunk of the ciphertext, or whole blocks of it, to the hash of the tag.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] after [`StreamOpener::verify`].
@@ -253,7 +257,7 @@ impl<E: GcmEngine> StreamOpener<E> {
         hash.text(e, key.powers()?, ciphertext)
     }
 
-    /// Compare the tag, inside: true if it is right. All parties get the same answer.
+    /// Compares the tag on shares. Returns whether it is right; all parties get the same answer.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
@@ -264,17 +268,17 @@ impl<E: GcmEngine> StreamOpener<E> {
         Ok(self.valid)
     }
 
-    /// How much was decrypted, in bytes.
+    /// The number of bytes that were decrypted.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.pace[1].done
     }
 
-    /// Decrypt the next chunk, or whole blocks of it: the columns of the plaintext, verified. The caller sees
-    /// to it that this is what was absorbed.
+    /// Decrypts the next chunk, or whole blocks of it. Returns the columns of the plaintext, verified. The
+    /// caller must pass the same ciphertext that was absorbed.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] unless the tag was found right.
+    /// The abort that ends the session; [`Abort::Misuse`] if the tag was not found right before.
     pub fn chunk(
         &mut self,
         e: &mut E,
