@@ -3,8 +3,8 @@
 //! that its round keys are gathered only once for all of them.
 //!
 //! What is opened: first the ciphertexts, when everything they depend on is verified, and then their tags.
-//! About a received tag nothing is revealed but whether it is right \[A23\]. A plaintext is returned, verified,
-//! if its tag was right.
+//! About a received tag nothing is revealed but whether it is right \[A23\]. A plaintext is returned,
+//! verified, if its tag was right.
 
 use super::compare::{TAG_BYTES, tags_match, truncate};
 use super::{Lengths, Padding, TagLength, TooLong, interleaved, j0, lanes_at, tag, tag_masks};
