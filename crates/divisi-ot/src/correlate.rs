@@ -52,7 +52,6 @@
 //! ```
 
 mod bits;
-mod gadget;
 mod payload;
 mod stream;
 mod wire;
@@ -62,7 +61,6 @@ use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
-pub use gadget::gadget;
 pub use payload::{BitVectors, Long, Numbers, Payload};
 use std::ops::Range;
 use wire::{Reader, Writer};
@@ -175,7 +173,7 @@ impl Setup {
         let excess = values.chunks(payload.words()).flat_map(|row| row.iter().enumerate());
         let excess = excess.fold(0, |all, (word, value)| all | payload.excess(*value, word));
         if !taint::verdict(PAYLOAD, excess == 0) {
-            return Err(session.misuse(PAYLOAD, "a word that is too wide, or not reduced"));
+            return Err(session.misuse(PAYLOAD, "a word that no payload can have"));
         }
         let mut round = Round::taken(session, pads, chooser)?;
         session.observe(S::CHECK); // [K14] [G14]
@@ -398,5 +396,50 @@ fn hear<P: Payload>(
     right && reader.ends()
 }
 
+/// For every f words: the sum of X^m times word m in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`). It turns the
+/// rows of an element's bits into the element's MAC, key, or product.
+///
+/// # Panics
+/// If f is not between 1 and 127, or the number of words is not a multiple of f.
+#[must_use]
+pub fn gadget(words: &[u128], f: u32, modulus: u128) -> Kept<u128> {
+    assert!((1..128).contains(&f) && words.len().is_multiple_of(f as usize), "whole elements");
+    let low = (1 << f) - 1;
+    let step = |sum: u128, word: &u128| {
+        let carry = (sum >> (f - 1) & 1).wrapping_neg();
+        sum << 1 & low ^ modulus & carry ^ word
+    };
+    // Horner's rule from the highest power on
+    words.chunks_exact(f as usize).map(|words| words.iter().rev().fold(0, step)).collect()
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// Compares with the sum of X^m times the m-th word, multiplied by shifts.
+    #[test]
+    fn gadgets_are_sums_of_powers() {
+        // X^40 + X^20 + X^15 + X^10 + 1
+        let (f, modulus) = (40, 1 << 20 | 1 << 15 | 1 << 10 | 1);
+        let words: Vec<u128> = (0..80).map(|i| (i + 1) * 0x12_3456_789a % (1 << 40)).collect();
+        let power = |word: u128, m: usize| {
+            (0..m).fold(
+                word,
+                |w, _| if w >> 39 & 1 == 1 { (w << 1 ^ modulus) & ((1 << 40) - 1) } else { w << 1 },
+            )
+        };
+        let made = gadget(&words, f, modulus);
+        for (made, words) in made.iter().zip(words.chunks(40)) {
+            assert_eq!(*made, words.iter().enumerate().fold(0, |sum, (m, w)| sum ^ power(*w, m)));
+        }
+    }
+
+    #[test]
+    fn classes_hold_their_payloads() {
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 64, 65, usize::MAX].map(class),
+            [None, Some(0), Some(1), Some(2), Some(2), Some(3), Some(6), None, None]
+        );
+    }
+}
