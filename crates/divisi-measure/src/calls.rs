@@ -118,10 +118,7 @@ where
 ///
 /// # Errors
 /// Whatever ends the session.
-pub fn under_a_key(
-    rep: &mut Rep3,
-    mut run: impl FnMut(&mut Rep3) -> Result<(), Abort>,
-) -> Result<(), Abort> {
+pub fn under_a_key(rep: &mut Rep3, mut run: impl FnMut(&mut Rep3) -> Result<(), Abort>) -> Result<(), Abort> {
     rep.stock_calls(STOCK);
     rep.use_key(Some(NAME));
     for _ in 0..2 {
