@@ -155,7 +155,8 @@ pub(super) fn refreshable(operation: Operation, form: Form) -> bool {
 }
 
 /// The bound on the noise of a product of two ciphertexts after relinearisation. A digit has at most 52 bits,
-/// and one more if it is made of two primes. The special prime has at least 49.9 bits; no chain has 64 digits.
+/// and one more if it is made of two primes. The special prime has at least 49.9 bits; no chain has 64
+/// digits.
 pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
     plus(noise.times(x, y), noise.relinearised(64, DIGIT_BITS + 1.0, PRIME_BITS))
 }
