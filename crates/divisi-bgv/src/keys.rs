@@ -9,7 +9,7 @@
 //! and all parties compare a digest of the results. The relinearisation key encrypts s^2 under s, so circular
 //! security is assumed.
 //!
-//! Cost: a party in the middle of the tree sends 2 polynomials for the public key, and 6 for each prime for
+//! Cost: a party in the middle of the tree sends 2 polynomials for the public key, and 6 for each digit for
 //! the relinearisation key.
 
 use crate::cipher::Ciphertext;
@@ -40,7 +40,7 @@ struct Inner {
     share: Poly,
     /// The public key (b, a).
     public: [Poly; 2],
-    /// The relinearisation key: a pair for each prime of the chain.
+    /// The relinearisation key: a pair for each digit.
     relinearisation: Option<Vec<[Poly; 2]>>,
     /// How many partial decryptions this party has made, over all strands and kinds of keys.
     decryptions: Arc<AtomicU64>,
@@ -102,8 +102,9 @@ impl Keys {
         let [b] = tree::down(session, ring, step!("public.down"), sum, shape)?;
 
         let relinearisation = if multiplies {
+            let limbs = parameters.limbs_of_products();
             let at = |number| common("relinearisation", number).expand(ring, limbs, true);
-            Some(relinearise(session, ring, &mut sampler, &share, at)?)
+            Some(relinearise(session, ring, &mut sampler, &ring.cut(&share, limbs), at)?)
         } else {
             None
         };
@@ -241,7 +242,7 @@ pub(crate) fn subtract_product(ring: &Ring, sum: &mut Poly, x: &Poly, y: &Poly) 
     ring.neg(sum);
 }
 
-/// MTBH21, RelinKeyGen, with one digit for each prime q_j of the chain: w_j is the special prime modulo q_j,
+/// MTBH21, RelinKeyGen, over the primes of products: w_j is the special prime modulo the primes of digit j,
 /// and 0 modulo all other primes. The digits travel one by one, so that a party holds no more than the key
 /// and the messages of one digit.
 fn relinearise(
@@ -251,11 +252,11 @@ fn relinearise(
     share: &Poly,
     common: impl Fn(u64) -> Poly,
 ) -> Result<Vec<[Poly; 2]>, Abort> {
-    let limbs = share.limbs();
+    let (limbs, digits) = (share.limbs(), ring.digits(share.limbs()));
     let u = ring.small(&sampler.ternary(ring.dimension()), limbs, true);
     // round 1: h_0 = -u_i a_j + w_j s_i + p e_0, h_1 = s_i a_j + p e_1
     let mut sums = Vec::new();
-    for j in 0..limbs {
+    for j in 0..digits {
         let a = common(j as u64);
         let mut h0 = error(ring, sampler, limbs, true);
         subtract_product(ring, &mut h0, &a, &u);
@@ -268,7 +269,7 @@ fn relinearise(
     let mut difference = u;
     ring.sub(&mut difference, share);
     let (mut second, mut kept, mut sums) = (Vec::new(), Vec::new(), sums.into_iter());
-    for _ in 0..limbs {
+    for _ in 0..digits {
         let shape = [ring.zero(limbs, true), ring.zero(limbs, true)];
         let [h0, h1] = tree::down(session, ring, step!("relinearise.1.down"), sums.next(), shape)?;
         let mut h = error(ring, sampler, limbs, true);
@@ -282,7 +283,7 @@ fn relinearise(
     for h in second {
         sums.extend(tree::up(session, ring, step!("relinearise.2.up"), [h])?);
     }
-    let (mut key, mut sums) = (Vec::with_capacity(limbs), sums.into_iter());
+    let (mut key, mut sums) = (Vec::with_capacity(digits), sums.into_iter());
     for a in kept {
         let shape = [ring.zero(limbs, true)];
         let [b] = tree::down(session, ring, step!("relinearise.2.down"), sums.next(), shape)?;

@@ -5,9 +5,9 @@ use crate::keys::Keys;
 use divisi_core::{Abort, Session, Step};
 
 impl Ciphertext {
-    /// Multiplies two ciphertexts and relinearises the result: each digit d_2 mod q_i is multiplied by its
-    /// part of the key, and the special prime is divided out. It needs no message and no fresh encryption, as
-    /// its result is a function of public values.
+    /// Multiplies two ciphertexts and relinearises the result: each digit of d_2 is multiplied by its part of
+    /// the key, and the special prime is divided out. It needs no message and no fresh encryption, as its
+    /// result is a function of public values.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if levels differ, or if there is no relinearisation key.
@@ -33,8 +33,8 @@ impl Ciphertext {
         ring.to_coefficients(&mut d2);
         let limbs = d2.limbs();
         let mut sums = [ring.zero(limbs, true), ring.zero(limbs, true)];
-        for (limb, part) in relinearisation.iter().take(limbs).enumerate() {
-            let digit = ring.spread(&d2, limb);
+        for (digit, part) in relinearisation.iter().take(ring.digits(limbs)).enumerate() {
+            let digit = ring.spread(&d2, digit);
             sums.iter_mut().zip(part).for_each(|(sum, key)| ring.add_product(sum, &digit, key));
         }
         let [r0, r1] = sums.map(|sum| ring.drop_last(sum));

@@ -6,6 +6,8 @@ use divisi_field::kernel::vectorize;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 
+mod digits;
+
 /// The ring of a set of parameters: a transform for each prime, and the constants for dividing by it.
 pub struct Ring {
     parameters: Parameters,
@@ -14,6 +16,8 @@ pub struct Ring {
     plain: Ntt,
     /// The constants for dividing by each prime.
     quotients: Vec<Quotient>,
+    /// The digits of relinearisation.
+    digits: Vec<digits::Digit>,
 }
 
 /// The constants for dividing by one prime q.
@@ -42,6 +46,18 @@ fn residues(m: Modulus, bound: u64, words: &mut [u64], numbers: impl Iterator<It
         );
     } else {
         words.iter_mut().zip(numbers).for_each(|(word, c)| *word = m.of_signed(c));
+    }
+}
+
+/// Reduces elements of another prime, `from`, modulo this prime.
+fn reduced(m: Modulus, from: u64, words: &mut [u64], elements: &[u64]) {
+    if from <= 2 * m.get() {
+        vectorize(
+            #[inline(always)]
+            || words.iter_mut().zip(elements).for_each(|(word, c)| *word = m.once(*c)),
+        );
+    } else {
+        words.iter_mut().zip(elements).for_each(|(word, c)| *word = m.reduce(*c));
     }
 }
 
@@ -105,7 +121,9 @@ impl Ring {
             }
         };
         let quotients = transforms.iter().map(quotient).collect();
-        Some(Ring { parameters, transforms, plain, quotients })
+        let digits = parameters.digits().into_iter().map(|limbs| digits::Digit::new(limbs, &transforms));
+        let digits = digits.collect::<Option<_>>()?;
+        Some(Ring { parameters, transforms, plain, quotients, digits })
     }
 
     /// The parameters of the ring.
@@ -257,37 +275,12 @@ impl Ring {
         self.each(x, |ntt, words, _| ntt.modulus().scale(words, c));
     }
 
-    /// A digit for the relinearisation key: x times the special prime, modulo the prime of this limb, and
-    /// zero modulo all others.
-    pub(crate) fn digit(&self, x: &Poly, limb: usize) -> Poly {
-        let (n, mut out) = (self.dimension(), self.zero(x.limbs, x.extended));
-        let special = self.parameters.special().unwrap_or(1);
-        let part = limb * n..(limb + 1) * n;
-        let m = self.transforms[limb].modulus();
-        out.words[part.clone()].copy_from_slice(&x.words[part.clone()]);
-        m.scale(&mut out.words[part], special);
-        out
-    }
-
-    /// The residues of `x` (given by coefficients) modulo one prime, as a polynomial over `limbs` primes and
-    /// the special one, by its values.
-    pub(crate) fn spread(&self, x: &Poly, limb: usize) -> Poly {
-        let n = self.dimension();
-        let part = &x.words[limb * n..(limb + 1) * n];
-        let from = self.transforms[limb].modulus().get();
-        let mut out = self.zero(x.limbs, true);
-        self.each(&mut out, |ntt, words, _| {
-            let m = ntt.modulus();
-            if from <= 2 * m.get() {
-                vectorize(
-                    #[inline(always)]
-                    || words.iter_mut().zip(part).for_each(|(word, c)| *word = m.once(*c)),
-                );
-            } else {
-                words.iter_mut().zip(part).for_each(|(word, c)| *word = m.reduce(*c));
-            }
-            ntt.forward(words);
-        });
+    /// The same polynomial over fewer primes.
+    pub(crate) fn cut(&self, x: &Poly, limbs: usize) -> Poly {
+        let (n, mut out) = (self.dimension(), self.zero(limbs, x.extended));
+        let (chain, special) = out.words.split_at_mut(limbs * n);
+        chain.copy_from_slice(&x.words[..limbs * n]);
+        special.copy_from_slice(&x.words[x.limbs * n..]);
         out
     }
 

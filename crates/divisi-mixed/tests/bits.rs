@@ -3,7 +3,7 @@
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::testing::{Harness, run};
+use divisi_core::testing::{run, run_waiting};
 use divisi_core::{Abort, Check, Counts, PublicParameters as Agreed};
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::bits::random_bits;
@@ -18,8 +18,8 @@ type Shares = Vec<(Vec<u64>, Vec<u64>)>;
 fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
     let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
     // a hundred parties on one processor compute long
-    let harness = Harness::new(ring.parameters().parties(), &agreed).waiting(Duration::from_secs(1200));
-    let ends = harness.act(|mut session| {
+    let limit = Duration::from_secs(1200);
+    let ends = run_waiting(ring.parameters().parties(), limit, &agreed, |mut session| {
         session.phase("setup");
         let keys = Keys::generate(&mut session, ring)?;
         let mut sampler = Sampler::new(&session);

@@ -97,7 +97,7 @@ fn keys_have_their_errors(n: usize) {
         let mut square = key.clone();
         ring.mul(&mut square, &key);
         let parts = keys.relinearisation().unwrap();
-        assert!(parts.len() == limbs && limbs > 1);
+        assert!(parts.len() == ring.digits(limbs) && limbs > 1);
         for (j, [b, h]) in parts.iter().enumerate() {
             let mut x = plus_product(&ring, b, h, &key);
             ring.sub(&mut x, &ring.digit(&square, j));
@@ -285,9 +285,10 @@ fn the_second_round_has_its_errors() {
         };
         heard.bodies(way, party(1), step).into_iter().flat_map(read).collect()
     };
+    let digits = ring.parameters().digits().len();
     let first = read(Way::Out, "divisi_bgv::keys/relinearise.1.down");
     let second = read(Way::In, "divisi_bgv::keys/relinearise.2.up");
-    assert!(first.len() == 2 * limbs && second.len() == limbs);
+    assert!(first.len() == 2 * digits && second.len() == digits);
     for (pair, h) in first.chunks(2).zip(second) {
         // h - s_2 h_0 + s_2 h_1 = u_2 h_1 + p (e_2 + e_3)
         let mut negative = pair[0].clone();

@@ -2,7 +2,7 @@
 //! switch that reduces the noise to about what rounding adds anyway.
 
 use super::noise::{Noise, plus};
-use super::{ANSWER_ROOM, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
+use super::{ANSWER_ROOM, DIGIT_BITS, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
 use crate::flood::Width;
 use divisi_field::zp::{MODULUS_BITS, prime};
 use std::fmt;
@@ -154,10 +154,11 @@ pub(super) fn refreshable(operation: Operation, form: Form) -> bool {
     operation != Operation::Triples && form != Form::LeanTree
 }
 
-/// The bound on the noise of a product of two ciphertexts after relinearisation. Primes have at most 50 bits,
-/// the special one at least 49.9; no chain has 64 of them.
+/// The bound on the noise of a product of two ciphertexts after relinearisation. A digit has at most 52 bits,
+/// and one more if it is made of two primes. The special prime has at least 49.9 bits; no chain has 64
+/// digits.
 pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
-    plus(noise.times(x, y), noise.relinearised(64, f64::from(MODULUS_BITS), PRIME_BITS))
+    plus(noise.times(x, y), noise.relinearised(64, DIGIT_BITS + 1.0, PRIME_BITS))
 }
 
 /// A computation, its steps, and the bounds on its noise.

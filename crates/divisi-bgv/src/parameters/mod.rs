@@ -17,6 +17,7 @@ use crate::flood::{INFORMATION, Width};
 use derive::Step;
 use divisi_core::PublicParameters as Agreed;
 use noise::{Noise, plus};
+use std::ops::Range;
 
 /// log2 of the largest number of partial decryptions in a session, with flooded hops \[G12\].
 pub const DECRYPTION_BITS: u32 = 20;
@@ -24,6 +25,9 @@ pub const DECRYPTION_BITS: u32 = 20;
 pub const STATISTICAL_BITS: u32 = 40;
 /// The largest size of a prime, in bits.
 const PRIME_BITS: f64 = 49.9;
+/// The largest size of a digit of relinearisation, in bits. Neighbouring primes of one level share a digit if
+/// their product is not larger, so that there are fewer digits.
+const DIGIT_BITS: f64 = 52.0;
 /// The largest size, in bits, of the number that an answer adds: p times its flood, and a share. Signed
 /// numbers of 128 bits hold it, and so do residues of twice the size.
 const ANSWER_BITS: f64 = 126.0;
@@ -158,6 +162,33 @@ impl Parameters {
     #[must_use]
     pub fn special(&self) -> Option<u64> {
         self.special
+    }
+
+    /// The primes that the relinearisation key is over, from the one that stays longest: those of the highest
+    /// level at which ciphertexts are multiplied.
+    #[must_use]
+    pub fn limbs_of_products(&self) -> usize {
+        let multiplies = |level: &&Level| matches!(level.step, Step::Product | Step::ProductWithShared);
+        self.levels.iter().rfind(multiplies).map_or(0, |level| level.limbs)
+    }
+
+    /// The digits of relinearisation: ranges of the chain, each within what one level drops.
+    #[must_use]
+    pub fn digits(&self) -> Vec<Range<usize>> {
+        let mut digits: Vec<Range<usize>> = Vec::new();
+        let bits = |range: &Range<usize>| -> f64 {
+            self.chain.iter().take(range.end).skip(range.start).map(|q| (*q as f64).log2()).sum()
+        };
+        for limb in 0..self.limbs_of_products() {
+            let begins = self.levels.iter().any(|level| level.limbs == limb);
+            let last =
+                digits.last_mut().filter(|last| !begins && bits(&(last.start..limb + 1)) <= DIGIT_BITS);
+            match last {
+                Some(last) => last.end = limb + 1,
+                None => digits.push(limb..limb + 1),
+            }
+        }
+        digits
     }
 
     /// The level at which ciphertexts begin.

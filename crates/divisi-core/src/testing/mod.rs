@@ -14,7 +14,7 @@ pub use harness::{Harness, LIMIT, Recording, Seen, Sent, Way, sent};
 pub use lab::{BitLab, ByteLab, Lab, Opened, Outputs, PlainLab};
 pub use mutants::kills;
 pub use operators::{Operator, Position, delay, place, salt};
-pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over};
+pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over, run_waiting};
 
 use crate::{Abort, Debt, Pending, Verified, settle};
 

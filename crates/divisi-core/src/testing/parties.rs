@@ -6,6 +6,7 @@ use crate::{Abort, Check, PartyId, PublicParameters, Session};
 use divisi_net::{Fault, memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Start session 1 among `n` parties over links in memory and run `f` at each; the results in the parties'
 /// order.
@@ -18,6 +19,19 @@ pub fn run<R: Send>(
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     run_over(memory::mesh(n), |_| parameters.clone(), f)
+}
+
+/// As [`run`], with parties that wait so long for a message. Nothing that passes is recorded, so that what
+/// was read takes no memory: for runs of many parties.
+pub fn run_waiting<R: Send>(
+    n: usize,
+    limit: Duration,
+    parameters: &PublicParameters,
+    f: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let meshes = memory::mesh(n);
+    meshes.iter().for_each(|mesh| mesh.set_timeout(limit));
+    run_over(meshes, |_| parameters.clone(), f)
 }
 
 /// The party with this number.
