@@ -10,16 +10,10 @@ const WHOLE: Step = step!("gcm");
 /// The text is one chunk: more bytes than GCM has room for.
 const CHUNK: u64 = 1 << 40;
 
-/// How many blocks of a text of so many bytes have a byte at place `i`: the lanes of column `i`.
-#[must_use]
-pub fn lanes_at(bytes: usize, i: usize) -> usize {
-    (bytes + 15).saturating_sub(i) / 16
-}
-
 impl<E: GcmEngine> TextsKey<E> {
-    /// Encrypt a text, whose column `i` has a lane for each block with a byte at place `i` ([`lanes_at`]):
-    /// the ciphertext and the whole tag (SP 800-38D, algorithm 4), which all parties learn, the ciphertext
-    /// before the tag is made. Of an IV of another length than 96 bits the counter blocks are secret
+    /// Encrypt a text, whose column `i` has a lane for each block with a byte at place `i`
+    /// ([`lanes_at`](super::lanes_at)): the ciphertext and the whole tag (SP 800-38D, algorithm 4), which all
+    /// parties learn, the ciphertext before the tag is made. Of an IV of another length than 96 bits the counter blocks are secret
     /// ([`long_iv`](super::long_iv)).
     ///
     /// # Errors
@@ -69,15 +63,6 @@ impl<E: GcmEngine> TextsKey<E> {
         }
         opener.chunk(e, self, ciphertext).map(Some)
     }
-}
-
-/// A text back from its columns.
-///
-/// # Errors
-/// [`Abort::Misuse`] if they hold fewer bytes.
-pub fn interleaved(columns: &[Vec<u8>], bytes: usize) -> Result<Vec<u8>, Abort> {
-    let byte = |at: usize| columns.get(at % 16).and_then(|column| column.get(at / 16)).copied();
-    (0..bytes).map(byte).collect::<Option<_>>().ok_or_else(|| misuse("columns that are not those of a text"))
 }
 
 fn misuse(what: &'static str) -> Abort {
