@@ -24,6 +24,7 @@ mod key;
 mod limits;
 pub mod long_iv;
 mod stream;
+mod text;
 mod whole;
 
 pub use crate::engines::GcmEngine;
@@ -33,7 +34,7 @@ pub use hash::{GhashState, Padding, hash};
 pub use key::TextsKey;
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
 pub use stream::{StreamOpener, StreamSealer};
-pub use whole::{interleaved, lanes_at};
+pub use text::{interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};

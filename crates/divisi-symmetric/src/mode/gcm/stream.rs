@@ -12,7 +12,7 @@
 //! text use the same powers of the hash key.
 
 use super::compare::{TAG_BYTES, tags_match};
-use super::whole::{interleaved, lanes_at};
+use super::text::{interleaved, lanes_at};
 use super::{GhashState, IV_BYTES, Lengths, TagLength, TextsKey, j0, long_iv, tag, tag_masks};
 use crate::aes;
 use crate::engines::GcmEngine;

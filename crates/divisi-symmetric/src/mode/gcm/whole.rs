@@ -10,18 +10,11 @@ const WHOLE: Step = step!("gcm");
 /// The whole text is one chunk: this is more bytes than GCM allows.
 const CHUNK: u64 = 1 << 40;
 
-/// How many blocks of a text of this many bytes have a byte at position `i`: the number of lanes of column
-/// `i`.
-#[must_use]
-pub fn lanes_at(bytes: usize, i: usize) -> usize {
-    (bytes + 15).saturating_sub(i) / 16
-}
-
 impl<E: GcmEngine> TextsKey<E> {
     /// Encrypts a text: returns the ciphertext and the full tag (SP 800-38D, algorithm 4), which all parties
     /// learn, the ciphertext before the tag is computed. Column `i` of the text has a lane for each block
-    /// with a byte at position `i` ([`lanes_at`]). If the IV does not have 96 bits, the counter blocks are secret
-    /// ([`long_iv`](super::long_iv)).
+    /// with a byte at position `i` ([`lanes_at`](super::lanes_at)). If the IV does not have 96 bits, the
+    /// counter blocks are secret ([`long_iv`](super::long_iv)).
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the columns are not those of a text, the text is
@@ -70,15 +63,6 @@ impl<E: GcmEngine> TextsKey<E> {
         }
         opener.chunk(e, self, ciphertext).map(Some)
     }
-}
-
-/// The text whose columns these are.
-///
-/// # Errors
-/// [`Abort::Misuse`] if the columns have fewer bytes.
-pub fn interleaved(columns: &[Vec<u8>], bytes: usize) -> Result<Vec<u8>, Abort> {
-    let byte = |at: usize| columns.get(at % 16).and_then(|column| column.get(at / 16)).copied();
-    (0..bytes).map(byte).collect::<Option<_>>().ok_or_else(|| misuse("columns that are not those of a text"))
 }
 
 fn misuse(what: &'static str) -> Abort {
