@@ -2,13 +2,16 @@
 //! both forms.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Way, failed_check, many, party};
-use divisi_core::{Abort, Check};
+use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
+use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
+use divisi_ot::record;
 
 const TABLE: &str = "divisi_garble::run/4d.table";
+const PRODUCTS: &str = "divisi_garble::run/4a.d";
 const OUTPUTS: &str = "divisi_garble::streamed/8.masks";
+const RESULT: &str = "divisi_garble::online/8.result";
 const GATES: usize = 70;
 
 /// Seventy products of one level: more than two groups that are hashed together.
@@ -20,27 +23,50 @@ fn program() -> Program {
     g.finish()
 }
 
-/// P_1 evaluates, P_2 and P_3 garble, and one of them sends the `nth` table so.
-fn play(
+/// P_1 evaluates, P_2 and P_3 garble, and one message is changed so: the `nth` of a step on a link. With what
+/// P_1 said.
+fn changed(
     form: GarblingForm,
     streamed: bool,
-    liar: u8,
+    (from, to): (PartyId, PartyId),
+    step: &'static str,
     nth: usize,
     how: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, bool) {
+) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, Recording) {
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     let options = GarbleOptions { form, batch: 30, ..GarbleOptions::default() };
     let lab = Lab { options, streamed, ..Lab::default() };
     let harness = Harness::new(3, &lab.parameters()).patient();
     let recording = harness.recording(party(1));
-    harness.change(party(liar), party(1), TABLE, nth, how);
+    harness.change(from, to, step, nth, how);
     let ends = harness.act(|mut session| {
         let mine = of_party(&plan, session.me(), &[(0..2 * GATES).map(|i| u8::from(i % 3 > 0)).collect()]);
         lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
     });
-    (ends, !recording.of(Way::Out, OUTPUTS).is_empty())
+    (ends, recording)
 }
+
+/// The same of the `nth` table that a garbler sends.
+fn play(
+    form: GarblingForm,
+    streamed: bool,
+    liar: u8,
+    nth: usize,
+    how: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, Recording) {
+    changed(form, streamed, (party(liar), party(1)), TABLE, nth, how)
+}
+
+/// Spoil the MAC of one gate for P_1: of rows of four in all of them, for one is read.
+fn spoil(form: GarblingForm, gate: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
+    move |body| match form {
+        GarblingForm::Improved => body[104 * gate + 80] ^= 1,
+        GarblingForm::Paper => (0..4).for_each(|row| body[192 * gate + 48 * row] ^= 1),
+    }
+}
+
+const FORMS: [GarblingForm; 2] = [GarblingForm::Improved, GarblingForm::Paper];
 
 fn noticed(ends: &[Result<Vec<Vec<u8>>, Abort>]) -> bool {
     failed_check(&ends[0]) == Some(Check::W22)
@@ -95,28 +121,96 @@ fn wrong_macs_do_not_make_up_for_each_other() {
     }
 }
 
-/// In the streamed mode every batch is looked at before anything of the next one, and no mask of an output
-/// leaves when one was wrong.
+/// In the streamed mode every batch is looked at before anything of the next one leaves, and no mask of an
+/// output leaves when one was wrong.
 #[test]
 fn every_streamed_batch_is_looked_at() {
     // 30, 30 and 10 gates
     for nth in 0..3 {
-        for form in [GarblingForm::Improved, GarblingForm::Paper] {
-            let (ends, told) = play(form, true, 3, nth, move |body| match form {
+        for form in FORMS {
+            let (ends, said) = play(form, true, 3, nth, move |body| match form {
                 GarblingForm::Improved => body[104 * 5 + 87] ^= 1,
                 GarblingForm::Paper => (0..4).for_each(|row| body[192 * 5 + 48 * row + 15] ^= 1),
             });
-            assert!(noticed(&ends) && !told, "{form:?} {nth}: {:?}", ends[0]);
+            assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0]);
+            assert!(said.of(Way::Out, OUTPUTS).is_empty(), "{form:?} {nth}");
+            // d and e of this batch and of those before, to either peer
+            assert_eq!(said.of(Way::Out, PRODUCTS).len(), 2 * (nth + 1), "{form:?} {nth}");
         }
     }
 }
 
-/// Nobody is named, whoever it was: another garbler's part of a label may have been at fault.
+/// Of three batches the second and the last are checked as the first is: U and e of leaky triples, what their
+/// check tells and opens, the differences of buckets, d and e of products.
+#[test]
+fn every_batch_is_checked_as_the_first() {
+    const U: &str = "divisi_garble::laand/5.u";
+    let steps = [
+        (U, 0, Check::W15),
+        ("divisi_garble::laand/3.e", 0, Check::W13),
+        ("divisi_garble::zero/6.product", 0, Check::W15),
+        ("divisi_garble::zero/6.open", 0, Check::W14),
+        ("divisi_garble::aand/3.d", 0, Check::W17),
+        (PRODUCTS, 32, Check::W27),
+    ];
+    let jobs: Vec<_> = steps.into_iter().flat_map(|step| [0, 1, 2].map(|nth| (step, nth))).collect();
+    many(jobs.len(), 3, |i| {
+        let ((step, at, check), nth) = jobs[i];
+        let (ends, _) = changed(GarblingForm::Improved, true, (party(2), party(1)), step, nth, move |body| {
+            // another U matters where the bit of x is one: that of every triple
+            let every = if step == U { 16 } else { body.len() };
+            (at..body.len()).step_by(every).for_each(|at| body[at] ^= 1);
+        });
+        assert!(ends[0].is_err(), "{step} {nth}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(check)), "{step} {nth}: {ends:?}");
+    });
+}
+
+/// Nobody is named, whoever it was, in either form and mode: another garbler's part of a label may have been
+/// at fault.
 #[test]
 fn nobody_is_named_for_a_wrong_row() {
-    for liar in [2, 3] {
-        let (ends, _) = play(GarblingForm::Improved, false, liar, 0, |body| body[104 * 9 + 83] ^= 1);
-        assert!(matches!(ends[0], Err(Abort::CheckFailed { check: Check::W22, culprit: None, .. })));
+    let jobs: Vec<_> = FORMS
+        .into_iter()
+        .flat_map(|form| [(false, 0), (true, 0), (true, 2)].map(|(streamed, nth)| (form, streamed, nth)))
+        .flat_map(|(form, streamed, nth)| [2, 3].map(|liar| (form, streamed, nth, liar)))
+        .collect();
+    many(jobs.len(), 3, |i| {
+        let (form, streamed, nth, liar) = jobs[i];
+        let (ends, _) = play(form, streamed, liar, nth, spoil(form, 9));
+        assert!(
+            matches!(ends[0], Err(Abort::CheckFailed { check: Check::W22, culprit: None, .. })),
+            "{form:?} {streamed} {nth} {liar}: {:?}",
+            ends[0]
+        );
+    });
+}
+
+/// Where the evaluator finds the first wrong MAC depends on labels of honest garblers, and how long it works
+/// must not: it hashes as much when the first gate is wrong as when none is.
+#[test]
+fn all_is_evaluated_though_the_first_gate_is_wrong() {
+    let program = program();
+    let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+    for form in FORMS {
+        let hashed = |gate: Option<usize>| {
+            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+            let harness = Harness::new(3, &lab.parameters()).patient();
+            if let Some(gate) = gate {
+                harness.change(party(2), party(1), TABLE, 0, spoil(form, gate));
+            }
+            let ends = harness.act(|mut session| {
+                let mine = of_party(&plan, session.me(), &[vec![1; 2 * GATES]]);
+                record::begin();
+                let end = lab.play(&mut session, &plan, &mine).map(|_| ());
+                Ok((end, record::end().calls.len()))
+            });
+            let (end, calls) = ends.into_iter().next().unwrap().unwrap();
+            assert_eq!(end.is_err(), gate.is_some(), "{form:?} {gate:?}");
+            calls
+        };
+        let all = hashed(None);
+        assert!([0, 40, GATES - 1].into_iter().all(|gate| hashed(Some(gate)) == all), "{form:?}");
     }
 }
 
@@ -153,29 +247,24 @@ fn no_two_gates_hash_alike() {
     }
 }
 
-/// Of four instances P_1 evaluates the first and the last: it looks at both.
+/// Of four instances P_1 evaluates the first and the last: it looks at both, and tells nobody what came of
+/// either when one was wrong.
 #[test]
 fn every_instance_is_looked_at() {
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-    for (form, nth) in [
-        (GarblingForm::Improved, 0),
-        (GarblingForm::Improved, 1),
-        (GarblingForm::Paper, 0),
-        (GarblingForm::Paper, 1),
-    ] {
+    for (form, nth) in FORMS.into_iter().flat_map(|form| [(form, 0), (form, 1)]) {
         let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
         let harness = Harness::new(3, &lab.parameters()).patient();
-        harness.change(party(2), party(1), TABLE, nth, move |body| match form {
-            GarblingForm::Improved => body[104 * 40 + 80] ^= 1,
-            GarblingForm::Paper => (0..4).for_each(|row| body[192 * 40 + 48 * row] ^= 1),
-        });
+        let recording = harness.recording(party(1));
+        harness.change(party(2), party(1), TABLE, nth, spoil(form, 40));
         let ends = harness.act(|mut session| {
             let all = vec![vec![1; 2 * GATES]; 4];
             let mine = of_party(&plan, session.me(), &all);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
         assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0].as_ref().err());
+        assert!(recording.of(Way::Out, RESULT).is_empty(), "{form:?} {nth}");
     }
 }
 

@@ -4,10 +4,10 @@
 mod common;
 
 use common::named;
-use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, Recording, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
+use divisi_ot::{AuthBits, Base, Bits, Setup, SetupConfig};
 
 const COMMIT: &str = "divisi_ot::abit::consistency/commit";
 const BITS: &str = "divisi_ot::abit::consistency/bits";
@@ -32,6 +32,23 @@ fn play(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthB
             false => Setup::new(&mut session, config)?,
         };
         setup.authenticated_bits(&mut session, 200)
+    })
+}
+
+/// The same of wide rows over a field of 40 bits \[K12\].
+fn play_over_field(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
+    let config = SetupConfig { k: 4, rho: RHO as u32, base: Base::Both };
+    let deviates = *how != Deviation::default();
+    let parameters = |p| match p == corrupt && deviates {
+        true => parameters().without(Check::K12),
+        false => parameters(),
+    };
+    harness.patient().act_each(parameters, |mut session| {
+        let mut setup = match session.me() == corrupt {
+            true => Setup::corrupt_over_field(&mut session, config, 40, how.clone())?,
+            false => Setup::over_field(&mut session, config, 40)?,
+        };
+        Ok(setup.wide_rows(&mut session, Bits::Random(200))?.bits)
     })
 }
 
@@ -140,13 +157,52 @@ fn openings_are_what_was_committed() {
     });
 }
 
+/// Of a Delta of 40 bits another one is found whichever party has it, towards whom, and in whichever bit.
+#[test]
+fn a_second_delta_of_a_field_is_found() {
+    let jobs: Vec<_> =
+        links(3).flat_map(|link| [0, 7, 8, 31, 32, 39].map(|bit| (link, 1_u128 << bit))).collect();
+    many(jobs.len(), 3, |i| {
+        let ((prover, towards), difference) = jobs[i];
+        let how = Deviation { other_delta: Some((towards, difference)), ..Deviation::default() };
+        let ends = play_over_field(harness(), prover, &how);
+        for honest in PartyId::all(3).filter(|p| *p != prover) {
+            assert!(ends[honest.index()].is_err(), "{prover} towards {towards}, {difference:x}, at {honest}");
+        }
+        assert!(ends.iter().any(|end| fails(end, Check::K12)), "{prover} towards {towards}, {difference:x}");
+    });
+}
+
+/// Nor does a bit that is opened over a field go without its MAC, whoever opens it to whom.
+#[test]
+fn every_bit_has_its_mac_over_a_field() {
+    let jobs: Vec<_> = links(3).flat_map(|link| [0, RHO / 2, RHO - 1].map(|r| (link, r))).collect();
+    many(jobs.len(), 3, |i| {
+        let ((prover, verifier), r) = jobs[i];
+        let how = Deviation { false_mac: Some((verifier, r)), ..Deviation::default() };
+        let ends = play_over_field(harness(), prover, &how);
+        let end = &ends[verifier.index()];
+        assert!(named(end, Check::K12, prover), "{prover} to {verifier}, {r}: {:?}", end.as_ref().err());
+        // and flipped, with the MAC of the true one
+        let how = Deviation { flipped_opening: Some(r), ..Deviation::default() };
+        let ends = play_over_field(harness(), prover, &how);
+        assert!(ends.iter().any(|end| named(end, Check::K12, prover)), "{prover}, {r}");
+        assert!(ends[verifier.index()].is_err(), "{prover}, {r}");
+    });
+}
+
 /// The bits that the proof opens are none of those that are handed out; and it opens as many as the bound
-/// asks for.
+/// asks for. Over a field as well.
 #[test]
 fn what_the_proof_opens_is_not_handed_out() {
-    let harness = harness();
-    let recordings = harness.recordings();
-    let ends = play(harness, party(1), &Deviation::default());
+    for play in [play, play_over_field] {
+        let harness = harness();
+        let recordings = harness.recordings();
+        handed_out_and_opened(&play(harness, party(1), &Deviation::default()), &recordings);
+    }
+}
+
+fn handed_out_and_opened(ends: &[Result<AuthBits, Abort>], recordings: &[Recording]) {
     for (p, end) in ends.iter().enumerate() {
         let to = party(if p == 0 { 2 } else { 1 });
         let told = recordings[p].bodies(Way::Out, to, BITS).pop().unwrap();

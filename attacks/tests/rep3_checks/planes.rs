@@ -1,11 +1,11 @@
 //! The coefficients of S-boxes in bit planes, computed apart (A8, A9, A11, A14, A15).
 
 use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
-use divisi_core::{Abort, Bytes, Direction, settle};
+use divisi_core::{Abort, Bytes, Check, Direction, settle};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::Passes;
 use divisi_rep3::adversary::adaptive::{H as LEVEL, OPEN, Z_PRIME, engine};
-use divisi_rep3::adversary::harness::party;
+use divisi_rep3::adversary::harness::{failed_check, party};
 use divisi_rep3::adversary::planes::{H, OUTER};
 use std::collections::HashSet;
 
@@ -162,6 +162,21 @@ fn every_lane_of_every_record_has_its_own_coefficient() {
         }
     }
     assert_eq!(weights.iter().flatten().flatten().map(|w| w.0).collect::<HashSet<_>>().len(), 8);
+}
+
+/// A lie about one product of any record ends the session at the verification's own check: of every group,
+/// the last one too, which is not full. Who bound the claims of a group to nothing would take it, whatever
+/// else was told.
+#[test]
+fn a_lie_about_any_record_is_noticed() {
+    for batch in BATCHES {
+        for (record, step) in (0..batch.records()).flat_map(|record| [(record, OUTER), (record, V14)]) {
+            let error = Error { step, record, plane: record % 4, lane: (7 * record) % batch.used(record) };
+            let (_, results) = substituted(98, batch, Passes::Once, &[error]);
+            assert!(results[1..].iter().all(Result::is_err), "{error:?}");
+            assert!(results.iter().any(|end| failed_check(end) == Some(Check::A7)), "{error:?}");
+        }
+    }
 }
 
 /// Errors that cancel under the coins of a session whose coins are known ahead: a second pass finds them.

@@ -1,18 +1,18 @@
-//! Ciphertexts, and what one party does with them alone.
+//! Ciphertexts, and the operations on them that need no messages.
 
 use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
 
-/// (c_0, c_1) at a level: c_0 + s c_1 is the plaintext times a public factor modulo p, plus p times noise.
-/// Public, but for what it encrypts.
+/// A ciphertext (c_0, c_1) at a level of the chain: E = c_0 + s c_1 is the plaintext times a public factor
+/// modulo p, plus p times noise. Only the plaintext is secret.
 #[derive(Clone)]
 pub struct Ciphertext {
     pub(crate) level: usize,
-    /// Modulo p: every dropped prime has divided the plaintext.
+    /// The factor of the plaintext modulo p: each dropped prime divided the plaintext by itself.
     pub(crate) factor: u64,
-    /// The bound on log2 of the 2-norm of E / p ([`crate::parameters::noise`]): public.
+    /// A public bound on log2 of the 2-norm of E / p ([`crate::parameters::noise`]).
     pub(crate) noise: f64,
     pub(crate) c0: Poly,
     pub(crate) c1: Poly,
@@ -23,14 +23,14 @@ impl Ciphertext {
         Ciphertext { level, factor, noise, c0, c1 }
     }
 
-    /// Zeros, to be received into: of this level and factor, which the protocol knows.
+    /// A ciphertext of zeros at this level and with this factor, into which a received one is written.
     fn empty(ring: &Ring, level: usize, factor: u64) -> Ciphertext {
         let (limbs, noise) = (ring.parameters().limbs(level), ring.parameters().noise_at(level));
         Ciphertext::new(level, factor, noise, ring.zero(limbs, false), ring.zero(limbs, false))
     }
 
-    /// Receive one of this level and factor \[G10\], whose sender took the steps of the parameters: its noise
-    /// is within the bound of this level.
+    /// Receives a ciphertext of this level and factor, which the protocol knows \[G10\]. Its sender made the
+    /// steps that the parameters plan, so its noise is within the bound of the level.
     ///
     /// # Errors
     /// As [`wire::receive`].
@@ -47,13 +47,13 @@ impl Ciphertext {
         Ok(x)
     }
 
-    /// How many switches are left.
+    /// The level: how many modulus switches are still possible.
     #[must_use]
     pub fn level(&self) -> usize {
         self.level
     }
 
-    /// What the plaintext is multiplied by, modulo p.
+    /// The public factor of the plaintext, modulo p.
     #[must_use]
     pub fn factor(&self) -> u64 {
         self.factor
@@ -65,7 +65,7 @@ impl Ciphertext {
         self.noise
     }
 
-    /// Both components.
+    /// The components c_0 and c_1.
     #[must_use]
     pub fn components(&self) -> [&Poly; 2] {
         [&self.c0, &self.c1]
@@ -75,10 +75,10 @@ impl Ciphertext {
         [&mut self.c0, &mut self.c1]
     }
 
-    /// The sum.
+    /// Adds another ciphertext to this one.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] of different levels or factors.
+    /// [`Abort::Misuse`] if levels or factors differ.
     pub fn add(
         &mut self,
         ring: &Ring,
@@ -95,15 +95,16 @@ impl Ciphertext {
         Ok(())
     }
 
-    /// The product with an encoded plaintext over the same primes, with coefficients like uniform ones (H4 of
-    /// docs/bgv.md).
+    /// Multiplies by an encoded plaintext over the same primes. The bound on the noise assumes that its
+    /// coefficients are like uniform ones (H4 of docs/bgv.md).
     pub fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
         ring.mul(&mut self.c0, plain);
         ring.mul(&mut self.c1, plain);
         self.noise = ring.parameters().bounds().times_plain(self.noise);
     }
 
-    /// Down to a level, prime by prime; nothing if it is there.
+    /// Switches the modulus down to `level`, prime by prime; does nothing if the ciphertext is at that level
+    /// or below.
     #[must_use]
     pub fn switch(mut self, ring: &Ring, level: usize) -> Ciphertext {
         let limbs = ring.parameters().limbs(level);
@@ -121,7 +122,7 @@ impl Ciphertext {
         self
     }
 
-    /// The factor after [`Ciphertext::switch`].
+    /// The factor of a ciphertext after it was switched from level `from` to level `to`.
     #[must_use]
     pub fn factor_after(ring: &Ring, factor: u64, from: usize, to: usize) -> u64 {
         let limbs = |level| ring.parameters().limbs(level);

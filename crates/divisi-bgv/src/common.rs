@@ -1,12 +1,14 @@
-//! Public polynomials that nobody chose: expanded from a seed by BLAKE3.
+//! Public random polynomials, which no party can choose: BLAKE3 expands them from a seed.
 
 use crate::ring::{Poly, Ring};
 
-/// A seed, and what it is for: session, step and number make it one of a kind \[G13\]. Used by value.
+/// A seed. Session, step and number enter it, so that no two seeds are equal \[G13\]. Expanding it consumes
+/// it.
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// The seed of one purpose: `context` names the session or its coin, `number` counts.
+    /// The seed for one purpose. `context` is the session's id or a coin of the session; `number` counts the
+    /// calls.
     #[must_use]
     pub fn new(context: &[u8], purpose: &str, strand: u32, number: u64) -> Seed {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 bgv common polynomial v1");
@@ -16,7 +18,8 @@ impl Seed {
         Seed(*hasher.finalize().as_bytes())
     }
 
-    /// A uniform polynomial, as values. Rejection: everything here is public.
+    /// Expands the seed to a uniform polynomial, given by its values. Time depends on the seed, which is
+    /// public.
     #[must_use]
     pub fn expand(self, ring: &Ring, limbs: usize, extended: bool) -> Poly {
         let mut poly = ring.zero(limbs, extended);
@@ -45,7 +48,7 @@ impl Seed {
 mod tests {
     use super::Seed;
 
-    /// Everything that a seed is of makes another one; also where two names are one text.
+    /// Every part of a seed changes it; so does the boundary between two neighbouring strings.
     #[test]
     fn seeds_are_one_of_a_kind() {
         let seeds = [

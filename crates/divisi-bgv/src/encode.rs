@@ -1,10 +1,10 @@
-//! Slots: a plaintext is a polynomial modulo p, and its values at the roots modulo p are N slots, that add
-//! and multiply each by itself.
+//! Encoding of slots. A plaintext is a polynomial modulo p, and its values at the N roots modulo p are N
+//! slots. Sums and products of plaintexts are those of each slot.
 
 use crate::hidden::Hidden;
 use crate::ring::{Poly, Ring};
 
-/// The coefficients, centred, of the polynomial that has these slots; constant time.
+/// The coefficients, centred around zero, of the polynomial with these slots; in constant time.
 ///
 /// # Panics
 /// If there are not N of them.
@@ -15,7 +15,7 @@ pub fn coefficients(ring: &Ring, slots: &[u64]) -> Hidden<i64> {
     centred(ring, &words)
 }
 
-/// Coefficients modulo p as numbers of at most half of it in size; constant time.
+/// Coefficients modulo p as the equivalent numbers between -p/2 and p/2; in constant time.
 #[must_use]
 pub fn centred(ring: &Ring, words: &[u64]) -> Hidden<i64> {
     let mut out = Hidden::zeros(words.len());
@@ -23,7 +23,7 @@ pub fn centred(ring: &Ring, words: &[u64]) -> Hidden<i64> {
     out
 }
 
-/// The plaintext with these slots, as values over so many primes.
+/// The plaintext with these slots, as values over the first `limbs` primes.
 ///
 /// # Panics
 /// If there are not N of them.
@@ -32,7 +32,7 @@ pub fn encode(ring: &Ring, slots: &[u64], limbs: usize) -> Poly {
     ring.plaintext(&coefficients(ring, slots), limbs)
 }
 
-/// The slots of a polynomial with these coefficients modulo p.
+/// Replaces coefficients modulo p by the slots of their polynomial.
 ///
 /// # Panics
 /// If there are not N of them.
@@ -40,7 +40,7 @@ pub fn decode(ring: &Ring, coefficients: &mut [u64]) {
     ring.slots().forward(coefficients);
 }
 
-/// 1 - 2 r, of bits: 1 or p - 1; constant time.
+/// The signs 1 - 2 r modulo p of bits r: 1 or p - 1; in constant time.
 #[must_use]
 pub fn signs(ring: &Ring, bits: &[u64]) -> Hidden<u64> {
     let mut out = Hidden::zeros(bits.len());

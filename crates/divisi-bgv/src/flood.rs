@@ -1,23 +1,25 @@
-//! Flooding: a sum of eight uniform integers for each coefficient, some of them twice as wide as the others.
+//! Floods: wide noise that hides narrower noise. Each coefficient is the sum of eight uniform integers, some
+//! of which have twice the range of the others.
 //!
-//! A sum of uniforms takes no table and no rejection, so that its time depends on nothing; it is bounded, so
-//! that nothing fails by its tail. For shifts by D_i over all coefficients of all calls, however they were
-//! chosen, the affinities multiply, and the statistical distance is at most sqrt(sum D_i^2 I) / 2, I the
-//! Fisher information of one (docs/bgv.md, 4). A width is given by the number of bits of the narrow uniforms
-//! and of how many of the eight are wide: steps of a quarter of a bit at most.
+//! A sum of uniform integers needs no table and no rejection, so its time depends on nothing. It is bounded,
+//! so decryption cannot fail by a rare large value. The eight ranges are given by the number of bits of the
+//! narrow ones, and by how many of the eight are wide; the standard deviation thus grows in steps of a
+//! quarter of a bit at most. Security: a flood has to hide differences D_i, over all coefficients of all
+//! calls of a session, however they were chosen. The statistical distance is at most sqrt(sum D_i^2 I) / 2,
+//! where I is the Fisher information of one coefficient (docs/bgv.md, 4).
 
 use divisi_core::Prg;
 use zeroize::Zeroize;
 
-/// How many uniforms are added.
+/// How many uniform integers are added.
 const TERMS: u32 = 8;
-/// Fisher information times variance of any of these sums is at most this; 1 for a Gaussian. The test
-/// `information` computes it.
+/// A bound on the Fisher information times the variance of any of these sums; it is 1 for a Gaussian. The
+/// test `information` computes it.
 pub const INFORMATION: f64 = 1.03;
-/// The widest narrow uniforms.
+/// The largest number of bits of the narrow uniform integers.
 const MOST_BITS: u32 = 119;
 
-/// The distribution of one coefficient: integers, symmetric around zero up to a half.
+/// The distribution of one coefficient: integers, symmetric around zero but for one half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     bits: u32,
@@ -25,7 +27,8 @@ pub struct Width {
 }
 
 impl Width {
-    /// The narrowest with at least this deviation, given as its binary logarithm. `None` beyond 2^118.
+    /// The narrowest distribution with at least this standard deviation, given as its binary logarithm.
+    /// `None` if that is above 118.
     #[must_use]
     pub fn at_least(deviation: f64) -> Option<Width> {
         (1..MOST_BITS)
@@ -40,19 +43,19 @@ impl Width {
         f64::from(self.bits) + (terms / 12.0).log2() / 2.0
     }
 
-    /// log2 of what no sample exceeds in size: half the sum of the uniforms' ranges.
+    /// log2 of the largest absolute value of a sample: half the sum of the eight ranges.
     #[must_use]
     pub fn most(&self) -> f64 {
         f64::from(self.bits) + f64::from(TERMS + self.wide).log2() - 1.0
     }
 
-    /// The two numbers that make it.
+    /// The two numbers that define the distribution: bits of the narrow integers, and how many are wide.
     #[must_use]
     pub fn describe(&self) -> [u8; 2] {
         [self.bits as u8, self.wide as u8]
     }
 
-    /// Fill a list with samples.
+    /// Fills `out` with samples.
     pub fn sample(&self, prg: &mut Prg, out: &mut [i128]) {
         if self.bits < 63 {
             self.sample_words(prg, out);
@@ -61,7 +64,7 @@ impl Width {
         }
     }
 
-    /// Half of what the sum of the uniforms is at most, rounded down: what centres it.
+    /// Half of the largest value of the sum, rounded down; it is subtracted, to centre the sum.
     fn middle(&self) -> i128 {
         let narrow = i128::from(TERMS - self.wide) * ((1_i128 << self.bits) - 1);
         (narrow + i128::from(self.wide) * ((2_i128 << self.bits) - 1)) / 2
@@ -103,7 +106,7 @@ impl Width {
 mod tests {
     use super::*;
 
-    /// The density of the sum, by convolution at `bits` bits.
+    /// The density of the sum, by convolution of uniform densities with `bits` bits.
     fn density(width: Width) -> Vec<f64> {
         let mut density = vec![1.0];
         for i in 0..TERMS {
@@ -122,8 +125,8 @@ mod tests {
         density
     }
 
-    /// For every mix of widths: the affinity of the sum with itself, shifted by one and by more, is that of
-    /// the bound.
+    /// For every number of wide integers: the Hellinger affinity of the sum with its own shift, by one and by
+    /// more, agrees with the bound.
     #[test]
     fn information() {
         for wide in 0..TERMS {

@@ -1,13 +1,13 @@
-//! Lists that may hold secrets: wiped when dropped, and never printed.
+//! Lists that may hold secrets: they are wiped when dropped, and never printed.
 
 use std::ops::{Deref, DerefMut};
 
-/// A list of a fixed length, overwritten when it is dropped.
+/// A list of a fixed length that is wiped when dropped.
 #[derive(Clone)]
 pub struct Hidden<T: Copy + Default>(Box<[T]>);
 
 impl<T: Copy + Default> Hidden<T> {
-    /// This many zeros.
+    /// A list of `len` zeros.
     #[must_use]
     pub fn zeros(len: usize) -> Self {
         Hidden(vec![T::default(); len].into_boxed_slice())
@@ -41,7 +41,7 @@ impl<T: Copy + Default> Drop for Hidden<T> {
     }
 }
 
-/// Without its values.
+/// Prints the type without its values.
 impl<T: Copy + Default> std::fmt::Debug for Hidden<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Hidden({} values)", self.0.len())

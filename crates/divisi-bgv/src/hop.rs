@@ -1,14 +1,17 @@
-//! What a party does to a ciphertext that passes it: its own signs, and nothing that tells them.
+//! A hop: a party multiplies a ciphertext by its own secret signs, and hides them before it passes the
+//! ciphertext on.
 //!
-//! GYKW, Figure 6, step 3 for one party, with products by signs in place of rotations (N tables a
-//! ciphertext), and CP of appendix A.1. Adversary: semi-honest, all but one.
-//! *lean*: a fresh encryption of zero on both components, whatever the signs: by the assumption of RLWE all
-//! that leaves is uniform to whoever lacks one key share, and floods are needed only where something is
-//! decrypted (docs/bgv.md, 5).
-//! *paper*: floods on both components. The first hides the noise of the product, so that the signs are in the
-//! plaintext alone (whoever has all of the key decrypts before and after the hop, and divides); the second is
-//! the error of the encryption of zero, and as wide as counts as much after its product with the key (D4).
-//! Every flooded hop counts as a partial decryption \[G12\].
+//! GYKW, Figure 6, step 3 for one party, with CP of appendix A.1. Products by signs 1 - 2 r replace the
+//! paper's rotations, so that a ciphertext serves N tables. Adversary: semi-honest, all parties but one.
+//!
+//! *lean* forms: the party adds a fresh encryption of zero, on both components. By the RLWE assumption all
+//! that it sends is uniform to an adversary that lacks one key share, whatever the signs are. Floods are then
+//! needed only for decryptions (docs/bgv.md, 5).
+//!
+//! *paper* form: the party adds floods on both components. The first one hides the noise of the product, so
+//! that only the plaintext depends on the signs. The second one is the error of the encryption of zero; it is
+//! so narrow that, multiplied by the key, it is as large as the first one (D4). Whoever has the whole key can
+//! decrypt before and after the hop, and divide. Every flooded hop counts as a partial decryption \[G12\].
 
 use crate::cipher::Ciphertext;
 use crate::encode;
@@ -21,11 +24,11 @@ use divisi_core::{Abort, Check, Session, Step, step};
 const HOP: Step = step!("hop");
 
 impl Keys {
-    /// \[x\] -> \[x * signs\], one level below. `signs` are N slots.
+    /// Multiplies the slots of \[x\] by `signs`, one for each of the N slots. The result is one level below.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] at the bottom, for another number of slots, and where the parameters have no flood
-    /// for it; [`Abort::CheckFailed`] when the session has made its decryptions.
+    /// [`Abort::Misuse`] at the lowest level, if there are not N signs, and if the parameters have no flood
+    /// for this level; [`Abort::CheckFailed`] if the session has used up its partial decryptions.
     pub fn hop(
         &self,
         session: &Session,
@@ -36,7 +39,7 @@ impl Keys {
         let (ring, level) = (self.ring(), x.level());
         self.belong(session, HOP)?;
         if level == 0 || signs.len() != ring.dimension() {
-            return Err(session.misuse(HOP, "a hop has a level below it, and a sign for each slot"));
+            return Err(session.misuse(HOP, "a hop at the lowest level, or not one sign for each slot"));
         }
         let plain = encode::encode(ring, signs, ring.parameters().limbs(level));
         x.times_plain(ring, &plain);
@@ -55,7 +58,7 @@ impl Keys {
         let [c0, c1] = x.components_mut();
         ring.add(c0, z0);
         if !session.mutated(Check::G1) {
-            ring.add(c1, z1); // the mutant adds noise to the first component only, as the authors' code
+            ring.add(c1, z1); // the mutant adds noise to the first component only, as the authors' code does
         }
         Ok(x.switch(ring, level - 1))
     }

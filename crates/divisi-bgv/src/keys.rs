@@ -1,13 +1,16 @@
-//! Keys of a session: a share of the secret key each, one public key, one relinearisation key.
+//! The keys of a session: each party's share of the secret key, one public key, one relinearisation key.
 //!
-//! GYKW, appendix A.1; the relinearisation key as Mouchet, Troncoso-Pastoriza, Bossuat, Hubaux 2021 (MTBH21),
-//! protocol RelinKeyGen. Adversary: semi-honest, all but one.
-//! Deviations: D1, key shares and v of an encryption are uniformly ternary, which the table of moduli is for;
-//! the paper's H and Z are sparser. D2, the common polynomials come from a coin of all parties after their
-//! commitments. D3, sums go along a tree instead of to P_1, and all parties compare a digest of what came of
-//! them. The relinearisation key encrypts s^2 under s: circular security is assumed.
-//! Cost: 2 polynomials for the public key, 6 a digit for the relinearisation key, sent by a party in the
-//! middle of the tree.
+//! GYKW, appendix A.1; the relinearisation key as in Mouchet, Troncoso-Pastoriza, Bossuat, Hubaux 2021
+//! (MTBH21), protocol RelinKeyGen. Adversary: semi-honest, all parties but one.
+//!
+//! Deviations from the paper. D1: key shares, and v of an encryption, are uniformly ternary, which the table
+//! of secure moduli assumes; the paper's distributions H and Z are sparser. D2: the common polynomials come
+//! from a coin of all parties, tossed after their commitments. D3: sums go along a tree instead of to P_1,
+//! and all parties compare a digest of the results. The relinearisation key encrypts s^2 under s, so circular
+//! security is assumed.
+//!
+//! Cost: a party in the middle of the tree sends 2 polynomials for the public key, and 6 for each digit for
+//! the relinearisation key.
 
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
@@ -26,38 +29,39 @@ const PARAMETERS: Step = step!("parameters");
 const COIN: Step = step!("coin");
 const COMPARE: Step = step!("compare");
 
-/// One party's keys of a session; strands share them.
+/// One party's keys of a session, shared by its strands.
 #[derive(Clone)]
 pub struct Keys(Arc<Inner>);
 
 struct Inner {
     ring: Arc<Ring>,
     session: [u8; 32],
-    /// s_i, over all primes.
+    /// Our share s_i of the secret key, over all primes.
     share: Poly,
-    /// (b, a).
+    /// The public key (b, a).
     public: [Poly; 2],
-    /// For each digit.
+    /// The relinearisation key: a pair for each digit.
     relinearisation: Option<Vec<[Poly; 2]>>,
-    /// Partial decryptions so far, over all strands and kinds of keys.
+    /// How many partial decryptions this party has made, over all strands and kinds of keys.
     decryptions: Arc<AtomicU64>,
     limit: u64,
 }
 
 impl Keys {
-    /// Make the keys of a session; all parties do so once for each operation. Three rounds for the coin, then
-    /// twice the height of the tree for the public key and each round of the relinearisation key, which is
-    /// made only for parameters that multiply ciphertexts.
+    /// Makes the keys of a session. All parties call it, once for each operation. Three rounds for the coin;
+    /// then twice the height of the tree for the public key, and as much for each of the two rounds of the
+    /// relinearisation key, which is made only if the parameters multiply ciphertexts.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a second time in a session and for another number of parties;
-    /// [`Abort::CheckFailed`] of G5 or G2 for parameters that are not sound; the abort that ends the session.
+    /// [`Abort::Misuse`] if the session has such keys already, or if the parameters are for another number of
+    /// parties; [`Abort::CheckFailed`] of G5 or G2 if the parameters are not sound; the abort that ends the
+    /// session.
     pub fn generate(session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
         Keys::with_limit(session, ring, 1 << DECRYPTION_BITS, Arc::default())
     }
 
-    /// The same for another operation of the session of these keys: partial decryptions of both are counted
-    /// together \[G12\].
+    /// Makes keys for another operation in the same session. Partial decryptions with both kinds of keys are
+    /// counted together \[G12\].
     ///
     /// # Errors
     /// As [`Keys::generate`]; [`Abort::Misuse`] for keys of another session.
@@ -77,7 +81,7 @@ impl Keys {
             return Err(session.misuse(PARAMETERS, "parameters for another number of parties"));
         }
         if !session.first(parameters.operation().keys()) {
-            return Err(session.misuse(PARAMETERS, "a session has one set of keys for an operation"));
+            return Err(session.misuse(PARAMETERS, "a second set of keys for one operation in a session"));
         }
         session.require(Check::G5, PARAMETERS, parameters.fits(), None)?; // [G5]
         session.require(Check::G2, PARAMETERS, parameters.floods(), None)?; // [G2]
@@ -87,7 +91,7 @@ impl Keys {
         let (n, limbs) = (ring.dimension(), parameters.chain().len());
         let multiplies = parameters.special().is_some();
 
-        // SecKeyGen: s_i
+        // SecKeyGen: our share s_i
         let share = ring.small(&sampler.ternary(n), limbs, multiplies);
         // pubKeyGen: b_i = -a s_i + p e_i, b = sum of b_i
         let a = common("public key", 0).expand(ring, limbs, false);
@@ -117,7 +121,7 @@ impl Keys {
         Ok(Keys(Arc::new(inner)))
     }
 
-    /// The ring.
+    /// The ring of these keys.
     #[must_use]
     pub fn ring(&self) -> &Ring {
         &self.0.ring
@@ -131,7 +135,7 @@ impl Keys {
         self.0.relinearisation.as_deref()
     }
 
-    /// These keys belong to this session.
+    /// Demands that these keys belong to this session.
     pub(crate) fn belong(&self, session: &Session, step: Step) -> Result<(), Abort> {
         if self.0.session == *session.id().as_bytes() {
             Ok(())
@@ -140,10 +144,10 @@ impl Keys {
         }
     }
 
-    /// One more partial decryption, or flooded hop, if the session has one left \[G12\].
+    /// Counts one more partial decryption, or flooded hop, if the session has one left \[G12\].
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] after the last one: the session ends, and nothing is sent.
+    /// [`Abort::CheckFailed`] if none is left: the session ends, and nothing is sent.
     pub(crate) fn spend(&self, session: &Session, step: Step) -> Result<(), Abort> {
         self.belong(session, step)?;
         let before = self.0.decryptions.fetch_add(1, Ordering::SeqCst);
@@ -156,7 +160,7 @@ impl Keys {
         self.0.decryptions.load(Ordering::SeqCst)
     }
 
-    /// Enc_pk: (b v + p e_0 + m, a v + p e_1), of a plaintext over the primes of a level.
+    /// Enc_pk: (b v + p e_0 + m, a v + p e_1). `plain` is m over the primes of `level`; without it m is zero.
     #[must_use]
     pub fn encrypt(&self, sampler: &mut Sampler, level: usize, plain: Option<&Poly>) -> Ciphertext {
         let ring = self.ring();
@@ -167,7 +171,7 @@ impl Keys {
         self.encrypt_with(sampler, level, noise, errors.map(|e| ring.small(&e, limbs, false)), plain)
     }
 
-    /// The same with floods for errors (CP of appendix A.1).
+    /// The same with floods in place of the errors (CP of appendix A.1).
     #[must_use]
     pub(crate) fn encrypt_flooded(
         &self,
@@ -224,14 +228,14 @@ impl Inner {
     }
 }
 
-/// p e, of a fresh error.
+/// p e, with a fresh error e.
 pub(crate) fn error(ring: &Ring, sampler: &mut Sampler, limbs: usize, extended: bool) -> Poly {
     let mut e = ring.small(&sampler.errors(ring.dimension()), limbs, extended);
     ring.scale(&mut e, ring.parameters().plain());
     e
 }
 
-/// sum - x y.
+/// Subtracts x y from `sum`.
 pub(crate) fn subtract_product(ring: &Ring, sum: &mut Poly, x: &Poly, y: &Poly) {
     ring.neg(sum);
     ring.add_product(sum, x, y);
@@ -239,7 +243,8 @@ pub(crate) fn subtract_product(ring: &Ring, sum: &mut Poly, x: &Poly, y: &Poly) 
 }
 
 /// MTBH21, RelinKeyGen, over the primes of products: w_j is the special prime modulo the primes of digit j,
-/// and 0 modulo all others. Digits travel one by one, so that a party holds a digit's messages and the key.
+/// and 0 modulo all other primes. The digits travel one by one, so that a party holds no more than the key
+/// and the messages of one digit.
 fn relinearise(
     session: &mut Session,
     ring: &Ring,
@@ -287,16 +292,16 @@ fn relinearise(
     Ok(key)
 }
 
-/// What only tests may have.
+/// Functions for tests only.
 #[cfg(feature = "testing")]
 impl Keys {
-    /// Our share of the key, as values over all primes.
+    /// Our share of the secret key, as values over all primes.
     #[must_use]
     pub fn reveal(&self) -> Poly {
         self.0.share.clone()
     }
 
-    /// Keys whose session ends after so many partial decryptions.
+    /// Keys whose session ends after `limit` partial decryptions.
     ///
     /// # Errors
     /// As [`Keys::generate`].
@@ -304,7 +309,7 @@ impl Keys {
         Keys::with_limit(session, ring, limit, Arc::default())
     }
 
-    /// A ciphertext with chosen components, such as a curious holder may make, who says that it has no noise.
+    /// A ciphertext with chosen components, as a corrupt holder may make it, whose claimed noise is zero.
     #[must_use]
     pub fn forge(level: usize, factor: u64, c0: Poly, c1: Poly) -> Ciphertext {
         Ciphertext::new(level, factor, f64::NEG_INFINITY, c0, c1)

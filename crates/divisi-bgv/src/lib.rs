@@ -1,9 +1,18 @@
-//! Threshold BGV: n parties have a share each of one secret key, all but one of them may be curious together.
+//! Threshold BGV: n parties have additive shares of one secret key. The adversary is semi-honest and may see
+//! all but one of them.
 //!
-//! Brakerski, Gentry, Vaikuntanathan 2012 in residues, after appendix A of Guo, Yang, Katz, Wang (GYKW,
-//! "Scalable Mixed-Mode MPC"): N slots modulo p in a ciphertext, modulus switching, products with plaintexts
-//! and with ciphertexts, conversions from and to additive shares. **Semi-honest**: nobody deviates. Nothing
-//! here protects from a party that does, beyond what a well-formed message is.
+//! BGV (Brakerski, Gentry, Vaikuntanathan 2012) with residues modulo several primes, after appendix A of Guo,
+//! Yang, Katz, Wang (GYKW, "Scalable Mixed-Mode MPC"). A ciphertext has N slots modulo p. There are modulus
+//! switching, products with plaintexts and with ciphertexts, and conversions from and to additive shares.
+//! **Semi-honest**: every party is assumed to follow the protocol. The only protection from a party that
+//! deviates is that malformed messages are refused.
+//!
+//! Words of this crate's comments. A *chain* is the list of primes of the modulus, which shrinks from level
+//! to level; a *limb* is one of them. The *top* is the highest level, the *bottom* level 0, where ciphertexts
+//! are decrypted. A *hop* multiplies a ciphertext by one party's secret signs. A *flood* is wide noise that
+//! hides other noise. E2A and A2E convert an encryption to additive shares and back. "The special prime"
+//! occurs in the relinearisation key alone. G1 to G14 are checks (docs/bgv.md, 7), D1 to D7 deviations from
+//! the paper (docs/bgv.md, 6).
 //!
 //! | module | what | source |
 //! |---|---|---|
@@ -55,7 +64,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// tests inside the crate share tools with those outside
+// unit tests use the same tools as integration tests
 #[cfg(all(test, feature = "testing"))]
 extern crate self as divisi_bgv;
 

@@ -5,11 +5,12 @@ use crate::keys::Keys;
 use divisi_core::{Abort, Session, Step};
 
 impl Ciphertext {
-    /// The product of two ciphertexts, relinearised: with the digits of d_2, each times the key's part for
-    /// it, and the special prime divided out again. Public: it needs no fresh encryption.
+    /// Multiplies two ciphertexts and relinearises the result: each digit of d_2 is multiplied by its part of
+    /// the key, and the special prime is divided out. It needs no message and no fresh encryption, as its
+    /// result is a function of public values.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] of different levels, and without a relinearisation key.
+    /// [`Abort::Misuse`] if levels differ, or if there is no relinearisation key.
     pub fn times(
         &self,
         keys: &Keys,

@@ -1,6 +1,6 @@
 //! Interactive bootstrapping: a ciphertext at the bottom of the chain becomes one at a higher level.
 //!
-//! GYKW, section 7.1 (after MTBH21): E2A and A2E at once. Why it is private: docs/bgv.md, 9.
+//! GYKW, section 7.1 (after MTBH21): E2A and A2E in one. docs/bgv.md, 9, shows why it is private.
 
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
@@ -16,15 +16,16 @@ const ASK: Step = step!("refresh.ask");
 const ANSWER: Step = step!("refresh.answer");
 
 impl Keys {
-    /// The holder of \[x\] at the bottom gets a fresh \[x\] at `level`, with factor 1. All parties call it;
-    /// others than the holder pass `None`, know the public factor, and get nothing. Adversary: semi-honest,
-    /// all but one. Cost: c_1 to each other party, and from each N coefficients modulo the first prime and
-    /// one polynomial of the level; two rounds. Each answer is an E2A, masked, flooded and counted, and an
-    /// encryption of the same mask \[G3\] under the party's own key share, with one public polynomial for all
-    /// from a seed of this call alone \[G13\].
+    /// The holder of \[x\] at the bottom gets a fresh \[x\] at `level`, with factor 1. All parties call it.
+    /// Those other than the holder pass `None` and the public factor, and get `None`. Adversary: semi-honest,
+    /// all parties but one. Cost: the holder sends c_1 to every other party, and each of these sends N
+    /// coefficients modulo the first prime and one polynomial of the level; two rounds. Each answer is
+    /// masked, flooded and counted, as in E2A. It comes with an encryption of the same mask \[G3\] under the
+    /// party's own key share. The encryptions have a common public polynomial, from a seed that is used in
+    /// this call alone \[G13\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for the bottom or what is above the top as `level`; as [`Keys::to_shares`].
+    /// [`Abort::Misuse`] if `level` is the bottom or above the top; otherwise as [`Keys::to_shares`].
     pub fn refresh(
         &self,
         session: &mut Session,
@@ -37,12 +38,12 @@ impl Keys {
         let ring = self.ring();
         self.belong(session, ASK)?;
         if !(1..=ring.parameters().top()).contains(&level) {
-            return Err(session.misuse(ASK, "a level above the bottom, to which a ciphertext is refreshed"));
+            return Err(session.misuse(ASK, "a refresh to the lowest level, or above the highest one"));
         }
         let limbs = ring.parameters().limbs(level);
         let count = session.count("refresh");
         session.observe(Check::G13); // [G13]
-        // the mutant forgets which call it is
+        // the mutant uses the same number for every call
         let count = if session.mutated(Check::G13) { 0 } else { count };
         let a = Seed::new(session.id().as_bytes(), "refresh", session.number(), count);
         let a = a.expand(ring, limbs, false);
@@ -85,7 +86,7 @@ impl Keys {
         sampler.elements(ring.plain(), ring.dimension())
     }
 
-    /// -a s_i + p e + x_i, of a share's coefficients without the factor of the ciphertext that was asked for.
+    /// -a s_i + p e + x_i. `share` has the coefficients of x_i times `factor`, which is divided out.
     fn encrypt_share(&self, sampler: &mut Sampler, a: &Poly, mut share: Hidden<u64>, factor: u64) -> Poly {
         let (ring, plain) = (self.ring(), self.ring().plain());
         plain.scale(&mut share, plain.invert(self.factor_of_answers(factor)));

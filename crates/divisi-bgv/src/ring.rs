@@ -1,4 +1,4 @@
-//! Polynomials modulo X^N + 1 in residues modulo the primes of the chain.
+//! Polynomials modulo X^N + 1, by their residues modulo the primes of the chain.
 
 use crate::hidden::Hidden;
 use crate::parameters::Parameters;
@@ -8,19 +8,19 @@ use divisi_field::zp::Modulus;
 
 mod digits;
 
-/// The ring of a set of parameters: transforms over all primes, and what divides by each.
+/// The ring of a set of parameters: a transform for each prime, and the constants for dividing by it.
 pub struct Ring {
     parameters: Parameters,
-    /// The chain, and the special prime at its end.
+    /// The transforms of the chain's primes; the special prime is the last.
     transforms: Vec<Ntt>,
     plain: Ntt,
-    /// How each prime is divided out.
+    /// The constants for dividing by each prime.
     quotients: Vec<Quotient>,
-    /// Of relinearisation.
+    /// The digits of relinearisation.
     digits: Vec<digits::Digit>,
 }
 
-/// What divides by one prime q.
+/// The constants for dividing by one prime q.
 struct Quotient {
     /// -1/p mod q.
     lift: u64,
@@ -30,13 +30,14 @@ struct Quotient {
     plain: u64,
 }
 
-/// What is smaller than a prime in size, as an element.
+/// A number smaller than the prime in absolute value, as an element.
 #[inline(always)]
 fn near(m: Modulus, c: i64) -> u64 {
     (c + (m.get() as i64 & (c >> 63))) as u64
 }
 
-/// Numbers of at most `bound` in size as elements: which of two ways is public.
+/// Numbers of absolute value at most `bound`, as elements. Which of two methods is used depends on `bound`,
+/// which is public.
 fn residues(m: Modulus, bound: u64, words: &mut [u64], numbers: impl Iterator<Item = i64>) {
     if bound < m.get() {
         vectorize(
@@ -48,7 +49,7 @@ fn residues(m: Modulus, bound: u64, words: &mut [u64], numbers: impl Iterator<It
     }
 }
 
-/// Elements of another prime, `from`, as elements of this one.
+/// Reduces elements of another prime, `from`, modulo this prime.
 fn reduced(m: Modulus, from: u64, words: &mut [u64], elements: &[u64]) {
     if from <= 2 * m.get() {
         vectorize(
@@ -60,14 +61,14 @@ fn reduced(m: Modulus, from: u64, words: &mut [u64], elements: &[u64]) {
     }
 }
 
-/// A polynomial in residues: one part of N words a prime, as values at the roots unless said otherwise. Wiped
-/// when dropped.
+/// A polynomial by its residues: a part of N words for each prime. The words are its values at the roots,
+/// unless said otherwise. Wiped when dropped.
 #[derive(Clone, Debug)]
 pub struct Poly {
     words: Hidden<u64>,
-    /// How many primes of the chain, from the one that stays longest.
+    /// How many primes of the chain it has, beginning with the one that is dropped last.
     limbs: usize,
-    /// Whether the special prime's part stands at the end.
+    /// Whether it has a part for the special prime, at the end.
     extended: bool,
 }
 
@@ -98,7 +99,7 @@ impl Poly {
 }
 
 impl Ring {
-    /// Transforms for these parameters. `None` if a prime has none, which [`Parameters::fits`] excludes.
+    /// The transforms for these parameters. `None` if a prime has none; [`Parameters::fits`] excludes that.
     #[must_use]
     pub fn new(parameters: Parameters) -> Option<Ring> {
         let n = parameters.dimension();
@@ -125,13 +126,13 @@ impl Ring {
         Some(Ring { parameters, transforms, plain, quotients, digits })
     }
 
-    /// What it was made for.
+    /// The parameters of the ring.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// N.
+    /// The dimension N.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.parameters.dimension()
@@ -143,7 +144,7 @@ impl Ring {
         self.plain.modulus()
     }
 
-    /// The transform whose values are the slots.
+    /// The transform modulo p, whose values are the slots.
     pub(crate) fn slots(&self) -> &Ntt {
         &self.plain
     }
@@ -161,7 +162,7 @@ impl Ring {
         Poly { words: Hidden::zeros(parts * self.dimension()), limbs, extended }
     }
 
-    /// Which transform a part belongs to.
+    /// The number of the transform that a part of a polynomial belongs to.
     fn index(&self, poly: &Poly, part: usize) -> usize {
         if part < poly.limbs { part } else { self.transforms.len() - 1 }
     }
@@ -172,7 +173,7 @@ impl Ring {
         (0..parts).map(|part| self.transforms[self.index(poly, part)].modulus()).collect()
     }
 
-    /// Each part of a polynomial with its transform.
+    /// Calls `f` with each part of a polynomial and its transform.
     fn each(&self, x: &mut Poly, mut f: impl FnMut(&Ntt, &mut [u64], usize)) {
         let (n, limbs, last) = (self.dimension(), x.limbs, self.transforms.len() - 1);
         for (part, words) in x.words.chunks_exact_mut(n).enumerate() {
@@ -180,7 +181,7 @@ impl Ring {
         }
     }
 
-    /// The values of the polynomial with these coefficients, each reduced by `residue`.
+    /// The polynomial with these coefficients, as values; `residue` reduces each coefficient.
     fn values<T: Copy>(
         &self,
         coefficients: &[T],
@@ -196,13 +197,13 @@ impl Ring {
         x
     }
 
-    /// Coefficients that are smaller than every prime: secrets and errors.
+    /// The polynomial with these coefficients, which are smaller than every prime: secrets and errors.
     #[must_use]
     pub fn small(&self, coefficients: &[i64], limbs: usize, extended: bool) -> Poly {
         self.values(coefficients, limbs, extended, near)
     }
 
-    /// Coefficients of at most half of the plaintext modulus in size.
+    /// The polynomial with these coefficients of absolute value at most p / 2.
     #[must_use]
     pub fn plaintext(&self, coefficients: &[i64], limbs: usize) -> Poly {
         let half = self.plain().get() / 2;
@@ -214,44 +215,44 @@ impl Ring {
         x
     }
 
-    /// Wide coefficients: floods.
+    /// The polynomial with these wide coefficients: floods.
     #[must_use]
     pub fn wide(&self, coefficients: &[i128], limbs: usize) -> Poly {
         self.values(coefficients, limbs, false, Modulus::of_wide)
     }
 
-    /// Values into coefficients.
+    /// Converts values to coefficients.
     pub fn to_coefficients(&self, x: &mut Poly) {
         self.each(x, |ntt, words, _| ntt.inverse(words));
     }
 
-    /// Coefficients into values.
+    /// Converts coefficients to values.
     pub fn to_values(&self, x: &mut Poly) {
         self.each(x, |ntt, words, _| ntt.forward(words));
     }
 
-    /// x + y.
+    /// Adds y to x.
     ///
     /// # Panics
-    /// If they have different primes; likewise below.
+    /// If they have different primes; so do the functions below.
     pub fn add(&self, x: &mut Poly, y: &Poly) {
         assert!(x.like(y), "polynomials over different primes");
         self.each(x, |ntt, words, at| ntt.modulus().add_assign(words, &y.words[at..at + words.len()]));
     }
 
-    /// x - y.
+    /// Subtracts y from x.
     pub fn sub(&self, x: &mut Poly, y: &Poly) {
         assert!(x.like(y), "polynomials over different primes");
         self.each(x, |ntt, words, at| ntt.modulus().sub_assign(words, &y.words[at..at + words.len()]));
     }
 
-    /// x y.
+    /// Multiplies x by y.
     pub fn mul(&self, x: &mut Poly, y: &Poly) {
         assert!(x.like(y), "polynomials over different primes");
         self.each(x, |ntt, words, at| ntt.modulus().mul_assign(words, &y.words[at..at + words.len()]));
     }
 
-    /// sum + x y; x and y may go on with more primes.
+    /// Adds x y to `sum`; x and y may have more primes than `sum`.
     pub fn add_product(&self, sum: &mut Poly, x: &Poly, y: &Poly) {
         assert!(x.limbs >= sum.limbs && y.limbs >= sum.limbs, "factors over too few primes");
         assert!(!sum.extended || x.extended && y.extended, "factors without the special prime");
@@ -264,12 +265,12 @@ impl Ring {
         });
     }
 
-    /// -x.
+    /// Negates x.
     pub fn neg(&self, x: &mut Poly) {
         self.each(x, |ntt, words, _| ntt.modulus().neg_assign(words));
     }
 
-    /// c x, of a public number.
+    /// Multiplies x by a public number.
     pub fn scale(&self, x: &mut Poly, c: u64) {
         self.each(x, |ntt, words, _| ntt.modulus().scale(words, c));
     }
@@ -283,8 +284,8 @@ impl Ring {
         out
     }
 
-    /// Divide by the last prime, rounding to a multiple of p: (x + delta) / q, delta = -x mod q and 0 mod p.
-    /// What x was modulo p is multiplied by 1/q, unless q divided it before; [`Ring::quotient`] says by what.
+    /// Divides by the last prime q, rounding to a multiple of p: (x + delta) / q with delta = -x mod q and 0
+    /// mod p. Modulo p this multiplies x by 1/q, unless q divides x; [`Ring::quotient`] is this factor.
     pub fn drop_last(&self, mut x: Poly) -> Poly {
         let n = self.dimension();
         let parts = x.limbs + usize::from(x.extended);
@@ -308,7 +309,7 @@ impl Ring {
         out
     }
 
-    /// The same of coefficients.
+    /// The same for a polynomial given by coefficients.
     pub(crate) fn drop_last_of_coefficients(&self, mut x: Poly) -> Poly {
         let n = self.dimension();
         let index = x.limbs - 1;
@@ -327,7 +328,7 @@ impl Ring {
         out
     }
 
-    /// 1/q mod p of a prime of the chain: by what a plaintext is multiplied when it is dropped.
+    /// 1/q mod p for a prime q of the chain: the factor by which a plaintext is multiplied when q is dropped.
     #[must_use]
     pub fn quotient(&self, limb: usize) -> u64 {
         self.quotients[limb].plain

@@ -1,4 +1,4 @@
-//! Secret and noise polynomials, as small integers; constant time.
+//! Random polynomials for secrets and noise, as small integers; in constant time.
 
 use crate::hidden::Hidden;
 use divisi_core::{Prg, Session};
@@ -10,11 +10,11 @@ use zeroize::{Zeroize, Zeroizing};
 pub const ERROR_VARIANCE: f64 = 10.5;
 const ERROR_BITS: u32 = 21;
 
-/// A stream of one party's own randomness.
+/// A generator of a party's own randomness.
 pub struct Sampler(Prg);
 
 impl Sampler {
-    /// From fresh entropy of this party.
+    /// A generator with fresh entropy of this party.
     #[must_use]
     pub fn new(session: &Session) -> Sampler {
         let mut key = Zeroizing::new([0; 16]);
@@ -22,12 +22,13 @@ impl Sampler {
         Sampler(Prg::new(&key))
     }
 
-    /// The stream itself.
+    /// The generator itself.
     pub(crate) fn prg(&mut self) -> &mut Prg {
         &mut self.0
     }
 
-    /// Uniform from {-1, 0, 1}: four digits of base three from each word, each within 2^-57 of uniform.
+    /// Coefficients that are uniform in {-1, 0, 1}: four digits of base three from each word, each within
+    /// 2^-57 of uniform.
     #[must_use]
     pub fn ternary(&mut self, n: usize) -> Hidden<i64> {
         let mut words = Hidden::zeros(n.div_ceil(4));
@@ -44,7 +45,7 @@ impl Sampler {
         out
     }
 
-    /// Errors: centred binomial of 42 bits.
+    /// Errors: centred binomial coefficients of 42 bits.
     #[must_use]
     pub fn errors(&mut self, n: usize) -> Hidden<i64> {
         let mut words = Hidden::<u64>::zeros(n);
@@ -73,7 +74,7 @@ impl Sampler {
         }
     }
 
-    /// Elements that are uniform within 2^-78.
+    /// Field elements, each within 2^-78 of uniform.
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> Hidden<u64> {
         let mut out = Hidden::zeros(n);
@@ -106,7 +107,7 @@ mod tests {
             let count = secret.iter().filter(|x| **x == value).count() as f64;
             assert!((count - n as f64 / 3.0).abs() < 6.0 * (n as f64 * 2.0 / 9.0).sqrt(), "{value}: {count}");
         }
-        // neighbours, of one word and of two, are independent
+        // neighbouring coefficients, of one word and of two words, are independent
         for distance in 1..=5 {
             let sum: i64 = secret.iter().zip(&secret[distance..]).map(|(x, y)| x * y).sum();
             assert!((sum as f64).abs() < 6.0 * (n as f64 * 4.0 / 9.0).sqrt(), "{distance}");

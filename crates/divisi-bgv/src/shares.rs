@@ -1,4 +1,4 @@
-//! Between ciphertexts and additive shares.
+//! Conversions between ciphertexts and additive shares.
 
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
@@ -17,17 +17,17 @@ const ANSWER: Step = step!("e2a.answer");
 const GIVE: Step = step!("a2e.give");
 
 impl Keys {
-    /// Figure 15 of GYKW, E2A: the holder of \[x\] and all others get additive shares of its N slots.
-    /// Adversary: semi-honest, all but one. Others than the holder pass `None`, and know the public factor.
-    /// Cost: c_1 to each other party, and N coefficients modulo the first prime from each; two rounds.
-    /// Deviations: D5, the holder sends c_1 alone, for nobody else needs c_0; in the paper's
-    /// form it sends both, as Figure 6 says. D6, answers are switched to the first prime before they
-    /// leave.
+    /// E2A, Figure 15 of GYKW: all parties get additive shares of the N slots of the holder's \[x\]. Those
+    /// other than the holder pass `None` and the public factor. Adversary: semi-honest, all parties but one.
+    /// Cost: the holder sends c_1 to every other party, and each of these sends N coefficients modulo the
+    /// first prime; two rounds. Deviations: D5, in the lean forms the holder sends c_1 alone, because nobody
+    /// else needs c_0; in the paper's form it sends both, as in Figure 6. D6, answers are switched to the
+    /// first prime before they are sent.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for ciphertexts above the bottom, and for those with more noise than the parameters'
-    /// steps leave there, which the floods would not hide; [`Abort::CheckFailed`] when the session has made
-    /// its decryptions \[G12\], and that names whoever sends unreduced coefficients \[G10\].
+    /// [`Abort::Misuse`] if the ciphertext is not at the bottom, or has more noise than the floods hide;
+    /// [`Abort::CheckFailed`] if the session has used up its partial decryptions \[G12\], and, naming the
+    /// sender, if coefficients are not reduced \[G10\].
     pub fn to_shares(
         &self,
         session: &mut Session,
@@ -71,7 +71,8 @@ impl Keys {
         Ok(shares)
     }
 
-    /// What the holder asks for: a ciphertext at the bottom, with this factor, whose noise floods hide.
+    /// The holder's ciphertext, if it is at the bottom, has this factor, and its noise is hidden by the
+    /// floods.
     pub(crate) fn at_bottom<'x>(
         &self,
         session: &Session,
@@ -80,15 +81,17 @@ impl Keys {
         factor: u64,
     ) -> Result<&'x Ciphertext, Abort> {
         let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
-            return Err(session.misuse(step, "the holder has a ciphertext at the bottom"));
+            return Err(
+                session.misuse(step, "not a ciphertext at the lowest level, with the announced factor")
+            );
         };
         if !self.ring().parameters().hides(x.noise()) {
-            return Err(session.misuse(step, "a ciphertext has no more noise than floods hide"));
+            return Err(session.misuse(step, "a ciphertext with more noise than floods hide"));
         }
         Ok(x)
     }
 
-    /// c_0 + s_h c_1 of the holder, as coefficients modulo the first prime.
+    /// The holder's part c_0 + s_h c_1, as coefficients modulo the first prime.
     pub(crate) fn own_part(&self, x: &Ciphertext) -> Poly {
         let (ring, [c0, c1]) = (self.ring(), x.components());
         let mut sum = c0.clone();
@@ -97,7 +100,7 @@ impl Keys {
         to_first(ring, sum)
     }
 
-    /// The holder's share of the sum of all parts: its coefficients modulo p.
+    /// The holder's share, from the sum of all parts: its coefficients modulo p.
     pub(crate) fn share_of(&self, sum: &Poly) -> Hidden<u64> {
         let (ring, plain) = (self.ring(), self.ring().plain());
         let first = ring.modulus(0);
@@ -107,7 +110,8 @@ impl Keys {
         share
     }
 
-    /// h_i modulo the first prime, and what the mask <x>_i became on the way there: our share's coefficients.
+    /// h_i modulo the first prime, and the coefficients of our share: the mask <x>_i times the factor of the
+    /// dropped primes.
     pub(crate) fn answer(
         &self,
         session: &Session,
@@ -120,14 +124,15 @@ impl Keys {
         Ok((to_first(self.ring(), h), mask))
     }
 
-    /// The factor of shares of a ciphertext with this one: what the primes that answers drop divide too.
+    /// The factor of the shares of a ciphertext with this factor: the primes dropped from answers divide
+    /// them, too.
     pub(crate) fn factor_of_answers(&self, factor: u64) -> u64 {
         let (ring, plain) = (self.ring(), self.ring().plain());
         (1..ring.parameters().limbs(0)).fold(factor, |f, limb| plain.mul(f, ring.quotient(limb)))
     }
 
-    /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom, with e_i from the flood
-    /// \[G4\] and <x>_i uniform. Counted \[G12\].
+    /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom. e_i is a flood \[G4\],
+    /// <x>_i is uniform. It counts as a partial decryption \[G12\].
     pub(crate) fn partial(
         &self,
         session: &Session,
@@ -140,13 +145,13 @@ impl Keys {
         self.spend(session, ANSWER)?; // [G12]
         let mut flood = Hidden::zeros(n);
         session.observe(Check::G4); // [G4]
-        // the mutants leave the flood out, or make it as wide as an error
+        // the mutants leave the flood out, or make it as narrow as an error
         let narrow = Width::at_least(1.0).filter(|_| session.mutated(Check::G2));
         let width = narrow.unwrap_or(ring.parameters().flood());
         if !session.mutated(Check::G4) {
             width.sample(sampler.prg(), &mut flood);
         }
-        // p e_i - <x>_i, below 2^126 as `Parameters::fits` asserts
+        // p e_i - <x>_i is below 2^126, as `Parameters::fits` asserts
         let p = i128::from(plain.get());
         let terms = flood.iter_mut().zip(mask);
         terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
@@ -156,8 +161,8 @@ impl Keys {
         Ok(h)
     }
 
-    /// What an answer to this second component is before its lowest bits are dropped (D6): for tests, which
-    /// look at more than a holder does.
+    /// The answer to this second component before its lowest bits are dropped (D6): for tests, which see more
+    /// than a holder does.
     ///
     /// # Errors
     /// As [`Keys::to_shares`].
@@ -172,15 +177,15 @@ impl Keys {
         self.partial(session, sampler, c1, &share)
     }
 
-    /// Appendix A.3, A2E: N shared slots become a ciphertext at the receiver, at the top level.
-    /// Adversary: semi-honest, all but one. Cost: one polynomial from each party to the receiver; one round.
-    /// Deviation: D7, each party encrypts under its own key share with one public polynomial a for all, -a
-    /// s_i + p e_i + m_i, so that the sum is under the key, and a comes from a seed of this call alone
-    /// \[G13\].
+    /// A2E, appendix A.3: N shared slots become a ciphertext at the receiver, at the top level. Adversary:
+    /// semi-honest, all parties but one. Cost: one polynomial from each party to the receiver; one round.
+    /// Deviation D7: each party encrypts under its own key share, -a s_i + p e_i + m_i, with a common public
+    /// polynomial a, so that the sum is an encryption under the whole key. a comes from a seed that is used
+    /// in this call alone \[G13\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for another number of slots; [`Abort::CheckFailed`] that names whoever sends
-    /// unreduced coefficients.
+    /// [`Abort::Misuse`] if there are not N slots; [`Abort::CheckFailed`] that names the sender if
+    /// coefficients are not reduced.
     pub fn from_shares(
         &self,
         session: &mut Session,
@@ -196,7 +201,7 @@ impl Keys {
         let limbs = ring.parameters().chain().len();
         let count = session.count("a2e");
         session.observe(Check::G13); // [G13]
-        // the mutant forgets which call it is
+        // the mutant uses the same number for every call
         let count = if session.mutated(Check::G13) { 0 } else { count };
         let a = Seed::new(session.id().as_bytes(), "a2e", session.number(), count).expand(ring, limbs, false);
         let mut b = error(ring, sampler, limbs, false);
@@ -216,7 +221,7 @@ impl Keys {
     }
 }
 
-/// Drop all primes but the first, of a polynomial in coefficients.
+/// Drops all primes but the first, of a polynomial given by coefficients.
 fn to_first(ring: &Ring, mut x: Poly) -> Poly {
     while x.limbs() > 1 {
         x = ring.drop_last_of_coefficients(x);

@@ -1,13 +1,14 @@
-//! Sums of public polynomials of all parties along a binary tree, and back to all: each party sends and
-//! receives at most three times, however many there are.
+//! Sums of all parties' public polynomials along a binary tree, and the results back to all. Each party sends
+//! and receives at most three times, however many parties there are.
 //!
-//! Every party's words arrive exactly once, from senders that the tree names.
+//! Every party's polynomials enter the sum exactly once, because each message comes from a party that the
+//! tree names.
 
 use crate::ring::{Poly, Ring};
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
 
-/// The party above, and those below.
+/// Our neighbours in the tree: the party above, and those below.
 #[must_use]
 pub fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
     let all: Vec<PartyId> = PartyId::all(session.parties()).collect();
@@ -17,8 +18,8 @@ pub fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
     (above, below)
 }
 
-/// Everybody's polynomials are added up on the way to the party at the top, who gets the sums; `None` at all
-/// others. [`down`] gives them to all.
+/// Adds up all parties' polynomials on the way to the party at the top. That party gets the sums; every other
+/// party gets `None`. [`down`] gives the sums to all.
 ///
 /// # Errors
 /// The abort that a faulty peer causes.
@@ -37,7 +38,8 @@ pub fn up<const K: usize>(
     Ok(None)
 }
 
-/// The sums of the party at the top come to all others, into polynomials of their shape.
+/// Sends the sums from the party at the top to all other parties. The top passes `sums`; every other party
+/// passes `None`, and `shape` gives the shapes of the polynomials that it receives.
 ///
 /// # Errors
 /// The abort that a faulty peer causes.

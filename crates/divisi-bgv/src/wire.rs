@@ -1,22 +1,24 @@
-//! Polynomials on the wire: coefficients in exactly as many bits as their prime has, lowest first, part by
-//! part.
+//! Polynomials in messages: each coefficient takes exactly as many bits as its prime, the lowest bit first,
+//! part by part.
 
 use crate::ring::{Poly, Ring};
 use divisi_core::{Abort, Check, PartyId, Session, Step};
 use divisi_field::zp::Modulus;
 
-/// So many coefficients of any width fill whole bytes. N is a multiple of it.
+/// The number of coefficients in a group. A group fills whole bytes whatever the width of a coefficient. N is
+/// a multiple of it.
 const GROUP: usize = 8;
-/// Room for a group of coefficients of at most 50 bits, and for a word that begins at its last byte.
+/// The number of bytes that hold a group of coefficients of at most 50 bits, and a word of 8 bytes that
+/// begins at the last byte of the group.
 const ROOM: usize = 64;
 
-/// How many bytes a polynomial takes.
+/// The length of a polynomial in bytes.
 #[must_use]
 pub fn length(ring: &Ring, poly: &Poly) -> usize {
     ring.moduli(poly).iter().map(|m| m.bits() as usize * ring.dimension() / GROUP).sum()
 }
 
-/// Append a polynomial.
+/// Appends a polynomial.
 pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     out.reserve(length(ring, poly));
     for (modulus, part) in ring.moduli(poly).into_iter().zip(poly.words().chunks_exact(ring.dimension())) {
@@ -27,12 +29,12 @@ pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     }
 }
 
-/// Eight coefficients of so many bits; the rest is zero.
+/// Packs eight coefficients of `bits` bits each. The other bytes are zero.
 fn pack(bits: usize, group: &[u64; GROUP]) -> [u8; ROOM] {
     let mut bytes = [0; ROOM];
     let (mut waiting, mut filled, mut at) = (0, 0, 0);
     for word in group {
-        // at most 7 bits wait, and 50 come
+        // at most 7 bits are waiting, and at most 50 are added
         waiting |= word << filled;
         filled += bits;
         bytes[at..at + 8].copy_from_slice(&u64::to_le_bytes(waiting));
@@ -43,7 +45,8 @@ fn pack(bits: usize, group: &[u64; GROUP]) -> [u8; ROOM] {
     bytes
 }
 
-/// Read what [`write()`] wrote; whether it has that length and every coefficient is below its prime.
+/// Reads a polynomial that [`write()`] wrote. Returns whether it has the right length and every coefficient
+/// is below its prime.
 #[must_use]
 pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
     let (n, moduli) = (ring.dimension(), ring.moduli(poly));
@@ -57,7 +60,8 @@ pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
     reduced && at == body.len()
 }
 
-/// The coefficients of one prime, out of exactly their bytes; whether all are below it.
+/// Reads the coefficients modulo one prime from exactly the bytes that hold them. Returns whether all are
+/// below the prime.
 fn unpack(modulus: Modulus, body: &[u8], part: &mut [u64]) -> bool {
     let (bits, mask) = (modulus.bits() as usize, (1_u64 << modulus.bits()) - 1);
     let mut reduced = true;
@@ -79,10 +83,10 @@ fn unpack(modulus: Modulus, body: &[u8], part: &mut [u64]) -> bool {
     reduced
 }
 
-/// Send polynomials, one after the other.
+/// Sends polynomials, one after the other.
 ///
 /// # Errors
-/// If the session is poisoned or a link is gone.
+/// If the session has ended, or a link is broken.
 pub fn send(
     session: &mut Session,
     ring: &Ring,
@@ -96,11 +100,11 @@ pub fn send(
     session.send(step, to, &body, bits)
 }
 
-/// Receive polynomials of these shapes into them: the length comes from the level, and every coefficient is
-/// below its prime \[G10\].
+/// Receives polynomials of the shapes in `polys`, and overwrites them. The level determines the length, and
+/// every coefficient must be below its prime \[G10\].
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] that names the sender of a coefficient that is not.
+/// [`Abort::CheckFailed`] that names the sender if a coefficient is not.
 pub fn receive(
     session: &mut Session,
     ring: &Ring,
@@ -120,7 +124,8 @@ pub fn receive(
     Ok(())
 }
 
-/// The same, added to what is there: one polynomial at a time stands beside the message.
+/// The same, but adds each received polynomial to the one that is there. Only one polynomial more is in
+/// memory beside the message.
 ///
 /// # Errors
 /// As [`receive`].
@@ -168,7 +173,7 @@ mod tests {
             assert_eq!(body.len(), length(&ring, &poly));
             let mut again = ring.zero(limbs, extended);
             assert!(read(&ring, &body, &mut again) && again.words() == poly.words());
-            // the last coefficient of each part, one beyond
+            // the last coefficient of each part, one too large
             for (part, modulus) in moduli.iter().enumerate() {
                 let mut wrong = poly.clone();
                 wrong.words_mut()[part * 1024 + 1023] = modulus.get();

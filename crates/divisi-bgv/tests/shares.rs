@@ -110,6 +110,53 @@ fn the_last_decryption_ends_the_session() {
     assert!(ends[0].is_err());
 }
 
+/// Flooded hops are counted with the answers of a session, over all strands \[G12\].
+#[test]
+fn flooded_hops_are_counted() {
+    let ring = small(Operation::Bits, Form::Paper, 2);
+    let (top, agreed) = (ring.parameters().top(), ring.parameters().describe(Agreed::new("bgv tests")));
+    let limbs = ring.parameters().limbs(top);
+    let ends = run(2, &agreed, |mut session| {
+        let keys = Keys::limited(&mut session, &ring, 3)?;
+        let other = session.strand()?;
+        for i in 0..4 {
+            let strand = if i % 2 == 0 { &session } else { &other };
+            let mut sampler = divisi_bgv::Sampler::new(strand);
+            let zero = Keys::forge(top, 1, ring.zero(limbs, false), ring.zero(limbs, false));
+            let hop = keys.hop(strand, &mut sampler, zero, &vec![1; ring.dimension()]);
+            assert_eq!(hop.is_ok(), i < 3);
+            hop?;
+        }
+        Ok(())
+    });
+    assert!(ends.iter().any(|end| failed_check(end) == Some(Check::G12)) && ends.iter().all(Result::is_err));
+}
+
+/// What a hop adds is its own: of zeros whose signs are all one each hop makes another ciphertext, and no
+/// word of either component is there twice \[G1\].
+#[test]
+fn every_hop_adds_a_zero_of_its_own() {
+    for form in [Form::LeanRing, Form::Paper] {
+        let ring = small(Operation::Bits, form, 2);
+        let (top, limbs) = (ring.parameters().top(), ring.parameters().limbs(ring.parameters().top()));
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let hop = |_| {
+                let zero = Keys::forge(top, 1, ring.zero(limbs, false), ring.zero(limbs, false));
+                keys.hop(session, sampler, zero, &vec![1; ring.dimension()])
+            };
+            (0..3).map(hop).collect::<Result<Vec<_>, _>>()
+        });
+        let hops: Vec<_> = ends.into_iter().flat_map(Result::unwrap).collect();
+        let components: Vec<&[u64]> = hops.iter().flat_map(|x| x.components().map(|c| c.words())).collect();
+        assert_eq!(components.len(), 2 * 2 * 3);
+        for (i, x) in components.iter().enumerate() {
+            for y in &components[..i] {
+                assert!(x.iter().zip(*y).all(|(x, y)| x != y), "{form:?} {i}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let ring = small(Operation::Bits, Form::LeanRing, 2);

@@ -1,9 +1,8 @@
-//! The instance of [`Gates`] that records what it is told, and makes a [`Program`] of it.
+//! The builder: an instance of [`Gates`] that records gates and makes a [`Program`] of them.
 //!
-//! Three things are left out of the record: gates whose result is known (`x + x`, `x x`, products with
-//! constants, doubled negations), gates that stand there already, and, when it is finished, gates that no
-//! output needs. A negation is a mark on the wire and becomes a gate only where a product or an output reads
-//! it.
+//! It leaves out gates with a known result (`x + x`, `x x`, products with constants, double negations), gates
+//! that exist already, and at the end gates that no output needs. A negation is noted at the wire; it becomes
+//! a gate only if a product or an output reads it.
 
 use crate::gates::Gates;
 use crate::level;
@@ -18,7 +17,7 @@ enum Gate {
     Dot(Box<[(BuildBit, BuildBit)]>),
 }
 
-/// A circuit in the making.
+/// A circuit that is being built.
 pub struct Build {
     pub(crate) recorded: Recorded,
     known: HashMap<Gate, BuildBit>,
@@ -31,7 +30,7 @@ impl Default for Build {
 }
 
 impl Build {
-    /// A builder that leaves out what it can.
+    /// A builder that leaves out superfluous gates.
     #[must_use]
     pub fn new() -> Self {
         Build {
@@ -47,7 +46,7 @@ impl Build {
         }
     }
 
-    /// A builder that keeps every sum and product that it is told, for circuits that others have counted.
+    /// A builder that keeps every XOR and AND, for circuits whose gates are counted elsewhere.
     #[must_use]
     pub fn verbatim() -> Self {
         let mut build = Self::new();
@@ -55,20 +54,20 @@ impl Build {
         build
     }
 
-    /// The wires of the next input value.
+    /// Adds an input value, and returns its wires.
     pub fn input(&mut self, width: usize) -> Vec<BuildBit> {
         let before: usize = self.recorded.inputs.iter().sum();
         self.recorded.inputs.push(width);
         (before..before + width).map(|i| self.push(Node::Input(i))).collect()
     }
 
-    /// The wires of the next output value.
+    /// Adds an output value with these wires.
     pub fn output(&mut self, bits: &[BuildBit]) {
         self.recorded.outputs.push(bits.len());
         self.recorded.results.extend_from_slice(bits);
     }
 
-    /// The levelled program of all that the outputs need (of all gates, if `self` is
+    /// The levelled program with all gates that the outputs need (with all gates, if the builder is
     /// [`verbatim`](Build::verbatim)).
     #[must_use]
     pub fn finish(self) -> Program {
@@ -77,8 +76,8 @@ impl Build {
 
     fn push(&mut self, node: Node) -> BuildBit {
         let index = self.recorded.nodes.len();
-        // The sign takes one bit of a wire. The reader of files refuses those that are large enough to come
-        // here.
+        // One bit of a wire's number is its sign. The parser of files refuses files that are large enough to
+        // reach this.
         assert!(index < 1 << 31, "a circuit has fewer than 2^31 gates");
         self.recorded.nodes.push(node);
         BuildBit((index as u32) << 1)

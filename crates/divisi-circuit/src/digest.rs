@@ -3,8 +3,8 @@
 use crate::program::{LinearGate, Program};
 
 impl Program {
-    /// A digest of every gate in order, BLAKE3: no two programs that differ in anything have one. Computed
-    /// once for each program.
+    /// A BLAKE3 digest of every gate in order; it differs for any two different programs. It is computed once
+    /// for each program.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         *self.memo.0.get_or_init(|| digest(self))
@@ -72,7 +72,7 @@ mod tests {
         digests.sort_unstable();
         digests.dedup();
         assert_eq!(digests.len(), all.len());
-        // the same one again, also of what was made anew, and whether it was asked for or not
+        // the same again, also for a new program, and whether or not the digest was computed before
         let again = program(3, 0);
         assert_eq!(again, all[0]);
         assert_eq!((again.digest(), all[0].clone().digest()), (all[0].digest(), all[0].digest()));

@@ -1,11 +1,11 @@
-//! Constants that stand inside a circuit, folded away.
+//! Folding of constants inside a circuit.
 
 use crate::build::Build;
 use crate::program::Program;
 use std::borrow::Cow;
 
 impl Program {
-    /// The same circuit without constants inside: only an output may still be one.
+    /// The same circuit without constants inside: only an output may still be a constant.
     #[must_use]
     pub fn folded(&self) -> Cow<'_, Program> {
         if !self.has_public_gates() {

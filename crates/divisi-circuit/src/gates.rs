@@ -1,14 +1,15 @@
-//! What the author of a circuit needs: bits that are added and multiplied.
+//! The trait that authors of circuits use: bits that are added and multiplied.
 
-/// Bits of GF(2) and the gates between them, one gate at a time.
+/// Bits of GF(2), and gates on them, one gate at a time.
 ///
-/// Addition is free on every engine; products cost communication. A [`dot`](Gates::dot) is one gate, because
-/// engines with replicated shares send one bit for a whole sum of products; others pay for each term.
+/// XORs are free on every engine; ANDs cost communication. A [`dot`](Gates::dot) (a sum of products) is one
+/// gate, because engines with replicated shares send one bit for the whole sum; other engines pay for each
+/// product.
 pub trait Gates {
     /// A wire.
     type Bit: Copy;
 
-    /// A wire with a value that everybody knows.
+    /// A wire with a public constant.
     fn constant(&mut self, value: bool) -> Self::Bit;
 
     /// `x + y`.
@@ -25,14 +26,14 @@ pub trait Gates {
         self.dot(&[(x, y)])
     }
 
-    /// `x` where `c` is 1, `y` where it is 0: one product.
+    /// `x` if `c` is 1, else `y`: one AND.
     fn choose(&mut self, c: Self::Bit, x: Self::Bit, y: Self::Bit) -> Self::Bit {
         let difference = self.xor(x, y);
         let taken = self.and(c, difference);
         self.xor(taken, y)
     }
 
-    /// What at least two of the three are: one product.
+    /// The majority of three bits: one AND.
     fn majority(&mut self, x: Self::Bit, y: Self::Bit, z: Self::Bit) -> Self::Bit {
         let (xy, xz) = (self.xor(x, y), self.xor(x, z));
         let product = self.and(xy, xz);

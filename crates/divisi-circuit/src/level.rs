@@ -1,15 +1,15 @@
-//! From recorded gates to a [`Program`]: which level each stands in, and which slot its result takes.
+//! Makes a [`Program`] of recorded gates: chooses the level of each gate, and the slot of its result.
 //!
-//! A value's *section* is the level in whose sums it can first be read: that of its latest operand for a sum,
-//! one more for a product. Sections run from 0 to the depth. Where a gate has the choice, the order matters
-//! only for the number of wires that are held at once; the orders below are tried and the one that holds
-//! fewest is taken.
+//! The *section* of a value is the first level whose XORs can read it: for an XOR the largest section of its
+//! operands, for an AND one more. Sections run from 0 to the depth. Some gates could be in several sections;
+//! the choice only changes how many wires exist at one time. Several orders are tried, and the one with the
+//! fewest wires is taken.
 
 use crate::memo::Memo;
 use crate::program::{Level, LinearGate, Program, Slot};
 use crate::recorded::{BuildBit, Node, Recorded};
 
-/// A gate with its negations written out; operands are indices of earlier gates.
+/// A gate, with negations as gates of their own; operands are indices of earlier gates.
 #[derive(Clone, Copy)]
 enum Op {
     Input,
@@ -19,14 +19,14 @@ enum Op {
     Dot(usize, usize),
 }
 
-/// The gates that are needed, the inputs first.
+/// The gates that are needed; the inputs are the first ones.
 struct List {
     ops: Vec<Op>,
     terms: Vec<(usize, usize)>,
     results: Vec<usize>,
 }
 
-/// Levels what was recorded.
+/// Makes a program of recorded gates.
 pub(crate) fn program(build: Recorded) -> Program {
     let list = List::new(&build);
     let early = list.early();
@@ -46,7 +46,7 @@ pub(crate) fn program(build: Recorded) -> Program {
 
 impl List {
     fn new(build: &Recorded) -> List {
-        // Which nodes are read, and which are read negated: by products and outputs alone.
+        // Which nodes are read, and which are read negated; only products and outputs read negated nodes.
         let mut read = vec![build.verbatim; build.nodes.len()];
         let mut read_negated = vec![false; build.nodes.len()];
         let mark = |bit: BuildBit, read: &mut [bool], negated: &mut [bool]| {
@@ -79,7 +79,7 @@ impl List {
         }
         let mut ops = vec![Op::Input; build.inputs.iter().sum()];
         let mut terms = Vec::with_capacity(build.terms.len());
-        // The gate of a node and of its negation.
+        // The gates of each node and of its negation.
         let mut gate = vec![[0; 2]; build.nodes.len()];
         let at = |gate: &[[usize; 2]], bit: BuildBit| gate[bit.node()][usize::from(bit.negated())];
         for (n, node) in build.nodes.iter().enumerate() {
@@ -126,7 +126,7 @@ impl List {
         }
     }
 
-    /// Each gate as soon as its operands are there.
+    /// The sections if each gate comes as soon as its operands exist.
     fn early(&self) -> Vec<usize> {
         let mut section: Vec<usize> = Vec::with_capacity(self.ops.len());
         for &op in &self.ops {
@@ -137,7 +137,8 @@ impl List {
         section
     }
 
-    /// Each gate just before its first reader; products at `products`, where given.
+    /// The sections if each gate comes just before its first reader; products are in the sections `products`,
+    /// if given.
     fn late(&self, depth: usize, products: Option<&[usize]>) -> Vec<usize> {
         let mut section = vec![depth; self.ops.len()];
         for (i, &op) in self.ops.iter().enumerate().rev() {
@@ -151,14 +152,14 @@ impl List {
         section
     }
 
-    /// The levels of an order, with slots that are used again after the last reader.
+    /// The levels for this choice of sections, with slots that are reused after their last reader.
     fn place(&self, inputs: usize, section: &[usize], depth: usize) -> (usize, Vec<Level>, Vec<Slot>) {
         let mut readers = vec![0_u32; self.ops.len()];
         for &op in &self.ops {
             self.operands(op, |x| readers[x] += 1);
         }
         for &x in &self.results {
-            readers[x] += 1; // never read away: a result keeps its slot
+            readers[x] += 1; // the slot of a result is never reused
         }
         let mut slots = Slots { of: vec![Slot(0); self.ops.len()], free: Vec::new(), used: inputs };
         for i in (0..inputs).rev() {
@@ -167,7 +168,7 @@ impl List {
                 slots.free.push(Slot(i as u32));
             }
         }
-        // Sums of section s, then the products that are read in section s + 1.
+        // The XORs of section s, and the products that section s + 1 reads.
         let mut sums = vec![Vec::new(); depth + 1];
         let mut products = vec![Vec::new(); depth + 1];
         for (i, op) in self.ops.iter().enumerate().skip(inputs) {
@@ -178,8 +179,8 @@ impl List {
         }
         let mut levels = Vec::with_capacity(depth + 1);
         for (mut sums, products) in sums.into_iter().zip(products) {
-            // Negations are read by products and outputs alone, constants read nothing: each kind can stand
-            // in one run, which an engine takes without guessing what comes next.
+            // Only products and outputs read negations, and constants read nothing. So each kind can be
+            // together, which makes an engine's branches predictable.
             sums.sort_by_key(|&i| match self.ops[i] {
                 Op::Constant(_) => 0,
                 Op::Xor(..) => 1,
@@ -201,7 +202,7 @@ impl List {
                     _ => LinearGate::Xor { out, x: operands.0, y: operands.1 },
                 });
             }
-            // All products of a level read before one of them writes.
+            // All products of a level are read before one of their results is written.
             for &i in &products {
                 if let Op::Dot(start, end) = self.ops[i] {
                     let dot = &self.terms[start..end];
@@ -232,7 +233,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// One reader of `x` is done.
+    /// Counts one read of `x`; after the last one its slot is free.
     fn read(&mut self, x: usize, readers: &mut [u32]) {
         readers[x] -= 1;
         if readers[x] == 0 {
@@ -240,7 +241,8 @@ impl Slots {
         }
     }
 
-    /// A slot for `x`, the one freed last if there is any; it is free at once if `x` has no reader.
+    /// A slot for `x`: the one that was freed last, if there is one. It is free again at once if `x` has no
+    /// readers.
     fn take(&mut self, x: usize, readers: u32) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.used += 1;

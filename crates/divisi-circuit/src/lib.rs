@@ -1,12 +1,12 @@
-//! Boolean circuits, from the algorithm's text to the list that an engine runs.
+//! Boolean circuits: from a description of an algorithm to the list of gates that an engine runs.
 //!
-//! An author writes a function over [`Gates`], one bit at a time. Run on [`Words`](plain::Words) it computes
-//! in the clear; run on [`Build`] it is recorded, folded and levelled into a [`Program`]: products that do
-//! not need each other stand in one level, which costs an engine one round. Adders that run in parallel and
-//! chains that run ahead of others are found by the levelling, not by the author.
+//! An author writes a function over [`Gates`], one bit at a time. With [`Words`](plain::Words) it computes in
+//! the clear. With [`Build`] it is recorded, folded and levelled into a [`Program`]. ANDs that do not depend
+//! on each other are in one level, which costs an engine one round; the builder finds this parallelism, the
+//! author need not.
 //!
-//! Nothing here is secret and nothing here protects anything: a program is public, and what its wires hold is
-//! the business of the engine that runs it.
+//! Circuits are public. This crate handles no secrets; the engine that runs a circuit protects the values of
+//! its wires.
 //!
 //! | module | what |
 //! |---|---|
@@ -14,9 +14,9 @@
 //! | [`build`] | the recorder: constants, common subexpressions, dead gates |
 //! | [`program`] | levels, slots, counts |
 //! | [`plain`] | evaluation in the clear, the reference for every engine |
-//! | [`bristol`] | reading Bristol Fashion and the format before it, writing Bristol Fashion |
+//! | [`bristol`] | files in Bristol Fashion and in the format before it |
 //! | [`optimise`] | the same function with fewer gates |
-//! | [`stream`] | circuits that stay in their file, for runs in memory that their gates do not fit |
+//! | [`stream`] | circuits that are run from their file, if their gates do not fit into memory |
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates, plain};

@@ -1,9 +1,9 @@
-//! What is computed of a program once.
+//! A value that is computed once for a program.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// What was computed of a program, if it was. It follows from the rest, so that it counts in no comparison.
+/// The digest of a program, if it has been computed. Comparisons ignore it.
 #[derive(Clone, Default)]
 pub(crate) struct Memo(pub(crate) OnceLock<[u8; 32]>);
 

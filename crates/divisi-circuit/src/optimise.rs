@@ -1,13 +1,13 @@
-//! A circuit with fewer gates that computes the same.
+//! Reduces the gates of a circuit without changing its function.
 //!
-//! Two steps, neither of which adds a product or makes a chain of them longer. First the circuit is told once
-//! more to a [`Build`], which leaves out what is known, what stands there already and what no output needs.
-//! Then its linear parts are made anew: every sum that a product or an output reads, or several other sums,
-//! is written as a list of *leaves* (inputs, products, other such sums), and the pair of terms that most
-//! lists have becomes a gate, until all lists have one term (C. Paar, "Optimized arithmetic for Reed-Solomon
-//! encoders", ISIT 1997). A list of n leaves took n - 1 gates, and every pair that several lists have saves
-//! some, so that there are never more. A gate adds terms of every list that it serves and of nothing else: no
-//! sum waits for a leaf that it did not need before.
+//! There are two steps; neither adds ANDs or increases the AND depth. First the circuit is passed to a
+//! [`Build`] again, which leaves out gates with a known result, duplicates, and gates that no output needs.
+//! Then its XORs are rebuilt. Every sum that an AND, an output, or several other sums read is written as a
+//! list of *leaves* (inputs, ANDs, other such sums). The pair of terms that occurs in most lists becomes a
+//! gate, until all lists have one term (C. Paar, "Optimized arithmetic for Reed-Solomon encoders", ISIT
+//! 1997). A list of n leaves needs n - 1 gates without this, and every pair that several lists share saves
+//! some; so there are never more gates than before. A new gate adds terms that all of its lists need anyway,
+//! so no sum depends on a leaf that it did not depend on before.
 
 use crate::build::{Build, BuildBit};
 use crate::gates::Gates;
@@ -15,13 +15,15 @@ use crate::program::Program;
 use crate::recorded::{Node, Recorded};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// The longest list of leaves: a sum of more is a leaf of its own. Pairs are counted, which takes the square.
+/// The longest list of leaves. A longer sum is itself a leaf, because the number of pairs grows with the
+/// square.
 const LONGEST: usize = 48;
 
-/// Pairs that are counted at a time at most, some 40 bytes each: lists of a large circuit go by parts.
+/// The largest number of pairs that are counted at a time, about 40 bytes each. The lists of a large circuit
+/// are processed in parts.
 const PAIRS: usize = 1 << 22;
 
-/// The same function of the same inputs, with no more products, no longer chain of them, and no more gates.
+/// The same function of the same inputs, with at most as many ANDs, AND depth and gates.
 #[must_use]
 pub fn optimise(program: &Program) -> Program {
     let Some(shared) = recorded(program) else { return program.clone() };
@@ -43,7 +45,7 @@ pub fn optimise(program: &Program) -> Program {
     best.clone()
 }
 
-/// The program as a builder hears it that leaves out what it can.
+/// The program, passed to a builder that leaves out superfluous gates.
 fn recorded(program: &Program) -> Option<Build> {
     let mut build = Build::new();
     let inputs: Vec<BuildBit> = program.inputs().iter().flat_map(|&width| build.input(width)).collect();
@@ -56,16 +58,16 @@ fn recorded(program: &Program) -> Option<Build> {
     Some(build)
 }
 
-/// What a node becomes: what it was, or a sum of two others. Numbers from that of the nodes on are pairs.
+/// The XORs of a circuit while they are rebuilt. Numbers from that of the nodes on stand for pairs.
 struct Linear<'r> {
     recorded: &'r Recorded,
-    /// Of each node that is needed and a sum: its leaves, sorted; empty if it is a leaf itself, or no sum.
+    /// For each XOR that is needed and is no leaf: its leaves, sorted. Empty for all other nodes.
     leaves: Vec<Vec<u32>>,
-    /// Whether the sum is read by a product, an output, or a sum as a leaf.
+    /// Whether an AND or an output reads the XOR, or another sum has it as a leaf.
     target: Vec<bool>,
     /// Whether anything needs the node.
     needed: Vec<bool>,
-    /// Sums by which a node or pair is now made.
+    /// The two summands of which a node or pair is now made.
     sums: HashMap<u32, (u32, u32)>,
     pairs: u32,
 }
@@ -104,7 +106,7 @@ impl<'r> Linear<'r> {
             && matches!(self.recorded.nodes.get(n as usize), Some(Node::Xor(..)))
     }
 
-    /// What is needed, and which sums something other than one sum reads.
+    /// Marks the nodes that are needed, and the XORs that are read by anything but a single XOR.
     fn mark(&mut self) {
         let mut sums = vec![0_u32; self.recorded.nodes.len()];
         let mut read = |bit: BuildBit| {
@@ -134,7 +136,7 @@ impl<'r> Linear<'r> {
         }
     }
 
-    /// The leaves of every sum.
+    /// Finds the leaves of every sum.
     fn flatten(&mut self) {
         for (n, node) in self.recorded.nodes.iter().enumerate() {
             let Node::Xor(x, y) = *node else { continue };
@@ -147,7 +149,7 @@ impl<'r> Linear<'r> {
             };
             let mut leaves = difference(&own(x), &own(y));
             if leaves.len() > LONGEST || leaves.len() < 2 {
-                // it stays the sum of the two, whichever they are
+                // a list that is too long: the sum stays as it was, with its two operands as leaves
                 leaves = vec![x.0 >> 1, y.0 >> 1];
                 leaves.sort_unstable();
                 self.target[x.node()] = true;
@@ -157,7 +159,7 @@ impl<'r> Linear<'r> {
         }
     }
 
-    /// These targets from their leaves.
+    /// Rebuilds these sums from their leaves.
     fn resynthesise(&mut self, targets: &[u32]) {
         let mut lists: Vec<Vec<u32>> = targets.iter().map(|t| self.leaves[*t as usize].clone()).collect();
         let mut counts: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
@@ -166,7 +168,7 @@ impl<'r> Linear<'r> {
                 list[at + 1..].iter().for_each(|y| counts.entry((*x, *y)).or_default().push(i));
             }
         }
-        // what is popped may be out of date: the count is looked up
+        // an entry of the heap may be out of date, so its count is looked up
         let mut heap: BinaryHeap<(usize, std::cmp::Reverse<(u32, u32)>)> =
             counts.iter().map(|(pair, of)| (of.len(), std::cmp::Reverse(*pair))).collect();
         let (mut made, mut next) = (Vec::new(), self.pairs);
@@ -194,7 +196,7 @@ impl<'r> Linear<'r> {
                 let Some(list) = lists.get_mut(i as usize) else { continue };
                 list.retain(|leaf| *leaf != x && *leaf != y);
                 for leaf in list.iter() {
-                    // numbers of pairs only grow: the sum is the larger one
+                    // later pairs have larger numbers: the sum is the larger one
                     counts.entry((*leaf, sum)).or_default().push(i);
                     fresh.insert((*leaf, sum));
                 }
@@ -211,7 +213,7 @@ impl<'r> Linear<'r> {
         self.pairs = next;
         let made: HashMap<u32, (u32, u32)> = made.into_iter().collect();
         for (target, list) in targets.iter().zip(lists) {
-            // the last pair of a list is the target itself
+            // the last pair of a list is the sum itself
             if let Some(sum) = list.first().and_then(|last| made.get(last)) {
                 self.sums.insert(*target, *sum);
             }
@@ -219,7 +221,7 @@ impl<'r> Linear<'r> {
         self.sums.extend(made);
     }
 
-    /// The circuit with what is new in the place of what it replaces.
+    /// The circuit with the rebuilt XORs.
     fn build(&self) -> Program {
         let mut build = Build::new();
         let inputs: Vec<BuildBit> =
@@ -239,7 +241,8 @@ impl<'r> Linear<'r> {
         build.finish()
     }
 
-    /// A node or pair, after what it is made of; without recursion, for chains are long.
+    /// Adds a node or pair to the builder, after its operands. It is not recursive, because chains may be
+    /// long.
     fn make(
         &self,
         wanted: u32,
@@ -290,7 +293,7 @@ impl<'r> Linear<'r> {
     }
 }
 
-/// What one of two sorted lists has.
+/// The elements of one sorted list that the other does not have, or the other way round.
 fn difference(x: &[u32], y: &[u32]) -> Vec<u32> {
     let mut all: Vec<u32> = x.iter().chain(y).copied().collect();
     all.sort_unstable();

@@ -30,24 +30,24 @@ impl Gates for Words {
     }
 }
 
-/// The inputs are not those of the program.
+/// The inputs do not fit the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misfit {
-    /// There are not as many inputs as input wires.
+    /// The number of inputs is not that of input wires.
     Wires {
-        /// Input wires of the program.
+        /// How many input wires the program has.
         want: usize,
-        /// Inputs given.
+        /// How many inputs were given.
         got: usize,
     },
     /// An input has more or fewer words than the first one.
     Lanes {
-        /// Its number.
+        /// The number of the input wire.
         wire: usize,
-        /// Words of the first input.
+        /// How many words the first input has.
         want: usize,
-        /// Words of this one.
+        /// How many words this one has.
         got: usize,
     },
 }
@@ -65,13 +65,13 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// Why a circuit in a file was not run.
+/// Why a circuit was not run from its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unrun {
-    /// The inputs are not its inputs.
+    /// The inputs do not fit the circuit.
     Misfit(Misfit),
-    /// The file is not what it was.
+    /// The file cannot be read, or has changed.
     Fault(CircuitFault),
 }
 
@@ -98,7 +98,7 @@ impl From<CircuitFault> for Unrun {
     }
 }
 
-/// That there is one input for each wire, and all have as many words: how many.
+/// Checks that there is one input for each wire, all with the same number of words, and returns this number.
 fn lanes(wires: usize, inputs: &[Vec<u64>]) -> Result<usize, Misfit> {
     if inputs.len() != wires {
         return Err(Misfit::Wires { want: wires, got: inputs.len() });
@@ -112,11 +112,11 @@ fn lanes(wires: usize, inputs: &[Vec<u64>]) -> Result<usize, Misfit> {
     Ok(words)
 }
 
-/// The outputs of a circuit in its file, as [`run`] has those of a program. Operands of products are read as
-/// late as an engine may read them: when the first result is taken.
+/// The outputs of a circuit in its file; inputs and outputs as in [`run`]. Operands of ANDs are read when
+/// their result is taken, as late as an engine may read them.
 ///
 /// # Errors
-/// [`Unrun`] if the inputs are not those of the circuit, or the file is not what it was.
+/// [`Unrun`] if the inputs do not fit the circuit, or the file cannot be read or has changed.
 pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Unrun> {
     let words = lanes(stream.input_bits(), inputs)?;
     let mut held = inputs.concat();
@@ -150,11 +150,11 @@ pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>,
     Ok(stream.results().iter().map(result).collect())
 }
 
-/// The program's outputs, wire by wire: each input is a wire, 64 lanes in each of its words. A program
+/// Evaluates a program. Inputs and outputs have an entry for each wire, with 64 lanes in each word. A program
 /// without inputs runs in 64 lanes.
 ///
 /// # Errors
-/// [`Misfit`] if the inputs are not those of the program, or differ in length.
+/// [`Misfit`] if the inputs do not fit the program, or differ in length.
 pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misfit> {
     let words = lanes(program.input_bits(), inputs)?;
     let mut held = inputs.to_vec();
@@ -162,7 +162,8 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misf
     let mut products = Vec::new();
     for level in program.levels() {
         for gate in level.linear() {
-            // The result's slot may be an operand's: it is taken out, and read where it is.
+            // The result's slot may be an operand's: it is taken out of the list, and the operand read from
+            // there.
             match *gate {
                 LinearGate::Constant { out, value } => held[out.index()].fill(Words.constant(value)),
                 LinearGate::Not { out, x } => {

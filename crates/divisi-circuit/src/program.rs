@@ -1,49 +1,49 @@
-//! What an engine runs: levels of products with sums between them, on slots that are used again.
+//! The form of a circuit that engines run: levels of ANDs, with XORs between them, on slots that are reused.
 
 use crate::gates::Gates;
 use crate::memo::Memo;
 
-/// A place that holds one wire at a time.
+/// A place that holds the value of one wire at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub(crate) u32);
 
 impl Slot {
-    /// Its number, below [`Program::slots`].
+    /// The slot's number, below [`Program::slots`].
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A gate that is local on every engine. `out` may be one of the operands' slots.
+/// A gate that needs no communication. `out` may be the slot of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinearGate {
     /// `out = value`.
     Constant {
-        /// Where the result goes.
+        /// The slot of the result.
         out: Slot,
-        /// What everybody knows.
+        /// The value.
         value: bool,
     },
     /// `out = x + 1`.
     Not {
-        /// Where the result goes.
+        /// The slot of the result.
         out: Slot,
         /// The operand.
         x: Slot,
     },
     /// `out = x + y`.
     Xor {
-        /// Where the result goes.
+        /// The slot of the result.
         out: Slot,
-        /// One operand.
+        /// The first operand.
         x: Slot,
-        /// The other.
+        /// The second operand.
         y: Slot,
     },
 }
 
-/// Sums, one after the other, then products, all at once.
+/// A level: XORs and other local gates in their order, then ANDs, all at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     pub(crate) linear: Vec<LinearGate>,
@@ -58,8 +58,9 @@ impl Level {
         &self.linear
     }
 
-    /// The sums of products: the slot of the result and the terms. **All of a level read before the first one
-    /// writes**: a result may take the slot of an operand that nobody reads any more, be it another's.
+    /// The sums of products: for each the slot of the result, and the terms. **An engine must read all
+    /// operands of a level before it writes the first result**: a result may use the slot of an operand of
+    /// any product of the level.
     pub fn dots(&self) -> impl ExactSizeIterator<Item = (Slot, &[(Slot, Slot)])> {
         let mut start = 0;
         self.dots.iter().map(move |&(out, end)| {
@@ -82,12 +83,12 @@ impl Level {
     }
 }
 
-/// A circuit, levelled. Made by [`Build::finish`](crate::Build::finish) and
-/// [`bristol::read`](crate::bristol::read).
+/// A circuit in levels. [`Build::finish`](crate::Build::finish) and [`bristol::read`](crate::bristol::read)
+/// make it.
 ///
-/// To run it: put input wire `i` into slot `i`; for each level run [`Level::linear`] in order, then all of
-/// [`Level::dots`] in one round; at the end output wire `i` is in slot `results()[i]`. Every slot is written
-/// before it is read, and is free for another wire after the last reader of the one that it holds.
+/// To run it: put input wire `i` into slot `i`. For each level run [`Level::linear`] in order, then all of
+/// [`Level::dots`] in one round. At the end, output wire `i` is in slot `results()[i]`. Every slot is written
+/// before it is read. A slot gets another wire after the last reader of its wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub(crate) inputs: Vec<usize>,
@@ -123,31 +124,32 @@ impl Program {
         self.results.len()
     }
 
-    /// How many wires are held at once.
+    /// The largest number of wires that exist at one time.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The levels in order: [`and_depth`](Program::and_depth) of them have products, and a last one has none.
+    /// The levels in order. [`and_depth`](Program::and_depth) of them have ANDs; one more, the last, has
+    /// none.
     #[must_use]
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
-    /// Where the output wires are in the end. A slot may stand here twice.
+    /// The slots of the output wires. A slot may occur twice.
     #[must_use]
     pub fn results(&self) -> &[Slot] {
         &self.results
     }
 
-    /// The number of ANDs: products, however they are summed.
+    /// The number of ANDs, however they are summed.
     #[must_use]
     pub fn and_count(&self) -> usize {
         self.levels.iter().map(Level::and_count).sum()
     }
 
-    /// The number of sums of products: what an engine pays that sends one bit for each sum.
+    /// The number of sums of products: what matters for an engine that sends one bit for each sum.
     #[must_use]
     pub fn dot_count(&self) -> usize {
         self.levels.iter().map(Level::dot_count).sum()
@@ -159,13 +161,13 @@ impl Program {
         self.levels.iter().map(|level| level.linear.len()).sum()
     }
 
-    /// The longest chain of products: the rounds of an engine that pays one for each level.
+    /// The AND depth: the number of rounds of an engine that needs one for each level.
     #[must_use]
     pub fn and_depth(&self) -> usize {
         self.levels.iter().filter(|level| !level.dots.is_empty()).count()
     }
 
-    /// Whether it has gates whose result everybody knows.
+    /// Whether some gate has a public result.
     pub(crate) fn has_public_gates(&self) -> bool {
         let linear = |gate: &LinearGate| match *gate {
             LinearGate::Constant { .. } => true,
@@ -177,8 +179,8 @@ impl Program {
         })
     }
 
-    /// The same gates once more on any instance of [`Gates`]: in the clear, or recorded by another builder.
-    /// `None` if there are not as many inputs as input wires.
+    /// Runs the same gates on another instance of [`Gates`]: in the clear, or on another builder. `None` if
+    /// the number of inputs is not that of input wires.
     pub fn replay<G: Gates + ?Sized>(&self, g: &mut G, inputs: &[G::Bit]) -> Option<Vec<G::Bit>> {
         if inputs.len() != self.input_bits() {
             return None;

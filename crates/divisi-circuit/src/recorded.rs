@@ -1,6 +1,6 @@
-//! A circuit as it was told, gate by gate.
+//! A circuit as it was recorded, gate by gate.
 
-/// A wire of a circuit in the making: of the [`Build`](crate::Build) that gave it, and of no other.
+/// A wire of a circuit that is being built. It belongs to the [`Build`](crate::Build) that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BuildBit(pub(crate) u32);
 
@@ -32,20 +32,20 @@ impl BuildBit {
     }
 }
 
-/// What a wire comes from. Operands stand earlier.
+/// The gate or input that a wire comes from. Operands are earlier nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Node {
-    /// 0: always the first node and only that.
+    /// The constant 0: always the first node, and only that.
     False,
-    /// The input wire of that number.
+    /// The input wire of this number.
     Input(usize),
-    /// The sum of two wires that are not negated.
+    /// The XOR of two wires that are not negated.
     Xor(BuildBit, BuildBit),
-    /// The sum of the products at `start..end` of the list of terms.
+    /// The sum of the products at `start..end` in the list of terms.
     Dot(u32, u32),
 }
 
-/// What was recorded.
+/// The record of a builder.
 pub(crate) struct Recorded {
     pub(crate) nodes: Vec<Node>,
     pub(crate) terms: Vec<(BuildBit, BuildBit)>,
@@ -54,6 +54,6 @@ pub(crate) struct Recorded {
     /// The widths of the output values.
     pub(crate) outputs: Vec<usize>,
     pub(crate) results: Vec<BuildBit>,
-    /// Whether every sum and product stays.
+    /// Whether every XOR and AND is kept.
     pub(crate) verbatim: bool,
 }

@@ -40,18 +40,24 @@ fn steps(records: &[(Record, usize)]) -> Steps {
     let garblers =
         [(P1, 16, 32 * 128, 16), (P2, 32, 16 * 128 + 32, 32)].map(|(from, salt, masks, decoding)| {
             let link: Vec<_> = on(from, P3).map(|(at, (record, bytes))| (at, *record, *bytes)).collect();
-            let labels = link.iter().position(|(.., bytes)| *bytes == record(48 * 256 + 32)).unwrap();
-            let behind = labels + 3;
-            let end =
-                behind + link[behind..].iter().position(|(.., bytes)| *bytes == record(decoding)).unwrap();
-            let lengths = [salt, 48 * 256 + 32, masks, 1 << 16];
-            let begin = labels - 1;
-            for (length, (.., bytes)) in lengths.iter().zip(&link[begin..]) {
-                assert_eq!(record(*length), *bytes, "{link:?}");
+            let after = |from: usize, length: usize| {
+                from + link[from..].iter().position(|(.., bytes)| *bytes == record(length)).unwrap()
+            };
+            // tables leave beside the barrier, for the inputs' verdict is not compared yet
+            let tables = after(0, 1 << 16);
+            let labels = after(tables, 48 * 256 + 32);
+            let places = [
+                ("salt", tables - 1, salt),
+                ("tables", tables, 1 << 16),
+                ("labels", labels, 48 * 256 + 32),
+                ("masks", labels + 1, masks),
+                ("decoding", labels + 2, decoding),
+            ];
+            for (step, at, length) in places {
+                assert_eq!(record(length), link[at].2, "{step}: {link:?}");
             }
-            last = last.max(link[end].0);
-            let names = ["salt", "labels", "masks", "tables"].into_iter().zip(begin..);
-            names.chain([("decoding", end)]).map(|(name, at)| (name, link[at].1)).collect()
+            last = last.max(link[labels + 2].0);
+            places.iter().map(|(step, at, _)| (*step, link[*at].1)).collect()
         });
     // z and a digest
     let result = on(P3, P1).find(|(at, (_, bytes))| *at > last && *bytes == record(16 + 32)).unwrap();

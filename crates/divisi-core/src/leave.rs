@@ -4,7 +4,9 @@
 //! engine, are written against these traits, as ciphers are against [`Bytes`](crate::Bytes): what is opened
 //! was settled before, because [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one \[M0.7\].
 
-use crate::{Abort, Debt, Pending, Verified, settle};
+use crate::{Abort, Blocks, Bytes, Convert, Debt, Lanes, Pending, Step, Verified, settle, step};
+
+const LANES: Step = step!("lanes");
 
 /// An engine whose values owe a verification until they are settled.
 pub trait Settles: Sized {
@@ -56,4 +58,54 @@ pub trait Compares<X>: Settles {
     /// # Errors
     /// The abort that ends the session.
     fn vanish(&mut self, x: &[X]) -> Result<Vec<bool>, Abort>;
+
+    /// For each lane of a value whether it is zero; all parties learn the answers. Settles what the value
+    /// owes.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    fn vanish_lanes(&mut self, x: X) -> Result<Vec<bool>, Abort>
+    where
+        X: Lanes,
+    {
+        let lanes = each_lane(&x)?;
+        self.vanish(&lanes)
+    }
+}
+
+/// An engine that tests whether blocks of 16 bytes are zero, and reveals nothing else.
+///
+/// An engine whose bytes make blocks of GF(2^128) tests these.
+pub trait ComparesBytes: Bytes + Settles {
+    /// For each block, and each of its lanes, whether all its bytes are zero; all parties learn the answers.
+    /// Settles what the blocks owe.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if the bytes of a block differ in lanes.
+    fn vanish_blocks(&mut self, x: Vec<[Self::Byte; 16]>) -> Result<Vec<Vec<bool>>, Abort>;
+}
+
+impl<E> ComparesBytes for E
+where
+    E: Bytes
+        + Blocks
+        + Convert<[<E as Bytes>::Byte; 16], <E as Blocks>::Block>
+        + Compares<<E as Blocks>::Block>,
+{
+    fn vanish_blocks(&mut self, x: Vec<[E::Byte; 16]>) -> Result<Vec<Vec<bool>>, Abort> {
+        let (mut all, mut widths) = (Vec::new(), Vec::with_capacity(x.len()));
+        for block in x {
+            let block: E::Block = self.convert(block)?;
+            widths.push(block.lanes());
+            all.extend(each_lane(&block)?);
+        }
+        let mut answers = self.vanish(&all)?.into_iter();
+        Ok(widths.into_iter().map(|lanes| answers.by_ref().take(lanes).collect()).collect())
+    }
+}
+
+/// The lanes of a value, one by one.
+fn each_lane<X: Lanes>(x: &X) -> Result<Vec<X>, Abort> {
+    let lanes: Option<Vec<X>> = (0..x.lanes()).map(|lane| x.gather(&[lane])).collect();
+    lanes.ok_or(Abort::Misuse { step: LANES, what: "a value whose lanes cannot be taken apart" })
 }

@@ -44,7 +44,7 @@ pub use check::Check;
 pub use coin::{Announced, Coins, Heard, Opened};
 pub use commit::{Commitment, Nonce};
 pub use divisi_net::{PartyId, Step, step};
-pub use leave::{Compares, Opens, Settles};
+pub use leave::{Compares, ComparesBytes, Opens, Settles};
 pub use meter::{Counts, Meter, PhaseCounts};
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{NoDebt, Plain, PlainBit, PlainBlock, PlainByte};

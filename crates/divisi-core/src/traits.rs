@@ -70,6 +70,17 @@ pub trait Bytes {
     /// The abort that ends the session.
     fn sbox(&mut self, d: Direction, x: &mut [&mut Self::Byte]) -> Result<(), Abort>;
 
+    /// The lanes of all parts, one part after the other. Local.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for a part that belongs to an unfinished chain, or to another engine.
+    fn join_bytes(&mut self, parts: &[&Self::Byte]) -> Result<Self::Byte, Abort>;
+
+    /// How many blocks of a cipher go through it at once: more of them are faster piece by piece.
+    fn blocks_at_once(&self) -> usize {
+        usize::MAX
+    }
+
     /// Announce `layers` S-box layers of `bytes` bytes of `lanes` lanes each: an engine that consumes
     /// preprocessing makes what it lacks now, all at once. Without an announcement it makes preprocessing for
     /// each layer separately.

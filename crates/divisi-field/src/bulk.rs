@@ -1,5 +1,5 @@
-//! One suite for all large fields: every kernel against the slow reference, at lengths around each register
-//! width.
+//! A test suite for all large fields: it compares every kernel with the slow reference, at lengths around
+//! each register width.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,8 @@ use proptest::test_runner::TestRunner;
 
 use crate::{BigField, kernel};
 
-/// 0, 1, w-1, w, w+1 and 31w for the widths in elements of all registers, single or paired.
+/// The lengths 0, 1, w-1, w, w+1 and 31w, for the widths w (in elements) of all registers, single and in
+/// pairs.
 pub(crate) fn lengths() -> Vec<usize> {
     let around = [2, 4, 8, 16, 32, 64].into_iter().flat_map(|w| [w - 1, w, w + 1, 31 * w]);
     [0, 1].into_iter().chain(around).collect()
@@ -19,10 +20,11 @@ pub(crate) fn elements<F: BigField>(length: usize) -> impl Strategy<Value = Vec<
     proptest::collection::vec(any::<[u8; 16]>().prop_map(F::from_uniform), length)
 }
 
-/// Compares the operations of [`BigField`] with their definitions over the product `mul`.
+/// Compares the operations of [`BigField`] with their definitions, where `mul` is the reference product.
 pub(crate) fn agrees_with_reference<F: BigField>(mul: fn(F, F) -> F) {
     for length in lengths() {
-        // a runner counts its cases over all its runs, so that a second run of one would try none
+        // a new runner each time: a runner counts its cases over all runs, so its second run would test
+        // nothing
         let mut runner = TestRunner::new(ProptestConfig::with_cases(3));
         let input = (elements::<F>(2 * length), elements::<F>(2 * length), elements::<F>(1));
         runner.run(&input, |(x, y, c)| compare(&x, &y, c[0], mul)).unwrap();

@@ -1,4 +1,5 @@
-//! What all fields of this crate have in common, and what protocols that verify in a large field need.
+//! The traits of fields: what all fields of this crate have, and what protocols need that verify in a large
+//! field.
 
 use core::fmt::Debug;
 use core::ops::{Add, Mul, Sub};
@@ -6,9 +7,8 @@ use core::ops::{Add, Mul, Sub};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-/// A finite field of characteristic two whose elements are polynomials over GF(2), bit i being the
-/// coefficient of the i-th power. Addition and subtraction are the same operation, and every operation takes
-/// constant time.
+/// A finite field of characteristic two. Elements are polynomials over GF(2); bit i is the coefficient of the
+/// i-th power. Addition and subtraction are the same, and every operation takes constant time.
 pub trait Field:
     Copy
     + Default
@@ -54,7 +54,7 @@ pub trait Field:
         (element.to_bits() == bits).then_some(element)
     }
 
-    /// `x[i] = x[i] * y[i]`, for as many as both have.
+    /// `x[i] = x[i] * y[i]`, up to the length of the shorter one.
     fn multiply_each(x: &mut [Self], y: &[Self]) {
         x.iter_mut().zip(y).for_each(|(x, y)| *x = *x * *y);
     }
@@ -64,7 +64,7 @@ pub trait Field:
         self * self
     }
 
-    /// The inverse, and zero for zero: the power 2^BITS - 2.
+    /// The inverse; zero for zero. It is the power 2^BITS - 2.
     fn inverse(self) -> Self {
         let mut power = self;
         let mut product = Self::ONE;
@@ -76,10 +76,10 @@ pub trait Field:
     }
 }
 
-/// A field large enough to verify in, with operations on slices.
+/// A field large enough for verification, with operations on slices.
 ///
 /// # Panics
-/// Lengths are the caller's promise: every operation on two slices panics if they do not fit each other.
+/// Every operation on two slices panics if their lengths do not fit each other.
 pub trait BigField: Field + ConstantTimeEq {
     /// The sum of `x[i] * y[i]`.
     fn dot(x: &[Self], y: &[Self]) -> Self;
@@ -93,13 +93,13 @@ pub trait BigField: Field + ConstantTimeEq {
     /// `x[i] = x[i] + y[i]`.
     fn add_assign(x: &mut [Self], y: &[Self]);
 
-    /// `out[i] = x[2i] + r * (x[2i] + x[2i+1])`: the lines through neighbours, which take the value `x[2i]`
-    /// at 0 and `x[2i+1]` at 1, evaluated at `r`. `x` is twice as long as `out`.
+    /// `out[i] = x[2i] + r * (x[2i] + x[2i+1])`: the line with value `x[2i]` at 0 and `x[2i+1]` at 1,
+    /// evaluated at `r`, for each pair of neighbours. `x` is twice as long as `out`.
     fn fold(x: &[Self], r: Self, out: &mut [Self]);
 
-    /// For the lines through neighbours of `x` and of `y` (see [`BigField::fold`]) the sum of the products of
-    /// their values at 1, and of their leading coefficients: the sums of `x[2i+1] * y[2i+1]` and of `(x[2i] +
-    /// x[2i+1]) * (y[2i] + y[2i+1])`. The lengths are equal and even.
+    /// Two sums over the lines through neighbours of `x` and of `y` (see [`BigField::fold`]): the sum of
+    /// `x[2i+1] * y[2i+1]` (products of the values at 1), and that of `(x[2i] + x[2i+1]) * (y[2i] + y[2i+1])`
+    /// (products of the leading coefficients). The lengths are equal and even.
     fn line_products(x: &[Self], y: &[Self]) -> (Self, Self) {
         assert_eq!(x.len(), y.len(), "factors of different lengths");
         let (x, _) = x.as_chunks::<2>();
@@ -109,13 +109,13 @@ pub trait BigField: Field + ConstantTimeEq {
         })
     }
 
-    /// The element that 16 uniform bytes give; uniform too.
+    /// The element of 16 bytes; it is uniform if they are.
     fn from_uniform(bytes: [u8; 16]) -> Self {
         Self::from_low_bits(u128::from_le_bytes(bytes))
     }
 }
 
-/// Operators of a field in one place: sums are XORs, the product is the function given.
+/// Defines the operators of a field: sums are XORs, the product is the function given.
 macro_rules! operators {
     ($field:ident, $mul:path) => {
         impl core::ops::Add for $field {

@@ -1,4 +1,4 @@
-//! GF(2). In bulk its elements are the bits of a [`Plane`](crate::Plane), `^` the sum and `&` the product.
+//! GF(2). Many elements are the bits of a [`Plane`](crate::Plane), with `^` as sum and `&` as product.
 
 use crate::Field;
 use crate::field::operators;
@@ -29,10 +29,12 @@ impl Field for Gf2 {
     const BYTES: usize = 1;
     type Bytes = [u8; 1];
 
+    #[inline(always)]
     fn from_low_bits(bits: u128) -> Self {
         Self::new(bits as u8)
     }
 
+    #[inline(always)]
     fn to_bits(self) -> u128 {
         self.0.into()
     }

@@ -1,8 +1,8 @@
-//! The choice of instruction set: once, at run time, in one binary.
+//! The choice of the instruction set. It is made once, at run time, so that one binary suffices.
 //!
-//! Modules with kernels ask [`active`] and call the room of that name. Code of other crates stays free of
-//! intrinsics and of `unsafe`: it hands a closure to [`vectorize`] or, if it computes with planes in
-//! registers, a [`Task`] to [`run`]; both compile the code once for each kernel.
+//! Modules with kernels ask [`active`] and call the implementation for this kernel. Other crates have no
+//! intrinsics and no `unsafe` code: they pass a closure to [`vectorize`] or, for computations on planes in
+//! registers, a [`Task`] to [`run`]. Both compile the code once for each kernel.
 
 use core::cell::Cell;
 use core::fmt;
@@ -16,11 +16,11 @@ use crate::word::Word;
 /// The environment variable that forces a kernel.
 pub const VARIABLE: &str = "DIVISI_KERNEL";
 
-/// A set of instructions for which this crate has code.
+/// An instruction set for which this crate has code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// What every processor has; carry-less products by integer products of masked operands.
+    /// Instructions of every processor. Carry-less products are made of integer products of masked operands.
     Portable,
     /// 64-bit Arm with the instructions for AES and for carry-less products (AESE, PMULL) beside NEON.
     Neon,
@@ -34,7 +34,7 @@ impl Kernel {
     /// All kernels, the slowest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
 
-    /// The name that [`VARIABLE`] takes.
+    /// The kernel's name, as in [`VARIABLE`].
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -44,11 +44,11 @@ impl Kernel {
         }
     }
 
-    /// Whether this processor runs it.
+    /// Whether this processor has the kernel's instructions.
     pub fn is_available(self) -> bool {
         match self {
             Self::Portable => true,
-            // the kernel's registers hold bytes and words in the order of memory
+            // on big-endian processors the order of bytes in registers would not be that in memory
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Self::Neon => {
                 is_aarch64_feature_detected!("neon")
@@ -97,13 +97,13 @@ impl FromStr for Kernel {
     }
 }
 
-/// Why a kernel that was asked for by name cannot be used.
+/// Why a requested kernel cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// There is no kernel of that name.
+    /// There is no kernel with this name.
     Unknown(String),
-    /// This processor lacks instructions of that kernel.
+    /// This processor lacks instructions of this kernel.
     Unavailable(Kernel),
 }
 
@@ -123,14 +123,14 @@ impl fmt::Display for KernelError {
 
 impl core::error::Error for KernelError {}
 
-/// The kernels that this processor runs, the slowest first.
+/// The kernels that this processor can run, the slowest first.
 pub fn available() -> Vec<Kernel> {
     Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).collect()
 }
 
-/// The kernel that the environment asks for, else the fastest one.
+/// The kernel that the environment variable names; without the variable, the fastest one.
 ///
-/// A program calls this when it starts and ends with a usage error if the variable is wrong.
+/// A program calls this at its start, and ends with a usage error if the variable is wrong.
 pub fn select() -> Result<Kernel, KernelError> {
     choose(std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned()).as_deref())
 }
@@ -146,8 +146,8 @@ thread_local! {
     static CURRENT: Cell<Option<Kernel>> = const { Cell::new(None) };
 }
 
-/// The kernel in use: the choice of [`select`], made once for the process, unless [`with`] overrides it in
-/// this thread. A variable that [`select`] rejects means the portable kernel here.
+/// The kernel in use: that of [`select`], chosen once for the process, unless [`with`] overrides it in this
+/// thread. If [`select`] rejects the variable, it is the portable kernel.
 #[inline]
 pub fn active() -> Kernel {
     CURRENT.get().unwrap_or_else(adopt)
@@ -161,7 +161,7 @@ fn adopt() -> Kernel {
     kernel
 }
 
-/// Runs `f` with `kernel` in use in this thread: for tests and benchmarks.
+/// Runs `f` with `kernel` in use in this thread; for tests and benchmarks.
 pub fn with<R>(kernel: Kernel, f: impl FnOnce() -> R) -> Result<R, KernelError> {
     struct Restore(Option<Kernel>);
     impl Drop for Restore {
@@ -173,11 +173,12 @@ pub fn with<R>(kernel: Kernel, f: impl FnOnce() -> R) -> Result<R, KernelError> 
     Ok(f())
 }
 
-/// Runs a closure compiled with the instructions of the active kernel, so that loops over words vectorise.
+/// Runs a closure that is compiled with the instructions of the active kernel, so that loops over words are
+/// vectorised.
 ///
-/// Only what is inlined into the closure profits: mark the closure and the functions it calls
-/// `#[inline(always)]`. Straight-line code over [`Plane`](crate::Plane) values, such as products, vectorises
-/// only in part and runs many times slower; make it a [`Task`] or write it as [`vectorized!`].
+/// Only code that is inlined into the closure profits: mark the closure and the functions it calls
+/// `#[inline(always)]`. Code without loops over [`Plane`](crate::Plane) values, such as products, is
+/// vectorised only in part and runs many times slower; make it a [`Task`], or write it as [`vectorized!`].
 ///
 /// ```
 /// use divisi_field::kernel::vectorize;
@@ -206,10 +207,10 @@ pub fn vectorize<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Code over planes in registers, generic over the register.
+/// Code on planes in registers, generic over the register type.
 ///
-/// Every operation on a register is one instruction only where all between it and [`run`] is inlined;
-/// elsewhere it is a call. So mark functions and closures `#[inline(always)]`, and prefer loops to
+/// An operation on a register is a single instruction only if everything between it and [`run`] is inlined;
+/// otherwise it is a function call. So mark functions and closures `#[inline(always)]`, and prefer loops to
 /// `core::array::from_fn` and `map`.
 ///
 /// ```
@@ -238,7 +239,7 @@ pub trait Task {
     /// What the task returns.
     type Output;
 
-    /// The code; to be marked `#[inline(always)]`, as all that it calls.
+    /// The code. Mark it, and all functions that it calls, `#[inline(always)]`.
     fn run<W: Word>(self) -> Self::Output;
 }
 
@@ -275,9 +276,10 @@ pub fn run<T: Task>(task: T) -> T::Output {
     }
 }
 
-/// Defines a function whose body is a [`Task`]: generic over the register `W`, called without it.
+/// Defines a function whose body is a [`Task`]: it is generic over the register `W`, and is called without
+/// it.
 ///
-/// Lifetimes of the arguments are named, and stand before `W`.
+/// Lifetimes of the arguments must be named, before `W`.
 ///
 /// ```
 /// use divisi_field::{Plane, Word, gf4, kernel::vectorized};
@@ -349,7 +351,7 @@ mod arm {
     }
 }
 
-/// Calls the function of that name in the room of the active kernel.
+/// Calls the function of this name in the module of the active kernel.
 macro_rules! dispatch {
     ($name:ident($($argument:expr),* $(,)?)) => {
         match $crate::kernel::active() {

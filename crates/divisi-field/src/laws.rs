@@ -1,5 +1,5 @@
 //! The laws of a field as a test suite: [`field_laws!`](crate::field_laws) tests any [`Field`](crate::Field)
-//! by random elements. The crate that uses it needs `proptest` among its development dependencies.
+//! on random elements. The crate that uses it needs `proptest` as a development dependency.
 
 /// Tests the laws of a field in the module where it is called.
 ///

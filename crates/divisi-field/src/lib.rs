@@ -1,8 +1,8 @@
-//! Packed finite fields of characteristic two, primes for lattices, and their vector kernels.
+//! Packed finite fields of characteristic two, integers modulo primes for lattices, and their vector kernels.
 //!
-//! Bits of many instances are packed side by side: a [`Plane`] holds one bit of 512 *lanes*, a byte of 512
-//! instances is eight planes. Elements of the large fields, in which protocols verify each other, are plain
-//! words and their operations work on slices.
+//! The bits of many instances are packed: a [`Plane`] holds one bit of each of 512 *lanes*, and eight planes
+//! hold a byte of each of 512 instances. Elements of the large fields, in which protocols verify, are words,
+//! with operations on slices.
 //!
 //! | module | field | form |
 //! |---|---|---|
@@ -13,17 +13,17 @@
 //! | [`gf128`] | GF(2^128) = F2\[x\]/(x^128 + x^7 + x^2 + x + 1) | slices |
 //! | [`mac`] | GF(2^40), GF(2^42), GF(2^48), GF(2^72), for MACs; GF(2^6) within them | slices |
 //!
-//! Beside them stand integers modulo primes below 2^50 ([`zp`]) and their negacyclic transforms ([`ntt`]), of
-//! which lattice ciphertexts are made.
+//! There are also integers modulo primes below 2^50 ([`zp`]) and their negacyclic transforms ([`ntt`]), for
+//! lattice ciphertexts.
 //!
 //! [`kernel`] chooses, once and at run time, between AVX-512 with GFNI and VPCLMULQDQ, AVX2 with PCLMULQDQ,
-//! NEON with PMULL and AES, and portable code; every kernel is tested against the same slow reference. All of
+//! NEON with PMULL and AES, and portable code. Every kernel is tested against the same slow reference. All of
 //! them run in constant time: no branch, index or loop bound depends on a value, unless a function says that
-//! its argument is public. The portable kernel relies on the processor's 64-bit integer multiplication taking
-//! constant time.
+//! its argument is public. The portable kernel assumes that the processor's 64-bit integer multiplication
+//! takes constant time.
 //!
-//! This crate knows nothing of sharings. Field elements print with `Debug` because coins and public constants
-//! are field elements too; the sharing types built on them do not.
+//! This crate does not handle sharings. Field elements implement `Debug`, because coins and public constants
+//! are field elements, too; the types of shares do not.
 //!
 //! ```
 //! use divisi_field::{BigField, Field, Gf64};

@@ -1,8 +1,9 @@
-//! One bit of 512 lanes.
+//! A plane: one bit of each of 512 lanes.
 
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-/// One bit of each of 512 lanes: lane l is bit l mod 64 of word l / 64. One AVX-512 register, one cache line.
+/// One bit of each of 512 lanes: lane l is bit l mod 64 of word l / 64. It fills an AVX-512 register and a
+/// cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Plane(pub [u64; 8]);
@@ -54,14 +55,14 @@ impl Plane {
         }
     }
 
-    /// `self` where `other` is zero.
+    /// `self` where `other` is zero, else zero.
     #[inline(always)]
     #[must_use]
     pub fn and_not(self, other: Self) -> Self {
         self & !other
     }
 
-    /// The lanes in order, eight to a byte, the first lowest.
+    /// The lanes in order, eight in each byte, the first one lowest.
     #[inline]
     pub fn to_le_bytes(self) -> [u8; 64] {
         let mut bytes = [0; 64];
@@ -71,7 +72,7 @@ impl Plane {
         bytes
     }
 
-    /// The plane whose lanes stand in order, eight to a byte, the first lowest.
+    /// The plane with these lanes in order, eight in each byte, the first one lowest.
     #[inline]
     pub fn from_le_bytes(bytes: &[u8; 64]) -> Self {
         let (words, _) = bytes.as_chunks::<8>();

@@ -1,8 +1,8 @@
 //! Authenticated AND triples: Pi_aAND of Fig. 18 over Pi_LaAND.
 //!
-//! Leaky triples are put into buckets by a coin that follows all of them \[W16\]; in each bucket they are
-//! combined to one triple of which nothing is known unless every one in it was spoiled. The sizes are those
-//! of [`divisi_ot::bucket`] \[W18\].
+//! Leaky triples are put into buckets by a coin that is tossed after all of them are fixed \[W16\]. Each
+//! bucket is combined to one triple, of which the adversary knows something only if it guessed a bit of every
+//! triple in the bucket. [`divisi_ot::bucket`] has the sizes of buckets \[W18\].
 
 use crate::ground::Ground;
 use crate::laand::laand;
@@ -17,8 +17,8 @@ use std::ops::BitXor;
 
 const D: Step = step!("3.d");
 
-/// Triples from random shares of three bits for each of `m` leaky ones: all x, all y, all r; what stands
-/// behind them stays as it is. Six rounds.
+/// Makes triples from random authenticated bits, three for each of the `m` leaky triples: all x, then all y,
+/// then all r. Shares in `random` after these 3 `m` are not touched. Six rounds.
 pub(crate) fn aand(
     session: &mut Session,
     setup: &mut Setup,
@@ -32,7 +32,7 @@ pub(crate) fn aand(
     let partition = laand(session, setup, ground, &x, &y, &mut z)?;
     // 2. into buckets
     let partition = Partition::new(&partition, m, bucket);
-    // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs
+    // 3.(a) d_k = y_1 + y_k for every triple of a bucket but the first, opened with MACs
     let firsts = first_shares(&partition, &y);
     let d = difference_bits(&partition, &firsts, y.bits);
     let opened = open_differences(session, ground.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
@@ -40,7 +40,7 @@ pub(crate) fn aand(
     Ok(combine([&x, &z.view()], firsts, &partition, &opened))
 }
 
-/// Of each bucket the share of its first triple.
+/// The share of the first triple of each bucket.
 pub(crate) fn first_shares(partition: &Partition, y: &View<'_>) -> Shares {
     Shares {
         bits: partition.firsts(y.bits),
@@ -49,12 +49,13 @@ pub(crate) fn first_shares(partition: &Partition, y: &View<'_>) -> Shares {
     }
 }
 
-/// Our bits of d.
+/// Our share of each difference d.
 pub(crate) fn difference_bits(partition: &Partition, firsts: &Shares, y: &[u8]) -> Vec<u8> {
     partition.differences(&firsts.bits, y).collect()
 }
 
-/// Step 3(a) \[W17\]: our differences `d` to all, with their MACs; the sums of everybody's. One round.
+/// Step 3(a) \[W17\]: sends our shares `d` of the differences to all, with their MACs; returns the
+/// differences. One round.
 pub(crate) fn open_differences(
     session: &mut Session,
     seats: Seats,
@@ -88,7 +89,7 @@ pub(crate) fn open_differences(
     Ok(sum)
 }
 
-/// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
+/// Step 3(b): x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
 pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partition, d: &[u8]) -> Triples {
     let d = partition.of_all(d);
     let mut made = Triples { y: firsts, ..Triples::default() };
@@ -106,7 +107,7 @@ pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partit
     made
 }
 
-/// x and z of one peer's words, or of our bits.
+/// The combined x and z: of one peer's words, or of our bits.
 fn combined<T: Keep + BitXor<Output = T>>(
     x: &[T],
     z: &[T],
@@ -114,7 +115,7 @@ fn combined<T: Keep + BitXor<Output = T>>(
     d: &[u8],
     times: impl Fn(u8, T) -> T,
 ) -> (Kept<T>, Kept<T>) {
-    // both sums of a bucket lie side by side, so that each triple reaches to one place
+    // both sums of a bucket are neighbours in memory, so that each triple touches one place
     let mut sums = Kept::<T>::zeros(2 * partition.buckets());
     let pairs = sums.as_chunks_mut::<2>().0;
     for (((to, d), x), z) in partition.to().iter().zip(d).zip(x).zip(z) {
@@ -128,7 +129,7 @@ fn combined<T: Keep + BitXor<Output = T>>(
 mod tests {
     use super::*;
 
-    /// d and the three combinations, against their definition bucket by bucket.
+    /// Compares d and the three combinations with their definition, bucket by bucket.
     #[test]
     fn buckets_are_combined() {
         let (m, bucket) = (40, 4);

@@ -1,5 +1,6 @@
-//! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own
-//! code deviates, which does what a hand on their messages cannot, because later steps must fit the lie.
+//! Corrupt parties for tests (feature `testing`; never part of a build that holds real secrets). Such a party
+//! runs changed protocol code. A test that changes messages on their way could not do the same, because later
+//! messages must be consistent with the first wrong one.
 
 use crate::aand::{combine, difference_bits, first_shares, open_differences};
 use crate::ground::Ground;
@@ -14,31 +15,31 @@ use divisi_ot::partition::{Partition, shuffle};
 use std::cmp::Reverse;
 use zeroize::Zeroizing;
 
-/// How a party deviates. Every lie is told to all, and kept to.
+/// How a corrupt party deviates. It sends the same wrong value to all, and continues consistently with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
-    /// None.
+    /// It follows the protocol.
     Honest,
-    /// It multiplies with other bits x than those that are authenticated, in every triple.
+    /// In every triple it computes with bits x that differ from its authenticated ones.
     OtherX,
     /// It does so in the triple at this position only.
     OneX(usize),
-    /// It tells another e of the first triple, to all alike.
+    /// It sends a wrong e of the first triple, the same to all.
     OtherE,
-    /// It tells another e of some triples, whose coefficients would add up to zero if this were the coin of
-    /// their check.
+    /// It sends a wrong e of some triples. Their coefficients would add up to zero if this were the coin of
+    /// the check.
     HiddenFrom([u8; 16]),
-    /// It guesses that x is zero in as many triples as promise most.
+    /// It guesses that x is zero in as many triples as make its success most probable.
     Guess,
-    /// It opens other d in every second bucket.
+    /// It opens wrong differences d in every second bucket.
     FlippedBucket,
-    /// It opens other d, of every second AND.
+    /// It opens a wrong d for every second AND.
     FlippedD,
-    /// It opens other e, of every second AND.
+    /// It opens a wrong e for every second AND.
     FlippedE,
 }
 
-/// One party's run of a plan, deviating: what it ends with does not matter.
+/// Runs a plan as one party that deviates. The outputs it returns mean nothing.
 ///
 /// # Errors
 /// The abort of the session.
@@ -64,7 +65,8 @@ pub fn play(
     garble.online(session, garbled, inputs)
 }
 
-/// [`Garble::function_independent`] in one batch, deviating, and whether a bucket was spoiled altogether.
+/// [`Garble::function_independent`] in one batch, as a party that deviates; also whether some bucket consists
+/// of spoiled triples only.
 ///
 /// # Errors
 /// The abort of the session.
@@ -104,7 +106,7 @@ fn independent(
     }
     let spoiled: Vec<u32> =
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
-    // another y in Phi: right exactly where x is zero
+    // a wrong y in Phi: the triple is still right where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     let z = &mut r.view_mut();
     let partition = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), z)?;
@@ -126,11 +128,11 @@ fn independent(
     Ok((Made { masks, triples }, known))
 }
 
-/// Triples, 129 at most, whose coefficients from this coin add up to zero.
+/// Positions of at most 129 triples whose coefficients from this coin add up to zero.
 fn hidden(coin: &[u8; 16], m: usize) -> Vec<usize> {
     let mut words = vec![0; 2 * m];
     Prg::new(&expanded(coin, "coefficients")).words(&mut words);
-    // sums of coefficients, each with the triples that it is of, reduced by those before
+    // sums of coefficients with the triples in each, every sum reduced by the earlier ones
     let mut reduced: Vec<(u128, Vec<usize>)> = Vec::new();
     for (t, word) in words.chunks_exact(2).enumerate() {
         let mut sum = u128::from(word[0]) | u128::from(word[1]) << 64;
@@ -138,7 +140,7 @@ fn hidden(coin: &[u8; 16], m: usize) -> Vec<usize> {
         for (other, its) in &reduced {
             if sum ^ other < sum {
                 sum ^= other;
-                // what stands twice is out
+                // a triple that occurs twice cancels
                 its.iter().for_each(|t| match of.iter().position(|o| o == t) {
                     Some(at) => drop(of.swap_remove(at)),
                     None => of.push(*t),
@@ -154,7 +156,7 @@ fn hidden(coin: &[u8; 16], m: usize) -> Vec<usize> {
     Vec::new()
 }
 
-/// So many of `m` triples, at random.
+/// `count` different positions below `m`, at random.
 fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
     let mut seed = [0; 16];
     session.entropy(&mut seed);
@@ -163,7 +165,7 @@ fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
     all[..count].to_vec()
 }
 
-/// Of each d that a batch opens, in order, the two triples whose y it is the sum of, if this is the batch's
+/// For each d that a batch opens, in order: the two triples whose y it is the sum of, if this is the batch's
 /// coin.
 #[must_use]
 pub fn differences(coin: &[u8; 16], m: usize, bucket: usize) -> Vec<[usize; 2]> {
@@ -171,7 +173,8 @@ pub fn differences(coin: &[u8; 16], m: usize, bucket: usize) -> Vec<[usize; 2]> 
     partition.pairs().map(|pair| pair.map(|t| t as usize)).collect()
 }
 
-/// Make triples, guessing: whether nobody noticed, and all of some triple's x is known.
+/// Makes triples as a party that guesses. Returns whether nobody noticed and some triple's x is known in
+/// full.
 ///
 /// # Errors
 /// The abort of the session.
@@ -179,7 +182,7 @@ pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) 
     garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
 }
 
-/// Make triples twice, the second time deviating as `lie` says when the first ones are there.
+/// Makes triples twice; the second time it deviates as `lie` says, once the first triples are there.
 ///
 /// # Errors
 /// The abort of the session.
@@ -195,8 +198,8 @@ pub fn second_batch(
     })
 }
 
-/// Make triples twice; with a difference, the second time with another Delta than the first, also (`rows`) in
-/// the keys of others' bits.
+/// Makes triples twice, the second time with a Delta that differs by `difference`; with `rows` also in the
+/// keys of other parties' bits.
 ///
 /// # Errors
 /// The abort of the session.

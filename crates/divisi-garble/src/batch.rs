@@ -1,27 +1,27 @@
 //! A circuit as batches of gates in the order in which they are garbled.
 //!
-//! A batch ends where the next product would be one too many, be it in the middle of a level: products of a
-//! level read before one of its results is written, so what a level's products gave waits in the walker's
-//! queue until its sums are taken.
+//! A batch ends before the AND that would exceed its size, even in the middle of a level. All ANDs of a level
+//! read their operands before any result of the level is written. The results therefore wait in a queue,
+//! whoever walks the circuit has one, until [`Op::Sum`] takes them.
 
 use crate::circuit::Circuit;
 use divisi_circuit::stream::{CircuitFault, GateStep};
 use divisi_circuit::{LinearGate, Program, Slot};
 
-/// One step of a walk over a circuit.
+/// One operation of a circuit; the numbers are slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     /// `out = x + y`.
     Xor { out: u32, x: u32, y: u32 },
     /// `out = x + 1`.
     Not { out: u32, x: u32 },
-    /// The next product: its result joins the queue.
+    /// The next AND: its result goes to the end of the queue.
     And { x: u32, y: u32 },
-    /// `out` = the sum of so many of the queue's oldest results.
+    /// `out` is the sum of the `terms` oldest results in the queue, which leave it.
     Sum { out: u32, terms: u32 },
 }
 
-/// Steps, and how many products are among them.
+/// Consecutive operations, and the number of ANDs among them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batch {
     pub ops: Vec<Op>,
@@ -29,21 +29,22 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Whether some sum or product reads one wire twice: its result, or one of its operands, need not have
-    /// been a wire.
+    /// Whether some XOR or AND has one wire as both operands. Everybody then knows its result, or could have
+    /// computed the gate without it \[W29\].
     pub fn reads_a_wire_twice(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::Xor { x, y, .. } | Op::And { x, y } if x == y))
     }
 }
 
-/// Other steps that a batch may have for each product: circuits of sums alone do not pile up.
+/// A batch has at most this many operations for each AND it may have: it bounds batches of circuits without
+/// ANDs.
 const STEPS_PER_AND: usize = 8;
 
-/// Why a circuit was not gone through to its end.
+/// Why the walk through a circuit ended early.
 pub(crate) enum Stop<E> {
-    /// Whoever takes the batches stopped.
+    /// The function that takes the batches returned an error.
     Work(E),
-    /// Its file is not what it was.
+    /// The circuit's file could not be read, or has changed.
     File(CircuitFault),
 }
 
@@ -53,8 +54,8 @@ impl<E> From<CircuitFault> for Stop<E> {
     }
 }
 
-/// Give the circuit's gates to `work`, at most `most` products at a time. The last batch of a circuit in a
-/// file comes when the file was found to be what it was.
+/// Passes the circuit's gates to `work` in batches of at most `most` ANDs. Of a circuit in a file the last
+/// batch is passed on only after the whole file was compared with what was surveyed.
 pub(crate) fn batches<E>(
     circuit: &Circuit<'_>,
     most: usize,
@@ -80,7 +81,7 @@ fn at(slot: Slot) -> u32 {
     slot.index() as u32
 }
 
-/// Steps that are cut into batches.
+/// Collects operations, and passes a full batch to `work`.
 struct Cut<W> {
     batch: Batch,
     most: usize,
@@ -118,7 +119,7 @@ fn program_in<E, W: FnMut(&Batch) -> Result<(), E>>(program: &Program, cut: &mut
             match *gate {
                 LinearGate::Xor { out, x, y } => cut.push(Op::Xor { out: at(out), x: at(x), y: at(y) })?,
                 LinearGate::Not { out, x } => cut.push(Op::Not { out: at(out), x: at(x) })?,
-                // no wire: `Plan` knows which outputs are constants, and nothing else reads one
+                // constants are no wires: `Plan` knows which outputs are constants, and no gate reads one
                 _ => {}
             }
         }

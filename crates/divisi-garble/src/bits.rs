@@ -1,14 +1,14 @@
-//! Bits on the wire: eight to a byte, the first one lowest, the padding zero.
+//! Bits in messages: eight to a byte, the first one in the lowest bit; the last byte is padded with zeros.
 
-/// How many bytes so many bits take.
+/// How many bytes `bits` packed bits take.
 pub(crate) fn packed(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
-/// Append bits, of which each byte has one.
+/// Appends bits to `out`, packed; the input has one bit in each byte.
 pub(crate) fn pack(bits: &[u8], out: &mut Vec<u8>) {
     let (chunks, rest) = bits.as_chunks::<8>();
-    // one bit of each of eight bytes: the multiplication gathers them in the highest byte
+    // the multiplication gathers one bit of each of eight bytes in the highest byte
     out.extend(chunks.iter().map(|c| {
         let word = u64::from_le_bytes(*c) & 0x0101_0101_0101_0101;
         (word.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
@@ -23,8 +23,8 @@ pub(crate) fn bit(packed: &[u8], i: usize) -> u8 {
     packed[i / 8] >> (i % 8) & 1
 }
 
-/// The first `len` bits, one to a byte; `None` if the bytes are not as many as these take, or their padding
-/// is not zero.
+/// The first `len` bits, one in each byte. `None` if the number of bytes is not that of `len` packed bits, or
+/// if the padding is not zero.
 pub(crate) fn unpack(body: &[u8], len: usize) -> Option<Vec<u8>> {
     if body.len() != packed(len) || !padding_is_zero(body, len) {
         return None;
@@ -35,10 +35,11 @@ pub(crate) fn unpack(body: &[u8], len: usize) -> Option<Vec<u8>> {
     Some(bits)
 }
 
-/// The eight bits of a byte, one to a byte, the lowest first.
+/// The eight bits of a byte, one in each byte, the lowest first.
 #[inline]
 pub(crate) fn each(byte: u8) -> [u8; 8] {
-    // each byte of the word keeps one bit; what is not zero carries into its highest bit
+    // each byte of the product keeps one bit; the addition carries what is not zero into the byte's highest
+    // bit
     let kept = u64::from(byte).wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
     (kept.wrapping_add(0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101).to_le_bytes()
 }

@@ -1,4 +1,4 @@
-//! The circuit of a plan, in memory or in its file, without what everybody knows \[W29\].
+//! The circuit of a plan, in memory or in its file, with constants folded \[W29\].
 
 use divisi_circuit::stream::End;
 use divisi_circuit::{LinearGate, Program, Stream};
@@ -9,21 +9,21 @@ use std::borrow::Cow;
 pub(crate) enum Result {
     /// A wire.
     Wire(usize),
-    /// Nobody had to compute it.
+    /// A constant, which needs no gate.
     Constant(u8),
 }
 
-/// A circuit, wherever it is.
+/// A circuit: in memory or in a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Circuit<'p> {
-    /// In memory, folded.
+    /// In memory, with constants folded.
     Program(Cow<'p, Program>),
-    /// In its file.
+    /// In its file, read again for each run.
     Stream(&'p Stream),
 }
 
 impl<'p> Circuit<'p> {
-    /// A program, folded.
+    /// A circuit in memory; its constants are folded.
     pub fn program(program: &'p Program) -> Circuit<'p> {
         Circuit::Program(program.folded())
     }
@@ -42,7 +42,7 @@ impl<'p> Circuit<'p> {
         }
     }
 
-    /// How many wires are held at once.
+    /// How many wires exist at one time, at most.
     pub fn slots(&self) -> usize {
         match self {
             Circuit::Program(program) => program.slots(),
@@ -74,8 +74,8 @@ impl<'p> Circuit<'p> {
     }
 }
 
-/// Whether a gate reads, or a result is, a wire whose value everybody knows. The steps of a stream have no
-/// constants, and that none of them reads a wire twice is looked at batch by batch.
+/// Whether everybody knows the value of a wire that a gate reads or that is a result. `false` for a circuit
+/// in a file: its steps have no constants, and each batch is examined for gates that read a wire twice.
 pub(crate) fn has_public_wires(circuit: &Circuit<'_>, results: &[Result]) -> bool {
     let Circuit::Program(program) = circuit else { return false };
     let mut public = vec![false; program.slots()];

@@ -1,5 +1,6 @@
-//! The evaluator's reading of tables, step 7 of Fig. 3: from labels and masked values of two inputs of each
-//! product those of its result, and the demand that the MAC of each garbler's bit is right.
+//! The evaluator's computation on tables, step 7 of Fig. 3. From the labels and masked values of an AND's two
+//! inputs it computes those of the result, and collects the differences between the garblers' MACs and what
+//! they must be.
 
 use crate::hash::Named;
 use crate::masks::Garbling;
@@ -9,7 +10,7 @@ use divisi_ot::{Delta, wipe};
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// Blocks that the evaluator hashes in one call, at least those of one garbler.
+/// Blocks that the evaluator hashes in one call; at least the blocks of one garbler.
 const AT_ONCE: usize = 1 << 12;
 
 /// A garbler's table as it was received.
@@ -18,25 +19,26 @@ pub(crate) struct Received<'a> {
     pub layout: Layout,
     /// Our place among the garbler's peers.
     pub evaluator: usize,
-    /// The bytes of all gates, and their bits.
+    /// The bytes of all ANDs, then their bits.
     gates: &'a [u8],
     bits: &'a [u8],
 }
 
 impl<'a> Received<'a> {
-    /// A table of so many ANDs.
+    /// Splits a received body into the bytes and the bits of `ands` ANDs.
     pub fn new(layout: Layout, evaluator: usize, ands: usize, body: &'a [u8]) -> Received<'a> {
         let (gates, bits) = body.split_at((layout.bytes() * ands).min(body.len()));
         Received { layout, evaluator, gates, bits }
     }
 
-    /// The bytes of a gate, so many.
+    /// The `bytes` bytes of AND number `t`.
     #[inline(always)]
     fn gate(self, t: usize, bytes: usize) -> &'a [u8] {
         &self.gates[t * bytes..][..bytes]
     }
 
-    /// The bits of a gate, at most eight of them so many, the first one lowest.
+    /// The `each` bits (at most eight) of AND number `t`, the first one lowest. Higher bits of the byte are
+    /// not cleared.
     #[inline(always)]
     fn bits(self, t: usize, each: usize) -> u8 {
         let at = t * each;
@@ -45,65 +47,67 @@ impl<'a> Received<'a> {
     }
 }
 
-/// The evaluator's view of one product's inputs.
+/// The masked values of an AND's two inputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Masked {
     pub a: u8,
     pub b: u8,
 }
 
-/// The evaluator's view of the inputs of some products.
+/// Labels and masked values of the inputs of consecutive ANDs.
 pub(crate) struct Operands {
-    /// Each garbler's two labels: one garbler after the other, the products in order.
+    /// Each garbler's labels of both inputs: all ANDs of the first garbler, then those of the next.
     pub labels: Vec<(u128, u128)>,
     pub masked: Vec<Masked>,
 }
 
 impl Drop for Operands {
     fn drop(&mut self) {
-        // also what a shorter group left behind itself
+        // the whole allocation: a shorter group may leave labels of an earlier one behind its end
         wipe::whole(&mut self.labels);
     }
 }
 
-/// The evaluator's reading of tables.
+/// The state of the evaluation of one instance.
 pub(crate) struct Reader<'a> {
     pub layout: Layout,
     pub delta: &'a Delta,
-    /// Of each garbler, for the products that come next.
+    /// The hashes of each garbler's labels, for the ANDs that come next.
     pub calls: Vec<Named<'a>>,
-    /// Of the products that come next.
+    /// The inputs of the ANDs that come next.
     pub operands: Operands,
     pub pads: Vec<u128>,
     pub inputs: Vec<u128>,
-    /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22,
-    /// W23\].
+    /// The OR of all differences between a MAC and its right value so far. The evaluation stops only at its
+    /// end \[W22, W23\].
     pub difference: u128,
-    /// W23's mutant: keep the garbler of the first wrong row.
+    /// Set by W23's mutant only: remember the garbler of the first wrong row.
     pub stops: bool,
     pub wrong: Option<usize>,
 }
 
-/// What a garbler's gates look like: constants, where the usual numbers of parties have code of their own.
+/// The sizes of a garbler's table. For two and three parties they are constants, so that the compiler makes
+/// faster code.
 #[derive(Clone, Copy)]
 struct Shape {
     garblers: usize,
-    /// Bytes of a gate, and of the MAC in it.
+    /// Bytes of an AND's table entry; `width` is the bytes of the MAC in it.
     bytes: usize,
     width: usize,
 }
 
 impl Reader<'_> {
-    /// All that groups of so many gates take, at once: empty vectors for hashes and for labels.
+    /// Empty vectors for hashes and for labels, with the capacity that groups of `gates` ANDs need, so that
+    /// neither ever grows.
     pub fn room(layout: Layout, garblers: usize, gates: usize) -> (Vec<u128>, Vec<u128>) {
         let (labels, blocks) = (2 * gates, layout.blocks());
-        // of all garblers, of those whose blocks fit, or of one
+        // labels of all garblers, or of as many as fit AT_ONCE blocks, but at least of one
         let labels = (garblers * labels).min((AT_ONCE / blocks).max(labels));
         (Vec::with_capacity(labels * blocks), Vec::with_capacity(labels))
     }
 
-    /// Evaluate the products from `first` on whose operands are here, and wipe our shares of their masks.
-    /// Puts the results' masked values into `values` and their labels, product by product, into `labels`.
+    /// Evaluates the ANDs from `first` on, as many as there are operands, and wipes our shares of their
+    /// masks. Writes the results' masked values to `values` and their labels to `labels`, AND by AND.
     pub fn evaluate(
         &mut self,
         product: &mut Garbling,
@@ -113,8 +117,8 @@ impl Reader<'_> {
         labels: &mut [u128],
     ) {
         let (gates, garblers) = (self.operands.masked.len(), tables.len());
-        // the garblers whose labels are hashed in one call: one gate after the other would leave the cipher
-        // idle
+        // how many garblers' labels are hashed in one call: with one AND at a time the cipher would wait
+        // between blocks
         let blocks = self.layout.blocks();
         let together = (AT_ONCE / (2 * gates * blocks)).max(1);
         for from in (0..garblers).step_by(together) {
@@ -141,14 +145,14 @@ impl Reader<'_> {
         product.wipe_rows(first..first + gates);
     }
 
-    /// Hash what the products' labels of some garblers are.
+    /// Hashes the labels of all operands of the garblers at these places.
     fn hash(&mut self, places: &Range<usize>) {
         let Operands { labels, masked } = &self.operands;
         self.inputs.clear();
         let operands = &labels[places.start * masked.len()..places.end * masked.len()];
         self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
         let (each, blocks) = (2 * masked.len(), self.layout.blocks());
-        // every word is overwritten
+        // every word is overwritten below
         self.pads.resize(self.inputs.len() * blocks, 0);
         let row = |i: usize| usize::from(2 * masked[i / 2].a + masked[i / 2].b);
         let inputs = self.inputs.chunks_exact(each).zip(self.pads.chunks_exact_mut(each * blocks));
@@ -160,8 +164,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The half-gates of some garblers, the first of whom sits at a place, from the `first` product of a
-    /// batch on.
+    /// Evaluates the half-gates of the garblers from place `start` on, for the ANDs of a batch from `first`
+    /// on.
     #[inline(always)]
     fn half_gates(
         &mut self,
@@ -196,7 +200,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The same of rows of four.
+    /// The same for tables of four rows.
     fn rows(
         &mut self,
         (product, tables, start, first): (&Product<'_>, &[Received<'_>], usize, usize),
@@ -225,7 +229,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the evaluator itself has of one product: its rows of sigma, beta and alpha.
+/// What the evaluator itself holds of one AND: its rows of sigma, beta and alpha.
 struct Mine<'a> {
     bit: u8,
     rows: [&'a [u128]; 3],
@@ -250,7 +254,8 @@ impl<'a> Mine<'a> {
         s[k] ^ self.masks[0] & b[k] ^ self.masks[1] & a[k]
     }
 
-    /// Our own share of the row, and our MACs: the other garblers' keys cancel against them in the labels.
+    /// Starts with our own share of the row's bit, and with our MACs: in the labels they cancel the other
+    /// garblers' keys.
     #[inline(always)]
     fn begin(&self, value: &mut u8, labels: &mut [u128]) {
         *value = self.bit;
@@ -273,7 +278,8 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// One garbler's half-gate: adds what it gives to the labels; its bit and the MAC of it.
+/// Evaluates one garbler's half-gate: adds its contribution to the labels, and returns its bit and the bit's
+/// MAC.
 #[inline(always)]
 fn half_gate(
     shape: Shape,
@@ -289,7 +295,7 @@ fn half_gate(
     let (of_a, of_b) = pads.split_at(n);
     let (am, bm) = (spread(m.a), spread(m.b));
     labels[place] ^= of_a[0] ^ of_b[0] ^ am & word(gate, 0) ^ bm & (word(gate, 16) ^ alpha);
-    // the garbler numbers the others without itself
+    // the garbler's table has no entry for the garbler itself
     for k in 0..n - 2 {
         let at = 32 + 48 * k;
         let c = word(gate, at) ^ am & word(gate, at + 16) ^ bm & word(gate, at + 32);
@@ -306,7 +312,8 @@ fn half_gate(
     (bit ^ (of_a[n - 1] ^ of_b[n - 1]) as u8 & 1, mac)
 }
 
-/// One garbler's row of the four: adds what it gives to the labels; its bit and the MAC of it.
+/// Decrypts one garbler's row of the four: adds its contribution to the labels, and returns its bit and the
+/// bit's MAC.
 fn row(
     table: Received<'_>,
     t: usize,
@@ -320,8 +327,8 @@ fn row(
     let l = usize::from(2 * m.a + m.b);
     let row = &table.gate(t, table.layout.bytes())[16 * n * l..16 * n * (l + 1)];
     let clear = |k: usize| word(row, 16 * k) ^ of_a[k] ^ of_b[k];
-    // the garbler numbers its peers without itself, we number ours without us: its MACs go to the others in
-    // the order of parties
+    // the garbler numbers its peers without itself, and we number ours without us: its MACs belong to the
+    // other parties in the order of their indices
     labels[place] ^= clear(n - 1);
     let mut mac = 0;
     let mut others = (0..labels.len()).filter(|other| *other != place);

@@ -1,23 +1,23 @@
-//! What the steps of a batch of triples need to know of their party.
+//! What the protocols for triples need to know about the party that runs them.
 
 use crate::hash::{Call, Name, Oracle};
 use crate::share::{Seats, Shares};
 use crate::table::GarblingForm;
 use divisi_core::PartyId;
 
-/// A party, as the steps of a batch of triples see it.
+/// The party that runs a batch of triples, and its hash.
 pub(crate) struct Ground<'a> {
     pub seats: Seats,
     pub oracle: &'a Oracle,
     pub form: GarblingForm,
-    /// The number of the first triple in the session.
+    /// The number, within the session, of the batch's first triple.
     pub first: u64,
-    /// Shares of random bits for the check alone, as many as [`crate::zero::bits`].
+    /// Shares of random bits that serve only the zero check, as many as [`crate::zero::bits`] says.
     pub fresh: Shares,
 }
 
 impl Ground<'_> {
-    /// The hash of a step of the key that one party has on the bit of another.
+    /// The name of a hash call: the step `call`, on the key that `holder` has for a bit of `owner`.
     pub fn name(&self, call: Call, holder: PartyId, owner: PartyId) -> Name {
         Name { call, from: holder, to: owner, gate: self.first, once: true }
     }

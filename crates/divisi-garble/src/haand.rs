@@ -1,8 +1,8 @@
 //! Half-authenticated products: Pi_HaAND of Fig. 16, in the paper's form of LaAND only.
 //!
-//! Every P_i has y^i, every P_j the bit x^j that P_i holds a key for: they end with shares of x^j y^i. Its
-//! hash is another one than that of LaAND's step 5 \[W12\]: with one hash for both, as printed, the lowest
-//! bit of U and the two bits of step 2 add up to y.
+//! Every P_i has y^i, and every P_j has the bit x^j, for which P_i holds a key. They end with additive shares
+//! of x^j y^i. Its hash calls differ from those of LaAND's step 5 in the tweak \[W12\]. The paper uses one
+//! hash for both; then the lowest bit of U and the two bits of step 2 would add up to y.
 
 use crate::bits;
 use crate::ground::Ground;
@@ -14,9 +14,9 @@ use zeroize::Zeroizing;
 
 const H: Step = step!("2.h");
 
-/// Our shares of the cross products, as they come together: nothing in the improved form.
+/// Our shares of the cross products as they are collected. Empty in the improved form.
 pub(crate) struct Cross {
-    /// The s of step 2(a), and v.
+    /// The generator of the bits s of step 2(a), and the sum v.
     state: Option<(Prg, Zeroizing<Vec<u8>>)>,
 }
 
@@ -30,7 +30,7 @@ impl Cross {
         Cross { state }
     }
 
-    /// Step 2(a) towards the peer at a place, of whose x we hold the keys: H_0 and H_1.
+    /// Step 2(a) towards the peer at `place`, for whose x we hold the keys: sends H_0 and H_1.
     pub fn send(
         &mut self,
         session: &mut Session,
@@ -63,7 +63,7 @@ impl Cross {
         session.send(H, peer, &body, pairs.len() as u64)
     }
 
-    /// Step 2(b): t from the one that x chooses.
+    /// Step 2(b): t, from the hash that x selects.
     pub fn recv(
         &mut self,
         session: &mut Session,
@@ -94,7 +94,7 @@ impl Cross {
     }
 }
 
-/// The step in the hash's tweak \[W12\]: the mutant's is that of LaAND's step 5, as the paper prints it.
+/// The step in the hash's tweak \[W12\]. The mutant uses that of LaAND's step 5, as the paper does.
 fn call(session: &Session) -> Call {
     if session.mutated(Check::W12) { Call::LaAnd } else { Call::HaAnd }
 }
@@ -108,8 +108,9 @@ mod tests {
     use crate::share::{Seats, Shares};
     use divisi_net::memory;
 
-    /// Shares of cross products add up to them, and none of a party alone says what another one's y is: it
-    /// would agree with it everywhere, or nowhere, where its own x is one.
+    /// The shares add up to the cross products, and one party's share alone is independent of another's y. If
+    /// it were not, it would equal that y everywhere, or nowhere, among the positions at which the party's x
+    /// is one.
     #[test]
     fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
         const M: usize = 400;

@@ -1,11 +1,11 @@
-//! The hash as this crate calls it: every call names its step, its sender and receiver, its side, its gate or
-//! triple and its block, so that no two calls of a session have the same key and tweak \[W12, W19\] and no
-//! two protocols hash one key alike.
+//! The hash as this crate calls it. The tweak of every call has its step, sender, receiver, side, block, and
+//! gate or triple, so that no two calls of a session have the same key and tweak \[W12, W19\], and no two
+//! protocols hash one key alike.
 
 use divisi_core::{PartyId, Session};
 use divisi_ot::hash::{Calls, FIRST_STEP, Place, Tweak, TweakableHash};
 
-/// Which protocol calls.
+/// The protocol step that a hash call belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     HaAnd = FIRST_STEP as isize,
@@ -14,7 +14,7 @@ pub(crate) enum Call {
     Zero,
 }
 
-/// Who calls, for which gates.
+/// The name of a series of hash calls: who calls, in which step, and for which gates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
     pub call: Call,
@@ -22,13 +22,13 @@ pub(crate) struct Name {
     pub from: PartyId,
     /// The evaluator, or the party whose bit the key is for.
     pub to: PartyId,
-    /// The number of the first gate or triple in the session: none returns.
+    /// The session-wide number of the first gate or triple. No number is used twice.
     pub gate: u64,
-    /// Whether the gate is part of the tweak: not in W19's mutant.
+    /// Whether the gate is part of the tweak; `false` only in W19's mutant.
     pub once: bool,
 }
 
-/// The hash of a session.
+/// The session's hash.
 #[derive(Clone)]
 pub(crate) struct Oracle(TweakableHash);
 
@@ -37,7 +37,7 @@ impl Oracle {
         Oracle(TweakableHash::new(session))
     }
 
-    /// The calls of this name, each gate or triple of which has so many targets under its key
+    /// The calls of this name. `targets` is the number of targets that each gate or triple has under its key
     /// ([`divisi_ot::hash::TARGETS`]).
     pub fn named(&self, session: &Session, name: Name, targets: usize) -> Named<'_> {
         let place = Place::new(name.call as u8, name.from, name.to);
@@ -45,7 +45,7 @@ impl Oracle {
     }
 }
 
-/// Calls of one name, whose gates come in order.
+/// Hash calls of one name; their gates come in order.
 pub(crate) struct Named<'a> {
     calls: Calls<'a>,
     gate: u64,
@@ -53,14 +53,15 @@ pub(crate) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// What follows is for the gates from here on.
+    /// Moves on by `gates` gates: the next calls are for the gates after them.
     #[inline]
     pub fn advance(&mut self, gates: usize) {
         self.gate += gates as u64;
     }
 
-    /// For each input x and each of `blocks` blocks: its hash there, input by input. Input `i` belongs to a
-    /// gate, counted from the next one, and a side. There are at most 256 blocks and 2^56 gates.
+    /// For each input x, and each block number below `blocks`: the hash of x under that block's tweak, input
+    /// by input. Input `i` belongs to a gate, counted from the next one, and to a side of it. At most 256
+    /// blocks and 2^56 gates.
     #[inline]
     pub fn expand(
         &mut self,

@@ -8,8 +8,8 @@ use crate::share::{Rows, Seats};
 use divisi_core::Bound;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Circuits garbled ahead, for the session that made them, with whose end they go: consumed by one evaluation
-/// \[M0.5, W26\], never evaluated twice:
+/// Circuits that were garbled ahead. They belong to the session that made them and end with it \[M0.5\]. An
+/// evaluation consumes them \[W26\], so none can be evaluated twice:
 /// ```compile_fail
 /// use divisi_garble::{Garble, Garbled};
 /// fn twice(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: [&[Vec<u8>]; 2]) {
@@ -17,7 +17,7 @@ use zeroize::{Zeroize, Zeroizing};
 ///     let _ = garble.online(session, garbled, inputs[1]);
 /// }
 /// ```
-/// Once is right:
+/// One evaluation compiles:
 /// ```
 /// use divisi_garble::{Garble, Garbled};
 /// fn once(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: &[Vec<u8>]) {
@@ -33,31 +33,31 @@ pub struct Garbled<'p> {
 
 /// What a party keeps of one instance between garbling and evaluation.
 pub(crate) struct Held {
-    /// The index of the evaluator.
+    /// The index of the party that evaluates it.
     pub evaluator: usize,
-    /// lambda of our own input wires.
+    /// The masks lambda of our own input wires.
     pub owned: Zeroizing<Vec<u8>>,
     /// Our shares of the masks of the output bits.
     pub outputs: Rows,
     pub role: Role,
 }
 
-/// What a party is in one instance.
+/// Our role in one instance.
 pub(crate) enum Role {
-    /// Labels for zero, of inputs and of outputs.
+    /// Our labels for zero, of the input wires and of the output wires.
     Garbler { inputs: Zeroizing<Vec<u128>>, outputs: Zeroizing<Vec<u128>> },
-    /// The number of the first gate, the masks, and a table of each garbler.
+    /// The number of the first gate, our shares of the masks, and each garbler's table.
     Evaluator { gate: u64, garbling: Garbling, tables: Vec<Vec<u8>> },
 }
 
-/// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a
-/// small evaluation, so that it waits until the next circuit is prepared.
+/// The memory of an evaluated circuit, whose secrets are wiped. Returning it to the system takes longer than
+/// a small evaluation; so it is kept until the next circuit is prepared.
 pub(crate) struct Spent {
     _held: Vec<Held>,
 }
 
 impl Spent {
-    /// Wipe what was evaluated.
+    /// Wipes the secrets of evaluated instances.
     pub fn new(mut held: Vec<Held>) -> Spent {
         for held in &mut held {
             held.owned.zeroize();
@@ -67,7 +67,7 @@ impl Spent {
                     inputs.zeroize();
                     outputs.zeroize();
                 }
-                // wiped gate by gate
+                // wiped gate by gate during the evaluation
                 Role::Evaluator { .. } => {}
             }
         }
@@ -84,7 +84,7 @@ impl Held {
     }
 }
 
-/// What our labels of the output wires are; zero for constants.
+/// Our labels for zero of the output wires; zero for constants.
 pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Zeroizing<Vec<u128>> {
     let of = |result: &Output| match *result {
         Output::Wire(slot) => slots[slot],
@@ -93,7 +93,7 @@ pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Zeroizing<Vec<u128>
     Zeroizing::new(plan.results.iter().map(of).collect())
 }
 
-/// Our shares of the masks of the output wires; of zero for constants.
+/// Our shares of the masks of the output wires; shares of zero for constants.
 pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows {
     let zero = Rows::zero(seats.peers(), 1);
     let mut rows = Rows::with_capacity(seats.peers(), plan.results.len());
@@ -115,7 +115,7 @@ mod tests {
     use divisi_ot::{Kept, wipe};
     use zeroize::Zeroizing;
 
-    /// \[Q17\] Of an evaluated circuit the room is kept, and none of its labels, nor shares of its masks.
+    /// \[Q17\] After an evaluation the memory is kept, but none of its labels or mask shares.
     #[test]
     fn an_evaluated_circuit_is_wiped() {
         let needles = [11, 12].map(|seed| Needle::new(seed, true));
@@ -143,7 +143,7 @@ mod tests {
         });
         let found: Vec<usize> = needles.iter().map(|needle| needle.copies().unwrap().len()).collect();
         assert_eq!(found, [0, 0]);
-        // wiped and forgotten at once
+        // the rows are wiped and the vector is empty
         assert!(spent.as_ref().is_some_and(|spent| spent._held[0].outputs.len() == 0));
         drop(spent);
     }

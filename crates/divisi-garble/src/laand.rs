@@ -1,18 +1,18 @@
 //! Leaky authenticated AND triples: Pi_LaAND of Fig. 8, in two forms.
 //!
-//! Adversary: n - 1 malicious parties. What comes out is right, or the session ends; but whoever guesses bits
-//! of another party's x may have them confirmed, at the price of being caught with every second guess.
-//! Pi_aAND removes that.
+//! Adversary: n - 1 malicious parties. Every triple that the protocol returns is right. But it leaks: the
+//! adversary may guess bits of another party's x, and a right guess goes unnoticed, while a wrong one ends
+//! the session. Pi_aAND removes this leak.
 //!
-//! *Improved* form: the sum over the parties of x^i Phi_i + ... is x y Delta, with Delta the sum of all
+//! *Improved* form: the parties' values x^i Phi_i + ... add up to x y Delta, where Delta is the sum of all
 //! Delta_i. The lowest bits of the Delta_i are public and add up to one, so the lowest bits of the parties'
-//! summands are shares of x y: no HaAND, no bits beside U. *Paper* form: z^i = x^i y^i + v^i from Pi_HaAND,
-//! whose hash has another tweak than that of step 5 (as printed the two hash the same key alike, which
-//! reveals y).
+//! values are shares of x y. HaAND is not needed, and nothing is sent but U. *Paper* form: z^i = x^i y^i +
+//! v^i from Pi_HaAND. HaAND's hash has another tweak than that of step 5; the paper hashes the same key the
+//! same way in both, which reveals y.
 //!
-//! Steps 6 and 7 check all triples at once: the coefficients of a random combination come from a coin that
-//! follows every U and e, and the parties' combinations of the H_i must sum to zero, of which nothing else is
-//! told ([`zero`]). The error is 2^-128 (docs/garbling.md).
+//! Steps 6 and 7 check all triples at once, by a random linear combination. Its coefficients come from a coin
+//! that is tossed after every U and e is sent. The parties' combinations of the H_i must add up to zero; the
+//! check reveals only whether they do ([`zero`]). The error is 2^-128 (docs/garbling.md).
 
 use crate::bits;
 use crate::ground::Ground;
@@ -32,10 +32,10 @@ const E: Step = step!("3.e");
 const ECHO: Step = step!("3.echo");
 const COIN: Step = step!("6.coin");
 
-/// Turn random shares of x, y and r, which is in `z`, into leaky triples, whose third share takes the place
-/// of r. What puts them into buckets comes with them: from a coin that was tossed after every triple was
-/// fixed \[W16\]. Five rounds: U; e; a coin; commitments, with the echo of e; openings. Of three or more
-/// parties six: the echo goes with the products that the check needs.
+/// Turns random shares of x, y and r into leaky triples. `z` holds r at first and the third share of the
+/// triples in the end. Returns the seed of the partition into buckets, from a coin that was tossed after
+/// every triple was fixed \[W16\]. Five rounds: U; e; a coin; commitments, with the echo of e; openings.
+/// Among three or more parties six: the echo then travels with the products that the check needs.
 pub(crate) fn laand(
     session: &mut Session,
     setup: &mut Setup,
@@ -51,11 +51,11 @@ pub(crate) fn laand(
         x.keys.iter().chain(&y.keys).for_each(|keys| records.used.extend(*keys));
         z.keys.iter().for_each(|keys| records.used.extend(&**keys));
     });
-    // 4. and 5., and 2. in the paper's form: G_i becomes x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
+    // 4. and 5., and 2. in the paper's form: G_i = x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
     let mut g = Kept::<u128>::zeros(x.len());
     let mut cross = haand::Cross::new(session, form, x.len());
     session.exchange(|session| halves(session, ground, x, y, delta, &mut g, &mut cross))?;
-    // 3. z^i, and e^i = z^i + r^i to all
+    // 3. z^i; e^i = z^i + r^i is sent to all
     let share: Kept<u8> = match form {
         GarblingForm::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
         GarblingForm::Paper => cross.shares(x.bits, y.bits),
@@ -66,13 +66,13 @@ pub(crate) fn laand(
     let sum = combination(&g, &z.view(), delta, &expanded(&coin, "coefficients"));
     zero::check(session, ground, &ground.fresh, delta, echo, sum)?;
     session.observe(Check::W16); // [W16]
-    // the mutant's partition can be foreseen
+    // the mutant's partition is known in advance
     let coin = if session.mutated(Check::W16) { [0; 16] } else { coin };
     Ok(expanded(&coin, "partition"))
 }
 
-/// Steps 4 and 5, and 2 in the paper's form, message by message: no message of ours depends on another's. One
-/// round.
+/// Steps 4 and 5, and 2 in the paper's form, message by message: our messages do not depend on those of
+/// others. One round.
 fn halves(
     session: &mut Session,
     ground: &Ground<'_>,
@@ -85,7 +85,7 @@ fn halves(
     let (me, m) = (session.me(), x.len());
     let mut phi = Zeroizing::new([0; CHUNK]);
     let mut room = Room::default();
-    // a triple is one pair for each peer
+    // for each peer a triple has one target: a pair of keys that differ by Delta
     let named = |session: &Session, holder, owner| {
         ground.oracle.named(session, ground.name(Call::LaAnd, holder, owner), 1)
     };
@@ -105,7 +105,7 @@ fn halves(
                 for words in y.keys.iter().chain(&y.macs) {
                     add(phi, &words[at.clone()]);
                 }
-                // 5. of the holder of the keys
+                // 5. as the holder of the keys
                 let g = &mut g[at.clone()];
                 add_times(&x.bits[at.clone()], phi, g);
                 for ((keys, calls), body) in x.keys.iter().zip(&mut of_ours).zip(&mut bodies) {
@@ -117,13 +117,13 @@ fn halves(
                 body.clear();
             }
             if message + 1 == messages {
-                // 2., behind the last one
+                // 2., after the last part of step 5
                 for (place, peer) in session.peers().into_iter().enumerate() {
                     cross.send(session, ground, peer, x.keys[place], y.bits, delta)?;
                 }
             }
         }
-        // 5. of the owner of the bits
+        // 5. as the owner of the bits
         if let Some(message) = message.checked_sub(AHEAD) {
             let at = message * MESSAGE..m.min((message + 1) * MESSAGE);
             for (place, peer) in session.peers().into_iter().enumerate() {
@@ -140,7 +140,7 @@ fn halves(
     Ok(())
 }
 
-/// What a coin gives for one purpose.
+/// Derives a seed for one purpose from a coin.
 pub(crate) fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
     let mut out = [0; 16];
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
@@ -149,7 +149,7 @@ pub(crate) fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
     out
 }
 
-/// Each bit times a word.
+/// `out` = each bit times the word.
 fn times(bits: &[u8], word: u128, out: &mut [u128]) {
     vectorize(
         #[inline(always)]
@@ -157,7 +157,7 @@ fn times(bits: &[u8], word: u128, out: &mut [u128]) {
     );
 }
 
-/// Words onto words.
+/// Adds words to `sums`, one to one.
 fn add(sums: &mut [u128], words: &[u128]) {
     vectorize(
         #[inline(always)]
@@ -165,7 +165,7 @@ fn add(sums: &mut [u128], words: &[u128]) {
     );
 }
 
-/// Bits times words onto words.
+/// Adds each bit times its word to `sums`.
 fn add_times(bits: &[u8], words: &[u128], sums: &mut [u128]) {
     vectorize(
         #[inline(always)]
@@ -173,7 +173,7 @@ fn add_times(bits: &[u8], words: &[u128], sums: &mut [u128]) {
     );
 }
 
-/// Room for what is hashed.
+/// Buffers for hashing.
 #[derive(Default)]
 struct Room {
     inputs: Vec<u128>,
@@ -181,7 +181,7 @@ struct Room {
 }
 
 impl Room {
-    /// Step 5 of the holder of the keys: U for the peer; K_i\[x^j\]_Phi_i joins g.
+    /// Step 5 as the holder of the keys: makes U for the peer, and adds K_i\[x^j\]_Phi_i to g.
     fn ours(
         &mut self,
         calls: &mut Named<'_>,
@@ -206,7 +206,7 @@ impl Room {
         }
     }
 
-    /// Step 5 of the owner of the bits: M_k\[x^i\]_Phi_k joins g.
+    /// Step 5 as the owner of the bits: adds M_k\[x^i\]_Phi_k to g.
     fn theirs(&mut self, calls: &mut Named<'_>, macs: &[u128], x: &[u8], body: &[u8], g: &mut [u128]) {
         let words = body.as_chunks::<16>().0;
         for (c, macs) in macs.chunks(CHUNK).enumerate() {
@@ -234,11 +234,12 @@ impl Drop for Room {
 const CHUNK: usize = 256;
 /// Words of a message of step 5.
 const MESSAGE: usize = 4096;
-/// Messages of step 5 that are sent before the first one is awaited: with few, a long line would be paid for
-/// again and again.
+/// Messages of step 5 that are sent before the first one of a peer is awaited. If it were small, the delay of
+/// a slow connection would be paid many times.
 const AHEAD: usize = 32;
 
-/// Step 3: e^i = z^i + r^i to all; r becomes z, with everybody's e in its keys.
+/// Step 3: sends e^i = z^i + r^i to all. The shares of r become shares of z: everybody's e is added to our
+/// keys.
 fn broadcast(
     session: &mut Session,
     seats: Seats,
@@ -272,7 +273,8 @@ fn broadcast(
     Ok(echo)
 }
 
-/// Step 6: the combination of the H_i = G_i + z^i Delta_i + sum of K_i\[z^k\] + M_k\[z^i\] that a coin gives.
+/// Step 6: our combination, with coefficients from `seed`, of the H_i = G_i + z^i Delta_i + sum of K_i\[z^k\]
+/// + M_k\[z^i\].
 fn combination(g: &[u128], z: &View<'_>, delta: u128, seed: &[u8; 16]) -> Gf128 {
     let mut prg = Prg::new(seed);
     let mut words = [0u64; 2 * CHUNK];
@@ -305,8 +307,8 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// The coefficient of each of `m` triples, from what moves the combination when one word of one triple
-    /// moves.
+    /// The coefficient of each of `m` triples: the change of the combination when one word of the triple
+    /// changes.
     fn coefficients(seed: &[u8; 16], m: usize) -> Vec<u128> {
         let none = vec![0; m];
         let bits = vec![0; m];
@@ -319,8 +321,8 @@ mod tests {
         (0..m).map(of).collect()
     }
 
-    /// Every triple has a coefficient of its own in all 128 bits, none of which depends on others, within a
-    /// chunk and across chunks, and others in another batch.
+    /// Every triple has its own coefficient of 128 bits. Coefficients are linearly independent, within a
+    /// chunk and across chunks, and another batch has other ones.
     #[test]
     fn coefficients_are_independent() {
         let (m, mut seen) = (3 * CHUNK + 5, HashSet::new());
@@ -329,7 +331,7 @@ mod tests {
             for c in &all {
                 assert!(seen.insert(*c), "a coefficient stands twice");
             }
-            // Gauss: each bit is the highest one of some sum of coefficients
+            // Gaussian elimination: each bit is the highest one of some sum of coefficients
             let mut basis: Vec<u128> = Vec::new();
             for c in &all {
                 let rest = basis.iter().fold(*c, |c, b| c.min(c ^ b));
@@ -347,8 +349,8 @@ mod tests {
         }
     }
 
-    /// All that a triple is made of is in the combination, with that triple's coefficient: its sum, its bit
-    /// times Delta, each peer's MAC and key, in all bits.
+    /// Each part of a triple enters the combination with the triple's coefficient, in all bits: its sum, its
+    /// bit times Delta, each peer's MAC and key.
     #[test]
     fn all_of_a_triple_is_combined() {
         let (m, seed) = (CHUNK + 3, [9; 16]);
@@ -376,7 +378,7 @@ mod tests {
         }
     }
 
-    /// What a coin gives depends on its purpose and on all of it.
+    /// Derived seeds differ by purpose and depend on the whole coin.
     #[test]
     fn a_coin_gives_another_thing_for_each_purpose() {
         let mut seen = HashSet::new();

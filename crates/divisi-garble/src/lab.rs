@@ -1,5 +1,5 @@
-//! All parties in one process, for tests: inputs and outputs in the clear, and the counted costs (feature
-//! `testing`; never part of a build that holds real secrets).
+//! Runs all parties in one process, for tests: inputs and outputs in the clear, and the costs that the meter
+//! counted (feature `testing`; never part of a build that holds real secrets).
 
 use crate::{Garble, GarbleOptions, Plan};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};
@@ -10,24 +10,24 @@ use zeroize::Zeroizing;
 /// Where authenticated bits come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bits {
-    /// From a common seed.
+    /// A dealer makes them from a common seed.
     Dealt,
-    /// From the protocols.
+    /// The protocols of [`divisi_ot`] make them.
     Made,
 }
 
-/// How a run goes.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Lab {
     /// Where authenticated bits come from.
     pub bits: Bits,
-    /// The seed of those that are dealt.
+    /// The seed for authenticated bits of a dealer.
     pub seed: u8,
     /// Parameters of the set-up.
     pub config: SetupConfig,
-    /// Form, budgets, batches.
+    /// The form of tables, memory limits and batch sizes.
     pub options: GarbleOptions,
-    /// Whether triples, tables and evaluation go batch by batch, after the inputs.
+    /// Whether to use the streamed mode.
     pub streamed: bool,
 }
 
@@ -38,7 +38,7 @@ impl Default for Lab {
     }
 }
 
-/// What one party ends with: the output bits that it learns, of each instance, and what it cost.
+/// What one party has at the end: for each instance the output bits that it learns, and its costs.
 pub type End = (Vec<Vec<u8>>, Counts);
 
 impl Lab {
@@ -48,7 +48,7 @@ impl Lab {
         self.options.describe(self.config.describe(PublicParameters::new("garble lab")))
     }
 
-    /// One party's set-up on its session.
+    /// Makes one party's set-up on its session.
     ///
     /// # Errors
     /// The abort of the session.
@@ -60,7 +60,7 @@ impl Lab {
         Ok(Garble::new(session, setup, self.options))
     }
 
-    /// One party's run of a plan, with its input bits of each instance.
+    /// Runs a plan as one party, with its input bits of each instance.
     ///
     /// # Errors
     /// The abort of the session.
@@ -79,29 +79,30 @@ impl Lab {
         Ok((outputs, session.meter().read()))
     }
 
-    /// All parties' runs, over memory links: `inputs` has the bits of all input wires of each instance.
+    /// Runs a plan with all parties in one process, connected in memory. `inputs` has, for each instance, the
+    /// bits of all input wires.
     ///
     /// # Errors
-    /// The first party's abort.
+    /// The first abort by its cause: see [`local::first`].
     pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
         let ends = run_over(
             local::links(plan.parties()),
             |_| self.parameters(),
             |session| self.play(session, plan, &of_party(plan, session.me(), inputs)),
         );
-        // the first cause says more than what it led to at the others
+        // the first cause explains more than the aborts that follow from it at the other parties
         local::first(ends)
     }
 }
 
-/// A party's bits among those of all input wires.
+/// The bits of one party's input wires, selected from those of all input wires.
 #[must_use]
 pub fn of_party(plan: &Plan<'_>, party: PartyId, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let wires: Vec<usize> = plan.wires_of(party).collect();
     inputs.iter().map(|bits| wires.iter().map(|wire| bits[*wire]).collect()).collect()
 }
 
-/// Run `f` at each party, over these meshes; the results in the parties' order.
+/// Runs `f` at each party, over these meshes. Returns the results in the order of parties.
 ///
 /// # Panics
 /// If a party panics.

@@ -1,4 +1,4 @@
-//! The walks over labels: a garbler's, which makes tables, and the evaluator's, which reads them.
+//! A circuit evaluated on labels: by a garbler, which makes tables, and by the evaluator, which reads them.
 
 use crate::batch::{Batch, Op};
 use crate::evaluate::{Masked, Operands, Reader, Received};
@@ -9,7 +9,7 @@ use crate::table::{GROUP, GarblingForm, Layout, Product, Writer};
 use divisi_core::Prg;
 use divisi_ot::{Delta, wipe};
 
-/// A garbler's labels for zero, of all wires that are held at this point of the circuit.
+/// A garbler's labels for zero of the wires that exist at the current point of the circuit.
 pub(crate) struct Labels {
     pub slots: Vec<u128>,
     queue: Vec<u128>,
@@ -18,14 +18,14 @@ pub(crate) struct Labels {
 
 impl Drop for Labels {
     fn drop(&mut self) {
-        // [Q17] with what the queue forgot
+        // [Q17] the whole allocations, with what the queue no longer counts as its own
         wipe::whole(&mut self.slots);
         wipe::whole(&mut self.queue);
     }
 }
 
 impl Labels {
-    /// At the inputs: slot `i` has the label of input wire `i`.
+    /// The state at the beginning: slot `i` has the label of input wire `i`.
     pub fn new(slots: usize, inputs: &[u128]) -> Labels {
         let slots = slots.max(inputs.len());
         let mut held = Vec::with_capacity(slots);
@@ -34,7 +34,7 @@ impl Labels {
         Labels { slots: held, queue: Vec::new(), taken: 0 }
     }
 
-    /// Walk a batch and make its table: the bytes of all gates, then their bits.
+    /// Garbles a batch and returns its table: the bytes of all ANDs, then their bits.
     pub fn garble(
         &mut self,
         layout: Layout,
@@ -45,8 +45,8 @@ impl Labels {
         batch: &Batch,
         product: Product<'_>,
     ) -> Vec<u8> {
-        // all that a group takes, at once: both labels of a wire side by side would stay behind in what it
-        // grew out of
+        // all vectors get their full capacity at once: a vector that grows leaves a copy of its labels
+        // behind, and two labels of one wire side by side would give Delta away
         let hashed = layout.hashed() * GROUP.min(batch.ands);
         let mut writer = Writer {
             layout,
@@ -106,7 +106,7 @@ impl Labels {
         wipe::room(&mut self.queue, group.len());
         self.queue.resize(first + group.len(), 0);
         if writer.layout.form == GarblingForm::Paper {
-            // step 2: the labels of AND gates are random
+            // step 2: the labels of the results of ANDs are random
             random_words(fresh, &mut self.queue[first..]);
         }
         writer.garble(product, *done, group, &mut self.queue[first..]);
@@ -115,7 +115,7 @@ impl Labels {
     }
 }
 
-/// Fill with the stream's next words.
+/// Fills `out` with the next words of the generator.
 pub(crate) fn random_words(prg: &mut Prg, out: &mut [u128]) {
     for word in out {
         let mut bytes = [0; 16];
@@ -124,8 +124,8 @@ pub(crate) fn random_words(prg: &mut Prg, out: &mut [u128]) {
     }
 }
 
-/// The evaluator's masked values and labels, of all wires that are held at this point of the circuit: each
-/// garbler's label of a wire, then the next wire's.
+/// The evaluator's masked values and labels of the wires that exist at the current point of the circuit: all
+/// garblers' labels of one wire, then those of the next wire.
 pub(crate) struct Values {
     seats: Seats,
     pub bits: Vec<u8>,
@@ -133,22 +133,22 @@ pub(crate) struct Values {
     queue_bits: Vec<u8>,
     queue: Vec<u128>,
     taken: usize,
-    /// What no MAC accounts for, over all batches \[W22\].
+    /// The OR of all differences between MACs and their right values, over all batches \[W22\].
     pub difference: u128,
-    /// The garbler whose row was the first wrong one: kept by W23's mutant only.
+    /// The garbler of the first wrong row: set by W23's mutant only.
     pub wrong: Option<usize>,
 }
 
 impl Drop for Values {
     fn drop(&mut self) {
-        // [Q17] with what the queue forgot
+        // [Q17] the whole allocations, with what the queue no longer counts as its own
         wipe::whole(&mut self.labels);
         wipe::whole(&mut self.queue);
     }
 }
 
 impl Values {
-    /// At the inputs: slot `i` has what is known of input wire `i`.
+    /// The state at the beginning: slot `i` has the masked value and the labels of input wire `i`.
     pub fn new(seats: Seats, slots: usize, bits: &[u8], labels: &[u128]) -> Values {
         let slots = slots.max(bits.len());
         let mut bits = bits.to_vec();
@@ -168,7 +168,7 @@ impl Values {
         }
     }
 
-    /// Walk a batch, with each garbler's table of it.
+    /// Evaluates a batch, given each garbler's table of it.
     pub fn evaluate(
         &mut self,
         layout: Layout,
@@ -289,7 +289,7 @@ mod tests {
     use divisi_core::testing::memory::Needle;
     use divisi_ot::Kept;
 
-    /// Whether a planted word is nowhere in memory after some work with it.
+    /// Whether a word that `work` got is nowhere in memory after it.
     fn is_gone(seed: u8, work: impl FnOnce(u128)) -> bool {
         let needle = Needle::new(seed, true);
         wipe::stack(|| {
@@ -305,8 +305,8 @@ mod tests {
         Shares { bits: Kept::zeros(64), macs: words(), keys: words() }
     }
 
-    /// \[Q17\] What labels, masks and shares lay in is wiped before it is given back: also what a queue
-    /// forgot, and what a vector grew out of.
+    /// \[Q17\] Memory that held labels, masks or shares is wiped before it is freed: also the part that a
+    /// queue no longer counts as its own, and the old copy of a vector that grew.
     #[test]
     fn nothing_is_left_of_what_grew_or_was_forgotten() {
         let inputs = |label| drop(Labels::new(1000, &[label; 64]));
@@ -335,7 +335,7 @@ mod tests {
             (0..64).for_each(|t| rows.push_share(&from, t));
             rows.clear();
             rows.wipe();
-            // memory that is given back may be overwritten by others before it is looked at
+            // freed memory may be overwritten by other threads before the test looks at it
             std::mem::forget(rows);
         };
         let moved = |label| {

@@ -2,16 +2,23 @@
 //! circuit in a constant number of rounds (WRK17: Wang, Ranellucci, Katz, *Global-Scale Secure Multiparty
 //! Computation*, CCS 2017).
 //!
-//! Setting: 2 to 128 parties, any number of them corrupt and together, static and rushing; security with
-//! abort, 40 or 64 bits statistical and 128 computational. It does not promise that all honest parties learn
-//! the output when one does, nor that corrupt ones do not learn it first; nor anything if every party is
-//! corrupt. docs/garbling.md has the arguments.
+//! Setting: 2 to 128 parties. The adversary is malicious, static and rushing, and controls any number of
+//! parties but not all of them. Security with abort: 40 or 64 bits statistical, 128 bits computational. There
+//! is no fairness: corrupt parties may learn the output first, and may keep honest parties from learning it.
+//! docs/garbling.md has the security arguments.
 //!
-//! Four phases, each a call on a live session: the set-up of [`divisi_ot`], then
+//! A run has four phases, each a call on a live session: the set-up of [`divisi_ot`], then
 //! [`function_independent`](Garble::function_independent), [`function_dependent`](Garble::function_dependent)
-//! and [`online`](Garble::online); or [`streamed`](Garble::streamed), in memory that does not depend on the
-//! circuit. Outputs go to any set of parties, many instances run together and the evaluator rotates.
-//! [`GarblingForm`] chooses between the tables of the paper and smaller ones.
+//! and [`online`](Garble::online). [`streamed`](Garble::streamed) replaces the last three; its memory does
+//! not depend on the size of the circuit. Each output goes to any set of parties. Many instances run
+//! together, and instance i is evaluated by party i mod n. [`GarblingForm`] chooses between the paper's
+//! tables and smaller ones.
+//!
+//! Notation of this crate's comments: "we", "our" mean the party that runs the code. A *place* is a peer's
+//! index among the peers, without ourselves. lambda is the mask of a wire, Delta_i the secret key of party i,
+//! and a *label for zero* is a wire's label for the masked value 0. Steps and figures are those of the paper.
+//! Letters and numbers in brackets name checks: the table in docs/garbling.md (section 17) says what each
+//! prevents; M0.x are checks of every session, Q17 is the wiping of secrets.
 //!
 //! | module | what | paper |
 //! |---|---|---|

@@ -1,5 +1,5 @@
-//! The walk over the wires' masks, steps 3 and 4(a) of Fig. 2: shares of lambda for every wire, and what the
-//! products need of them.
+//! A circuit evaluated on shares of masks, steps 3 and 4(a) of Fig. 2: shares of lambda for every wire, and
+//! the shares that its ANDs need.
 
 use crate::batch::{Batch, Op};
 use crate::share::{Holder, Rows, Seats, Shares, spread};
@@ -9,35 +9,35 @@ use std::ops::Range;
 
 const MASKS: Step = step!("masks");
 
-/// Shares of the masks of all wires that are held at this point of the circuit.
+/// Shares of the masks of the wires that exist at the current point of the circuit.
 pub(crate) struct Masks {
     slots: Rows,
-    /// Masks of the products whose sums were not taken yet.
+    /// Masks of the results of ANDs that no [`Op::Sum`] has taken yet.
     queue: Rows,
     taken: usize,
 }
 
 impl Drop for Masks {
     fn drop(&mut self) {
-        // [Q17] with what it forgot
+        // [Q17] also the rows that it no longer counts as its own
         self.queue.wipe();
     }
 }
 
-/// What the products of a batch need: for each the shares of lambda_alpha and lambda_beta.
+/// For each AND of a batch: the shares of lambda_alpha and lambda_beta.
 pub(crate) struct Operands {
     pub alpha: Rows,
     pub beta: Rows,
 }
 
-/// The products of a batch of one instance: shares of their operands' masks, and of their results'.
+/// The ANDs of one instance in a batch: shares of the masks of their operands and results.
 pub(crate) struct Garbling {
     pub operands: Operands,
     pub sigma: Rows,
 }
 
 impl Garbling {
-    /// Wipe the rows of some products, which nobody reads again.
+    /// Wipes the rows of these ANDs, which nobody reads again.
     pub fn wipe_rows(&mut self, at: Range<usize>) {
         let Operands { alpha, beta } = &mut self.operands;
         [alpha, beta, &mut self.sigma].into_iter().for_each(|rows| rows.wipe_some(at.clone()));
@@ -49,7 +49,7 @@ impl Garbling {
 }
 
 impl Masks {
-    /// At the inputs: slot `i` holds the mask of input wire `i`.
+    /// The state at the beginning: slot `i` holds the mask of input wire `i`.
     pub fn new(seats: Seats, slots: usize, inputs: &Shares) -> Self {
         #[cfg(feature = "testing")]
         divisi_ot::record::note(|records| inputs.keys.iter().for_each(|keys| records.used.extend(&**keys)));
@@ -62,8 +62,8 @@ impl Masks {
         Masks { slots: held, queue: Rows::zero(seats.peers(), 0), taken: 0 }
     }
 
-    /// Walk a batch whose products' results have the fresh masks from `first` on. A negation is added to the
-    /// evaluator's share of the mask, so that labels and masked values stay as they are.
+    /// Computes the masks of a batch. The results of its ANDs get the fresh masks from `first` on. A NOT is
+    /// added to the evaluator's share of the mask, so that labels and masked values do not change with it.
     pub fn walk(
         &mut self,
         seats: Seats,
@@ -104,14 +104,14 @@ impl Masks {
         Operands { alpha, beta }
     }
 
-    /// The share of the mask in a slot.
+    /// Appends the share of the mask in a slot.
     pub fn push_slot(&self, slot: usize, to: &mut Rows) {
         to.push(&self.slots, slot);
     }
 }
 
-/// Shares of lambda_alpha lambda_beta + lambda_gamma for each product, z and lambda_gamma being those from
-/// `first` on, from a triple (x, y, z) with d = x + lambda_alpha and e = y + lambda_beta opened: lambda_alpha
+/// Shares of lambda_alpha lambda_beta + lambda_gamma for each AND. z and lambda_gamma are those from `first`
+/// on. With a triple (x, y, z), and with d = x + lambda_alpha and e = y + lambda_beta opened: lambda_alpha
 /// lambda_beta = z + d lambda_beta + e lambda_alpha + d e \[W27\].
 pub(crate) fn products(
     operands: &Operands,

@@ -1,10 +1,10 @@
 //! The online phase, steps 5 to 8 of Fig. 3, with outputs to any set of parties.
 //!
-//! First each owner sends its masked inputs to all, and (n >= 3) all compare what they received \[W20, W28\].
-//! Then garblers send the labels of these values to the evaluator \[W21\], and everybody its shares of the
-//! output masks, with MACs, to the receivers \[W24, W28\]; the evaluator evaluates \[W22, W23\]. If others
-//! than the evaluator receive, it sends them the masked outputs with a digest over the labels, of which a
-//! receiver accepts its own only \[W25\].
+//! First each owner sends its masked inputs to all parties, and three or more parties compare what they
+//! received \[W20, W28\]. Then the garblers send the labels of these masked inputs to the evaluator \[W21\],
+//! and every party sends its shares of output masks, with MACs, to the outputs' receivers \[W24, W28\]. The
+//! evaluator evaluates \[W22, W23\]. To each other receiver it sends the masked outputs, with a digest of
+//! their labels; the receiver accepts only a digest of the labels that it made itself \[W25\].
 
 use crate::batch::Batch;
 use crate::bits;
@@ -25,8 +25,8 @@ const LABELS: Step = step!("6.labels");
 const EVALUATE: Step = step!("7b");
 const RESULT: Step = step!("8.result");
 
-/// What the evaluator found out about the output bits of one instance: masked values, and each garbler's
-/// labels, bit by bit.
+/// The evaluator's results for the output bits of one instance: their masked values, and each garbler's
+/// labels of them, bit by bit.
 pub(crate) struct Found {
     pub bits: Vec<u8>,
     pub labels: Zeroizing<Vec<u128>>,
@@ -99,8 +99,8 @@ pub(crate) fn online(
     results(stage, session, plan, &evaluators, found, &own_labels, &lambda)
 }
 
-/// Step 5: our masked inputs to all, and everybody's, of all instances, compared before a label leaves \[W20,
-/// W28\].
+/// Step 5: we send our masked inputs to all and receive everybody's, for all instances. All parties compare
+/// what they received before any label is sent \[W20, W28\].
 pub(crate) fn masked_inputs(
     session: &mut Session,
     plan: &Plan<'_>,
@@ -111,7 +111,7 @@ pub(crate) fn masked_inputs(
     let count = owned.len();
     let width = plan.wires_of(me).count();
     inputs.iter().flatten().take(1).for_each(|bit| taint::leak(MASKED, *bit));
-    // all of them are looked at, whatever they are: how long it takes tells nothing of a bit
+    // every bit is looked at, whatever it is, so that the time does not depend on inputs
     let high = inputs.iter().flatten().fold(0, |sum, bit| sum | bit >> 1);
     let fits = inputs.len() == count && inputs.iter().all(|bits| bits.len() == width);
     if !fits || !taint::verdict(MASKED, high == 0) {
@@ -137,7 +137,7 @@ pub(crate) fn masked_inputs(
         let (body, values) = if party == me {
             (packed.clone(), ours.clone())
         } else {
-            // [W28] from the owner only: nobody else's word about these wires is listened to
+            // [W28] only the owner's message counts for these wires
             let mut body = vec![0; bits::packed(count * wires.len())];
             session.recv(MASKED, party, &mut body)?;
             let values = bits::unpack(&body, count * wires.len());
@@ -163,7 +163,7 @@ pub(crate) fn labels_for(session: &Session, zeros: &[u128], masked: &[u8], delta
     }
 }
 
-/// The shares of the masks of output bits that each receiver is told \[W28\].
+/// For each peer, our shares of the masks of the output bits that it receives \[W28\].
 pub(crate) fn receivers(
     stage: &Stage<'_>,
     session: &Session,
@@ -181,8 +181,8 @@ pub(crate) fn receivers(
     crate::run::Private { theirs: session.peers().into_iter().map(of).collect(), ours: of(session.me()) }
 }
 
-/// Step 7: the whole circuit, and the demand that every MAC was right \[W22\]: nobody can be named, for a
-/// wrong label of one garbler may be another's doing, and nothing stops before the end \[W23\].
+/// Step 7: evaluates the whole circuit and demands that every MAC was right \[W22\]. The abort names nobody,
+/// because a wrong label of one garbler may be the work of another. The evaluation never stops early \[W23\].
 fn evaluate(
     stage: &Stage<'_>,
     session: &Session,
@@ -198,7 +198,7 @@ fn evaluate(
     Ok(found(stage, plan, &values))
 }
 
-/// Demand that every MAC so far was right \[W22, W23\].
+/// Demands that every MAC so far was right \[W22, W23\].
 pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> Result<(), Abort> {
     session.observe(Check::M0_7); // [M0.7] what was evaluated goes nowhere before
     if session.mutated(Check::M0_7) {
@@ -206,13 +206,13 @@ pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> R
     }
     session.observe(Check::W23); // [W23]
     if session.mutated(Check::W23) {
-        // the mutant names the garbler in whose row it stopped
+        // the mutant names the garbler of the row at which it stopped
         let named = values.wrong.and_then(|place| session.peers().get(place).copied());
         session.require(Check::W22, EVALUATE, named.is_none(), named)?;
     }
     let right = taint::verdict(EVALUATE, values.difference == 0);
-    // a row whose bit is flipped needs the flipped bit's MAC: its garbler guesses as much of Delta as is
-    // compared
+    // a garbler that flips a row's bit must also change the bit's MAC: it has to guess as many bits of Delta
+    // as are compared
     session.meter().verification_error((-(stage.layout.mac_bits() as f64)).exp2());
     session.require(Check::W22, EVALUATE, right, None) // [W22]
 }
@@ -234,8 +234,8 @@ pub(crate) fn found(stage: &Stage<'_>, plan: &Plan<'_>, values: &Values) -> Foun
     Found { bits: plan.results.iter().map(bit).collect(), labels }
 }
 
-/// Step 8, and the way to the other receivers: the masked outputs and a digest of the receiver's labels
-/// \[W25\].
+/// Step 8 at the evaluator, and its messages to the other receivers: the masked outputs and a digest of the
+/// labels that the receiver made \[W25\].
 pub(crate) fn results(
     stage: &Stage<'_>,
     session: &mut Session,
@@ -298,10 +298,10 @@ pub(crate) fn results(
         let mut theirs = [0; DIGEST];
         theirs.copy_from_slice(digest);
         let same = session.same_digest(tags.finalize().as_bytes(), &theirs);
-        // the evaluator may have been misled by a garbler: nobody can be named
+        // a garbler may have misled the evaluator: nobody can be named
         session.require(Check::W25, RESULT, same, None)?; // [W25]
     }
-    // 8. z = masked value + lambda
+    // 8. the output is z = masked value + lambda
     let masks = lambda.chunks(ours.len().max(1));
     let open = |(masked, lambda): (&Vec<u8>, &[u8])| {
         let value = |(&bit, lambda): (&usize, &u8)| match plan.results[bit] {
@@ -331,7 +331,7 @@ mod tests {
     use divisi_core::{PartyId, PublicParameters};
     use std::collections::HashSet;
 
-    /// \[W25\] A digest of results is of one session, strand, run, sender and receiver.
+    /// \[W25\] The digest of a result differs by session, strand, run, sender and receiver.
     #[test]
     fn tags_are_of_one_run_and_link() {
         let mut seen = HashSet::new();
@@ -349,7 +349,7 @@ mod tests {
                 }
                 Ok(made)
             });
-            // of one party: all make the same
+            // the digests of one party: all of them are made in the same way
             let made = ends.into_iter().next().unwrap().unwrap();
             assert!(made.iter().all(|tag| seen.insert(*tag.as_bytes())));
         }

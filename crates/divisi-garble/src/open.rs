@@ -1,9 +1,9 @@
-//! Openings of authenticated shares: the bits packed, and one digest over all their MACs.
+//! Opening of authenticated shares: a message has the packed bits and one digest of all their MACs.
 //!
-//! Adversary: any number of malicious parties. A digest that is right binds its sender to its shares: another
-//! bit would need another MAC, which differs by the receiver's Delta. What every honest party checked is thus
-//! the same at all of them, without an echo. The digest's context names session, strand, step, opening,
-//! sender and receiver, so that none can be sent back or again.
+//! Adversary: any number of malicious parties. A right digest proves that the sender sent its true shares:
+//! another bit would need another MAC, which differs by the receiver's secret Delta. Honest parties that
+//! accept have therefore the same values, and no echo is needed. The digest covers session, strand, step,
+//! number of the opening, sender and receiver, so that no digest can be used for another message.
 
 use crate::bits;
 use crate::share::{Seats, Shares, spread};
@@ -13,10 +13,10 @@ use divisi_ot::Kept;
 /// The length of a digest.
 pub(crate) const DIGEST: usize = 32;
 
-/// Bytes that are hashed at once.
+/// How many bytes are collected before they are hashed.
 const ROOM: usize = 16 << 10;
 
-/// One opening: how often this step was opened before is in its digests.
+/// One opening. Its digests contain how often this step was opened before.
 #[derive(Clone, Copy)]
 pub(crate) struct Opening {
     pub step: Step,
@@ -29,12 +29,12 @@ impl Opening {
         Opening { step, count: session.count(step.name), seats }
     }
 
-    /// How many bytes the shares of so many bits take: of none, none.
+    /// How many bytes the shares of `bits` bits take in a message; none if there are no bits.
     pub fn len(bits: usize) -> usize {
         if bits == 0 { 0 } else { bits::packed(bits) + DIGEST }
     }
 
-    /// Append our shares of all lists, for the peer at a place.
+    /// Appends our shares of all lists, for the peer at `place`.
     pub fn tell(&self, session: &Session, place: usize, lists: &[&Shares], body: &mut Vec<u8>) {
         let all: Vec<u8> = lists.iter().flat_map(|list| list.bits.iter().copied()).collect();
         let macs = |tags: &mut Tags| {
@@ -43,7 +43,7 @@ impl Opening {
         self.tell_of(session, place, &all, macs, body);
     }
 
-    /// Append these bits of ours for the peer at a place; `macs` has their MACs, in order.
+    /// Appends these bits of ours for the peer at `place`; `macs` yields their MACs, in order.
     pub fn tell_of(
         &self,
         session: &Session,
@@ -61,11 +61,11 @@ impl Opening {
         body.extend_from_slice(&tags.digest());
     }
 
-    /// What the peer at a place told: its shares of all lists, one to a byte.
+    /// Reads the message of the peer at `place`: its shares of all lists, one in each byte.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] that names the peer if a MAC is wrong: nobody else sent anything that the
-    /// digest depends on.
+    /// [`Abort::CheckFailed`] that names the peer if a MAC is wrong: only the peer's own messages enter the
+    /// digest.
     pub fn hear(
         &self,
         session: &Session,
@@ -83,7 +83,8 @@ impl Opening {
         self.hear_of(session, check, place, len, expected, body)
     }
 
-    /// The same of `len` bits; `expected` has the MACs that belong to what was told, in order.
+    /// The same for `len` bits. `expected` yields, for the bits that the peer sent, the MACs that belong to
+    /// them.
     ///
     /// # Errors
     /// As [`Opening::hear`].
@@ -122,7 +123,7 @@ impl Opening {
         context.extend_from_slice(&self.step.id.to_le_bytes());
         context.extend_from_slice(&self.count.to_le_bytes());
         context.extend_from_slice(&[from as u8, to as u8]);
-        // whole words, of a length that is the same for all
+        // padded to whole words; the length is the same for all openings
         context.resize(context.len().next_multiple_of(16), 0);
         let hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v2");
         let mut tags = Tags { hasher, buffer: Kept::zeros(ROOM), used: 0 };
@@ -131,7 +132,7 @@ impl Opening {
     }
 }
 
-/// MACs on their way into a digest: whole chunks of the hash, which works on many at once.
+/// Feeds MACs to a digest in whole chunks, of which the hash processes many at once.
 pub(crate) struct Tags {
     hasher: blake3::Hasher,
     buffer: Kept<u8>,
@@ -139,7 +140,7 @@ pub(crate) struct Tags {
 }
 
 impl Tags {
-    /// The next MAC.
+    /// Adds the next MAC.
     #[inline]
     pub fn push(&mut self, word: u128) {
         if let Some(place) = self.buffer[self.used..].first_chunk_mut::<16>() {
@@ -166,15 +167,15 @@ mod tests {
     use divisi_core::{PublicParameters, step};
     use std::collections::HashSet;
 
-    /// The digest of these MACs, as it is sent to a peer.
+    /// The digest of these MACs, as it is sent to the peer at `place`.
     fn digest(session: &Session, opening: Opening, place: usize, macs: &[u128]) -> Vec<u8> {
         let mut body = Vec::new();
         opening.tell_of(session, place, &[1], |tags| macs.iter().for_each(|mac| tags.push(*mac)), &mut body);
         body.split_off(body.len() - DIGEST)
     }
 
-    /// The digest depends on every MAC at every place and on every bit of it; on session, strand, step,
-    /// number, sender and receiver.
+    /// The digest depends on every bit of every MAC and on the MACs' order; on session, strand, step, number,
+    /// sender and receiver.
     #[test]
     fn digests_are_over_all_macs_and_their_place() {
         let mut seen = HashSet::new();
@@ -191,7 +192,7 @@ mod tests {
                         }
                     }
                 }
-                // more than one chunk of the hash
+                // more MACs than one chunk of the hash
                 let opening = Opening::new(&mut session, seats, step!("three"));
                 let macs: Vec<u128> = (0..2500).collect();
                 made.push(digest(&session, opening, 0, &macs));

@@ -14,17 +14,17 @@ pub const DEPENDENT_PHASE: &str = "function-dependent";
 /// The name of the last phase.
 pub const ONLINE_PHASE: &str = "online";
 
-/// How circuits are garbled: the same at all parties.
+/// How circuits are garbled. All parties must have the same options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GarbleOptions {
-    /// Which tables, and which leaky triples.
+    /// The form of tables and of leaky triples.
     pub form: GarblingForm,
-    /// Bytes of tables that may be kept from the function-dependent phase to the online phase.
+    /// How many bytes of tables a party may keep from the function-dependent phase to the online phase.
     pub budget: u64,
-    /// Bytes of leaky triples that are held at once; likewise of what many instances need together
-    /// ([`GarbleOptions::wave`]).
+    /// How many bytes of leaky triples may be in memory at once. The same limit holds for what the instances
+    /// of a wave need together ([`GarbleOptions::wave`]).
     pub memory: usize,
-    /// ANDs garbled at once in the streamed mode, all instances together.
+    /// How many ANDs are garbled at once in the streamed mode, in all instances together.
     pub batch: usize,
 }
 
@@ -35,7 +35,7 @@ impl Default for GarbleOptions {
 }
 
 impl GarbleOptions {
-    /// These options among the parameters that the parties compare at the start of a session \[M0.4\].
+    /// Adds these options to the parameters that the parties compare at the start of a session \[M0.4\].
     #[must_use]
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         parameters
@@ -44,7 +44,7 @@ impl GarbleOptions {
             .with("ands at once", &(self.batch as u64).to_le_bytes())
     }
 
-    /// Bytes of tables that one party keeps at most for so many instances of a plan, `rho` bits of
+    /// How many bytes of tables one party keeps, at most, for `count` instances of a plan, at `rho` bits of
     /// statistical security.
     #[must_use]
     pub(crate) fn kept(&self, plan: &Plan<'_>, rho: u32, count: usize) -> u64 {
@@ -54,13 +54,14 @@ impl GarbleOptions {
         tables.saturating_mul(layout.table(plan.and_count()) as u64)
     }
 
-    /// How many of `count` instances of a plan should be garbled together, so that what is made for them
-    /// stays within the memory that these options allow: a multiple of the number of parties, for the
-    /// evaluator rotates, or all. Further ones are further waves, through all phases but the set-up.
+    /// How many of `count` instances of a plan should be garbled together, so that their data stays within
+    /// [`memory`](GarbleOptions::memory): `count`, or a multiple of the number of parties, because evaluators
+    /// take turns. The instances that remain form further waves, each of which runs through all phases but
+    /// the set-up.
     #[must_use]
     pub fn wave(&self, plan: &Plan<'_>, rho: u32, count: usize) -> usize {
         let parties = plan.parties();
-        // three parts of each leaky triple; masks, three parts of a triple, and what garbling makes of them
+        // in rows: three for each leaky triple; the masks, three for a triple, and what garbling adds
         let rows = 3 * bucket::size(plan.and_count().saturating_mul(parties).max(1), rho) + 7;
         let shares = plan.and_count().saturating_mul(rows * (32 * (parties - 1) + 1));
         let tables = usize::try_from(self.kept(plan, rho, parties)).unwrap_or(usize::MAX) / parties;
@@ -68,7 +69,7 @@ impl GarbleOptions {
         (fit / parties).max(1).saturating_mul(parties).min(count)
     }
 
-    /// Refuse a run whose tables exceed the budget, before there is a session.
+    /// Refuses a run whose tables exceed the budget, before there is a session.
     ///
     /// # Errors
     /// [`Unfit::Budget`].

@@ -25,17 +25,17 @@ mod numbers;
 const INDEPENDENT: Step = step!("function-independent");
 const DEPENDENT: Step = step!("function-dependent");
 const ONLINE: Step = step!("online");
-/// ANDs that can be made ahead in one call: a circuit's wires have numbers of 30 bits.
+/// Most ANDs that one call makes triples for: the number of a wire has 30 bits.
 const MOST: usize = 1 << 30;
 
-/// One party's end of a live session of garbling: any number of circuits, one after the other. When the
-/// session ends in an abort, in whatever strand, its Delta, seeds and correlations are wiped, and nothing can
-/// be done with it any more \[M0.5\].
+/// One party in a live session of garbling. It garbles and evaluates any number of circuits, one after the
+/// other. When the session ends in an abort, in any of its strands, the secrets in it (Delta, seeds,
+/// correlations) are wiped, and every further call fails \[M0.5\].
 pub struct Garble {
     live: Bound<Box<Live>>,
 }
 
-/// What a party has while its session lives.
+/// The state of a party while its session lives.
 pub(crate) struct Live {
     pub(crate) setup: Setup,
     pub(crate) oracle: Oracle,
@@ -44,16 +44,16 @@ pub(crate) struct Live {
     /// The number of the next triple, and of the next gate, in the session.
     pub(crate) next_triple: u64,
     pub(crate) next_gate: u64,
-    /// Labels and what else is ours alone.
+    /// The generator of labels and other values that only we know.
     pub(crate) fresh: Prg,
-    /// What was evaluated since something was last made ahead or garbled.
+    /// Memory of evaluated circuits, freed by the next function-independent or function-dependent phase.
     pub(crate) spent: Vec<Spent>,
-    /// Of each batch of triples made in this session how many came out of it, and the size of its buckets.
+    /// For each batch of triples made in this session: how many it gave, and the size of its buckets.
     pub(crate) made: Vec<(usize, usize)>,
 }
 
 impl Garble {
-    /// A party on its set-up. Options must be the same at all: [`GarbleOptions::describe`].
+    /// A party with this set-up. All parties must have the same options: [`GarbleOptions::describe`].
     #[must_use]
     pub fn new(session: &Session, setup: Setup, options: GarbleOptions) -> Garble {
         let mut seed = Zeroizing::new([0; 16]);
@@ -75,11 +75,12 @@ impl Garble {
         }
     }
 
-    /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
+    /// Steps 1 and 2 of Fig. 2, and triples by Fig. 18: makes triples for `ands` ANDs and masks for `wires`
+    /// wires. What it returns is for this session only.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if there are more of them than the budget has room
-    /// for.
+    /// The abort that ends the session; [`Abort::Misuse`] if the budget cannot hold tables of so many ANDs or
+    /// wires.
     pub fn function_independent(
         &mut self,
         session: &mut Session,
@@ -92,8 +93,8 @@ impl Garble {
         })
     }
 
-    /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by
-    /// party i mod n: two rounds.
+    /// Steps 3 and 4 of Fig. 2, and the input masks of step 5, for `count` instances of a plan. Party i mod n
+    /// evaluates instance i. Two rounds.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if too little preprocessing is left, or the tables
@@ -113,8 +114,8 @@ impl Garble {
         })
     }
 
-    /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of
-    /// each, likewise.
+    /// Steps 5 to 8 of Fig. 3. `inputs` has, for each instance, the bits of our own input wires, one in each
+    /// byte. The result has, for each instance, the output bits that we receive, in the same form.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the inputs do not fit the plan.
@@ -135,9 +136,10 @@ impl Garble {
         })
     }
 
-    /// All of a plan, for as many instances as there are inputs, the i-th evaluated by party i mod n: our
-    /// bits of our input wires, one to a byte; what we learn of each instance, likewise. Triples, tables and
-    /// evaluation go batch by batch, after the inputs.
+    /// Runs a plan from its inputs to its outputs, in batches: inputs come first, then triples, tables and
+    /// evaluation of each batch. Party i mod n evaluates instance i. `inputs` has, for each instance, the
+    /// bits of our own input wires, one in each byte; the result has the output bits that we receive, in the
+    /// same form.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the inputs do not fit the plan, or the circuit's
@@ -151,16 +153,17 @@ impl Garble {
         self.with(session, |live, session| live.streamed(session, plan, inputs))
     }
 
-    /// Refuse to garble ahead what cannot be, or whose tables exceed the budget, before anything is sent.
+    /// Refuses, before anything is sent, to garble ahead a plan of a circuit in a file, or one whose tables
+    /// exceed the budget.
     ///
     /// # Errors
-    /// [`Unfit::Streamed`], [`Unfit::Budget`].
+    /// [`Unfit::Streamed`] or [`Unfit::Budget`].
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
         self.live.peek(|live| live.admit(plan, count)).unwrap_or(Ok(()))
     }
 
-    /// How so many ANDs are made: for each batch the triples that come out of it, and the size of its
-    /// buckets.
+    /// How triples for `ands` ANDs would be made: for each batch the number of triples that it gives, and the
+    /// size of its buckets.
     #[must_use]
     pub fn buckets(&self, ands: usize) -> Vec<(usize, usize)> {
         let of = |live: &Live| {
@@ -170,19 +173,19 @@ impl Garble {
         self.live.peek(|live| of(live)).unwrap_or_default()
     }
 
-    /// The same of all batches that were made so far.
+    /// The same for all batches that this session has made so far.
     #[must_use]
     pub fn made(&self) -> Vec<(usize, usize)> {
         self.live.peek(|live| live.made.clone()).unwrap_or_default()
     }
 
-    /// Whether the session still lives: after an abort nothing of it is left.
+    /// Whether the session still lives. After an abort all its secrets are gone.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.live.peek(|_| ()).is_some()
     }
 
-    /// Run a phase on what is there; leave nothing behind if it fails.
+    /// Runs a phase on the state; if the phase fails, the state is wiped and stays away.
     pub(crate) fn with<R>(
         &mut self,
         session: &mut Session,
@@ -206,7 +209,8 @@ impl Live {
         wires: usize,
     ) -> Result<Made, Abort> {
         self.spent.clear();
-        // a mask has a bit, and a tag and a key for each peer; tables of as many wires would take more
+        // the share of a mask has a bit, and a MAC and a key for each peer; tables for as many wires would be
+        // larger
         let masks =
             wires.checked_mul(32 * self.seats.peers() + 1).and_then(|bytes| u64::try_from(bytes).ok());
         let budget = self.options.budget.max(GarbleOptions::default().budget);
@@ -221,7 +225,7 @@ impl Live {
             session.phase(INDEPENDENT_PHASE);
             let bucket = self.bucket(session, l)?;
             let m = l * bucket;
-            // behind the triples' the masks, then what the check takes
+            // behind the bits of the triples come the masks, then the bits of the zero check
             let count = 3 * m + left + zero::bits(self.seats.n);
             let bits = self.setup.authenticated_bits(session, count)?;
             let mut bits = Shares::of(session.me(), bits);
@@ -250,7 +254,7 @@ impl Live {
         Ok(made)
     }
 
-    /// The size of buckets for so many triples \[W18\]; the mutant's are one smaller.
+    /// The size of buckets for `l` triples \[W18\]; the mutant's are smaller by one.
     pub(crate) fn bucket(&self, session: &Session, l: usize) -> Result<usize, Abort> {
         let rho = self.setup.config().rho;
         let bucket = bucket::size(l, rho) - usize::from(session.mutated(Check::W18));
@@ -260,7 +264,7 @@ impl Live {
         Ok(bucket)
     }
 
-    /// How many triples are made together: as many as fit the memory, evenly.
+    /// Sizes of the batches in which the triples are made: as few as the memory allows, of nearly equal size.
     pub(crate) fn shares_of(&self, ands: usize) -> Vec<usize> {
         let rho = self.setup.config().rho;
         let row = 3 * (32 * self.seats.peers() + 1);
@@ -283,13 +287,13 @@ impl Live {
         self.spent.clear();
         self.fits(session, made, plan, count)?;
         let ands = plan.and_count();
-        // from the end, so that the rest stays where it is
+        // taken from the end, so that the rest is not moved
         let inputs = made.masks.take_last(count * plan.input_bits());
         let gammas = self.or_empty(made.masks.take(count * ands));
         let triples = self.or_empty_triples(made.triples.take(count * ands));
         let stage = Stage::of(&self.setup, &self.oracle, self.options, self.seats);
         let whole = plan.whole();
-        // 3. masks of all wires, labels of the inputs
+        // 3. masks of all wires, and our labels of the inputs
         let mut instances = Vec::with_capacity(count);
         let (mut labels, mut input_labels, mut input_masks) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..count {
@@ -307,7 +311,7 @@ impl Live {
             input_labels.push(of_inputs);
             input_masks.push(masks);
         }
-        // 4.(a), and the input masks of step 5 to their owners
+        // 4.(a), and step 5's shares of input masks to the inputs' owners
         let private = self.owners(session, plan, &input_masks);
         let binding = plan.digest();
         let (garblings, own) =
@@ -364,7 +368,7 @@ impl Live {
         self.options.admit(plan, self.setup.config().rho, count)
     }
 
-    /// What each input wire's owner is told: our shares of its masks \[W20\].
+    /// For each peer, our shares of the masks of the input wires that it owns \[W20\].
     pub(crate) fn owners(&self, session: &Session, plan: &Plan<'_>, masks: &[Shares]) -> Private {
         let of = |party: PartyId| {
             let mut rows =

@@ -1,12 +1,12 @@
-//! What is computed for whom: a circuit, the owner of each input value, the receivers of each output value.
+//! A plan: a circuit, the owner of each input value, and the receivers of each output value.
 //!
-//! A plan is public, and checked whole before any secret is touched. Its digest goes into the session's
-//! parameters or, in a session that serves many circuits, beside the first message that depends on it \[M0.4,
-//! W26\].
+//! A plan is public, and is checked in full before any secret is used. The parties compare its digest: it is
+//! among the session's parameters, or, in a session for many circuits, it leads the first message that
+//! depends on the plan \[M0.4, W26\].
 //!
-//! Constants, x AND x and x XOR x are folded when a plan is made \[W29\]: what everybody knows is no wire, so
-//! that no label of a public wire exists that could depend on a garbler's Delta. Of a circuit that stays in
-//! its file they are folded whenever it is read ([`divisi_circuit::stream`]).
+//! Constants, x AND x, and x XOR x are folded when a plan is made \[W29\], so that no wire has a value that
+//! everybody knows. The labels of such a wire could depend on a garbler's Delta. In a circuit that stays in
+//! its file they are folded whenever the file is read ([`divisi_circuit::stream`]).
 
 use crate::batch::{Batch, batches};
 use crate::circuit::{Circuit, Result, has_public_wires};
@@ -15,54 +15,54 @@ use divisi_core::PartyId;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Most parties that can run one circuit.
+/// The largest number of parties that can run one circuit.
 pub const MOST_PARTIES: usize = 128;
 
-/// Why there is no such plan.
+/// Why a plan cannot be made or run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfit {
-    /// Fewer than two parties, or more than [`MOST_PARTIES`].
+    /// The number of parties is not 2 to [`MOST_PARTIES`].
     Parties {
-        /// How many were asked for.
+        /// The number of parties that was asked for.
         parties: usize,
     },
-    /// Not every input value has exactly one owner.
+    /// The number of owners is not the number of input values.
     Owners {
-        /// Input values of the circuit.
+        /// How many input values the circuit has.
         values: usize,
-        /// Owners named.
+        /// How many owners were given.
         owners: usize,
     },
-    /// Not every output value has its list of receivers.
+    /// The number of receivers' lists is not the number of output values.
     Receivers {
-        /// Output values of the circuit.
+        /// How many output values the circuit has.
         values: usize,
-        /// Lists given.
+        /// How many lists were given.
         lists: usize,
     },
-    /// An owner or a receiver is none of the parties, or stands twice in a list of receivers.
+    /// An owner or receiver is not one of the parties, or a list of receivers names it twice.
     Stranger {
-        /// Who.
+        /// The party that was named.
         party: PartyId,
     },
-    /// Not as many bits as the party's input wires.
+    /// The number of input bits that a party gave is not the number of its input wires.
     Input {
-        /// Whose.
+        /// The party.
         party: PartyId,
-        /// Its input wires.
+        /// How many input wires it owns.
         want: usize,
-        /// Bits given.
+        /// How many bits it gave.
         got: usize,
     },
-    /// Tables of this size would be kept, which is more than the budget.
+    /// The tables that a party would keep are larger than the budget.
     Budget {
-        /// Bytes needed.
+        /// How many bytes they take.
         need: u64,
-        /// Bytes allowed.
+        /// How many bytes are allowed.
         budget: u64,
     },
-    /// The circuit stays in its file, and was to be garbled ahead: only the streamed mode runs it.
+    /// The circuit stays in its file, so only the streamed mode can run it.
     Streamed,
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Unfit {
 
 impl std::error::Error for Unfit {}
 
-/// A circuit with owners and receivers.
+/// A circuit with the owners of its inputs and the receivers of its outputs.
 #[derive(Clone, Debug)]
 pub struct Plan<'p> {
     circuit: Circuit<'p>,
@@ -116,8 +116,8 @@ pub struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    /// A plan for this circuit: the owner of each input value, and of each output value the parties that
-    /// learn it.
+    /// A plan for a circuit in memory. `owners` has one party for each input value, `receivers` one list of
+    /// parties for each output value.
     ///
     /// # Errors
     /// [`Unfit`] if owners or receivers do not fit the circuit or the parties.
@@ -131,8 +131,8 @@ impl<'p> Plan<'p> {
         Ok(Self::of(Circuit::program(program), parties, owners, receivers))
     }
 
-    /// The same for a circuit that stays in its file, for the streamed mode alone. The digest binds the file
-    /// byte for byte.
+    /// A plan for a circuit that stays in its file; only the streamed mode can run it. The plan's digest
+    /// contains the file's digest.
     ///
     /// # Errors
     /// See [`Plan::new`].
@@ -172,7 +172,7 @@ impl<'p> Plan<'p> {
         Self::new(program, parties, owners, &vec![all; program.outputs().len()])
     }
 
-    /// The same plan over a circuit that keeps its constants: for tests of what refuses it.
+    /// The same plan over the circuit with its constants not folded: for tests of the check that refuses it.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn unfolded(mut self, program: &'p Program) -> Plan<'p> {
@@ -184,8 +184,7 @@ impl<'p> Plan<'p> {
         self
     }
 
-    /// The same plan, believed to have no constants whatever it has: for tests of what each batch is looked
-    /// at for.
+    /// The same plan, but treated as free of constants: for tests of the check of each batch.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn believed(mut self) -> Plan<'p> {
@@ -193,13 +192,13 @@ impl<'p> Plan<'p> {
         self
     }
 
-    /// Whether something that everybody knows stands where a wire should: outputs apart, a folded circuit has
-    /// none \[W29\].
+    /// Whether a gate reads, or a result is, a wire whose value everybody knows. A folded circuit has no such
+    /// wire \[W29\].
     pub(crate) fn has_public_wires(&self) -> bool {
         self.public_wires
     }
 
-    /// The whole circuit as one batch. Nothing of one in a file: nobody may ask for that.
+    /// The whole circuit as one batch; empty for a circuit in a file, which is never evaluated as a whole.
     pub(crate) fn whole(&self) -> &Batch {
         self.whole.get_or_init(|| {
             let mut whole = Batch::default();
@@ -220,7 +219,7 @@ impl<'p> Plan<'p> {
         &self.circuit
     }
 
-    /// That it can be garbled ahead: a circuit that stays in its file cannot.
+    /// Accepts circuits that can be garbled ahead, which a circuit in a file cannot.
     ///
     /// # Errors
     /// [`Unfit::Streamed`].
@@ -234,31 +233,31 @@ impl<'p> Plan<'p> {
         self.parties
     }
 
-    /// ANDs to garble.
+    /// How many ANDs the circuit has.
     #[must_use]
     pub fn and_count(&self) -> usize {
         self.circuit.and_count()
     }
 
-    /// Input wires of all parties.
+    /// How many input wires all parties have together.
     #[must_use]
     pub fn input_bits(&self) -> usize {
         self.circuit.inputs().iter().sum()
     }
 
-    /// Wires that need a mask of their own, for each instance: inputs and results of ANDs.
+    /// How many wires of one instance need a fresh mask: inputs and results of ANDs.
     #[must_use]
     pub fn wires(&self) -> usize {
         self.input_bits() + self.and_count()
     }
 
-    /// What all parties must agree on: circuit, owners, receivers, number of parties.
+    /// A digest of all that the parties must agree on: circuit, owners, receivers, number of parties.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }
 
-    /// The input wires that a party owns, in order.
+    /// The numbers of the input wires that a party owns, in order.
     pub fn wires_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
         let mut start = 0;
         self.circuit
@@ -273,7 +272,7 @@ impl<'p> Plan<'p> {
             .flat_map(|(_, wires)| wires)
     }
 
-    /// The output bits that a party learns, in order.
+    /// The numbers of the output bits that a party learns, in order.
     pub fn results_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
         let mut start = 0;
         self.circuit
@@ -288,13 +287,13 @@ impl<'p> Plan<'p> {
             .flat_map(|(_, bits)| bits)
     }
 
-    /// The output values that a party learns.
+    /// The numbers of the output values that a party learns.
     pub fn values_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
         self.receivers.iter().enumerate().filter(move |(_, r)| r.contains(&party)).map(|(value, _)| value)
     }
 }
 
-/// The receivers in order, if they and the owners fit the widths of inputs and outputs.
+/// The lists of receivers, each in order, if receivers and owners fit the circuit.
 fn fit(
     [inputs, outputs]: [&[usize]; 2],
     parties: usize,

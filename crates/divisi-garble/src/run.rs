@@ -1,5 +1,4 @@
-//! The circuits of one run, side by side: each instance has its evaluator, its masks, and our labels or
-//! values of it.
+//! The instances of one run side by side: each has its evaluator, its masks, and our labels or values.
 
 use crate::batch::Batch;
 use crate::evaluate::Received;
@@ -18,7 +17,7 @@ use zeroize::Zeroizing;
 const D: Step = step!("4a.d");
 const TABLE: Step = step!("4d.table");
 
-/// What every instance of a run has in common.
+/// What the instances of a run have in common.
 pub(crate) struct Stage<'a> {
     pub seats: Seats,
     pub layout: Layout,
@@ -31,20 +30,20 @@ pub(crate) struct Instance {
     /// The index of its evaluator.
     pub evaluator: usize,
     pub masks: Masks,
-    /// The number of its next gate in the session.
+    /// The session-wide number of the instance's next AND.
     pub gate: u64,
 }
 
 impl<'a> Stage<'a> {
-    /// Of a party's set-up and options.
+    /// The stage of a party with this set-up and these options.
     pub fn of(setup: &'a Setup, oracle: &'a Oracle, options: GarbleOptions, seats: Seats) -> Stage<'a> {
         let layout = Layout::new(options.form, seats.n, setup.config().rho as usize);
         Stage { seats, layout, delta: setup.delta(), oracle }
     }
 
-    /// Step 4(a) for a batch of all instances \[W27\]: d = x + lambda_alpha and e = y + lambda_beta are
-    /// opened with MACs, by all, before any table leaves. `beside` is opened in the same messages, to one
-    /// party each: see [`Private`]. One round.
+    /// Step 4(a) for a batch of all instances \[W27\]: all parties open d = x + lambda_alpha and e = y +
+    /// lambda_beta with MACs, before any table is sent. The same messages open `beside`, whose shares go to
+    /// one party each ([`Private`]). One round.
     pub fn multiply(
         &self,
         session: &mut Session,
@@ -61,7 +60,7 @@ impl<'a> Stage<'a> {
             let all = [&triples.x, &triples.y, &triples.z].into_iter().flat_map(|part| &part.keys);
             all.for_each(|keys| records.triples.extend(&**keys));
         });
-        // x and y become d and e, all instances one after the other
+        // x and y become d and e, instance after instance
         let Triples { x: mut d, y: mut e, z } = triples;
         let mut parts = Vec::with_capacity(instances.len());
         let range = |i: usize| i * batch.ands..(i + 1) * batch.ands;
@@ -84,7 +83,7 @@ impl<'a> Stage<'a> {
         Ok((made, told))
     }
 
-    /// Step 4(d) of the instances that others evaluate: each table to its evaluator.
+    /// Step 4(d) for the instances that others evaluate: sends each table to its evaluator.
     pub fn send_tables(
         &self,
         session: &mut Session,
@@ -110,7 +109,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// The tables of one instance that we evaluate, garbler by garbler.
+    /// Receives the tables of one instance that we evaluate, one from each garbler.
     pub fn receive_tables(&self, session: &mut Session, ands: usize) -> Result<Vec<Vec<u8>>, Abort> {
         let mut tables = Vec::with_capacity(self.seats.peers());
         for peer in session.peers() {
@@ -121,7 +120,7 @@ impl<'a> Stage<'a> {
         Ok(tables)
     }
 
-    /// Step 7 for a batch of one instance, from its tables.
+    /// Step 7 for a batch of one instance, on its tables.
     pub fn evaluate(
         &self,
         session: &Session,
@@ -134,8 +133,8 @@ impl<'a> Stage<'a> {
         let to = session.me();
         let peers = session.peers();
         let calls = peers.into_iter().map(|from| self.calls(session, from, to, gate)).collect();
-        // a garbler numbers its peers without itself: we stand one place earlier than our index, if it comes
-        // before us
+        // a garbler numbers its peers without itself: if it comes before us, our place at it is our index
+        // less one
         let place = |garbler: usize| self.seats.me - usize::from(self.seats.party(garbler) < self.seats.me);
         let received: Vec<Received<'_>> = tables
             .iter()
@@ -146,40 +145,42 @@ impl<'a> Stage<'a> {
         values.evaluate(self.layout, self.delta, calls, batch, garbling, &received, stops);
     }
 
-    /// The hashes of a garbler's labels for one evaluator, from a gate on.
+    /// The hashes of a garbler's labels for one evaluator, from gate number `gate` on.
     fn calls(&self, session: &Session, from: PartyId, to: PartyId, gate: u64) -> Named<'a> {
         let name = Name { call: Call::Rows, from, to, gate, once: once(session) };
         self.oracle.named(session, name, self.layout.targets())
     }
 }
 
-/// Random labels for zero of input wires, as garbler.
+/// Random labels for zero of `wires` input wires.
 pub(crate) fn random_labels(fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128>> {
     let mut labels = Zeroizing::new(vec![0; wires]);
     random_words(fresh, &mut labels);
     labels
 }
 
-/// Whether no tweak returns \[W19\]: the mutant gives every gate the same.
+/// Whether gates are part of the tweaks \[W19\]; not in the mutant, which gives every gate the same tweaks.
 fn once(session: &Session) -> bool {
     !session.mutated(Check::W19)
 }
 
-/// Shares that are opened to one party only: what we tell each peer, by place, and what all tell us.
+/// Shares that are opened to one party each: those that we send to each peer, by place, and those that are
+/// opened to us.
 pub(crate) struct Private {
     pub theirs: Vec<Shares>,
     pub ours: Shares,
 }
 
 impl Private {
-    /// Nothing for anybody.
+    /// No shares for anybody.
     pub fn none(seats: Seats) -> Private {
         let empty = || Shares::zero(seats.peers(), 0);
         Private { theirs: (0..seats.peers()).map(|_| empty()).collect(), ours: empty() }
     }
 
-    /// Open lists to all \[W27\], and these to one party each \[W20\], behind a digest that must be the same
-    /// at all \[W26\]. One round. The sums of all parties' shares: of the lists, and of what is for us.
+    /// Opens `lists` to all parties \[W27\], and these shares to one party each \[W20\]. Each message begins
+    /// with the digest `binding`, which must be the same at all parties \[W26\]. Returns the opened values:
+    /// of the lists, and of the shares that are opened to us. One round.
     pub fn open(
         &self,
         session: &mut Session,

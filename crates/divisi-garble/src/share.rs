@@ -1,19 +1,20 @@
-//! Authenticated shares of bits, ⟨x⟩ of the paper's section 2, as one party holds them.
+//! One party's authenticated shares of bits: ⟨x⟩ of the paper's section 2.
 //!
-//! P_i holds its share x^i, for each peer P_j the MAC M_j\[x^i\] under that peer's Delta_j, and the key
-//! K_i\[x^j\] of the peer's share: M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. Two layouts: [`Shares`] keeps each
-//! peer's MACs and keys together, as they are made, opened and hashed; [`Rows`] keeps a wire's words
-//! together, as circuits are walked.
+//! P_i holds its share x^i; for each peer P_j the MAC M_j\[x^i\] under that peer's Delta_j; and the key
+//! K_i\[x^j\] of the peer's share. M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. There are two layouts. [`Shares`]
+//! stores the MACs and keys of one peer together: the protocols that make, open and hash shares use it.
+//! [`Rows`] stores the words of one wire together: the evaluation of circuits uses it.
 //!
-//! A constant is added to the share of one party (the evaluator, in a garbled circuit): its bit flips, and
-//! the keys that the others hold on it change by their Delta; MACs stay.
+//! To add the constant one, one party (in a garbled circuit the evaluator) flips its bit, and every other
+//! party adds its Delta to the key that it holds for this bit; MACs do not change.
 
 use crate::bits;
 use divisi_core::PartyId;
 use divisi_ot::{AuthBits, Keep, Kept, wipe};
 use std::ops::Range;
 
-/// Who sits where among `n` parties: peers are numbered in order, without ourselves.
+/// A party among `n` parties. Its peers are numbered 0 to n - 2 in order, without itself: a peer's number is
+/// its *place*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seats {
     /// Our own index among all.
@@ -28,18 +29,18 @@ impl Seats {
         self.n - 1
     }
 
-    /// The place of a party that is not ourselves.
+    /// The place of the party with this index, which must not be our own.
     pub fn place(self, party: usize) -> usize {
         party - usize::from(party > self.me)
     }
 
-    /// The index among all of the peer at this place.
+    /// The index of the peer at this place.
     pub fn party(self, place: usize) -> usize {
         place + usize::from(place >= self.me)
     }
 }
 
-/// All ones if the bit is set.
+/// A word of ones if the bit is set, else zero.
 #[inline(always)]
 pub(crate) fn spread(bit: u8) -> u128 {
     u128::from(bit & 1).wrapping_neg()
@@ -48,11 +49,11 @@ pub(crate) fn spread(bit: u8) -> u128 {
 /// Authenticated shares of a vector of bits.
 #[derive(Default)]
 pub(crate) struct Shares {
-    /// Our shares, one to a byte.
+    /// Our shares, one in each byte.
     pub bits: Kept<u8>,
-    /// By peer: the MACs of our shares under its Delta.
+    /// For each peer: the MACs of our shares under its Delta.
     pub macs: Vec<Kept<u128>>,
-    /// By peer: our keys of its shares.
+    /// For each peer: our keys for its shares.
     pub keys: Vec<Kept<u128>>,
 }
 
@@ -68,7 +69,7 @@ impl Shares {
         self.bits.len()
     }
 
-    /// A party's whole view of authenticated bits.
+    /// The shares that these authenticated bits of all parties are to us.
     pub fn of(me: PartyId, bits: AuthBits) -> Shares {
         let len = bits.len();
         let mut rows = bits.into_rows();
@@ -82,7 +83,7 @@ impl Shares {
         Shares { bits, macs: rows.macs, keys: rows.keys }
     }
 
-    /// The bits at some positions, in place.
+    /// The shares at some positions, borrowed.
     #[cfg(feature = "testing")]
     pub fn view(&self, at: Range<usize>) -> View<'_> {
         View {
@@ -92,7 +93,7 @@ impl Shares {
         }
     }
 
-    /// The bits at some positions, copied.
+    /// The shares at some positions, copied.
     pub fn copy(&self, at: Range<usize>) -> Shares {
         Shares {
             bits: Kept::from(&self.bits[at.clone()]),
@@ -101,7 +102,7 @@ impl Shares {
         }
     }
 
-    /// Take the bits from `at` on away.
+    /// Removes the shares from position `at` on, and returns them.
     pub fn split_off(&mut self, at: usize) -> Shares {
         let rest = self.copy(at..self.len());
         self.bits.cut(at);
@@ -109,13 +110,13 @@ impl Shares {
         rest
     }
 
-    /// Put other shares behind these.
+    /// Appends other shares.
     pub fn append(&mut self, other: Shares) {
         if self.len() == 0 {
             *self = other;
             return;
         }
-        // copied: the others are wiped with their vectors
+        // copied, not moved: the vectors of the others are wiped when they are dropped
         fn behind<T: Keep>(words: &mut Kept<T>, other: &[T]) {
             words.room(other.len());
             words.extend_from_slice(other);
@@ -125,7 +126,7 @@ impl Shares {
         self.keys.iter_mut().zip(&other.keys).for_each(|(k, o)| behind(k, o));
     }
 
-    /// Take the first `n` bits away: all of them without a copy.
+    /// Removes the first `n` shares and returns them; if they are all, without a copy.
     pub fn take(&mut self, n: usize) -> Shares {
         if n == self.len() {
             return std::mem::take(self);
@@ -134,16 +135,16 @@ impl Shares {
         std::mem::replace(self, rest)
     }
 
-    /// Take the last `n` bits away, or all.
+    /// Removes the last `n` shares, or all if there are fewer, and returns them.
     pub fn take_last(&mut self, n: usize) -> Shares {
         self.split_off(self.len().saturating_sub(n))
     }
 
-    /// Add rows, one to each bit from `first` on.
+    /// Adds the rows one to one to the shares from `first` on.
     pub fn add_rows(&mut self, first: usize, rows: &Rows) {
         self.bits[first..].iter_mut().zip(rows.bits.iter()).for_each(|(bit, b)| *bit ^= b);
         let stride = rows.stride();
-        // as many rows at once as stay near
+        // as many rows at once as stay in the cache
         for (block, rows) in rows.words.chunks(NEAR * stride.max(1)).enumerate() {
             let at = first + block * NEAR;
             for (k, column) in self.macs.iter_mut().chain(&mut self.keys).enumerate() {
@@ -154,14 +155,14 @@ impl Shares {
     }
 }
 
-/// Some of a vector of shares, where they are.
+/// Consecutive shares, borrowed.
 pub(crate) struct View<'a> {
     pub bits: &'a [u8],
     pub macs: Vec<&'a [u128]>,
     pub keys: Vec<&'a [u128]>,
 }
 
-/// The same, to be changed in place.
+/// Consecutive shares, borrowed to be changed.
 pub(crate) struct ViewMut<'a> {
     pub bits: &'a mut [u8],
     pub macs: Vec<&'a mut [u128]>,
@@ -169,7 +170,7 @@ pub(crate) struct ViewMut<'a> {
 }
 
 impl ViewMut<'_> {
-    /// To be read only.
+    /// The same shares, to be read only.
     pub fn view(&self) -> View<'_> {
         View {
             bits: self.bits,
@@ -180,7 +181,7 @@ impl ViewMut<'_> {
 }
 
 impl Shares {
-    /// All of them, to be changed in place.
+    /// All shares, borrowed to be changed.
     #[cfg(feature = "testing")]
     pub fn view_mut(&mut self) -> ViewMut<'_> {
         ViewMut {
@@ -190,7 +191,7 @@ impl Shares {
         }
     }
 
-    /// The first `m` bits, the next `m`, and the `m` after these.
+    /// The shares at positions 0 to m - 1, at m to 2 m - 1, and at 2 m to 3 m - 1.
     pub fn thirds(&mut self, m: usize) -> (View<'_>, View<'_>, ViewMut<'_>) {
         fn cut<T>(words: &mut [T], m: usize) -> (&[T], &[T], &mut [T]) {
             let (x, rest) = words.split_at_mut(m);
@@ -224,15 +225,15 @@ impl View<'_> {
     }
 }
 
-/// Rows that are turned into columns at once.
+/// How many rows are transposed at once.
 const NEAR: usize = 64;
 
-/// Authenticated shares, each in one row: the MACs for each peer, then the keys of each peer.
+/// Authenticated shares, one in each row: the MACs for each peer, then the keys for each peer's share.
 pub(crate) struct Rows {
     peers: usize,
-    /// Our shares, one to a byte.
+    /// Our shares, one in each byte.
     pub bits: Kept<u8>,
-    /// The rows one after the other.
+    /// The words of all rows, row after row.
     pub words: Kept<u128>,
 }
 
@@ -242,19 +243,19 @@ impl Rows {
         Rows { peers, bits: Kept::zeros(len), words: Kept::zeros(2 * peers * len) }
     }
 
-    /// No rows, with room for some.
+    /// An empty list with capacity for `len` rows.
     pub fn with_capacity(peers: usize, len: usize) -> Self {
         Rows { peers, bits: Kept::with_capacity(len), words: Kept::with_capacity(2 * peers * len) }
     }
 
-    /// Room for so many more rows: what moves for it is wiped where it was.
+    /// Makes room for `more` rows. If the rows move, the old place is wiped.
     #[inline]
     pub fn room(&mut self, more: usize) {
         self.bits.room(more);
         self.words.room(more * self.stride());
     }
 
-    /// Words in a row.
+    /// How many words a row has.
     pub fn stride(&self) -> usize {
         2 * self.peers
     }
@@ -264,19 +265,19 @@ impl Rows {
         self.bits.len()
     }
 
-    /// The words of a row: MACs, then keys.
+    /// The words of row `t`: MACs, then keys.
     pub fn row(&self, t: usize) -> &[u128] {
         &self.words[t * self.stride()..(t + 1) * self.stride()]
     }
 
-    /// Append a copy of another's row.
+    /// Appends a copy of row `t` of another list.
     pub fn push(&mut self, from: &Rows, t: usize) {
         self.room(1);
         self.bits.push(from.bits[t]);
         self.words.extend_from_slice(from.row(t));
     }
 
-    /// Append one of a vector of shares.
+    /// Appends share `t` of a vector of shares.
     pub fn push_share(&mut self, from: &Shares, t: usize) {
         self.room(1);
         self.bits.push(from.bits[t]);
@@ -318,32 +319,34 @@ impl Rows {
         }
     }
 
-    /// Wipe some rows, in place.
+    /// Wipes these rows in place.
     pub fn wipe_some(&mut self, at: Range<usize>) {
         let stride = self.stride();
         wipe::words(&mut self.bits[at.clone()]);
         wipe::words(&mut self.words[at.start * stride..at.end * stride]);
     }
 
-    /// Wipe and forget all rows, also those that were forgotten before; their room stays.
+    /// Wipes all rows, and those that `clear` had only forgotten; the list is then empty and keeps its
+    /// capacity.
     pub fn wipe(&mut self) {
         self.bits.wipe();
         self.words.wipe();
     }
 
-    /// Forget all rows: they stay where they are until others take their place, or the end of all \[Q17\].
+    /// Empties the list without wiping: the rows stay in memory until others overwrite them or the list is
+    /// dropped \[Q17\].
     pub fn clear(&mut self) {
         self.bits.clear();
         self.words.clear();
     }
 }
 
-/// Whose share takes a public constant, as we see it.
+/// The holder of the share to which a public constant is added, as we see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holder {
-    /// Ours: our bit flips.
+    /// We hold it: our bit flips.
     Me,
-    /// The peer's at this place: our key changes.
+    /// The peer at this place holds it: our key for its bit changes.
     Peer(usize),
 }
 
@@ -353,7 +356,7 @@ impl Holder {
         if party == seats.me { Holder::Me } else { Holder::Peer(seats.place(party)) }
     }
 
-    /// Add a public bit to a row.
+    /// Adds a public bit to row `t`.
     #[inline]
     pub fn add(self, rows: &mut Rows, t: usize, constant: u8, delta: u128) {
         match self {
@@ -366,7 +369,7 @@ impl Holder {
     }
 }
 
-/// `rows[out] = rows[x] + rows[y]`, of rows of so many words.
+/// `rows[out] = rows[x] + rows[y]`, where a row has `WORDS` words.
 #[inline(always)]
 pub(crate) fn xor<const WORDS: usize>(words: &mut [u128], out: usize, x: usize, y: usize) {
     let rows = words.as_chunks_mut::<WORDS>().0;
@@ -377,7 +380,7 @@ pub(crate) fn xor<const WORDS: usize>(words: &mut [u128], out: usize, x: usize, 
 }
 
 impl Rows {
-    /// The same shares, each peer's words together.
+    /// The same shares in the other layout, in which each peer's words are together.
     pub fn into_shares(mut self) -> Shares {
         let (peers, stride) = (self.peers, self.stride().max(1));
         let column = |k: usize| self.words.iter().skip(k).step_by(stride).copied().collect();

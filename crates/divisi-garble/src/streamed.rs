@@ -1,17 +1,17 @@
-//! The streamed mode: inputs first, then triples, tables and evaluation batch by batch, in memory that
-//! depends on the batch and on the wires that are live, not on the circuit.
+//! The streamed mode: inputs come first, then triples, tables and evaluation batch by batch. Its memory grows
+//! with the batch and with the number of live wires, and not with the circuit.
 //!
-//! Why this order is as safe as the other. What is public before the first table are the masked inputs,
-//! uniform and independent of the inputs, and the evaluator holds one label of each input wire of each honest
-//! garbler, as it would online. A later batch's masks, triples and tables are made of fresh correlations that
-//! nobody had when the labels left. Garbling after the inputs is the order in which the hash needs least: all
-//! labels that the evaluator may ever know of a batch are fixed before its tables are seen, so nothing has to
-//! be programmed afterwards. Whatever makes an honest party stop in between depends on masked values and on
-//! preprocessing alone, as in step 7(b); and it tells that it stops, no more. This is more than the paper
-//! needs, where everything is checked before anything is garbled: a failed check of Fig. 8, opened as
-//! printed, gives an honest Delta away, which would open the tables of all batches before (see `zero`). A
-//! party's shares of output masks leave after its own last batch; that they do not wait for the evaluators'
-//! word harms nobody (docs/garbling.md, 15).
+//! Why this order is as secure as the other. Before the first table is sent the public values are the masked
+//! inputs, which are uniform and independent of the inputs; and the evaluator has one label of each input
+//! wire of each honest garbler, as it would in the online phase. Masks, triples and tables of a later batch
+//! are made from fresh correlations, which did not exist when the labels were sent. Of the hash this order
+//! demands the least: all labels that the evaluator can ever know in a batch are fixed before it sees the
+//! batch's tables, so the simulator need not program the hash afterwards. Whether an honest party stops in
+//! between depends only on masked values and on preprocessing, as in step 7(b), and its stopping tells
+//! nothing else. The paper checks everything before anything is garbled, so this mode needs more: if a failed
+//! check of Fig. 8 were opened as printed, it would reveal an honest Delta, which decrypts the tables of all
+//! earlier batches (see `zero`). A party sends its shares of output masks after its own last batch. It need
+//! not wait for the evaluators' messages: docs/garbling.md, 15, shows that this harms nobody.
 
 use crate::batch::{Batch, Stop, batches};
 use crate::held::{of_results, result_masks};
@@ -34,7 +34,7 @@ const OWNERS: Step = step!("5.owners");
 const LABELS: Step = step!("6.labels");
 const OUTPUTS: Step = step!("8.masks");
 
-/// What to do about a file that is not what it was.
+/// The advice for an abort because the circuit's file could not be read or has changed.
 fn advice(fault: &CircuitFault) -> &'static str {
     match fault {
         CircuitFault::Unreadable { .. } => {
@@ -61,7 +61,7 @@ impl Live {
         session.require(Check::W29, STREAMED, !plan.has_public_wires(), None)?; // [W29]
         let (slots, wires) = (plan.program().slots(), plan.input_bits());
         let evaluators: Vec<usize> = (0..count).map(|i| i % self.seats.n).collect();
-        // 2., 5. and 6.: the inputs
+        // 2., 5. and 6.: inputs and their labels
         let masks = self.function_independent(session, 0, count * wires)?.masks;
         let input_masks: Vec<Shares> = (0..count).map(|i| masks.copy(i * wires..(i + 1) * wires)).collect();
         session.phase(DEPENDENT_PHASE);
@@ -94,7 +94,7 @@ impl Live {
             }
         }
         let mut values = self.receive_labels(session, plan, &evaluators, &masked)?;
-        // 4. and 7., batch by batch
+        // 4. and 7., batch after batch
         let most = (self.options.batch / count).max(1);
         let went = batches(plan.program(), most, |batch| {
             self.batch(session, plan, batch, &mut instances, &mut labels, &mut values)
@@ -119,7 +119,7 @@ impl Live {
         results(&stage, session, plan, &evaluators, found, &own_labels, &lambda)
     }
 
-    /// The labels of the masked inputs of the instances that we evaluate.
+    /// Receives the labels of the masked inputs, for the instances that we evaluate.
     fn receive_labels(
         &self,
         session: &mut Session,
@@ -147,7 +147,7 @@ impl Live {
         Ok(values.collect())
     }
 
-    /// One batch of all instances: triples, d and e, tables, evaluation.
+    /// Runs one batch of all instances: triples, d and e, tables, evaluation.
     fn batch(
         &mut self,
         session: &mut Session,
@@ -157,7 +157,7 @@ impl Live {
         labels: &mut [Option<Labels>],
         values: &mut [Option<Values>],
     ) -> Result<(), Abort> {
-        // of a circuit in a file these gates were read and folded just now
+        // the gates of a circuit in a file were read and folded just now, so they are examined here
         session.require(Check::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
         let ands = instances.len() * batch.ands;
         session.phase(INDEPENDENT_PHASE);
@@ -183,7 +183,7 @@ impl Live {
         Ok(())
     }
 
-    /// Step 8: our shares of the output masks to their receivers.
+    /// Step 8: sends our shares of the output masks to their receivers.
     fn open_outputs(&self, session: &mut Session, private: &Private) -> Result<Zeroizing<Vec<u8>>, Abort> {
         let opening = Opening::new(session, self.seats, OUTPUTS);
         for (place, peer) in session.peers().into_iter().enumerate() {

@@ -1,13 +1,13 @@
-//! What a garbler sends for each AND, in two forms.
+//! The table that a garbler sends for each AND, in two forms.
 //!
-//! *Paper* (Fig. 2, step 4(d)): four rows, each with a MAC for each other party, the share of the label and a
-//! bit: 64 n bytes and four bits.
+//! *Paper* (Fig. 2, step 4(d)): four rows. Each has a MAC for each other party, the share of the label, and a
+//! bit: together 64 n bytes and four bits.
 //!
-//! *Improved*: half-gates. In the masked inputs a, b everything that a row holds is affine: the garbler's
-//! share of the row's bit is s + a beta + b alpha, and so are its MACs. Two ciphertexts for the garbler's own
-//! label, three instead of four for each other garbler's MAC, and three for the evaluator's, of which rho +
-//! 24 bits are enough: 16 (3n - 4) + 3 (rho + 24) / 8 bytes and three bits. docs/garbling.md has the
-//! argument.
+//! *Improved*: half-gates. All contents of a row are affine in the masked inputs a, b: the garbler's share of
+//! the row's bit is s + a beta + b alpha, and so are its MACs. There are two ciphertexts for the garbler's
+//! own label; three, instead of four, for each other garbler's MAC; and three for the evaluator's MAC, of
+//! which rho + 24 bits are enough. Together 16 (3n - 4) + 3 (rho + 24) / 8 bytes and three bits.
+//! docs/garbling.md, 13, derives it.
 
 use crate::bits;
 use crate::hash::Named;
@@ -19,18 +19,18 @@ use zeroize::Zeroize;
 /// Where labels are hashed and hidden.
 const LABELS: Step = step!("labels");
 
-/// Which tables are sent, and how leaky triples are made.
+/// The form of tables, and the way leaky triples are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GarblingForm {
-    /// As in the paper's figures: four rows a gate, HaAND inside LaAND.
+    /// As in the paper's figures: tables of four rows, and HaAND within LaAND.
     Paper,
-    /// Half-gates, and the triple's third bit read off the lowest bits of LaAND's sum.
+    /// Tables of half-gates; the third bit of a leaky triple is the lowest bit of LaAND's sum.
     #[default]
     Improved,
 }
 
 impl GarblingForm {
-    /// The form's name, as in parameters and reports.
+    /// The form's name in parameters and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,10 +40,10 @@ impl GarblingForm {
     }
 }
 
-/// Gates that are hashed together.
+/// How many ANDs are hashed together.
 pub(crate) const GROUP: usize = 32;
 
-/// The size of tables.
+/// The sizes of tables and of their parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub form: GarblingForm,
@@ -57,7 +57,7 @@ impl Layout {
         Layout { form, n, mac_bytes: (statistical_bits + 24).div_ceil(8) }
     }
 
-    /// Whole bytes for each AND.
+    /// Bytes of an AND's table, without its bits.
     pub fn bytes(self) -> usize {
         match self.form {
             GarblingForm::Paper => 64 * self.n,
@@ -65,7 +65,7 @@ impl Layout {
         }
     }
 
-    /// Bits for each AND.
+    /// Bits of an AND's table, beside its bytes.
     pub fn bits(self) -> usize {
         match self.form {
             GarblingForm::Paper => 4,
@@ -73,12 +73,13 @@ impl Layout {
         }
     }
 
-    /// The table of so many ANDs.
+    /// Bytes of the table of `ands` ANDs.
     pub fn table(self, ands: usize) -> usize {
         self.bytes() * ands + bits::packed(self.bits() * ands)
     }
 
-    /// Blocks of hash for each label: one for each 16 bytes that it hides at once, and one for bits.
+    /// How many blocks are hashed from each label: one for each 16 bytes that it encrypts, and one for the
+    /// bits.
     pub fn blocks(self) -> usize {
         match self.form {
             GarblingForm::Paper => self.n + 1,
@@ -86,8 +87,8 @@ impl Layout {
         }
     }
 
-    /// How many labels a garbler hashes for each AND: of two wires both in the improved form, each twice in
-    /// the paper's rows.
+    /// How many labels a garbler hashes for each AND: in the improved form both labels of two wires; in the
+    /// paper's form each of them twice.
     pub fn hashed(self) -> usize {
         match self.form {
             GarblingForm::Paper => 8,
@@ -95,8 +96,9 @@ impl Layout {
         }
     }
 
-    /// How many hashes of a gate the evaluator may know without their inputs: it has one label of each of two
-    /// wires, and of the paper's four rows each hashes both under tweaks of its own.
+    /// How many hashes of one AND the evaluator may know without knowing their inputs. It has one label of
+    /// each of two wires; in the paper's form the other labels are hashed in four rows, under a tweak for
+    /// each row.
     pub fn targets(self) -> usize {
         match self.form {
             GarblingForm::Paper => 4 * self.blocks(),
@@ -104,7 +106,7 @@ impl Layout {
         }
     }
 
-    /// How many bits of the evaluator's MAC are sent.
+    /// How many bits of the MAC for the evaluator are sent.
     pub fn mac_bits(self) -> usize {
         match self.form {
             GarblingForm::Paper => 128,
@@ -112,13 +114,13 @@ impl Layout {
         }
     }
 
-    /// The bits of the evaluator's MAC that are sent, in place.
+    /// A mask that selects the bits of the evaluator's MAC that are sent.
     pub fn mac_mask(self) -> u128 {
         u128::MAX << (128 - 8 * self.mac_bytes)
     }
 }
 
-/// What products need of the masks: shares of lambda_alpha, lambda_beta, and of lambda_alpha lambda_beta +
+/// Our shares of the masks of ANDs: of lambda_alpha, of lambda_beta, and of lambda_alpha lambda_beta +
 /// lambda_gamma.
 #[derive(Clone, Copy)]
 pub(crate) struct Product<'a> {
@@ -127,7 +129,7 @@ pub(crate) struct Product<'a> {
     pub sigma: &'a Rows,
 }
 
-/// Our share, as garbler, of lambda times our Delta: bit times Delta, and all keys.
+/// Our share, as garbler, of lambda times our Delta: our bit times Delta, plus all our keys.
 #[inline]
 fn own(rows: &Rows, t: usize, delta: u128) -> u128 {
     let row = rows.row(t);
@@ -141,14 +143,14 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> u128 {
     u128::from_le_bytes(word)
 }
 
-/// A garbler's tables in the making.
+/// The state of a garbler that makes tables.
 pub(crate) struct Writer<'a> {
     pub layout: Layout,
     pub delta: &'a Delta,
     /// The evaluator's place among our peers.
     pub evaluator: usize,
     pub calls: Named<'a>,
-    /// The bytes of all gates; their bits, one to a byte.
+    /// The bytes of all ANDs made so far. Their bits are in `bits`, one in each byte.
     pub body: Vec<u8>,
     pub bits: Vec<u8>,
     pub pads: Vec<u128>,
@@ -156,9 +158,8 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Garble the products from `first` on, whose input labels for zero are these. In the
-    /// paper's form `labels` has the results' labels for zero, in the improved form they are found and put
-    /// there.
+    /// Garbles the ANDs from `first` on, given their inputs' labels for zero. In the paper's form `labels`
+    /// has the results' labels for zero; in the improved form they are computed and written there.
     pub fn garble(
         &mut self,
         product: Product<'_>,
@@ -179,7 +180,7 @@ impl Writer<'_> {
         let n = layout.blocks();
         self.inputs.clear();
         self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, a ^ delta, b, b ^ delta]));
-        // every word is overwritten
+        // every word is overwritten below
         self.pads.resize(self.inputs.len() * n, 0);
         self.calls.expand(&self.inputs, n, |i| (i / 4, i / 2 % 2), &mut self.pads);
         let gates = self.pads.chunks_exact(4 * n).zip(operands).zip(labels).enumerate();
@@ -227,7 +228,8 @@ impl Writer<'_> {
             for (l, pads) in pads.chunks_exact(2 * blocks).enumerate() {
                 let (of_a, of_b) = pads.split_at(blocks);
                 let (am, bm) = (spread((l >> 1) as u8), spread((l & 1) as u8));
-                // step 4(b): the row's share; P_1's flips in the last row, so our key of it does
+                // step 4(b): our share of the row's bit. P_1 flips its share in the last row, so our key for
+                // it changes there
                 let share = |k: usize| p.sigma.row(t)[k] ^ am & p.beta.row(t)[k] ^ bm & p.alpha.row(t)[k];
                 let bit = p.sigma.bits[t] ^ am as u8 & p.beta.bits[t] ^ bm as u8 & p.alpha.bits[t];
                 let keys = (n - 1..2 * (n - 1)).fold(am & bm & delta, |sum, k| sum ^ share(k));

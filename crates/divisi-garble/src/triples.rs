@@ -1,10 +1,9 @@
-//! What the function-independent phase makes: masks of wires, and AND triples that nobody knows anything
-//! about.
+//! Results of the function-independent phase: masks of wires, and AND triples that no party knows.
 
 use crate::share::Shares;
 use divisi_core::{Abort, Bound, Session, Step};
 
-/// Authenticated AND triples: z = x y. Each is used once.
+/// Authenticated AND triples: z = x y. Each triple is used once.
 #[derive(Default)]
 pub(crate) struct Triples {
     pub x: Shares,
@@ -18,12 +17,12 @@ impl Triples {
         self.z.len()
     }
 
-    /// Take the first `n` away.
+    /// Removes the first `n` triples and returns them.
     pub fn take(&mut self, n: usize) -> Triples {
         Triples { x: self.x.take(n), y: self.y.take(n), z: self.z.take(n) }
     }
 
-    /// Put others behind these.
+    /// Appends other triples.
     pub fn append(&mut self, mut other: Triples) {
         self.x.append(std::mem::take(&mut other.x));
         self.y.append(std::mem::take(&mut other.y));
@@ -31,7 +30,7 @@ impl Triples {
     }
 }
 
-/// Masks and triples.
+/// Masks and triples, without their session.
 #[derive(Default)]
 pub(crate) struct Made {
     pub masks: Shares,
@@ -39,7 +38,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Put more behind it.
+    /// Appends other masks and triples.
     pub fn append(&mut self, other: Made) {
         let Made { masks, triples } = other;
         self.masks.append(masks);
@@ -47,16 +46,16 @@ impl Made {
     }
 }
 
-/// Masks and triples, made ahead: function-independent, for the session that made them, with whose end they
-/// go; consumed by the function-dependent phase, each once \[M0.5, W26\].
+/// Masks and triples that were made ahead, without knowing the circuit. They belong to the session that made
+/// them and end with it. The function-dependent phase consumes them, each once \[M0.5, W26\].
 ///
-/// There is no second one of it:
+/// It cannot be cloned:
 /// ```compile_fail
 /// fn again(made: &divisi_garble::Preprocessed) -> divisi_garble::Preprocessed {
 ///     made.clone()
 /// }
 /// ```
-/// and nothing in it can be printed:
+/// and its contents cannot be printed:
 /// ```compile_fail
 /// fn print(made: &divisi_garble::Preprocessed) {
 ///     println!("{made:?}");
@@ -69,23 +68,23 @@ impl Preprocessed {
         Preprocessed(session.bind(made))
     }
 
-    /// All of it, to be used in its session.
+    /// Removes all masks and triples, for use in their session.
     pub(crate) fn take(&mut self, session: &Session, step: Step) -> Result<Made, Abort> {
         self.0.take(session, step)
     }
 
-    /// What is left.
+    /// Puts back what was not used.
     pub(crate) fn put(&mut self, session: &Session, made: Made) {
         self.0.put(session, made);
     }
 
-    /// ANDs that can be garbled with it.
+    /// For how many ANDs triples are left.
     #[must_use]
     pub fn ands(&self) -> usize {
         self.0.peek(|made| made.triples.len()).unwrap_or(0)
     }
 
-    /// Wires that can be masked with it.
+    /// For how many wires masks are left.
     #[must_use]
     pub fn masks(&self) -> usize {
         self.0.peek(|made| made.masks.len()).unwrap_or(0)

@@ -1,26 +1,27 @@
-//! Whether what all parties hold adds up to zero, and nothing else: the end of Pi_LaAND (steps 6 and 7 of
-//! Fig. 8), with a change.
+//! Whether the values of all parties add up to zero, without revealing anything else: the end of Pi_LaAND
+//! (steps 6 and 7 of Fig. 8), with a change.
 //!
-//! Each P_i has S_i in GF(2^128), its combination of the H_i; T is the sum of all. In the figure the H_i are
-//! committed to and opened as they are. If a triple is wrong they then tell more than that: whoever sends
-//! another e moves T by a multiple of the honest Delta that it knows, and reads Delta off the opening. Where
-//! nothing was garbled before that is a lost session and no more; but with tables of an earlier batch or
-//! circuit of the session at hand, Delta opens all of their rows, and so the inputs (test
-//! `an_abort_does_not_tell_delta`). So:
+//! Each P_i has S_i in GF(2^128), its combination of the H_i; T is the sum of all S_i. In the figure the
+//! parties commit to the H_i and open them. If a triple is wrong, the opened values reveal more than that: a
+//! party that sent a wrong e moved T by a multiple of the honest Delta which it knows, and computes Delta
+//! from the opening. If nothing has been garbled yet, only a session without secrets is lost. But tables of
+//! an earlier batch or circuit of the session may exist. Delta decrypts all of their rows, and so reveals the
+//! inputs (test `an_abort_does_not_tell_delta`). The change:
 //!
-//! *Two parties*: T is zero where S_1 = S_2. Each commits to a hash of its S_i and opens that: no more
-//! rounds, and who is caught has to guess Delta to make use of it.
+//! *Two parties*: T is zero exactly if S_1 = S_2. Each party commits to a hash of its S_i and opens the hash.
+//! This takes no more rounds; an adversary that is caught learns nothing that it can use without guessing
+//! Delta.
 //!
-//! *More*: each P_i draws r_i, and what is opened is T R, R the sum of all r_i: zero where T is, else uniform
-//! for whoever does not know all r_i. The products S_i r_j are made as those of step 5: P_i has 128
-//! authenticated bits v_i that nobody else knows, read as an element v_i; P_j sends U_b = H(K_j\[v_b\]) +
-//! H(K_j\[v_b\] + Delta_j) + r_j y^b for each of them, so that H(M_j\[v_b\]) + v_b U_b and H(K_j\[v_b\]) add
-//! up to v_b r_j y^b; and P_i tells c_i = S_i + v_i, so that P_j can add c_i r_j. One round more, and 2,064
-//! bytes to each peer.
+//! *Three or more parties*: each P_i draws r_i, and T R is opened instead, where R is the sum of all r_i. It
+//! is zero if T is, and else uniform for everybody who does not know all r_i. The products S_i r_j are made
+//! like those of step 5. P_i has 128 authenticated bits v_i that nobody else knows, read as a field element.
+//! P_j sends U_b = H(K_j\[v_b\]) + H(K_j\[v_b\] + Delta_j) + r_j y^b for each of them. Then H(M_j\[v_b\]) +
+//! v_b U_b and H(K_j\[v_b\]) add up to v_b r_j y^b. P_i sends c_i = S_i + v_i, and P_j adds c_i r_j. This
+//! costs one round more, and 2,064 bytes to each peer.
 //!
-//! Adversary: n - 1 malicious parties, rushing. A false U adds a linear function of v_i, a false c another
-//! S_i, which its sender could have had at once: with T not zero, T R is uniform all the same, and zero with
-//! probability 2^-128 (docs/garbling.md).
+//! Adversary: n - 1 malicious parties, rushing. A wrong U adds a linear function of v_i; a wrong c is the
+//! same as another S_i, which its sender could have had from the start. In both cases: if T is not zero, T R
+//! is uniform, and zero with probability 2^-128 (docs/garbling.md, 10).
 
 use crate::ground::Ground;
 use crate::hash::{Call, Name};
@@ -33,14 +34,14 @@ const PRODUCT: Step = step!("6.product");
 const COMMIT: Step = step!("6.commit");
 const OPEN: Step = step!("6.open");
 
-/// Authenticated bits that a check takes.
+/// How many authenticated bits one check uses up.
 pub(crate) fn bits(parties: usize) -> usize {
     if parties > 2 { 128 } else { 0 }
 }
 
-/// Demand that everybody's `sum` adds up to zero \[W15\]; `fresh` has as many shares as [`bits`] says, used
-/// for nothing else. With the first messages goes the echo of step 3's broadcast, compared before anything
-/// depends on it \[W13\]. Two rounds, of three or more parties three.
+/// Demands that all parties' `sum` add up to zero \[W15\]. `fresh` has as many shares as [`bits`] says, used
+/// for nothing else. The first messages carry the echo of step 3's broadcast, which is compared before
+/// anything depends on it \[W13\]. Two rounds between two parties, three among more.
 pub(crate) fn check(
     session: &mut Session,
     ground: &Ground<'_>,
@@ -59,7 +60,7 @@ pub(crate) fn check(
     session.require(Check::W15, OPEN, zero, None) // [W15]
 }
 
-/// Of two parties: whether they have the same.
+/// Between two parties: demands that both have the same sum.
 fn two(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble zero v1");
     hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
@@ -76,7 +77,7 @@ fn two(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
     session.require(Check::W15, OPEN, same, None) // [W15]
 }
 
-/// Our share of T R.
+/// Among three or more parties: our share of T R.
 fn product(
     session: &mut Session,
     ground: &Ground<'_>,
@@ -94,7 +95,7 @@ fn product(
     let me = session.me();
     let name =
         |from: PartyId, to: PartyId| Name { call: Call::Zero, from, to, gate: ground.first, once: true };
-    // of one check all bits have the number of its first triple
+    // all bits of one check have the number of its first triple
     let targets = fresh.len();
     let mut share = sum * r;
     let echoed = echo.send(session)?;
@@ -132,8 +133,9 @@ fn product(
     Ok(share)
 }
 
-/// Everybody commits to something of one length, and opens it after all commitments are there \[W14\]. What
-/// the others opened. With the commitments goes an echo, if one is left \[W13\].
+/// Every party commits to a message of the same length, and opens it when all commitments have arrived
+/// \[W14\]. Returns the messages of the others. The commitments carry an echo, if one is still to be compared
+/// \[W13\].
 fn commit_and_open(
     session: &mut Session,
     echo: Option<Echo>,
@@ -184,13 +186,14 @@ mod tests {
     use crate::share::Seats;
     use divisi_net::memory;
 
-    /// Two parties compare their sums; among more each factor has as many authenticated bits as a sum.
+    /// Two parties compare their sums and need no bits; among more each pair's product takes one
+    /// authenticated bit for each bit of a sum.
     #[test]
     fn a_check_takes_a_bit_for_each_bit_of_a_sum() {
         assert_eq!([2, 3, 4, 128].map(bits), [0, 128, 128, 128]);
     }
 
-    /// How a check of these sums ends at each party.
+    /// The result of the check of these sums at each party.
     fn checked(sums: &[u128]) -> Vec<Result<(), Abort>> {
         let (lab, n) = (Lab::default(), sums.len());
         run_over(

@@ -24,28 +24,48 @@ fn program(layers: usize) -> Program {
     g.finish()
 }
 
+/// When triples and masks are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    /// For each circuit.
+    Each,
+    /// For all circuits at once.
+    Ahead,
+    /// Batch by batch.
+    Streamed,
+}
+
 /// One party's session: what it recorded, and its Delta.
 fn party(
     session: &mut Session,
     lab: &Lab,
-    streamed: bool,
+    when: When,
     plans: &[Plan<'_>],
 ) -> Result<(Records, u128, usize), Abort> {
     record::begin();
     let setup = Setup::new(session, lab.config)?;
     let delta = setup.delta().get();
     let mut garble = Garble::new(session, setup, lab.options);
-    for plan in plans {
-        let inputs = vec![(0..plan.input_bits()).map(|i| u8::from(i % 3 == 0)).collect(); 3];
-        let mine = of_party(plan, session.me(), &inputs);
-        if streamed {
+    let ands = |plans: &[Plan<'_>]| 3 * plans.iter().map(Plan::and_count).sum::<usize>();
+    let inputs = |plans: &[Plan<'_>]| 3 * plans.iter().map(Plan::input_bits).sum::<usize>();
+    let mut ahead = None;
+    for (i, plan) in plans.iter().enumerate() {
+        let all = vec![(0..plan.input_bits()).map(|i| u8::from(i % 3 == 0)).collect(); 3];
+        let mine = of_party(plan, session.me(), &all);
+        if when == When::Streamed {
             garble.streamed(session, plan, &mine)?;
-        } else {
-            let (ands, inputs) = (3 * plan.and_count(), 3 * plan.input_bits());
-            let mut made = garble.function_independent(session, ands, ands + inputs)?;
-            let garbled = garble.function_dependent(session, &mut made, plan, 3)?;
-            garble.online(session, garbled, &mine)?;
+            continue;
         }
+        let mut made = match ahead.take() {
+            Some(made) => made,
+            None => {
+                let of = if when == When::Ahead { plans } else { &plans[i..=i] };
+                garble.function_independent(session, ands(of), ands(of) + inputs(of))?
+            }
+        };
+        let garbled = garble.function_dependent(session, &mut made, plan, 3)?;
+        garble.online(session, garbled, &mine)?;
+        ahead = Some(made).filter(|_| when == When::Ahead);
     }
     Ok((record::end(), delta, garble.made().len()))
 }
@@ -93,15 +113,19 @@ fn every_call_bit_and_triple_is_used_once() {
     for n in [2, 3] {
         let owners: Vec<PartyId> = PartyId::all(2).collect();
         let plans: Vec<Plan<'_>> = programs.iter().map(|p| Plan::for_all(p, n, &owners).unwrap()).collect();
-        for (form, streamed) in
-            [GarblingForm::Improved, GarblingForm::Paper].into_iter().flat_map(|f| [(f, false), (f, true)])
+        let forms = [GarblingForm::Improved, GarblingForm::Paper].into_iter();
+        for (form, when) in
+            forms.flat_map(|form| [When::Each, When::Ahead, When::Streamed].map(|when| (form, when)))
         {
             let options = GarbleOptions { form, memory: 1 << 18, batch: 700, ..GarbleOptions::default() };
             let lab = Lab { config: SetupConfig::default(), options, ..Lab::default() };
-            let ends = run(n, &lab.parameters(), |mut session| party(&mut session, &lab, streamed, &plans));
+            let ends = run(n, &lab.parameters(), |mut session| party(&mut session, &lab, when, &plans));
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-            let case = format!("{n} {form:?} streamed {streamed}");
-            assert!(ends.iter().all(|(_, _, batches)| *batches >= 4), "{case}: batches of triples");
+            let case = format!("{n} {form:?} {when:?}");
+            assert!(
+                ends.iter().all(|(_, _, batches)| *batches >= if when == When::Ahead { 2 } else { 4 }),
+                "{case}: batches of triples"
+            );
             let deltas: Vec<u128> = ends.iter().map(|(_, delta, _)| *delta).collect();
             let calls: Vec<Vec<Call>> = ends.iter().map(|(records, ..)| records.calls.clone()).collect();
             // some place needs several keys

@@ -9,6 +9,7 @@
 //! What each shows, and what it does not: docs/measuring.md.
 #![deny(unsafe_code)]
 
+mod calls;
 mod dudect;
 #[cfg(feature = "taint")]
 mod garbling;

@@ -1,5 +1,10 @@
 //! Numbers without structure, the same in every run.
 
+use divisi_net::{Machine, World};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
 /// The finaliser of SplitMix64: a bijection whose outputs for 0, 1, 2 and so on pass for random ones.
 pub fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -26,5 +31,31 @@ impl Noise {
     /// The next ones.
     pub fn fill(&mut self, out: &mut [u64]) {
         out.iter_mut().for_each(|word| *word = self.next());
+    }
+}
+
+/// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing
+/// here is secret.
+#[derive(Default)]
+pub struct Same(AtomicU64);
+
+impl World for Same {
+    fn now(&self) -> Instant {
+        Machine.now()
+    }
+
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(8) {
+            let word = mix(self.0.fetch_add(1, Ordering::Relaxed));
+            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
+        }
+    }
+
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        Machine.spawn(name, work)
     }
 }

@@ -6,6 +6,7 @@
 //! Every step must be known here, as an opening or as one whose messages are masked, so that a new message
 //! has to be thought about.
 
+use crate::calls::Call;
 use crate::garbling;
 use crate::runs::{Run, Work};
 use divisi_core::{Check, Counts};
@@ -19,6 +20,7 @@ pub type Marked = BTreeMap<&'static str, (u64, u64)>;
 const OPENINGS: &[(&str, &str)] = &[
     ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
     ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
+    ("divisi_rep3::garbled::shelf/same", "whether the name of a key stands for the bits that it stood for"),
     ("divisi_rep3::garbled/labels", "whether labels have the hashes that P3's bits select [Y3]"),
     ("divisi_rep3::garbled/masks", "the same of the masks r23 [Y3]"),
     ("divisi_rep3::garbled/result", "z = y + r12 + r23, under masks that are used once"),
@@ -199,8 +201,12 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
     let levels = sent("divisi_rep3::verify::inner_product/inner_product.11");
     let grids = sent("divisi_rep3::verify::planes/planes.h") + sent("divisi_rep3::verify::ands/ands.h");
     let otherwise = matches!(run.work, Work::Openings(_));
-    let garbled = matches!(run.work, Work::Garbled(..));
-    let verified = run.security == Security::Malicious && !otherwise && !garbled;
+    // what is garbled owes nothing; the comparison of tags makes products
+    let garbled = matches!(run.work, Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_));
+    let compared = run.work.settings().is_some_and(|settings| settings.algorithm.is_mac());
+    let verified = run.security == Security::Malicious && !otherwise && (!garbled || compared);
+    // the second and the third run under a key, at each party
+    let under_a_key = matches!(run.work, Work::GarbledAhead(_) | Work::Call(Call::Stock));
     let expected = [
         ("divisi_core::session::agree/echo", checks(Check::M0_1)),
         ("divisi_core::session/same_digest", checks(Check::M0_6)),
@@ -208,6 +214,7 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
         ("divisi_rep3::garbled/labels", sent("divisi_rep3::garbled/labels")),
         ("divisi_rep3::garbled/masks", sent("divisi_rep3::garbled/masks") / 2),
         ("divisi_rep3::garbled/result", sent("divisi_rep3::garbled/result")),
+        ("divisi_rep3::garbled::shelf/same", if under_a_key { 6 } else { 0 }),
         ("divisi_rep3::masked/open_masked", if otherwise { 3 } else { 0 }),
         ("divisi_rep3::masked/open_to.component", if otherwise { 1 } else { 0 }),
         ("divisi_rep3::open/open.bytes", sent("divisi_rep3::open/open.bytes")),
@@ -246,7 +253,8 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
     3 * 10
         * match run.work {
             // modes that take a text as a whole run by the circuit alone
-            Work::Openings(_) | Work::Function(..) | Work::Garbled(..) | Work::Whole(_) => 0,
+            Work::Openings(_) | Work::Function(..) | Work::Whole(_) => 0,
+            Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) => 0,
             Work::Aes(..) => 1 + schedule,
             // the text twice, the mask of the tag alone twice; with the schedule the hash key
             Work::Gcm(_) => 4 + 2 * schedule,
@@ -256,7 +264,8 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
 /// Bytes that one client or party learns, and nobody else: to a client each of the three sends a component.
 fn to_one(run: &Run) -> u64 {
     match run.work {
-        Work::Aes(..) | Work::Function(..) | Work::Garbled(..) | Work::Whole(_) => 0,
+        Work::Aes(..) | Work::Function(..) | Work::Whole(_) => 0,
+        Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) => 0,
         Work::Openings(bytes) => bytes as u64,
         Work::Gcm(bytes) => 3 * bytes as u64,
     }

@@ -81,6 +81,7 @@ pub fn child(_: &str) -> Result<(), Failure> {
 #[cfg(feature = "taint")]
 mod following {
     use super::{COMPLETE, WRONG};
+    use crate::calls::Call;
     use crate::garbling;
     use crate::noise::Noise;
     use crate::openings::{self, Marked};
@@ -194,7 +195,10 @@ mod following {
         runs.push(Run { protocol, security, work: Work::Openings(BYTES) });
         let of = |&(name, messages)| Run { protocol, security, work: Work::Function(name, messages) };
         runs.extend(FUNCTIONS.iter().map(of));
-        runs.push(Run { protocol, security, work: Work::Garbled("sha256", 3) });
+        let garbled = [("sha256", 3), ("hmac-sha256", 1)].map(|(name, n)| Work::Garbled(name, n));
+        let garbled = garbled.into_iter().chain([Work::GarbledAhead("hmac-sha256")]);
+        let garbled = garbled.chain(Call::ALL.map(Work::Call));
+        runs.extend(garbled.map(|work| Run { protocol, security, work }));
         runs.extend(Whole::ALL.map(|whole| Run { protocol, security, work: Work::Whole(whole) }));
         let security = Security::SemiHonest;
         runs.push(Run { protocol, security, work: Work::Function("sha3-256", 3) });

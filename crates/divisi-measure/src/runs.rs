@@ -1,6 +1,8 @@
 //! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are
 //! shared among them.
 
+use crate::calls::{self, Call};
+use crate::noise::Same;
 use crate::wholes::Whole;
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -9,7 +11,7 @@ use divisi_core::{
     settle, step,
 };
 use divisi_net::memory;
-use divisi_net::{Machine, Mesh, Options, World};
+use divisi_net::{Mesh, Options, World};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
@@ -20,10 +22,8 @@ use divisi_symphony::cipher;
 use divisi_symphony::close;
 use divisi_symphony::gcm::{GcmKey, Opening, Sealing};
 use divisi_symphony::tags;
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,22 @@ pub enum Work {
     /// A hash or MAC by its name, of this many messages; tags are compared, too, with right ones and wrong
     /// ones.
     Function(&'static str, usize),
-    /// A hash by its name, of this many messages, garbled by two of the three.
+    /// A hash or MAC by its name, of this many messages, garbled by two of the three.
     #[cfg_attr(not(feature = "taint"), expect(dead_code, reason = "only runs that are followed have it"))]
     Garbled(&'static str, usize),
+    /// A MAC of one message by its name, three times under one key: garbled by two of the three, the second
+    /// time ahead, and the third time ahead for the key.
+    #[cfg_attr(
+        not(any(test, feature = "taint")),
+        expect(dead_code, reason = "only runs that are followed have it")
+    )]
+    GarbledAhead(&'static str),
+    /// AES-128 from its key, garbled by two of the three.
+    #[cfg_attr(
+        not(any(test, feature = "taint")),
+        expect(dead_code, reason = "only runs that are followed have it")
+    )]
+    Call(Call),
     /// A text in a mode that takes it as a whole, both ways.
     #[cfg_attr(
         not(any(test, feature = "taint")),
@@ -52,9 +65,19 @@ pub enum Work {
 impl Work {
     /// What is public about a hash or MAC, if it is one: SHA-2 adds in the way that has few rounds.
     pub fn settings(self) -> Option<Settings> {
-        let (Work::Function(name, _) | Work::Garbled(name, _)) = self else { return None };
+        let (Work::Function(name, _) | Work::Garbled(name, _) | Work::GarbledAhead(name)) = self else {
+            return None;
+        };
         let algorithm = name.parse().ok()?;
         Some(Settings { adder: Adder::LowDepth, ..Settings::new(algorithm) })
+    }
+}
+
+/// The number of messages of a hash or MAC.
+fn messages(work: Work) -> usize {
+    match work {
+        Work::Function(_, n) | Work::Garbled(_, n) => n,
+        _ => 1,
     }
 }
 
@@ -84,6 +107,8 @@ impl Run {
             Work::Gcm(n) => ("gcm", format!("{n} bytes")),
             Work::Function(name, n) => (name, format!("{n} messages")),
             Work::Garbled(name, n) => (name, format!("{n} messages in constant rounds")),
+            Work::GarbledAhead(name) => (name, "one message thrice in constant rounds, ahead".to_owned()),
+            Work::Call(call) => ("aes128 from its key", call.name().to_owned()),
             Work::Whole(whole) => (whole.name(), format!("{} bytes both ways", whole.text_bytes())),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
@@ -149,16 +174,24 @@ impl Prepared {
             Work::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
             Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
             Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
-            Work::Function(_, n) => digest_or_tag(&mut rep, &mine, self.run.work.settings(), n)?,
+            Work::Function(..) => digest_or_tag(&mut rep, &mine, self.run.work)?,
             Work::Whole(whole) => {
                 let inputs = mine.iter().map(|part| rep.trio().input(part));
                 let inputs = inputs.collect::<Result<Vec<Byte>, _>>()?;
                 let (key, text) = inputs.split_at(whole.key_bytes());
                 whole.run(&mut rep, key, text)?
             }
-            Work::Garbled(_, n) => {
+            Work::Garbled(..) | Work::GarbledAhead(_) => {
                 rep.use_rounds(Rounds::Constant);
-                digest_or_tag(&mut rep, &mine, self.run.work.settings(), n)?
+                digest_or_tag(&mut rep, &mine, self.run.work)?
+            }
+            Work::Call(call) => {
+                rep.use_rounds(Rounds::Constant);
+                let inputs = mine.iter().map(|part| rep.trio().input(part));
+                let inputs = inputs.collect::<Result<Vec<Byte>, _>>()?;
+                let out = call.run(&mut rep, inputs)?;
+                let out = close(&mut rep, out)?;
+                rep.trio().open(&out)?
             }
         };
         let counts = rep.trio().session().meter().read();
@@ -234,22 +267,20 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
 }
 
 /// The key's bytes first, a lane each, then a column of the messages for each of their bytes.
-fn digest_or_tag(
-    rep: &mut Rep3,
-    mine: &[Part],
-    settings: Option<Settings>,
-    n: usize,
-) -> Result<Vec<Vec<u8>>, Abort> {
+fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: Work) -> Result<Vec<Vec<u8>>, Abort> {
     let misfit = || Abort::Misuse {
         step: step!("function"),
         what: "no hash and no MAC, or a tag not found to be what it is",
     };
-    let settings = settings.ok_or_else(misfit)?;
+    let (settings, n) = (work.settings().ok_or_else(misfit)?, messages(work));
     let (key, text) = mine.split_at(settings.algorithm.key_bytes());
     let mut input =
         |parts: &[Part]| parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>();
     let (key, text) = (input(key)?, input(text)?);
     let function = tags::prepare(rep, &settings, &key)?;
+    if let Work::GarbledAhead(_) = work {
+        calls::under_a_key(rep, |rep| outputs(rep, function.get(), text.clone(), n).map(drop))?;
+    }
     let output = outputs(rep, function.get(), text, n)?;
     let bytes = byte_values(rep, output.clone())?;
     let out = if rep.owes() { verified(rep, bytes)? } else { close(rep, bytes)? };
@@ -324,7 +355,13 @@ impl Inputs {
                 let sealed = cipher.encrypt(&iv.into(), payload).map_err(|e| e.to_string())?;
                 (vec![key, text], vec![sealed])
             }
-            Work::Function(name, n) | Work::Garbled(name, n) => {
+            Work::Call(call) => {
+                let columns: Vec<Vec<u8>> = (0..calls::BYTES).map(|_| draw(calls::LANES)).collect();
+                let expected = call.in_the_clear(&columns).map_err(|abort| abort.to_string())?;
+                (columns, expected)
+            }
+            Work::Function(name, _) | Work::Garbled(name, _) | Work::GarbledAhead(name) => {
+                let n = messages(work);
                 let settings = work.settings().ok_or_else(|| format!("no hash and no MAC: {name}"))?;
                 let key = draw(settings.algorithm.key_bytes());
                 let longest = lengths(n).into_iter().max().unwrap_or(0);
@@ -368,30 +405,4 @@ fn function_in_the_clear(
     let function = Function::prepare(e, settings, &key)?;
     let output = outputs(e, &function, text, n)?;
     Ok(byte_values(e, output)?.iter().map(|byte| byte.values().to_vec()).collect())
-}
-
-/// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing
-/// here is secret.
-#[derive(Default)]
-struct Same(AtomicU64);
-
-impl World for Same {
-    fn now(&self) -> Instant {
-        Machine.now()
-    }
-
-    fn unix_time(&self) -> Duration {
-        Machine.unix_time()
-    }
-
-    fn entropy(&self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(8) {
-            let word = crate::noise::mix(self.0.fetch_add(1, Ordering::Relaxed));
-            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
-        }
-    }
-
-    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
-        Machine.spawn(name, work)
-    }
 }

@@ -3,7 +3,6 @@
 
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_symmetric::aes::{self, RoundKeys};
-use divisi_symmetric::batch::long_iv;
 use divisi_symmetric::mode::cbc;
 use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
@@ -133,8 +132,7 @@ impl Whole {
                 return Ok((e.reveal(made)?.concat(), tags.concat()));
             }
             Whole::LongIv => {
-                let key = texts_key(e, key)?;
-                let (ciphertext, tag) = long_iv::seal(e, &key, &IV, AAD, text.to_vec())?;
+                let (ciphertext, tag) = texts_key(e, key)?.seal(e, &IV, AAD, text)?;
                 return Ok((ciphertext, tag.to_vec()));
             }
         };
@@ -164,8 +162,8 @@ impl Whole {
                 key.open(e, &[vec![AAD.to_vec()]], &[block(tag)?], &texts)?
             }
             Whole::LongIv => {
-                let key = texts_key(e, key)?;
-                let Some(text) = long_iv::open(e, &key, &IV, AAD, ciphertext, tag)? else { return Ok(None) };
+                let mut key = texts_key(e, key)?;
+                let Some(text) = key.open(e, &IV, AAD, ciphertext, tag)? else { return Ok(None) };
                 return interleaved(&e.open(text)?, ciphertext.len()).map(Some);
             }
             Whole::Xts => {

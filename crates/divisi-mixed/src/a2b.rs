@@ -1,10 +1,11 @@
-//! A2B: GYKW, Figure 10, for p = 2^32 - 2^30 + 1.
+//! A2B: conversion of numbers to bits. GYKW, Figure 10, for p = 2^32 - 2^30 + 1.
 //!
-//! Adversary: semi-honest, all but one. Of a candidate mask d = a b c is opened and nothing else \[G6\];
-//! u = x - r is uniform, for r is, and is used once \[G7\].
-//! Cost a number: some 43 random bits in both worlds and 2.7 arithmetic triples for a mask, and 62 triples of
-//! bits; online an opening and 62 ANDs in as many rounds, or more of them in 11 rounds
-//! ([`crate::adders`]; test `numbers_become_bits_and_bits_numbers`).
+//! Adversary: semi-honest, all parties but one. Of a candidate mask only d = a b c is opened \[G6\]. u = x -
+//! r is uniform, because r is uniform and used once \[G7\].
+//!
+//! Cost for each number: a mask takes about 43 random bits in both worlds and 2.7 arithmetic triples; the
+//! conversion takes 62 Boolean triples. Online one opening, and 62 ANDs in as many rounds, or more ANDs in 11
+//! rounds ([`crate::adders`]; test `numbers_become_bits_and_bits_numbers`).
 
 use crate::adders::{self, WIDTH};
 use crate::bit::GmwBit;
@@ -13,20 +14,20 @@ use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Check, Convert, Lanes, ProgramRun, Step, step};
-use divisi_field::zp::P32;
+use divisi_field::zp::{Modulus, P32};
 
 const MASKS: Step = step!("a2b.masks");
 const MASK: Step = step!("a2b.open");
 
-/// How many candidates an item of A2B is worth: it fails with 4^-64.
+/// How many candidates an item of A2B has; all of them are rejected with probability 4^-64.
 const TRIES: usize = 64;
 
 impl Mixed {
-    /// Figure 10, steps 1 to 3: masks r below p, for p = 2^32 - 2^30 + 1, until there are so many.
+    /// Figure 10, steps 1 to 3: makes masks r below p = 2^32 - 2^30 + 1, until `count` of them are in stock.
     ///
-    /// Of each candidate, 32 random bits in both worlds, d = a b c is opened and nothing else, a and b the
-    /// two highest bits and c the sum of the others; it is zero exactly where r < p \[G6\]. What is rejected
-    /// goes whole. An item has 64 candidates.
+    /// A candidate is 32 random bits in both worlds. a and b are its two highest bits, c is the sum of the
+    /// others. Only d = a b c is opened; it is zero exactly if r < p \[G6\]. A rejected candidate is dropped
+    /// with all its bits. An item has 64 candidates.
     ///
     /// # Errors
     /// [`Abort::Misuse`] for another p; [`Abort::CheckFailed`] of G6 if too many candidates are rejected.
@@ -42,18 +43,15 @@ impl Mixed {
         while there < count {
             tries += 1;
             self.session().require(Check::G6, MASKS, tries <= TRIES, None)?; // [G6]
-            // one of four is rejected
+            // one of four candidates is rejected
             let lanes = (count - there) * 4 / 3 + 8;
             let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.open();
-            let of = |j: usize| Hidden::from(column(&modulo_p, j, lanes).as_slice());
-            let (a, b) = (Num::new(of(WIDTH - 1)), Num::new(of(WIDTH - 2)));
-            let mut c = Hidden::zeros(lanes);
-            (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
+            let [a, b, c] = factors(p, &modulo_p, lanes);
             let ab = self.multiply(&a, &b)?;
-            let d = self.multiply(&ab, &Num::new(c))?;
+            let d = self.multiply(&ab, &c)?;
             let session = self.gmw.session();
             let d = num::open(session, p, &d)?;
-            // the mutant keeps all
+            // the mutant keeps all candidates
             let all = session.mutated(Check::G6);
             let kept: Vec<usize> = (0..lanes).filter(|i| all || d.get(*i) == Some(&0)).collect();
             let bits =
@@ -72,7 +70,7 @@ impl Mixed {
         Ok(())
     }
 
-    /// All that A2B of so many numbers takes: masks, and triples of bits.
+    /// Makes everything that A2B of `count` numbers needs: masks and Boolean triples.
     ///
     /// # Errors
     /// As [`Mixed::prepare_masks`].
@@ -82,14 +80,14 @@ impl Mixed {
         self.gmw.prepare(triples)
     }
 
-    /// How many triples of bits A2B of so many numbers takes.
+    /// How many Boolean triples A2B of `count` numbers takes.
     #[must_use]
     pub fn triples_to_bits(&self, count: usize) -> usize {
         let programs = [adders::carry(self.adder), adders::sum(self.adder)];
         programs.iter().map(|program| triples_for(program, count)).sum()
     }
 
-    /// So many masks, which are here no more \[G7\].
+    /// Removes `count` masks from the stock \[G7\].
     fn take_masks(&mut self, count: usize) -> Result<Masks, Abort> {
         if self.masks.iter().map(|masks| masks.number.lanes()).sum::<usize>() < count {
             let place = self.gmw.session().detour(PREPROCESSING);
@@ -118,8 +116,9 @@ impl Mixed {
         cut(&now).ok_or_else(unfit)
     }
 
-    /// Figure 10, steps 4 and 5: u = x - r, opened to all; then x = u + r modulo p as bits: b = \[r >= p -
-    /// u\] is the carry of r + v, v = u - p modulo 2^32, and x = r + (u or v, by b).
+    /// Figure 10, steps 4 and 5. u = x - r is opened to all. Then x = u + r modulo p is computed in bits:
+    /// with v = u - p modulo 2^32, b = \[r >= p - u\] is the carry of r + v, and x = r + u if b is zero, else
+    /// r + v.
     fn decompose(&mut self, x: &Num) -> Result<Vec<GmwBit>, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         x.admit(self.session(), MASK)?;
@@ -129,7 +128,7 @@ impl Mixed {
         let u = num::open(session, p, &x.sub(p, &masks.number).ok_or_else(unfit)?)?;
         let first = session.me().index() == 0;
         let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();
-        // public bits
+        // a public number's bits as a value
         let public = |of: &dyn Fn(usize) -> u64| GmwBit::of((0..lanes).map(of));
         let (mut propagated, mut generated) = (Vec::new(), Vec::new());
         for (j, r) in masks.bits.iter().enumerate() {
@@ -148,7 +147,7 @@ impl Mixed {
         let Some(b) = wires.first() else { return Err(unfit()) };
         let mut inputs = masks.bits;
         for j in 0..WIDTH {
-            // u or v: u + b (u + v)
+            // u, or v if b is one: u + b (u + v)
             let mut w = b.and_public(&public(&|i| (u[i] ^ v[i]) >> j & 1));
             if first && !w.add(&public(&|i| u[i] >> j & 1)) {
                 return Err(unfit());
@@ -162,7 +161,16 @@ impl Mixed {
     }
 }
 
-/// Entry j of every row of 32.
+/// The three factors whose product is d, for candidates of 32 bits each: the highest bit, the next one, and
+/// the sum of the others \[G6\].
+fn factors(p: Modulus, bits: &[u64], lanes: usize) -> [Num; 3] {
+    let of = |j: usize| Hidden::from(column(bits, j, lanes).as_slice());
+    let mut c = Hidden::zeros(lanes);
+    (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
+    [of(WIDTH - 1), of(WIDTH - 2), c].map(Num::new)
+}
+
+/// Entry j of each row of 32 entries.
 fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> {
     zeroize::Zeroizing::new(
         rows.chunks_exact(WIDTH).take(count).filter_map(|row| row.get(j).copied()).collect(),
@@ -170,8 +178,30 @@ fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> 
 }
 
 impl Convert<Num, Vec<GmwBit>> for Mixed {
-    /// A2B, Figure 10: 32 bits, the lowest first.
+    /// A2B, Figure 10: the 32 bits of each number, the lowest first.
     fn convert(&mut self, x: Num) -> Result<Vec<GmwBit>, Abort> {
         self.decompose(&x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each bit of each candidate is in the factor it belongs to, and in no other: one that is in none would
+    /// let masks of p and more through.
+    #[test]
+    fn every_bit_of_a_candidate_counts() {
+        let p = Modulus::new(P32).unwrap();
+        for (lane, j) in (0..3).flat_map(|lane| (0..WIDTH).map(move |j| (lane, j))) {
+            // as if one party had all: its shares are the bits
+            let mut bits = vec![0; 3 * WIDTH];
+            bits[lane * WIDTH + j] = 1;
+            let alone: Vec<u64> = (0..3).map(|i| u64::from(i == lane)).collect();
+            let is_in = factors(p, &bits, 3).map(|factor| factor.shares() == alone);
+            assert_eq!(is_in, [j == WIDTH - 1, j == WIDTH - 2, j < WIDTH - 2], "{lane} {j}");
+        }
+        let all = factors(p, &[1; WIDTH], 1).map(|factor| factor.shares()[0]);
+        assert_eq!(all, [1, 1, WIDTH as u64 - 2]);
     }
 }

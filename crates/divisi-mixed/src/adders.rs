@@ -1,34 +1,34 @@
-//! Adders with a public summand, for A2B: few ANDs, or few rounds.
+//! Adders with a public summand, for A2B: with few ANDs, or with few rounds.
 
 use divisi_circuit::{Build, BuildBit, Gates, Program};
 
-/// What matters where bits are added.
+/// What an adder minimises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberAdder {
-    /// The fewest ANDs, one after the other: 31 to compare and 31 to add.
+    /// The number of ANDs, one after the other: 31 to compare and 31 to add.
     #[default]
     FewestAnds,
-    /// The fewest rounds: five to compare and six to add.
+    /// The number of rounds: five to compare and six to add.
     LowDepth,
 }
 
-/// How many bits a number has.
+/// The number of bits of a number.
 pub(crate) const WIDTH: usize = 32;
 
-/// The ANDs, and the rounds they take, of A2B's comparison and sum.
+/// The number of ANDs in A2B's comparison and sum, and the rounds they take.
 #[must_use]
 pub fn cost(adder: NumberAdder) -> (usize, usize) {
     let (carry, sum) = (carry(adder), sum(adder));
     (carry.and_count() + sum.and_count(), carry.and_depth() + sum.and_depth())
 }
 
-/// The carry of r + v, of a shared r and a public v: inputs are r\[j\] + v\[j\] for all j, then r\[j\]
-/// v\[j\], both of which are local.
+/// The carry of r + v, for a shared r and a public v. The inputs are r\[j\] + v\[j\] for all j, then r\[j\]
+/// v\[j\]; both are computed without messages.
 pub(crate) fn carry(adder: NumberAdder) -> Program {
     let mut g = Build::new();
     let (p, all) = (g.input(WIDTH), g.input(WIDTH));
     let carry = match adder {
-        // carry <- r v + (r + v) carry: one product each but the first
+        // carry <- r v + (r + v) carry: one AND for each bit but the first
         NumberAdder::FewestAnds => p.iter().zip(&all).skip(1).fold(all[0], |carry, (p, own)| {
             let through = g.and(*p, carry);
             g.xor(*own, through)
@@ -49,13 +49,13 @@ pub(crate) fn carry(adder: NumberAdder) -> Program {
     g.finish()
 }
 
-/// What two spans generate and propagate together.
+/// Combines the (generate, propagate) bits of two neighbouring spans.
 fn over(g: &mut Build, low: (BuildBit, BuildBit), high: (BuildBit, BuildBit)) -> (BuildBit, BuildBit) {
     let through = g.and(high.1, low.0);
     (g.xor(high.0, through), g.and(high.1, low.1))
 }
 
-/// r + w modulo 2^32.
+/// The sum r + w modulo 2^32.
 pub(crate) fn sum(adder: NumberAdder) -> Program {
     let mut g = Build::new();
     let (r, w) = (g.input(WIDTH), g.input(WIDTH));
@@ -72,7 +72,8 @@ pub(crate) fn sum(adder: NumberAdder) -> Program {
             }
         }
         NumberAdder::LowDepth => {
-            // Sklansky: after step s every place has what its block of 2^s generates up to it
+            // Sklansky's adder: after step s every bit has the carry that the bits from the beginning of its
+            // block of 2^s generate
             let mut spans: Vec<(BuildBit, BuildBit)> =
                 (0..WIDTH).map(|j| (g.and(r[j], w[j]), p[j])).collect();
             for s in 0..WIDTH.ilog2() {

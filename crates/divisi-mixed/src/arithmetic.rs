@@ -1,10 +1,13 @@
-//! Arithmetic triples by one product of ciphertexts: GYKW, section 7.2, and appendix A.3.
+//! Arithmetic triples (shares of a, b and a b modulo p) by one product of ciphertexts: GYKW, section 7.2 and
+//! appendix A.3.
 //!
-//! Adversary: semi-honest, all but one. Each party draws its shares of a and b; both come to a holder by A2E,
-//! who multiplies them and gives c back by E2A: its answers are flooded \[G4\], its common polynomials serve
-//! once \[G13\]. The holder goes round from batch to batch.
-//! Cost a batch of N: to the holder two polynomials from each, and back c_1 and an answer; three rounds (test
-//! `cost_of_arithmetic_triples`).
+//! Adversary: semi-honest, all parties but one. Each party draws its shares of a and b. One party, the
+//! holder, gets encryptions of a and b by A2E, multiplies them, and shares the product by E2A. Answers of E2A
+//! are flooded \[G4\], and common polynomials are used once \[G13\]. Another party is the holder in each
+//! batch.
+//!
+//! Cost for a batch of N: each party sends two polynomials to the holder; then the holder sends c_1, and each
+//! party an answer. Three rounds (test `cost_of_arithmetic_triples`).
 
 use crate::num::Num;
 use crate::pipeline;
@@ -13,10 +16,11 @@ use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
 const MULTIPLY: Step = step!("triple");
-/// What batches are counted under: with the number the holder goes round.
+/// The name under which batches are counted; the holder of a batch follows from its number.
 const BATCHES: &str = "arithmetic triples";
 
-/// One party's shares of a, b and a b modulo p. Used by value, once \[G7\]: it is neither copied nor cloned.
+/// One party's shares of a, b and a b modulo p. Using them consumes them \[G7\]: they are neither copied nor
+/// cloned.
 ///
 /// ```compile_fail,E0382
 /// fn twice(triples: divisi_mixed::arithmetic::Triples) {
@@ -45,7 +49,7 @@ impl NumberTriples {
         self.0
     }
 
-    /// The last so many of them, which are here no more; `None` if there are fewer.
+    /// Removes the last `count` triples and returns them; `None` if there are fewer.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<NumberTriples> {
         let left = self.len().checked_sub(count)?;
@@ -53,17 +57,18 @@ impl NumberTriples {
         Some(NumberTriples(self.0.each_mut().map(split)))
     }
 
-    /// These behind the others.
+    /// All parts in one list.
     pub(crate) fn join(parts: Vec<NumberTriples>) -> NumberTriples {
         let of = |i: usize| Num::join(&parts.iter().filter_map(|part| part.0.get(i)).collect::<Vec<_>>());
         NumberTriples([of(0), of(1), of(2)])
     }
 }
 
-/// A batch of N triples. All parties call it.
+/// Makes a batch of N triples. All parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for keys of another operation; as [`Keys::from_shares`] and [`Keys::to_shares`].
+/// [`Abort::Misuse`] if the keys are for another operation; otherwise as [`Keys::from_shares`] and
+/// [`Keys::to_shares`].
 pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<NumberTriples, Abort> {
     let batch = session.count(BATCHES);
     one_batch(session, keys, sampler, batch)
@@ -96,12 +101,12 @@ fn one_batch(
     let Some(holder) = PartyId::all(session.parties()).nth(turn) else {
         return Err(session.misuse(MULTIPLY, "a session without parties"));
     };
-    // 1. <a>, <b>: each party's own
+    // 1. <a>, <b>: each party draws its own shares
     let [a, b] = [(); 2].map(|()| sampler.elements(ring.plain(), ring.dimension()));
     // 2. [a], [b] at the holder
     let x = keys.from_shares(session, sampler, holder, &a)?;
     let y = keys.from_shares(session, sampler, holder, &b)?;
-    // 3. [a b], down to the bottom
+    // 3. [a b], switched down to the bottom
     let top = ring.parameters().top();
     let mut product = None;
     if let (Some(x), Some(y)) = (x, y) {

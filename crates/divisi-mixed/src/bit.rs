@@ -1,13 +1,14 @@
-//! Shared bits, one in every lane, packed; and lists of them packed densely for a message.
+//! Shared bits, packed, one in each lane; and dense lists of them for messages.
 
 use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, Session, Step};
 use zeroize::Zeroizing;
 
-/// One party's share of a bit in every lane: lane l is bit l mod 64 of word l / 64, and nothing is behind the
-/// last lane. All shares add up to the bit, modulo 2. A share belongs to the session that made it, and no
-/// other takes it; what a caller brings belongs to none.
+/// One party's share of a bit in each lane: lane l is bit l mod 64 of word l / 64, and the bits after the
+/// last lane are zero. In each lane the shares of all parties add up to the bit, modulo 2. A share that a
+/// session made belongs to it, and every other session refuses it. A share that the caller made belongs to no
+/// session.
 #[derive(Clone, Debug)]
 pub struct GmwBit {
     lanes: usize,
@@ -15,17 +16,17 @@ pub struct GmwBit {
     origin: Origin,
 }
 
-/// The lowest `count` bits of a word.
+/// A word whose lowest `count` bits are one.
 pub(crate) fn below(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// So many bits of a string from a place on, into words.
+/// Copies `bits` bits of a packed string, from position `at` on.
 fn pull(words: &[u64], at: usize, bits: usize, out: &mut [u64]) {
     let (first, shift) = (at / 64, at % 64);
     for (i, out) in out.iter_mut().enumerate() {
         let word = |i: usize| words.get(i).copied().unwrap_or(0);
-        // a shift by 64 in two steps, which gives zero
+        // shifted in two steps, because a shift by 64 at once is not allowed
         *out = word(first + i) >> shift | word(first + i + 1) << 1 << (63 - shift);
     }
     if let Some(word) = out.last_mut() {
@@ -33,19 +34,19 @@ fn pull(words: &[u64], at: usize, bits: usize, out: &mut [u64]) {
     }
 }
 
-/// What of the last word of so many bits is in use.
+/// The mask of the bits that are used in the last word of `bits` bits.
 pub(crate) fn last(bits: usize) -> u64 {
     if bits.is_multiple_of(64) { u64::MAX } else { below(bits % 64) }
 }
 
 impl GmwBit {
-    /// Zero, of everybody.
+    /// A share of zero in each lane.
     #[must_use]
     pub fn zero(lanes: usize) -> GmwBit {
         GmwBit { lanes, words: Hidden::zeros(lanes.div_ceil(64)), origin: Origin::Brought }
     }
 
-    /// These words, of which those that are missing are zero; what is behind the last lane is dropped.
+    /// A share with these words. Missing words are zero; bits after the last lane are dropped.
     #[must_use]
     pub fn new(lanes: usize, words: &[u64]) -> GmwBit {
         let mut bit = GmwBit::zero(lanes);
@@ -56,26 +57,26 @@ impl GmwBit {
         bit
     }
 
-    /// This as what a session made.
+    /// Marks the share as made by this session.
     pub(crate) fn made(mut self, session: &Session) -> GmwBit {
         self.origin = self.origin.and(Origin::of(session));
         self
     }
 
-    /// Whether a caller brought it.
+    /// Whether a caller made it, and no session.
     pub(crate) fn is_brought(&self) -> bool {
         self.origin == Origin::Brought
     }
 
-    /// That this session takes it.
+    /// Demands that this session accepts the share.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for what another session made.
+    /// [`Abort::Misuse`] if another session made it.
     pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
         self.origin.admit(session, step)
     }
 
-    /// So many lanes from one on, as far as they are there.
+    /// A copy of `lanes` lanes from `from` on, or of as many as there are.
     pub(crate) fn slice(&self, from: usize, lanes: usize) -> GmwBit {
         let from = from.min(self.lanes);
         let mut out = GmwBit::zero(lanes.min(self.lanes - from));
@@ -91,14 +92,14 @@ impl GmwBit {
         GmwBit::new(lanes, all.words()).beside(parts)
     }
 
-    /// A word for each lane.
+    /// Writes each lane's bit to a word.
     pub(crate) fn spread(&self, out: &mut [u64]) {
         for (out, word) in out.chunks_mut(64).zip(self.words.iter()) {
             out.iter_mut().enumerate().for_each(|(lane, out)| *out = word >> lane & 1);
         }
     }
 
-    /// This beside others: of their session too.
+    /// Marks the share as computed with these others: it then belongs to their session, too.
     pub(crate) fn beside(mut self, others: &[&GmwBit]) -> GmwBit {
         self.origin = others.iter().fold(self.origin, |origin, other| origin.and(other.origin));
         self
@@ -116,7 +117,7 @@ impl GmwBit {
         self.words.get(lane / 64).map_or(0, |word| word >> (lane % 64) & 1)
     }
 
-    /// `values[l]` in lane l, each a bit.
+    /// A share with bit `values[l]` in lane l.
     #[must_use]
     pub fn of(values: impl ExactSizeIterator<Item = u64>) -> GmwBit {
         let mut bit = GmwBit::zero(values.len());
@@ -128,7 +129,8 @@ impl GmwBit {
         bit
     }
 
-    /// The words of so many lanes from a multiple of 64 on: one lane serves all.
+    /// Copies the words of `lanes` lanes from a multiple of 64 on. A share with a single lane is repeated in
+    /// all lanes.
     pub(crate) fn window(&self, first: usize, lanes: usize, out: &mut [u64]) {
         if self.lanes == 1 {
             out.fill((self.lane(0)).wrapping_neg());
@@ -140,19 +142,19 @@ impl GmwBit {
         }
     }
 
-    /// Put words in their place, from a multiple of 64 lanes on.
+    /// Writes words into the share, from a multiple of 64 lanes on.
     pub(crate) fn put(&mut self, first: usize, words: &[u64]) {
         self.words.iter_mut().skip(first / 64).zip(words).for_each(|(own, word)| *own = *word);
     }
 
-    /// The product with public bits, lane by lane. Local.
+    /// The product with public bits, lane by lane; without messages.
     pub(crate) fn and_public(&self, other: &GmwBit) -> GmwBit {
         let mut out = self.clone();
         out.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own &= other);
         out
     }
 
-    /// self + other, lane by lane; false if they differ in lanes or session.
+    /// Adds another share, lane by lane. Returns false, and changes nothing, if lanes or sessions differ.
     #[must_use]
     pub fn add(&mut self, other: &GmwBit) -> bool {
         self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
@@ -174,7 +176,7 @@ impl Lanes for GmwBit {
     }
 }
 
-/// Strings of bits, one behind the other. Wiped when dropped.
+/// A packed string of bits. Wiped when dropped.
 #[derive(Default)]
 pub(crate) struct Dense {
     words: Zeroizing<Vec<u64>>,
@@ -182,12 +184,12 @@ pub(crate) struct Dense {
 }
 
 impl Dense {
-    /// With room for so many bits.
+    /// An empty string with capacity for `bits` bits.
     pub(crate) fn with_capacity(bits: usize) -> Dense {
         Dense { words: Zeroizing::new(Vec::with_capacity(bits.div_ceil(64) + 1)), bits: 0 }
     }
 
-    /// So many bits as words.
+    /// The first `bits` bits of these words.
     pub(crate) fn of(words: Vec<u64>, bits: usize) -> Dense {
         Dense { words: Zeroizing::new(words), bits }
     }
@@ -200,7 +202,7 @@ impl Dense {
         &self.words
     }
 
-    /// Append so many bits, behind which the words are zero.
+    /// Appends `bits` bits; the bits after them in `words` must be zero.
     pub(crate) fn push(&mut self, words: &[u64], bits: usize) {
         let shift = self.bits % 64;
         self.bits += bits;
@@ -218,24 +220,25 @@ impl Dense {
         self.words.truncate(whole.min(all));
     }
 
-    /// So many bits from a place on, into words.
+    /// Copies `bits` bits from position `at` on.
     pub(crate) fn pull(&self, at: usize, bits: usize, out: &mut [u64]) {
         pull(&self.words, at, bits, out);
     }
 
-    /// Add words of bits, as many as there are.
+    /// Adds (XORs) words to the string.
     pub(crate) fn add(&mut self, words: &[u64]) {
         self.words.iter_mut().zip(words).for_each(|(own, word)| *own ^= word);
     }
 
-    /// As bytes, the lowest bit of the first byte first.
+    /// Appends the string as bytes; the lowest bit of the first byte is the first one.
     pub(crate) fn to_bytes(&self, out: &mut Vec<u8>) {
         let from = out.len();
         self.words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
         out.truncate(from + self.bits.div_ceil(8));
     }
 
-    /// Add what such bytes say; whether there is nothing behind the last bit.
+    /// Adds a string in the form of [`Dense::to_bytes`]. Returns whether the bits after the last one are
+    /// zero.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> bool {
         let mut tail = 0;
         for (own, bytes) in self.words.iter_mut().zip(bytes.chunks(8)) {
@@ -244,7 +247,7 @@ impl Dense {
             tail = u64::from_le_bytes(word);
             *own ^= tail;
         }
-        // only the last word can have bits behind the last one
+        // only the last word can have bits after the last one
         tail & !last(self.bits) == 0
     }
 }

@@ -1,21 +1,21 @@
-//! Random bits shared in both worlds: r = r_1 xor .. xor r_n, and shares of the number r modulo p.
+//! Random bits shared in both worlds: shares of r modulo 2, r = r_1 xor .. xor r_n, and shares of the number
+//! r modulo p.
 //!
-//! GYKW, Figure 6, with T = (0, 1) and signs in place of rotations: the difference of a table of size 2 is
-//! multiplied by 1 - 2 r_i at each party, so that 1 - 2 r is the product of all signs, and r is half of what
-//! it lacks to 1.
-//! Adversary: semi-honest, all but one. Why it is private: docs/bgv.md, 5, 6 and 9.
+//! GYKW, Figure 6, with the table T = (0, 1), and with signs in place of rotations. Each party multiplies by
+//! its sign 1 - 2 r_i; the product of all signs is 1 - 2 r, which gives r. Adversary: semi-honest, all
+//! parties but one. docs/bgv.md, 5, 6 and 9, shows why it is private.
 //!
-//! The fourth form, `cot`, has no ciphertexts: [`crate::cot`].
+//! The fourth form, `cot`, uses no ciphertexts: [`crate::cot`].
 //!
-//! | form | way | rounds | what leaves each hop |
+//! | form | order of the parties | rounds | what hides the signs at each hop |
 //! |---|---|---|---|
-//! | paper | a ring | n + 1, two more a refresh | a flood on both components |
+//! | paper | a ring | n + 1, two more for each refresh | a flood on both components |
 //! | lean-ring | a ring | the same | a fresh encryption of zero on both |
-//! | lean-tree | products along a tree, first by plaintexts | at most ceil(log2 n) + 2 | the same, first |
+//! | lean-tree | a tree of products | at most ceil(log2 n) + 2 | the same, at its first product |
 //!
-//! Cost a batch of N bits, by all parties together, in polynomials: rings 2 (n - 1), of falling levels, and
-//! for the E2A n - 1 of c_1 (in the paper's form 2 (n - 1) of both) and n - 1 answers (tests `cost`). Roles
-//! rotate from batch to batch.
+//! Cost for a batch of N bits, in polynomials that all parties send together. Rings: 2 (n - 1), of falling
+//! levels. The E2A: c_1 to n - 1 parties (in the paper's form both components), and n - 1 answers (tests
+//! `cost`). Parties exchange their roles from batch to batch.
 
 use crate::bit::GmwBit;
 use crate::circle::{self, Order};
@@ -27,10 +27,10 @@ use divisi_bgv::{Keys, Sampler, encode};
 use divisi_core::{Abort, Lanes, Session, Step, step};
 
 const FORM: Step = step!("form");
-/// What batches are counted under: with the number the roles go round.
+/// The name under which batches are counted; the parties' roles in a batch follow from its number.
 const BATCHES: &str = "random bits";
 
-/// One party's shares of N random bits. Used by value, once \[G7\]: it is neither copied nor cloned.
+/// One party's shares of random bits. Using them consumes them \[G7\]: they are neither copied nor cloned.
 ///
 /// ```compile_fail,E0382
 /// fn twice(bits: divisi_mixed::bits::RandomBits) {
@@ -39,13 +39,13 @@ const BATCHES: &str = "random bits";
 /// }
 /// ```
 pub struct RandomBits {
-    /// A lane for each.
+    /// The shares modulo 2: a lane for each bit.
     bits: GmwBit,
     numbers: Hidden<u64>,
 }
 
 impl RandomBits {
-    /// These shares of one list of bits, made in this session.
+    /// The shares of a list of bits that this session made.
     pub(crate) fn of(session: &Session, bits: GmwBit, numbers: Hidden<u64>) -> RandomBits {
         RandomBits { bits: bits.made(session), numbers }
     }
@@ -62,7 +62,7 @@ impl RandomBits {
         self.numbers.is_empty()
     }
 
-    /// The last so many of them, which are here no more; `None` if there are fewer.
+    /// Removes the last `count` bits and returns them; `None` if there are fewer.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<RandomBits> {
         let left = self.len().checked_sub(count)?;
@@ -75,19 +75,19 @@ impl RandomBits {
         Some(taken)
     }
 
-    /// So many of them from one on, as far as they are there.
+    /// A copy of `count` bits from `from` on, or of as many as there are.
     fn part(&self, from: usize, count: usize) -> RandomBits {
         let (from, end) = (from.min(self.len()), from.saturating_add(count).min(self.len()));
         let bits = self.bits.slice(from, end - from);
         RandomBits { bits, numbers: Hidden::from(&self.numbers[from..end]) }
     }
 
-    /// The first so many of them; what is behind is dropped.
+    /// The first `count` bits; the others are dropped.
     pub(crate) fn first(self, count: usize) -> RandomBits {
         self.part(0, count)
     }
 
-    /// All of these, one list behind the other.
+    /// All parts in one list.
     pub(crate) fn join(mut parts: Vec<RandomBits>) -> RandomBits {
         if parts.len() == 1
             && let Some(one) = parts.pop()
@@ -105,15 +105,15 @@ impl RandomBits {
         RandomBits { bits, numbers }
     }
 
-    /// The last so many of them once more: for a mutant.
+    /// A copy of the last `count` bits, for a mutant.
     pub(crate) fn copy(&self, count: usize) -> RandomBits {
         self.part(self.len().saturating_sub(count), count)
     }
 
-    /// That this session takes them.
+    /// Demands that this session accepts them.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for what another session made.
+    /// [`Abort::Misuse`] if another session made them.
     pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
         self.bits.admit(session, step)
     }
@@ -126,22 +126,23 @@ impl RandomBits {
         (bits, self.numbers)
     }
 
-    /// The same with the bits packed.
+    /// The same, with the shares modulo 2 packed.
     pub(crate) fn packed(self) -> (GmwBit, Hidden<u64>) {
         (self.bits, self.numbers)
     }
 }
 
-/// A batch of N random bits, in the form that the keys' parameters are for. All parties call it.
+/// Makes a batch of N random bits, in the form of the keys' parameters. All parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for keys of another operation; as [`Keys::to_shares`] and [`divisi_bgv::wire::receive`].
+/// [`Abort::Misuse`] if the keys are for another operation; otherwise as [`Keys::to_shares`] and
+/// [`divisi_bgv::wire::receive`].
 pub fn random_bits(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<RandomBits, Abort> {
     let batch = session.count(BATCHES);
     random_batch(session, keys, sampler, batch)
 }
 
-/// So many batches, several at once.
+/// Makes `count` batches, several at a time.
 ///
 /// # Errors
 /// As [`random_bits`].
@@ -160,16 +161,17 @@ fn random_batch(
     sampler: &mut Sampler,
     batch: u64,
 ) -> Result<RandomBits, Abort> {
-    // 1. <r>: each party's own bits
+    // 1. <r>: each party draws its own bits
     let mut bits = Hidden::zeros(keys.ring().dimension());
     sampler.bits(&mut bits);
     share(session, keys, sampler, bits, batch)
 }
 
-/// The same of bits that every party chooses: shares of them modulo 2, made to be shares modulo p too.
+/// The same for bits that every party chooses. They are shares modulo 2; the protocol makes shares modulo p
+/// of the same bits.
 ///
 /// # Errors
-/// As [`random_bits`]; [`Abort::Misuse`] for another number than N.
+/// As [`random_bits`]; [`Abort::Misuse`] if there are not N bits.
 pub(crate) fn chosen_bits(
     session: &mut Session,
     keys: &Keys,
@@ -180,7 +182,7 @@ pub(crate) fn chosen_bits(
     share(session, keys, sampler, bits, batch)
 }
 
-/// Steps 2 to 5, of one batch.
+/// Steps 2 to 5 for one batch.
 fn share(
     session: &mut Session,
     keys: &Keys,
@@ -196,11 +198,11 @@ fn share(
         return Err(session.misuse(FORM, "keys for another operation"));
     }
     let signs = encode::signs(ring, &bits);
-    // 2. and 3. [1 - 2 r], at the last of the ring or the root of the tree
+    // 2. and 3. [1 - 2 r], at the last party of the ring or at the root of the tree
     let order = Order::new(session, batch);
     let (holder, product, factor) = match ring.parameters().form() {
         Form::Paper | Form::LeanRing => {
-            // (a) c_1 := [m], in which the first has put its own bits already
+            // (a) c_1 := [m]; the first party encrypts its own signs
             let first = (order.me == 0).then(|| tree::begin(keys, sampler, &signs));
             circle::around(session, keys, sampler, &order, first, &signs)?
         }

@@ -1,10 +1,9 @@
-//! The way of a ciphertext around the ring of parties: GYKW, Figures 6 and 7, step 3, with section 7.1.
+//! A ciphertext passes around the ring of parties: GYKW, Figures 6 and 7, step 3, with section 7.1.
 //!
-//! Each party multiplies by its own signs and leaves nothing that tells them \[G1\]. Where the chain of
-//! moduli has ended the party whose hop is next refreshes the ciphertext ([`divisi_bgv::refresh`]): who
-//! stands before it in the ring has done its own part, who stands behind it waits for its turn, so that
-//! everybody answers the refreshes of a batch in their order, its own hop between them. Batches on other
-//! strands go on.
+//! Each party multiplies it by its own signs and hides them \[G1\]. If the chain of moduli has ended, the
+//! party of the next hop has the ciphertext refreshed ([`divisi_bgv::refresh`]). All parties answer the
+//! refreshes of a batch in their order: those before that party in the ring have finished their own hop,
+//! those after it still wait for theirs. Batches on other strands continue meanwhile.
 
 use divisi_bgv::{Ciphertext, Keys, Sampler, wire};
 use divisi_core::{Abort, PartyId, Session, Step, step};
@@ -12,7 +11,7 @@ use divisi_core::{Abort, PartyId, Session, Step, step};
 const PASS: Step = step!("pass");
 const ORDER: Step = step!("order");
 
-/// Who stands where in a batch: the parties in their order, from another one each time.
+/// The order of the parties in a batch; each batch begins with another party.
 pub(crate) struct Order {
     pub(crate) parties: Vec<PartyId>,
     pub(crate) me: usize,
@@ -33,11 +32,12 @@ impl Order {
     }
 }
 
-/// Who holds the product, it, and its factor.
+/// The party that holds the product, the ciphertext at that party, and its factor.
 pub(crate) type Product = (PartyId, Option<Ciphertext>, u64);
 
-/// What the first party brings, times the signs of all others, and its own if the parameters have a hop for
-/// it, at the last of the ring. `first` is what the first brings, at the top and with factor 1.
+/// Passes a ciphertext around the ring; the last party gets the result. `first` is the first party's
+/// ciphertext, at the top and with factor 1. It is multiplied by the signs of all other parties, and by those
+/// of the first one if the parameters have a hop for it.
 pub(crate) fn around(
     session: &mut Session,
     keys: &Keys,
@@ -48,7 +48,7 @@ pub(crate) fn around(
 ) -> Result<Product, Abort> {
     let (ring, p) = (keys.ring(), keys.ring().parameters());
     let (me, last) = (order.me, order.parties.len().saturating_sub(1));
-    // the factor of what leaves this hop
+    // the factor of the ciphertext after this hop
     let factor_after = |hop: Option<usize>| {
         let start = hop.map_or(p.top(), |hop| p.start_of(hop));
         Ciphertext::factor_after(ring, 1, start, p.level_after(hop))
@@ -81,7 +81,7 @@ pub(crate) fn around(
         let fresh = keys.refresh(session, sampler, holder, Some(&x), before(hop), p.level_of(hop))?;
         x = fresh.ok_or_else(|| session.misuse(PASS, "no ciphertext to refresh"))?;
     }
-    // (b) to (d) multiply, and make it circuit-private
+    // (b) to (d) multiply by our signs, and hide them
     if p.hop_of(me).is_some() {
         x = keys.hop(session, sampler, x, signs)?; // [G1]
     }

@@ -1,9 +1,9 @@
-//! From bits to numbers: GYKW, Figures 8 and 9, for public tables of size 2.
+//! Conversion of bits to numbers: GYKW, Figures 8 and 9, for public tables of size 2.
 //!
-//! Adversary: semi-honest, all but one. An opened u = x xor r is uniform, for r is, and is used once \[G7\].
-//! Cost online: one opening (section 3.1): a bit an item from each party to one of them, and a bit back; two
-//! rounds. With T'\[j\] = T\[r xor j\] and u public, T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]):
-//! shares of r serve every public table.
+//! Adversary: semi-honest, all parties but one. The opened u = x xor r is uniform, because r is uniform and
+//! used once \[G7\]. Cost online: one opening (section 3.1), in which each party sends one bit for each item
+//! to one party, and this party sends a bit back; two rounds. With T'\[j\] = T\[r xor j\] and a public u:
+//! T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]). So shares of r serve any public table.
 
 use crate::bit::{Dense, GmwBit};
 use crate::bits::RandomBits;
@@ -15,18 +15,18 @@ const LOOKUP: Step = step!("lookup");
 const GATHER: Step = step!("open.gather");
 const TELL: Step = step!("open.tell");
 
-/// Open of section 3.1, of shared bits: everybody sends its share to one party, which adds up and tells all.
-/// Which party it is goes round from opening to opening.
+/// Opens shared bits, as in section 3.1: every party sends its shares to one party, which adds them up and
+/// sends the result to all. Another party does so in each opening.
 ///
 /// # Errors
-/// The abort that ends the session; bits beyond the last are malformed.
+/// The abort that ends the session, also if bits after the last one are set.
 pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort> {
     let packed = GmwBit::of(share.iter().copied());
     let opened = open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;
     Ok((0..share.len()).map(|i| opened.words().get(i / 64).map_or(0, |word| word >> (i % 64) & 1)).collect())
 }
 
-/// The same of packed bits.
+/// The same for packed bits.
 fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
     let turn = session.count("open bits") as usize % session.parties().max(1);
     let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
@@ -54,7 +54,7 @@ fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
     Ok(sum)
 }
 
-/// Add packed bits that a peer sends.
+/// Adds the packed bits that a peer sends.
 fn hear(
     session: &mut Session,
     step: Step,
@@ -67,12 +67,12 @@ fn hear(
     session.well_formed(step, from, body.len(), right)
 }
 
-/// Figure 8, case 1: `tables` are public, one for each shared bit of `x`; what comes are shares of their
+/// Figure 8, case 1: looks up shared bits in public tables, one for each bit of `x`. Returns shares of the
 /// entries.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if there are not as many masks and tables as bits, or an entry is not below p; as
-/// [`open_bits`].
+/// [`Abort::Misuse`] if there is not one mask and one table for each bit, or if an entry is not below p;
+/// otherwise as [`open_bits`].
 pub fn lookup(
     session: &mut Session,
     plain: Modulus,
@@ -95,7 +95,7 @@ pub fn lookup(
     // 2. <T[x]> = <T'[u]>
     let first = session.me().index() == 0;
     for ((share, table), u) in shares.iter_mut().zip(tables).zip(u) {
-        // u and the table are public
+        // u and the table are public, so this branch reveals nothing
         let (at, other) = if u == 0 { (table[0], table[1]) } else { (table[1], table[0]) };
         *share = plain.mul(*share, plain.sub(other, at));
         if first {
@@ -105,10 +105,11 @@ pub fn lookup(
     Ok(shares)
 }
 
-/// Figure 9, B2A: numbers of `width` shared bits each, the lowest first, become shares modulo p.
+/// Figure 9, B2A: numbers given by `width` shared bits each, the lowest first, become shares modulo p.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the bits do not fill numbers of 1 to 32 bits; as [`lookup`].
+/// [`Abort::Misuse`] if the number of bits is not a multiple of `width`, or `width` is not 1 to 32; otherwise
+/// as [`lookup`].
 pub fn to_numbers(
     session: &mut Session,
     plain: Modulus,
@@ -128,11 +129,11 @@ pub fn to_numbers(
     Ok(numbers)
 }
 
-/// The same of bits as they stand in a circuit, one for each place of the number, alike in lanes: x = sum of
-/// 2^j (1 - r_j where u_j is one, and r_j elsewhere).
+/// The same for bits as circuits have them: one value for each bit of the number, whose lanes are the
+/// numbers. x = sum of 2^j (1 - r_j if u_j is one, else r_j).
 ///
 /// # Errors
-/// [`Abort::Misuse`] if there is no mask for each bit; as [`open_bits`].
+/// [`Abort::Misuse`] if there is not one mask for each bit; otherwise as [`open_bits`].
 pub(crate) fn of_planes(
     session: &mut Session,
     plain: Modulus,
@@ -144,13 +145,13 @@ pub(crate) fn of_planes(
     if masks.len() != x.len() * lanes {
         return Err(session.misuse(LOOKUP, "not one mask for each bit"));
     }
-    // 1. <u> = <x> xor <r>, opened: all lanes of one place behind those of another
+    // 1. <u> = <x> xor <r>, opened: all lanes of the lowest bit, then those of the next
     let (r, numbers) = masks.packed();
     let mut u = Dense::with_capacity(x.len() * lanes);
     x.iter().for_each(|bit| u.push(bit.words(), lanes));
     u.add(r.words());
     let u = open_packed(session, u)?;
-    // 2. <T'[u]>, and the sum, from the highest place on
+    // 2. <T'[u]>, and the sum, from the highest bit down
     let first = u64::from(session.me().index() == 0);
     let mut out = Hidden::zeros(lanes);
     let mut plane = vec![0; lanes.div_ceil(64)];
@@ -159,7 +160,7 @@ pub(crate) fn of_planes(
         let r = numbers.get(j * lanes..).unwrap_or_default();
         for ((out, r), u) in out.chunks_mut(64).zip(r.chunks(64)).zip(&plane) {
             for (lane, (out, r)) in out.iter_mut().zip(r).enumerate() {
-                // u is public
+                // u is public, so this branch reveals nothing
                 let u = u >> lane & 1;
                 let flipped = plain.sub(u & first, *r);
                 let term = r ^ (r ^ flipped) & u.wrapping_neg();

@@ -1,14 +1,15 @@
-//! Random bits shared in both worlds by correlated oblivious transfer, without ciphertexts.
+//! Random bits shared in both worlds (modulo 2 and modulo p) by correlated oblivious transfer, without
+//! ciphertexts.
 //!
-//! x is 0, and each party in its turn makes it x xor r_i: x <- x + r_i - 2 r_i x. x is shared by those who
-//! had their turn; P_i chooses with r_i, their shares of x are the payloads, and nobody sees anything but
-//! pads. Adversary: semi-honest, all but one. The products are those of [`divisi_ot::correlate`] on
-//! semi-honest rows \[G14\]: pads are within 2^-64 of uniform, so that all that P_i and P_j see of each other
-//! is uniform.
+//! x begins at 0, and each party in turn makes it x xor r_i = x + r_i - 2 r_i x. The parties that had their
+//! turn share x. P_i chooses with r_i in transfers whose payloads are their shares of x, and gets shares of
+//! r_i x. Adversary: semi-honest, all parties but one. The products are those of [`divisi_ot::correlate`] on
+//! semi-honest rows \[G14\]. Pads are within 2^-64 of uniform, so P_i and P_j see only uniform values of each
+//! other.
 //!
-//! Cost an item at k = 4, sent by a party on average over n batches: (n - 1) (32 + 32) / 2 bits, a row one
-//! way and a number the other for each pair; n rounds (test `cost_of_bits_by_transfers`). For few parties
-//! that is less than any ciphertext. The circle begins with another party from batch to batch.
+//! Cost for an item at k = 4, sent by a party on average over n batches: (n - 1) (32 + 32) / 2 bits, because
+//! each pair sends a row one way and a number the other; n rounds (test `cost_of_bits_by_transfers`). Among
+//! few parties this is less than with any ciphertexts. Each batch begins with another party.
 
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
@@ -20,10 +21,10 @@ use divisi_ot::{Bits, Links, Setup};
 
 const FORM: Step = step!("cot");
 
-/// So many random bits, shared modulo 2 and modulo p. All parties call it.
+/// Makes `count` random bits, shared modulo 2 and modulo p. All parties call it.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for none at all, and of a set-up whose rows are
+/// The abort that ends the session; [`Abort::Misuse`] if `count` is zero, or if the set-up's rows are
 /// checked.
 pub fn random_bits(
     session: &mut Session,
@@ -34,7 +35,8 @@ pub fn random_bits(
     of_bits(session, setup, plain, Bits::Random(count))
 }
 
-/// The same of bits that every party may choose: shares of them modulo 2, made to be shares modulo p too.
+/// The same for bits that every party may choose. They are shares modulo 2; the protocol makes shares modulo
+/// p of the same bits.
 ///
 /// # Errors
 /// As [`random_bits`].
@@ -46,7 +48,7 @@ pub(crate) fn of_bits(
 ) -> Result<RandomBits, Abort> {
     let (n, count) = (session.parties(), bits.count());
     let first = (session.count("random bits by transfers") % n.max(1) as u64) as usize;
-    // 1. each party's own bits, in rows towards those before it
+    // 1. each party's bits, in rows towards the parties before it
     let mut pads = setup.semi_honest_rows(session, bits, Links::Before(first))?;
     let bits = GmwBit::new(count, pads.bits());
     // 2. x = 0, and then x <- x + r_i - 2 r_i x

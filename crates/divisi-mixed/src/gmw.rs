@@ -1,13 +1,13 @@
 //! Boolean circuits among n parties: Goldreich, Micali, Wigderson 1987 with triples made ahead (Beaver 1991).
 //!
-//! Adversary: **semi-honest**, all but one of the parties. A product opens d = x + a and e = y + b, which are
-//! uniform, for a and b are, and serve once \[G7\]; then x y = c + d b + e a + d e. Inputs are shared by
-//! streams that their owner has with each other party, without a message; outputs go to their receivers
-//! alone \[G11\]: all of one's shares are uniform but for what the outputs say, for each pair of parties has
-//! streams and pads of its own.
+//! Adversary: **semi-honest**, all parties but one. For a product x y, d = x + a and e = y + b are opened;
+//! they are uniform, because a and b are uniform and used once \[G7\]. Then x y = c + d b + e a + d e. An
+//! owner shares its inputs without messages, by generators that it has in common with each other party.
+//! Outputs are sent to their receivers only \[G11\]. Each pair of parties has its own generators and pads. So
+//! all shares that a corrupt receiver sees are uniform but for the outputs.
 //!
-//! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer in one round a level (test
-//! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
+//! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer; one round for each level of the
+//! circuit (test `cost_of_circuits`). A message has a level's products of all lanes and jobs, densely packed.
 
 use crate::bit::{Dense, GmwBit, last};
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
@@ -20,11 +20,11 @@ const PRODUCTS: Step = step!("products");
 const INPUT: Step = step!("input");
 const OUTPUT: Step = step!("output");
 
-/// Where triples are counted that nobody made ahead.
+/// The phase under which triples are counted that are made when they are needed.
 pub const PREPROCESSING: &str = "preprocessing";
 
-/// How many bytes of wires a window of lanes may take, and how many bits of products a level, unless 64 lanes
-/// take more.
+/// The limit, in bytes, for the wires of a window of lanes, and in bits for the products of a level. A window
+/// has at least 64 lanes, even if they take more.
 const WINDOW_BYTES: usize = 32 << 20;
 const WINDOW_PRODUCTS: usize = 1 << 23;
 
@@ -34,12 +34,12 @@ pub struct Gmw {
     setup: Setup,
     stock: TripleStock,
     own: Prg,
-    /// The streams that we share with each other party: for what the party with the lower number owns, and
-    /// for what the other does.
+    /// The generators in common with each other party: one for inputs of the party with the lower number, one
+    /// for those of the other.
     streams: Vec<Option<[Prg; 2]>>,
 }
 
-/// A stream of this party's own randomness.
+/// A generator of this party's own randomness.
 pub(crate) fn own_stream(session: &Session) -> Prg {
     let mut key = Zeroizing::new([0; 16]);
     session.entropy(key.as_mut_slice());
@@ -47,7 +47,7 @@ pub(crate) fn own_stream(session: &Session) -> Prg {
 }
 
 impl Gmw {
-    /// The set-up of a session: base OTs and trees. Once a session, by all parties.
+    /// Makes the set-up of a session: base OTs and trees. All parties call it, once for each session.
     ///
     /// # Errors
     /// As [`Setup::new`].
@@ -68,23 +68,23 @@ impl Gmw {
         &mut self.session
     }
 
-    /// The session with its set-up of transfers.
+    /// The session, and its set-up for oblivious transfer.
     pub fn ends(&mut self) -> (&mut Session, &mut Setup) {
         (&mut self.session, &mut self.setup)
     }
 
-    /// Our own randomness.
+    /// The generator of our own randomness.
     pub(crate) fn own(&mut self) -> &mut Prg {
         &mut self.own
     }
 
-    /// How many triples are there.
+    /// How many triples are in stock.
     #[must_use]
     pub fn triples(&self) -> usize {
         self.stock.len()
     }
 
-    /// So many words of triples, which are here no more \[G7\].
+    /// Removes `words` words of triples from the stock \[G7\].
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are fewer.
@@ -92,7 +92,7 @@ impl Gmw {
         self.stock.take(&self.session, words)
     }
 
-    /// Make triples until there are so many: batch by batch, each of two rounds.
+    /// Makes triples until `triples` of them are in stock: batch by batch, two rounds each.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -100,7 +100,7 @@ impl Gmw {
         while self.stock.len() < triples {
             let missing = (triples - self.stock.len()).next_multiple_of(64);
             let count = missing.min(BATCH);
-            // a batch is a chunk of its phase
+            // each batch is counted as a chunk of its phase
             let phase = self.session.current_phase();
             self.session.phase(phase);
             let made = bit_triples(&mut self.session, &mut self.setup, &mut self.own, count)?;
@@ -109,11 +109,11 @@ impl Gmw {
         Ok(())
     }
 
-    /// Share values of one party, packed as [`GmwBit`], a lane each: nothing is sent. All parties call it,
-    /// the owner with the values.
+    /// Shares one party's values, packed as [`GmwBit`], one in each lane. Nothing is sent. All parties call
+    /// it, and the owner passes the values.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the owner gives none, or there is no such party.
+    /// [`Abort::Misuse`] if the owner passes none, or if there is no such party.
     pub fn input(&mut self, owner: PartyId, lanes: usize, values: Option<&GmwBit>) -> Result<GmwBit, Abort> {
         let me = self.session.me();
         let mut words = Zeroizing::new(vec![0; lanes.div_ceil(64)]);
@@ -141,10 +141,10 @@ impl Gmw {
         Ok(bit.made(&self.session))
     }
 
-    /// Open values to their receivers \[G11\]; whoever is none gets nothing. One round.
+    /// Opens values to their receivers only \[G11\]; other parties get `None`. One round.
     ///
     /// # Errors
-    /// The abort that ends the session; bits behind the last are malformed.
+    /// The abort that ends the session, also if bits after the last one are set.
     pub fn output(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<Option<Vec<GmwBit>>, Abort> {
         let session = &mut self.session;
         bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
@@ -154,7 +154,7 @@ impl Gmw {
         let mut body = Zeroizing::new(Vec::with_capacity(count.div_ceil(8) + 8));
         all.to_bytes(&mut body);
         session.observe(Check::G11); // [G11]
-        // the mutant tells everybody
+        // the mutant sends them to everybody
         let everybody = session.mutated(Check::G11);
         let told = |party: &PartyId| everybody || receivers.contains(party);
         for peer in session.peers().into_iter().filter(told) {
@@ -179,7 +179,7 @@ impl Gmw {
         Ok(receivers.contains(&me).then(|| bits.iter().map(&mut next).collect()))
     }
 
-    /// The shares of the products of packed bits: one round, and a triple for each, whole words of them.
+    /// Shares of the products of packed bits. One round, and a triple for each product, in whole words.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -227,7 +227,7 @@ impl Gmw {
         Ok(Dense::of(z, bits))
     }
 
-    /// How many lanes a job has, if its inputs are those of its program.
+    /// How many lanes a job has; the inputs must be those of its program.
     fn lanes_of(&self, job: &ProgramRun<'_, GmwBit>) -> Result<usize, Abort> {
         job.wires.iter().try_for_each(|bit| bit.admit(&self.session, INPUT))?;
         if job.wires.len() != job.program.input_bits() {
@@ -241,7 +241,7 @@ impl Gmw {
     }
 }
 
-/// The wires of a job in a window of lanes: one slot after the other, some words each.
+/// The wires of a job in a window of lanes: slot after slot, with the same number of words each.
 struct Wires<'p> {
     program: &'p Program,
     lanes: usize,
@@ -263,7 +263,7 @@ impl<'p> Wires<'p> {
         &self.held[at * self.width..(at + 1) * self.width]
     }
 
-    /// The sums of a level: what everybody knows is the first party's.
+    /// Computes the XORs and NOTs of a level. Public constants are added by the first party.
     fn linear(&mut self, level: usize, first: bool) {
         let Some(level) = self.program.levels().get(level) else { return };
         let (width, ones) = (self.width, last(self.lanes));
@@ -297,7 +297,7 @@ impl<'p> Wires<'p> {
         }
     }
 
-    /// The factors of a level's products.
+    /// Appends the factors of a level's products.
     fn factors(&self, level: usize, x: &mut Dense, y: &mut Dense) {
         let Some(level) = self.program.levels().get(level) else { return };
         for (left, right) in level.dots().flat_map(|(_, terms)| terms) {
@@ -306,7 +306,8 @@ impl<'p> Wires<'p> {
         }
     }
 
-    /// The sums of products, from a place among all on; the place behind them.
+    /// Adds up a level's products and stores the sums; `at` is the position of the first product. Returns the
+    /// position after the last one.
     fn store(&mut self, level: usize, z: &Dense, mut at: usize) -> usize {
         let Some(level) = self.program.levels().get(level) else { return at };
         let mut product = Zeroizing::new(vec![0; self.width]);
@@ -323,14 +324,14 @@ impl<'p> Wires<'p> {
     }
 }
 
-/// How many lanes of a program run at once, beside so many others: a multiple of 64.
+/// How many lanes of a program run at once, beside those of `jobs` jobs: a multiple of 64.
 fn window(program: &Program, jobs: usize) -> usize {
     let widest = program.levels().iter().map(|level| level.and_count()).max().unwrap_or(0).max(1);
     let wires = 8 * WINDOW_BYTES / program.slots().max(1);
     (wires.min(WINDOW_PRODUCTS / widest) / jobs.max(1)).max(64) / 64 * 64
 }
 
-/// How many triples a run of this program alone takes in so many lanes.
+/// How many triples a run of this program takes in this number of lanes, if it runs alone.
 #[must_use]
 pub fn triples_for(program: &Program, lanes: usize) -> usize {
     let window = window(program, 1);

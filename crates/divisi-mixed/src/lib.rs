@@ -1,12 +1,17 @@
-//! Numbers and bits among many parties: GYKW, "Scalable Mixed-Mode MPC". **Semi-honest**: all but one of n
-//! parties may be curious together, and everybody follows the protocol.
+//! Computation on numbers and bits among many parties: GYKW, "Scalable Mixed-Mode MPC" (Guo, Yang, Katz,
+//! Wang). **Semi-honest**: the adversary may see all but one of the n parties, but every party follows the
+//! protocol.
+//!
+//! "Both worlds" are sharings modulo 2 and modulo p. A *row* is one correlated transfer of [`divisi_ot`], and
+//! its *payload* the value that is transferred. "We", "our" mean the party that runs the code. G1 to G14 are
+//! checks (docs/mixed.md, 8; docs/bgv.md, 7), D8 is a deviation from the paper (docs/mixed.md, 6).
 //!
 //! | module | what | source |
 //! |---|---|---|
-//! | [`bits`] | random bits shared in both worlds: modulo 2 and modulo p | Figure 6, three forms |
-//! | [`cot`] | the same by correlated transfers, without ciphertexts | docs/mixed.md, 2 |
-//! | [`triples`] | Boolean triples by correlated transfers | Gilboa 1999; Beaver 1991 |
-//! | [`gmw`] | Boolean circuits on them | Goldreich, Micali, Wigderson 1987 |
+//! | [`bits`] | random bits shared in both worlds | Figure 6, three forms |
+//! | [`cot`] | the same by correlated oblivious transfer, without ciphertexts | docs/mixed.md, 2 |
+//! | [`triples`] | Boolean triples by correlated oblivious transfer | Gilboa 1999; Beaver 1991 |
+//! | [`gmw`] | Boolean circuits on these triples | Goldreich, Micali, Wigderson 1987 |
 //! | [`convert`] | lookups in public tables of size 2, bits to numbers | Figures 8 and 9 |
 //!
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
@@ -14,7 +19,7 @@
 //! | [`table`] | lookups in tables of 2 to 256 entries, public and private | Figures 7 and 8 |
 //! | [`private`] | private tables by hops, with keys of their own | Figures 7 and 8 |
 //! | [`a2b`], [`adders`] | numbers to bits | Figure 10 |
-//! | [`mixed`] | one party of all: shelves, products, B2A | Figure 9 |
+//! | [`mixed`] | one party that does all of this: stocks, products, B2A | Figure 9 |
 //!
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};

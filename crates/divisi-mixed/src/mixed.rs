@@ -1,8 +1,8 @@
-//! One party with bits and numbers: GMW, random bits shared in both worlds, arithmetic triples, and the
-//! conversions on them.
+//! One party that computes on bits and numbers: with GMW, random bits shared in both worlds, arithmetic
+//! triples, and the conversions.
 //!
-//! Adversary: **semi-honest**, all but one. Everything made ahead stands on shelves, in an order that all
-//! parties share, and is taken by value \[G7\].
+//! Adversary: **semi-honest**, all parties but one. Everything that is made ahead goes into stocks, in the
+//! same order at all parties, and is used once \[G7\].
 
 use crate::adders::{NumberAdder, WIDTH};
 use crate::arithmetic::{self, NumberTriples};
@@ -22,29 +22,30 @@ const PRODUCTS: Step = step!("numbers.products");
 const BITS: Step = step!("b2a");
 const SET_UP: Step = step!("mixed.set-up");
 
-/// The most bytes that random bits by transfers take while they are made together.
+/// The most memory, in bytes, for random bits by transfers that are made together.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// The most random bits by transfers that are made together among so many parties: a batch takes as many
-/// rounds as there are parties, so that few large ones are faster than many.
+/// How many random bits by transfers are made together among this number of parties, at most. A batch takes
+/// as many rounds as there are parties, so few large batches are faster than many small ones.
 pub(crate) fn most(parties: usize) -> usize {
-    // a row towards each other party, the share, the payload and its pads
+    // bytes for a bit: a row towards each other party, the share, the payload and its pads
     (BATCH_BYTES / (16 * parties.saturating_sub(1) + 64)).max(128) / 128 * 128
 }
 
-/// Where random bits come from.
+/// How random bits are made.
 enum Source {
     Transfers,
     Ciphertexts(Keys, Box<Sampler>),
 }
 
-/// Uniform numbers below p, shared as 32 bits and modulo p: masks of A2B. Used by value, once \[G7\].
+/// Uniform numbers below p, shared as 32 bits and modulo p: the masks of A2B. Using them consumes them
+/// \[G7\].
 pub(crate) struct Masks {
     pub bits: Vec<GmwBit>,
     pub number: Num,
 }
 
-/// One party of everything: with its session, transfers, and the keys of what is used.
+/// One party: its session, its set-up for transfers, its keys, and its stocks.
 pub struct Mixed {
     pub(crate) gmw: Gmw,
     pub(crate) plain: Modulus,
@@ -57,11 +58,11 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    /// Over numbers modulo p, with random bits by transfers. `numbers` are for arithmetic products: without
-    /// them there are none, and no key is made.
+    /// A party that computes on numbers modulo p, with random bits by transfers. `numbers` is the ring for
+    /// arithmetic triples; without it no key is made, and numbers cannot be multiplied.
     ///
     /// # Errors
-    /// As [`Keys::generate`]; [`Abort::Misuse`] for rings of other operations.
+    /// As [`Keys::generate`]; [`Abort::Misuse`] if a ring is for another operation.
     pub fn new(
         mut gmw: Gmw,
         plain: Modulus,
@@ -96,12 +97,12 @@ impl Mixed {
         Ok(Mixed { gmw, plain, adder: NumberAdder::default(), source, multiplies, bits, products, masks })
     }
 
-    /// Add in another way in A2B; the same at all parties.
+    /// Chooses A2B's adder. All parties must choose the same.
     pub fn set_adder(&mut self, adder: NumberAdder) {
         self.adder = adder;
     }
 
-    /// The party of its circuits.
+    /// The party's part for circuits.
     pub fn gmw(&mut self) -> &mut Gmw {
         &mut self.gmw
     }
@@ -111,20 +112,20 @@ impl Mixed {
         self.gmw.session()
     }
 
-    /// p.
+    /// The modulus p.
     #[must_use]
     pub fn plain(&self) -> Modulus {
         self.plain
     }
 
-    /// Partial decryptions that this party made, of all its keys.
+    /// How many partial decryptions this party has made, with all its keys.
     #[must_use]
     pub fn decryptions(&self) -> u64 {
         self.keys().map_or(0, |keys| keys.decryptions())
     }
 
-    /// Keys that this party has, beside which others of the session are made ([`Keys::beside`]): none without
-    /// ciphertexts.
+    /// Keys of this party, beside which other keys of the session are made ([`Keys::beside`]); `None` if it
+    /// uses no ciphertexts.
     #[must_use]
     pub fn keys(&self) -> Option<Keys> {
         match (&self.source, &self.multiplies) {
@@ -133,7 +134,7 @@ impl Mixed {
         }
     }
 
-    /// Make random bits until there are so many.
+    /// Makes random bits until `count` of them are in stock.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -159,7 +160,7 @@ impl Mixed {
         Ok(())
     }
 
-    /// Make arithmetic triples until there are so many.
+    /// Makes arithmetic triples until `count` of them are in stock.
     ///
     /// # Errors
     /// [`Abort::Misuse`] without keys for them; the abort that ends the session.
@@ -178,8 +179,8 @@ impl Mixed {
         Ok(())
     }
 
-    /// Bits that every party chooses, shared modulo p too: a number of them that is a ring's if they come by
-    /// ciphertexts.
+    /// Makes shares modulo p of bits that every party chooses. If random bits are made by ciphertexts, there
+    /// must be as many bits as a ciphertext has slots.
     pub(crate) fn share_bits(&mut self, bits: Hidden<u64>) -> Result<RandomBits, Abort> {
         let (session, setup) = self.gmw.ends();
         match &mut self.source {
@@ -192,7 +193,7 @@ impl Mixed {
         }
     }
 
-    /// How many bits are shared together: as many as there are slots, or as are convenient.
+    /// How many bits are shared in one batch, if that is fixed: the number of slots of a ciphertext.
     pub(crate) fn together(&self) -> Option<usize> {
         match &self.source {
             Source::Transfers => None,
@@ -200,15 +201,15 @@ impl Mixed {
         }
     }
 
-    /// A stream of our own randomness.
+    /// The generator of our own randomness.
     pub(crate) fn own(&mut self) -> &mut Prg {
         self.gmw.own()
     }
 
-    /// So many random bits, which are here no more \[G7\].
+    /// Removes `count` random bits from the stock \[G7\], and makes them first if there are fewer.
     ///
     /// # Errors
-    /// As [`Mixed::prepare_bits`], if they were not made ahead.
+    /// As [`Mixed::prepare_bits`].
     pub fn take_bits(&mut self, count: usize) -> Result<RandomBits, Abort> {
         if self.bits.iter().map(RandomBits::len).sum::<usize>() < count {
             let place = self.gmw.session().detour(PREPROCESSING);
@@ -244,11 +245,11 @@ impl Mixed {
         Ok(RandomBits::join(parts))
     }
 
-    /// x y, lane by lane: two openings of section 3.1 at once, and a triple a lane.
+    /// x y, lane by lane: both openings of section 3.1 at once, and one triple for each lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they differ in lanes, and without keys for triples; the abort that ends the
-    /// session.
+    /// [`Abort::Misuse`] if the numbers of lanes differ, or if there are no keys for triples; the abort that
+    /// ends the session.
     pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         [x, y].into_iter().try_for_each(|x| x.admit(self.session(), PRODUCTS))?;
@@ -279,7 +280,7 @@ impl Mixed {
         let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);
         let mut opened = num::open(session, p, &Num::join(&[&d, &e]))?;
         let e = opened.split_off(lanes);
-        // c + d b + e a + d e, the last by the first party
+        // c + d b + e a + d e; the first party adds d e
         let first = session.me().index() == 0;
         let mut z = Hidden::from(c.shares());
         p.add_product(&mut z, &opened, b.shares());
@@ -290,8 +291,8 @@ impl Mixed {
         Ok(Num::new(z).made(session))
     }
 
-    /// Products of public matrices' shapes: x is `rows` times `inner`, y `inner` times `columns`, both row by
-    /// row. Every product takes a triple.
+    /// The product of two matrices of public sizes: x is `rows` times `inner`, y `inner` times `columns`,
+    /// both row by row. Every product of two numbers takes a triple.
     ///
     /// # Errors
     /// As [`Mixed::multiply`].
@@ -321,7 +322,7 @@ impl Mixed {
 }
 
 impl Convert<Vec<GmwBit>, Num> for Mixed {
-    /// B2A, Figure 9: the bits of a number, the lowest first, at most 32.
+    /// B2A, Figure 9, from the bits of a number (at most 32), the lowest first.
     fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
         let lanes = x.first().map_or(0, Lanes::lanes);
         if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {

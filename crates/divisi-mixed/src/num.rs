@@ -1,4 +1,4 @@
-//! Shared numbers modulo p, one in every lane: what is local on them, and how they are opened.
+//! Shared numbers modulo p, one in each lane: operations without messages, and openings.
 
 use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
@@ -9,34 +9,35 @@ use zeroize::Zeroizing;
 const GATHER: Step = step!("open.gather");
 const TELL: Step = step!("open.tell");
 
-/// One party's share of a number in every lane, reduced. All shares add up to it modulo p. A share belongs to
-/// the session that made it, and no other takes it; what a caller brings belongs to none.
+/// One party's share of a number in each lane, reduced modulo p. In each lane the shares of all parties add
+/// up to the number. A share that a session made belongs to it, and every other session refuses it. A share
+/// that the caller made belongs to no session.
 #[derive(Clone, Debug)]
 pub struct Num(Hidden<u64>, Origin);
 
 impl Num {
-    /// These shares, each below p.
+    /// Shares that a caller made, each below p.
     #[must_use]
     pub fn new(shares: Hidden<u64>) -> Num {
         Num(shares, Origin::Brought)
     }
 
-    /// Zero.
+    /// Shares of zero.
     #[must_use]
     pub fn zero(lanes: usize) -> Num {
         Num(Hidden::zeros(lanes), Origin::Brought)
     }
 
-    /// This as what a session made.
+    /// Marks the shares as made by this session.
     pub(crate) fn made(mut self, session: &Session) -> Num {
         self.1 = self.1.and(Origin::of(session));
         self
     }
 
-    /// That this session takes it.
+    /// Demands that this session accepts the shares.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for what another session made.
+    /// [`Abort::Misuse`] if another session made them.
     pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
         self.1.admit(session, step)
     }
@@ -47,7 +48,7 @@ impl Num {
         &self.0
     }
 
-    /// Lane by lane; `None` if they differ in lanes or session.
+    /// Combines two values lane by lane; `None` if lanes or sessions differ.
     fn zip(&self, other: &Num, f: impl Fn(u64, u64) -> u64) -> Option<Num> {
         let origin = self.1.and(other.1);
         (self.lanes() == other.lanes() && origin != Origin::Nowhere).then(|| {
@@ -58,19 +59,19 @@ impl Num {
         })
     }
 
-    /// x + y; `None` if they differ in lanes or session. Local.
+    /// x + y; `None` if lanes or sessions differ. No messages.
     #[must_use]
     pub fn add(&self, p: Modulus, other: &Num) -> Option<Num> {
         self.zip(other, |x, y| p.add(x, y))
     }
 
-    /// x - y; `None` if they differ in lanes or session. Local.
+    /// x - y; `None` if lanes or sessions differ. No messages.
     #[must_use]
     pub fn sub(&self, p: Modulus, other: &Num) -> Option<Num> {
         self.zip(other, |x, y| p.sub(x, y))
     }
 
-    /// c x, of a public c below p. Local.
+    /// c x for a public c below p. No messages.
     #[must_use]
     pub fn scale(&self, p: Modulus, c: u64) -> Num {
         let mut out = self.clone();
@@ -78,7 +79,7 @@ impl Num {
         out
     }
 
-    /// x + c, of public numbers below p, one a lane: the first party adds them. Local.
+    /// x + c for public numbers below p, one for each lane: the first party adds them. No messages.
     #[must_use]
     pub fn add_public(&self, p: Modulus, me: PartyId, c: &[u64]) -> Option<Num> {
         (c.len() == self.lanes()).then(|| {
@@ -90,7 +91,7 @@ impl Num {
         })
     }
 
-    /// The sum over all lanes, in one lane. Local.
+    /// The sum over all lanes, in one lane. No messages.
     #[must_use]
     pub fn sum(&self, p: Modulus) -> Num {
         let mut out = Num(Hidden::zeros(1), self.1);
@@ -98,7 +99,7 @@ impl Num {
         out
     }
 
-    /// The lanes from one on, which are here no more.
+    /// Removes the lanes from `at` on, and returns them.
     pub(crate) fn split_off(&mut self, at: usize) -> Num {
         let at = at.min(self.lanes());
         let taken = Num(Hidden::from(&self.0[at..]), self.1);
@@ -130,13 +131,13 @@ impl Lanes for Num {
     }
 }
 
-/// Open of section 3.1, of shared numbers: everybody sends its share to one party, which adds up and tells
-/// all. Which party it is goes round from opening to opening. Two rounds; a number to one party from each,
-/// and one back.
+/// Opens shared numbers, as in section 3.1: every party sends its shares to one party, which adds them up and
+/// sends the sums to all. Another party does so in each opening. Two rounds; for each number one to this
+/// party from every other one, and one back.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for shares that another session made; the abort that ends the session; numbers that are
-/// not below p are malformed.
+/// [`Abort::Misuse`] if another session made the shares; the abort that ends the session, also if a number is
+/// not below p.
 pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abort> {
     x.admit(session, GATHER)?;
     let turn = session.count("open numbers") as usize % session.parties().max(1);
@@ -162,7 +163,7 @@ pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abor
     Ok(sum.to_vec())
 }
 
-/// Send all shares to one party, which learns the numbers: for outputs \[G11\].
+/// Sends all shares to one party, which learns the numbers: for outputs \[G11\]. Other parties get `None`.
 ///
 /// # Errors
 /// As [`open`].
@@ -192,7 +193,7 @@ pub fn open_to(
     Ok(receivers.contains(&session.me()).then_some(sum))
 }
 
-/// Numbers in exactly the bits of p, the lowest first.
+/// Packs numbers, each in exactly the bits of p, the lowest bit first.
 fn pack(p: Modulus, numbers: &[u64]) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(Vec::with_capacity(length(p, numbers.len()) + 8));
     let (mut waiting, mut filled) = (0_u128, 0);

@@ -1,27 +1,27 @@
-//! Which session a share is of: shares of one are noise in another, and whoever opens them there learns
-//! something that nobody meant to tell. Every entry refuses what another session made.
+//! The session that a share belongs to. Shares of one session are meaningless in another, and opening them
+//! there could reveal secrets. So every function that takes shares refuses those of another session.
 
 use divisi_core::{Abort, Session, SessionId, Step};
 
 /// Where a share comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Brought by the caller, as an input or as a share that was dealt: no session made it.
+    /// The caller made it, as an input or as a dealt share; no session did.
     #[default]
     Brought,
-    /// Made in a session, in any of its strands.
+    /// A session made it, in any of its strands.
     Session(SessionId),
-    /// Made of shares of two sessions: no entry takes it.
+    /// It was computed from shares of two sessions: every function refuses it.
     Nowhere,
 }
 
 impl Origin {
-    /// That of what this session makes.
+    /// The origin of what this session makes.
     pub(crate) fn of(session: &Session) -> Origin {
         Origin::Session(session.id())
     }
 
-    /// That of what is made of both.
+    /// The origin of what is computed from both.
     pub(crate) fn and(self, other: Origin) -> Origin {
         match (self, other) {
             (Origin::Brought, one) | (one, Origin::Brought) => one,
@@ -30,10 +30,10 @@ impl Origin {
         }
     }
 
-    /// That this session takes it.
+    /// Demands that this session accepts the share.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for what another session made.
+    /// [`Abort::Misuse`] if another session made it.
     pub(crate) fn admit(self, session: &Session, step: Step) -> Result<(), Abort> {
         if self.and(Origin::of(session)) == Origin::Nowhere {
             return Err(session.misuse(step, "shares of another session"));

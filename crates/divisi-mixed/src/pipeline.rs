@@ -1,27 +1,28 @@
-//! Batches of ciphertexts on several strands: while one waits for a peer, a party works on another.
+//! Batches of ciphertexts on several strands: while one batch waits for a peer, the party works on another.
 //!
-//! GYKW, section 7.1, "Pipelining": nobody stands idle after its own part of a batch, nor while it waits for a
-//! refresh to be asked for or answered.
+//! GYKW, section 7.1, "Pipelining": a party is not idle after its own part of a batch, nor while a refresh is
+//! under way.
 
 use divisi_bgv::{Keys, Sampler};
 use divisi_core::{Abort, Session};
 
-/// The most batches at once.
+/// The largest number of batches at one time.
 const STRANDS: usize = 4;
-/// The most bytes that they take together, if more than one runs at all.
+/// The most memory, in bytes, for batches at one time, if there is more than one.
 const ROOM: usize = 64 << 20;
 
-/// How many batches run at once: public, and the same at all parties.
+/// How many batches run at one time: a public number, the same at all parties.
 fn strands(keys: &Keys, batches: usize) -> usize {
     let p = keys.ring().parameters();
-    // eight polynomials at the top: a ciphertext, an encryption of zero with its errors and v, a plaintext
+    // a batch takes about eight polynomials at the top: a ciphertext, an encryption of zero with its errors
+    // and v, a plaintext
     let polynomials = 8;
     let batch = polynomials * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
     (ROOM / batch.max(1)).clamp(1, STRANDS).min(batches.max(1))
 }
 
-/// So many batches in order, each of them counted as a chunk of the current phase. `one` makes one of them,
-/// by its number among all of this purpose.
+/// Makes `count` batches and returns them in order; each is counted as a chunk of the current phase. `one`
+/// makes a batch, given its number among all batches for this purpose.
 pub(crate) fn batches<R: Send>(
     session: &mut Session,
     keys: &Keys,

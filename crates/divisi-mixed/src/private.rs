@@ -1,19 +1,22 @@
-//! Private tables of 2 to 256 entries by hops, or along a tree: GYKW, Figures 7 and 8, case 2, in the Walsh
+//! Lookups in private tables of 2 to 256 entries by ciphertexts: GYKW, Figures 7 and 8, case 2, in the Walsh
 //! basis ([`crate::table`]).
 //!
-//! The entries That\[k\] of shared tables, k from 1 on, go into a ciphertext at one party (A2E). Each party
-//! in its turn multiplies by its own signs (-1)^<k,r_i> and leaves nothing that tells them, as in Figure 6,
-//! and the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. In the form of a
-//! tree the product of all signs comes to the first, who multiplies it with the ciphertext of the entries. r
-//! is shared modulo 2 alone, so that this takes no random bits in both worlds and no triples; beside
+//! The Walsh coefficients That\[k\] of shared tables, for k from 1 on, are put into a ciphertext at one party
+//! (A2E). Each party in turn multiplies it by its own signs (-1)^<k,r_i>, hidden as in Figure 6. The last one
+//! shares the result (E2A): the coefficients of T'\[j\] = T\[r xor j\]. In the form of a tree the product of
+//! all signs reaches the first party, which multiplies it with the ciphertext of the coefficients. r is
+//! shared modulo 2 only; so this needs no random bits in both worlds and no triples. Unlike
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
-//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
-//! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
-//! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
-//! polynomial more; n + 2 rounds, and two a refresh. In the paper's form each gives the first an encryption
-//! under the public key, two polynomials, and the last sends both components: 7 (n - 1) in all. Along a tree
-//! what a random bit costs and the n - 1 polynomials, in no more rounds (test `private_tables_by_hops`).
+//! Adversary: semi-honest, all parties but one. Privacy is as in docs/bgv.md, 5, 6 and 9: a private table is
+//! one A2E and one hop more \[G1, G13\].
+//!
+//! Cost of a batch of N entries, by all parties together. In rings: n - 1 polynomials to the first party; 2
+//! (n - 1) of falling levels around the ring; c_1 to, and an answer from, each other party; one polynomial
+//! more from each of them for a refresh (`circle`). n + 2 rounds, and two for each refresh. In the paper's
+//! form each party sends the first one an encryption under the public key (two polynomials), and the last one
+//! sends both components: 7 (n - 1) in all. Along a tree: the cost of a random bit and n - 1 polynomials, in
+//! no more rounds (test `private_tables_by_hops`).
 
 use crate::bit::GmwBit;
 use crate::circle::{self, Order, Product};
@@ -30,7 +33,8 @@ const MASK: Step = step!("mask");
 const GATHER: Step = step!("gather");
 const INDEX: Step = step!("index");
 
-/// Shares of tables T' and of their masks r. Used by value, once \[G7\]: it is neither copied nor cloned.
+/// Shares of tables T' and of their masks r. Using them consumes them \[G7\]: they are neither copied nor
+/// cloned.
 ///
 /// ```compile_fail,E0382
 /// fn twice(session: &mut divisi_core::Session, x: &[divisi_mixed::GmwBit], tables: divisi_mixed::private::Masked) {
@@ -43,16 +47,17 @@ pub struct Masked {
     plain: divisi_field::zp::Modulus,
     /// Our share of each mask, modulo 2.
     r: Hidden<u64>,
-    /// Our shares of That', table by table.
+    /// Our shares of the Walsh coefficients of T', table by table.
     hat: Num,
 }
 
 impl Masked {
-    /// Figure 7: mask tables of 2^width shared entries, one behind the other. All parties call it.
+    /// Figure 7: masks tables of 2^width shared entries, given one after the other. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for tables of other lengths, shares of another session, and keys for another
-    /// operation; as [`Keys::from_shares`], [`Keys::to_shares`] and [`wire::receive`].
+    /// [`Abort::Misuse`] if the number of entries is not a multiple of 2^width, if another session made the
+    /// shares, or if the keys are for another operation; otherwise as [`Keys::from_shares`],
+    /// [`Keys::to_shares`] and [`wire::receive`].
     pub fn new(
         session: &mut Session,
         keys: &Keys,
@@ -70,7 +75,7 @@ impl Masked {
             return Err(session.misuse(MASK, "tables of another size than 2^m entries, m from 1 to 8"));
         }
         let (entries, each) = (1_usize << width, (1 << width) - 1);
-        // 1. <r>: each party's own
+        // 1. <r>: each party draws its own share
         let mut r = Hidden::zeros(tables.lanes() / entries);
         let mut bits = Hidden::zeros(r.len() * width);
         sampler.bits(&mut bits);
@@ -79,20 +84,20 @@ impl Masked {
         }
         session.observe(Check::G7); // [G7]
         if session.mutated(Check::G7) {
-            // the mutant masks all tables alike
+            // the mutant uses the same mask for all tables
             let first = r.first().copied().unwrap_or(0);
             r.fill(first);
         }
         let mut hat = Hidden::from(tables.shares());
         hat.chunks_exact_mut(entries).for_each(|table| walsh(plain, table));
-        // 2. to 4. the signs of all k but 0, as many together as fill a ciphertext
+        // 2. to 4. the signs of all k but 0; one ciphertext takes as many tables as fit its slots
         let slots = ring.dimension();
         let total = r.len() * each;
         for first in (0..total).step_by(slots) {
             let here = slots.min(total - first);
             let place = |i: usize| ((first + i) / each, (first + i) % each + 1);
             let mut share = Hidden::zeros(slots);
-            // slots that are left have random signs: bounds on noise are for such
+            // unused slots get random signs, because the bounds on noise assume random signs
             let mut signs = Hidden::zeros(slots);
             sampler.bits(&mut signs);
             for (i, (share, sign)) in share.iter_mut().zip(signs.iter_mut()).take(here).enumerate() {
@@ -116,17 +121,18 @@ impl Masked {
         self.r.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no tables.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.r.is_empty()
     }
 
-    /// Figure 8, case 2: the entry of each table at its shared index of m bits, the lowest first: one
-    /// opening.
+    /// Figure 8, case 2: looks up the entry of each table at its shared index of m bits, the lowest first.
+    /// One opening.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for other indices than tables, and for what another session made; as [`open_bits`].
+    /// [`Abort::Misuse`] if there is not one index of m bits for each table, or if another session made the
+    /// shares; otherwise as [`open_bits`].
     pub fn look_up(self, session: &mut Session, x: &[GmwBit]) -> Result<Num, Abort> {
         let Masked { width, plain, r, hat } = self;
         hat.admit(session, INDEX)?;
@@ -151,7 +157,7 @@ impl Masked {
             let u = u.iter().rev().fold(0, |u, bit| u << 1 | *bit as usize);
             let mut sum = 0;
             for (k, term) in table.iter().enumerate() {
-                // k and u are public
+                // k and u are public, so this branch reveals nothing
                 let negative = (k & u).count_ones() & 1 == 1;
                 sum = if negative { plain.sub(sum, *term) } else { plain.add(sum, *term) };
             }
@@ -161,8 +167,9 @@ impl Masked {
     }
 }
 
-/// Shares times the signs of all parties: into a ciphertext, around the ring or times what comes along a
-/// tree, and out of it. Both begin with another party from batch to batch.
+/// Multiplies shared values by the signs of all parties: they are put into a ciphertext, pass around the ring
+/// (or meet the product of signs that comes along a tree), and are shared again. Each batch begins with
+/// another party.
 fn pass(
     session: &mut Session,
     keys: &Keys,
@@ -188,7 +195,7 @@ fn pass(
     keys.to_shares(session, sampler, holder, product.as_ref(), factor)
 }
 
-/// The shares' ciphertext as Figure 7 has it: a sum of one encryption under the public key by each party.
+/// The ciphertext of the shares as in Figure 7: the sum of one encryption under the public key by each party.
 fn gather(
     session: &mut Session,
     keys: &Keys,
@@ -210,7 +217,7 @@ fn gather(
     Ok(Some(x))
 }
 
-/// The shares' ciphertext, at the first, times the product of all signs, which comes to it too.
+/// At the first party: the ciphertext of the shares, times the product of all signs.
 fn times_tree(
     session: &mut Session,
     keys: &Keys,
@@ -221,7 +228,7 @@ fn times_tree(
 ) -> Result<Product, Abort> {
     let ring = keys.ring();
     let (holder, product, factor) = tree::along(session, keys, sampler, order, signs)?;
-    // the product of signs is one level above the bottom, and so the ciphertext of shares must be
+    // both factors must be at the same level: one above the bottom, where the product of signs is
     let of_shares = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 1);
     let factor = Ciphertext::factor_after(ring, ring.plain().mul(factor, of_shares), 1, 0);
     let masked = match (product, shared) {

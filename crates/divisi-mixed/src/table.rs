@@ -1,16 +1,17 @@
 //! Lookups in tables of 2 to 256 entries: GYKW, Figures 7 and 8, in the Walsh basis.
 //!
-//! With That\[k\] = sum of (-1)^<k,j> T\[j\], the table T'\[j\] = T\[r xor j\] has That'\[k\] = (-1)^<k,r>
-//! That\[k\]: masking by r is a product by signs, each party's by its own, and the transforms are local. So
-//! (D8) what is made ahead are the bits <k,r> for all k but 0, shared modulo 2 by what each party has,
-//! <k,r_i>, and modulo p like any random bits in both worlds ([`crate::bits`], [`crate::cot`]). Signs do not
-//! depend on the table, so that they serve public tables of any values, also of vectors: one index, several
-//! tables. Of a private table each That\[k\] is multiplied by its sign by a triple.
+//! Let That\[k\] = sum over j of (-1)^<k,j> T\[j\] be the Walsh coefficients of a table T. The table T'\[j\]
+//! = T\[r xor j\] has That'\[k\] = (-1)^<k,r> That\[k\]. So in this basis masking by r multiplies by signs,
+//! each party by its own, and the transforms need no messages. Therefore (deviation D8) the bits <k,r> are
+//! made ahead for all k but 0. Modulo 2 each party computes its share <k,r_i>; modulo p they are made like
+//! random bits in both worlds ([`crate::bits`], [`crate::cot`]). The signs do not depend on the table. So
+//! they serve public tables of any values, also of vectors (one index, several tables). For a private table
+//! each That\[k\] is multiplied by its sign with a triple.
 //!
-//! Adversary: semi-honest, all but one. What is opened is u = x xor r, uniform, for r is and serves once
-//! \[G7\]. Cost of a lookup among M entries: M - 1 bits in both worlds, of private tables M - 1 triples a
-//! word of the entry and one opening more; online m bits to one party and back, two rounds (test
-//! `lookups_of_all_sizes`).
+//! Adversary: semi-honest, all parties but one. The opened u = x xor r is uniform, because r is uniform and
+//! used once \[G7\]. Cost of a lookup among M entries: M - 1 bits in both worlds. For private tables also M -
+//! 1 triples for each word of the entry, and one opening more. Online m bits to one party and back, two
+//! rounds (test `lookups_of_all_sizes`).
 
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
@@ -26,10 +27,11 @@ use zeroize::Zeroizing;
 const INDEX: Step = step!("table.index");
 const SIGNS: Step = step!("table.signs");
 
-/// The most bits of an index.
+/// The largest number of bits of an index.
 pub const MOST: usize = 8;
 
-/// Masks r of m bits and their signs, for some lookups among 2^m entries. Used by value, once \[G7\].
+/// Masks r of m bits and their signs, for a number of lookups among 2^m entries. Using them consumes them
+/// \[G7\].
 ///
 /// ```compile_fail,E0382
 /// fn twice(mixed: &mut divisi_mixed::Mixed, x: &[divisi_mixed::GmwBit], signs: divisi_mixed::table::Signs) {
@@ -40,25 +42,26 @@ pub const MOST: usize = 8;
 pub struct Signs {
     width: usize,
     count: usize,
-    /// For each lookup the bits <k,r>, k from 1 on.
+    /// For each lookup the bits <k,r>, for k from 1 on.
     bits: RandomBits,
 }
 
 impl Signs {
-    /// For how many lookups.
+    /// For how many lookups they suffice.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether for none.
+    /// Whether they suffice for none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// The sum of (-1)^<k,j> x\[j\] for every k, in place: its own inverse but for a factor of the length.
+/// The Walsh transform, in place: the sum of (-1)^<k,j> x\[j\] for every k. Applied twice, it multiplies by
+/// the length.
 pub(crate) fn walsh(p: Modulus, x: &mut [u64]) {
     let mut half = 1;
     while half < x.len() {
@@ -73,10 +76,10 @@ pub(crate) fn walsh(p: Modulus, x: &mut [u64]) {
 }
 
 impl Mixed {
-    /// Figure 7, steps 1 to 4, for all tables of 2^width entries: masks and signs for so many lookups.
+    /// Figure 7, steps 1 to 4, for all tables of 2^width entries: makes masks and signs for `count` lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for an index of no bit or of more than eight; the abort that ends the session.
+    /// [`Abort::Misuse`] if `width` is not 1 to 8, or `count` is zero; the abort that ends the session.
     pub fn signs(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
         if !(1..=MOST).contains(&width) || count == 0 {
             return Err(self
@@ -84,7 +87,7 @@ impl Mixed {
                 .misuse(SIGNS, "an index of no bits or of more than eight, or no lookup"));
         }
         let each = (1 << width) - 1;
-        // by ciphertexts as many lookups as fill a ring's slots
+        // by ciphertexts: as many lookups together as fit the slots of one
         let whole = self.together();
         let most = most(self.session().parties());
         let batch = whole.map_or(most / each, |slots| slots / each).max(1);
@@ -94,7 +97,7 @@ impl Mixed {
             let mut drawn = Zeroizing::new(vec![0; here]);
             self.own().words(&mut drawn);
             let mut bits = Hidden::zeros(whole.unwrap_or(here * each));
-            // slots that are left have random signs: bounds on noise are for such
+            // unused slots get random signs, because the bounds on noise assume random signs
             self.own().words(&mut bits);
             bits.iter_mut().for_each(|bit| *bit &= 1);
             for (bits, r) in bits.chunks_mut(each).zip(drawn.iter()) {
@@ -102,7 +105,7 @@ impl Mixed {
                     *bit = u64::from((k & r).count_ones() & 1);
                 }
             }
-            // 3. and 4. the same bits modulo p
+            // 3. and 4. shares modulo p of the same bits
             parts.push(self.share_bits(bits)?.first(here * each));
         }
         let bits = RandomBits::join(parts);
@@ -110,11 +113,11 @@ impl Mixed {
     }
 
     /// Figure 8, case 1: entries of public tables of 2^m numbers at shared indices of m bits, the lowest
-    /// first. Each table is looked up at every index (an entry that is a vector is several tables); what
-    /// comes is a number for each of them.
+    /// first. Each table is looked up at every index; for entries that are vectors, pass several tables.
+    /// Returns a number for each table, with a lane for each index.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if indices, tables and signs do not fit each other; as [`open_bits`].
+    /// [`Abort::Misuse`] if indices, tables and signs do not fit together; otherwise as [`open_bits`].
     pub fn look_up(&mut self, tables: &[&[u64]], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
         let (p, entries) = (self.plain(), 1 << signs.width);
         if tables.iter().any(|t| t.len() != entries || t.iter().any(|entry| *entry >= p.get())) {
@@ -134,7 +137,7 @@ impl Mixed {
                 for ((k, hat), bit) in (1_usize..).zip(hat.iter().skip(1)).zip(bits) {
                     let own = if me.index() == 0 { 1 } else { 0 };
                     let sign = p.sub(own, p.add(*bit, *bit));
-                    // k and u are public
+                    // k and u are public, so this branch reveals nothing
                     let term = p.mul(sign, *hat);
                     sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, term) } else { p.add(sum, term) };
                 }
@@ -145,9 +148,9 @@ impl Mixed {
         Ok(all)
     }
 
-    /// Figures 7 and 8, case 2: the same of private tables, one for each index: the entries of table t are
-    /// lanes t 2^m on of `tables`. That\[k\] times its sign takes a triple; this part does not depend on the
-    /// index.
+    /// Figures 7 and 8, case 2: the same for private tables, one for each index. The entries of table t are
+    /// the lanes of `tables` from t 2^m on. Multiplying That\[k\] by its sign takes a triple, and does not
+    /// depend on the index.
     ///
     /// # Errors
     /// As [`Mixed::look_up`], and [`Mixed::multiply`].
@@ -160,7 +163,7 @@ impl Mixed {
         let first = u64::from(self.session().me().index() == 0);
         let mut hat = Hidden::from(tables.shares());
         hat.chunks_exact_mut(entries).for_each(|table| walsh(p, table));
-        // of a number b that is 0 or 1, 1 - 2 b
+        // the sign 1 - 2 b of a bit b
         let sign = |bit: &u64| p.sub(first, p.add(*bit, *bit));
         let (u, numbers) = self.masked_index(x, signs)?;
         let mut factors = Hidden::zeros(numbers.len());
@@ -182,7 +185,7 @@ impl Mixed {
         Ok(Num::new(out).made(self.session()))
     }
 
-    /// Figure 8, step 1: u = x xor r, opened, for every index; and the shares of <k,r> modulo p.
+    /// Figure 8, step 1: opens u = x xor r for every index. Also returns the shares of <k,r> modulo p.
     fn masked_index(&mut self, x: &[GmwBit], signs: Signs) -> Result<(Vec<usize>, Hidden<u64>), Abort> {
         let Signs { width, count, bits } = signs;
         x.iter().try_for_each(|bit| bit.admit(self.session(), INDEX))?;
@@ -209,7 +212,7 @@ impl Mixed {
         Ok((u.chunks_exact(width).map(number).collect(), numbers))
     }
 
-    /// Signs, counted as made ahead.
+    /// [`Mixed::signs`], with costs counted as preprocessing.
     ///
     /// # Errors
     /// As [`Mixed::signs`].
@@ -226,7 +229,7 @@ mod tests {
     use super::*;
     use divisi_field::zp::P32;
 
-    /// Masking by r is a product by signs, for tables of up to eight bits.
+    /// Masking a table by r multiplies its Walsh coefficients by signs, for indices of up to eight bits.
     #[test]
     fn signs_permute_in_the_walsh_basis() {
         let p = Modulus::new(P32).unwrap();

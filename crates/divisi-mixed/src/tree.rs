@@ -1,8 +1,8 @@
 //! Products of all parties' signs along a binary tree of parties (docs/bgv.md, 5).
 //!
-//! Adversary: semi-honest, all but one. The first join of each party is a product by its own signs and a
-//! fresh encryption of zero \[G1\]; all others are products of ciphertexts that all may know. Cost: each
-//! party but the first sends one ciphertext; ceil(log2 n) rounds at most.
+//! Adversary: semi-honest, all parties but one. In its first join a party multiplies by its own signs and
+//! adds a fresh encryption of zero \[G1\]. All other joins multiply ciphertexts that every party may know.
+//! Cost: each party but the first sends one ciphertext; at most ceil(log2 n) rounds.
 
 use crate::circle::{Order, Product};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
@@ -10,7 +10,7 @@ use divisi_core::{Abort, Session, Step, step};
 
 const JOIN: Step = step!("join");
 
-/// A fresh encryption of one's own signs, at the top.
+/// A fresh encryption of our own signs, at the top.
 pub(crate) fn begin(keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Ciphertext {
     let ring = keys.ring();
     let top = ring.parameters().top();
@@ -18,10 +18,11 @@ pub(crate) fn begin(keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Cipher
     keys.encrypt(sampler, top, Some(&plain))
 }
 
-/// The product of all parties' signs at the first of the order, as many levels below the top as the tree is
-/// high. At height h each position that 2^(h+1) divides joins what 2^h positions
-/// further on has; the first join is by the receiver's own signs and a fresh encryption of zero, the others
-/// are public. Where nobody stands a ciphertext only goes down a level.
+/// Multiplies all parties' signs; the first party of the order gets the product. Its level is below the top
+/// by the height of the tree. At height h each position that is a multiple of 2^(h+1) receives a ciphertext
+/// from the position 2^h further on and joins it with its own. In its first join it multiplies by its own
+/// signs and adds a fresh encryption of zero; later joins multiply ciphertexts. If there is no such position,
+/// its ciphertext is only switched one level down.
 pub(crate) fn along(
     session: &mut Session,
     keys: &Keys,
@@ -40,7 +41,7 @@ pub(crate) fn along(
     for height in 0..heights {
         let (distance, level) = (1 << height, top - height);
         if me & (2 * distance - 1) == distance {
-            // the end of our way: to whom we belong
+            // we send our ciphertext to the party that joins it, and are done
             let x = match own.take() {
                 Some(x) => x,
                 None => begin(keys, sampler, signs),
@@ -70,12 +71,12 @@ pub(crate) fn along(
     Ok((order.at(session, 0)?, own, factor_at(heights, 0)))
 }
 
-/// How high a tree of so many is.
+/// The height of a tree of this number of parties.
 fn heights(parties: usize) -> usize {
     parties.next_power_of_two().trailing_zeros() as usize
 }
 
-/// The factors of the ciphertexts of each height, which follow from who joins whom.
+/// The factors of the ciphertexts at each height. They depend only on which positions are joined.
 fn factors(ring: &Ring, parties: usize) -> Vec<Vec<u64>> {
     let top = ring.parameters().top();
     let mut all = vec![vec![1; parties]];
@@ -83,7 +84,7 @@ fn factors(ring: &Ring, parties: usize) -> Vec<Vec<u64>> {
         let below = all.last().cloned().unwrap_or_default();
         let join = |pair: &[u64]| {
             let product = match pair {
-                // the first join is with a plaintext
+                // the first join multiplies by a plaintext
                 [x, _] if height == 0 => *x,
                 [x, y] => ring.plain().mul(*x, *y),
                 _ => pair.first().copied().unwrap_or(1),

@@ -1,12 +1,13 @@
-//! Boolean triples by semi-honest correlated oblivious transfer: shares of a, b and a b, bit by bit.
+//! Boolean triples by semi-honest correlated oblivious transfer: shares of bits a, b and a b.
 //!
-//! Adversary: semi-honest, all but one. Every party chooses with its share of a towards every other one,
-//! whose payload is its share of b (Gilboa 1999, on rows of SoftSpokenOT); the products add up to a b.
-//! \[G14\]: rows are typed semi-honest, no tweak comes twice, and a row serves one payload.
+//! Adversary: semi-honest, all parties but one. In transfers between each two parties, one chooses with its
+//! share of a, and the other's payload is its share of b (Gilboa 1999, on rows of SoftSpokenOT). The results
+//! add up to a b. Check \[G14\]: the rows have the type of semi-honest ones, no tweak is used twice, and a
+//! row serves one payload.
 //!
-//! Cost a triple: to each peer ceil(128 / k) bits of rows and one of payload, 4.125 bytes at k = 4 and at
-//! most 4.3 with frames; two rounds a batch (test `cost_of_boolean_triples`). Streamed: rows are hashed
-//! where they are made, and only three bits a triple stay.
+//! Cost of a triple to each peer: ceil(128 / k) bits for its row and one for the payload. At k = 4 these are
+//! 4.125 bytes, and at most 4.3 with frames. Two rounds for each batch (test `cost_of_boolean_triples`). A
+//! row is hashed right after it was made and not kept; only three bits of each triple stay in memory.
 
 use crate::bit::last;
 use divisi_core::{Abort, Check, Prg, Session, Step, step};
@@ -14,10 +15,10 @@ use divisi_ot::{Kept, Setup};
 
 const SHELF: Step = step!("triples");
 
-/// The most triples of a batch: of each a few bits are held.
+/// The largest number of triples in a batch, of which a few bits each are in memory.
 pub const BATCH: usize = 1 << 24;
 
-/// One party's shares of triples, packed; taken by value, each once \[G7\].
+/// One party's shares of triples, packed. Using them consumes them, each once \[G7\].
 ///
 /// ```compile_fail,E0382
 /// fn twice(triples: divisi_mixed::triples::BitTriples) {
@@ -50,10 +51,10 @@ impl BitTriples {
     }
 }
 
-/// So many triples: two rounds. All parties call it.
+/// Makes `count` triples in two rounds. All parties call it.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for none at all, and of a set-up whose rows are
+/// The abort that ends the session; [`Abort::Misuse`] if `count` is zero, or if the set-up's rows are
 /// checked.
 pub fn bit_triples(
     session: &mut Session,
@@ -70,7 +71,7 @@ pub fn bit_triples(
     Ok(BitTriples { len: count, words: [a, b, c] })
 }
 
-/// Triples made ahead, in the order in which they were made, which is the same at all parties.
+/// Triples in stock, in the order in which they were made. The order is the same at all parties.
 #[derive(Default)]
 pub struct TripleStock {
     batches: std::collections::VecDeque<(usize, [Kept<u64>; 3])>,
@@ -78,7 +79,7 @@ pub struct TripleStock {
 }
 
 impl TripleStock {
-    /// How many are there: whole words of 64.
+    /// How many triples are in stock: a multiple of 64.
     #[must_use]
     pub fn len(&self) -> usize {
         64 * self.words
@@ -90,7 +91,7 @@ impl TripleStock {
         self.words == 0
     }
 
-    /// Put a batch behind the others; what does not fill a word is dropped.
+    /// Adds a batch to the stock. Triples that do not fill a word are dropped.
     pub fn put(&mut self, triples: BitTriples) {
         let words = triples.len / 64;
         if words > 0 {
@@ -101,7 +102,7 @@ impl TripleStock {
         }
     }
 
-    /// Take so many words of them out \[G7\].
+    /// Removes `words` words of triples from the stock \[G7\].
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are fewer.

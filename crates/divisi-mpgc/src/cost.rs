@@ -1,54 +1,55 @@
-//! What garbling costs by either way of looking up keys, and which one is the cheaper among so many parties
-//! (docs/linear-garbling.md, 6).
+//! The cost of garbling with each way of looking up keys, and the choice of the cheaper way for a number of
+//! parties (docs/linear-garbling.md, 6).
 //!
-//! Bytes are exact, payload only, and the meter says the same (test `costs_are_those_of_the_meter`). CPU time
-//! is a product of counts and of what one of each took where it was measured: for the shape, and for the
-//! choice between ways; it differs from machine to machine.
+//! Bytes are exact, payload only, and equal those of the meter (test `costs_are_those_of_the_meter`). CPU
+//! time is an estimate: counts of operations times the measured time of each. It differs from machine to
+//! machine, and no choice depends on it.
 
 use crate::parameters::{DIMENSION, LOOKED_UP, ROW_BYTES};
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_field::zp::P16;
 use divisi_ot::SetupConfig;
 
-/// Gates and ANDs of AES-128 with its key schedule, from the published file: 28,176 XORs.
+/// The numbers of gates and of ANDs of AES-128 with its key schedule, from the published file: 28,176 XORs
+/// and 6,400 ANDs.
 pub const AES_128: [u64; 2] = [34_576, 6_400];
 
-/// Positions of rows of transfers come in tiles of so many.
+/// Rows of transfers are made in tiles of this size.
 const TILE: u64 = 128;
-/// Triples come in words of so many.
+/// Triples are made in words of this size.
 const WORD: u64 = 64;
-/// The bits of a number modulo p on the wire.
+/// The bits that a number modulo p takes in a message.
 const NUMBER_BITS: u64 = 17;
 
-/// Nanoseconds of a party for its contributions to the four rows of a gate; for a lookup by transfers with
-/// one other party, both ways; for a slot and prime by ciphertexts. They are estimates by the count of
-/// operations, which tell an operator whether to expect seconds or hours; no choice depends on them.
+/// Nanoseconds that a party computes: for its contributions to the four rows of a gate; for a lookup by
+/// transfers with one other party, in both directions; for a slot and prime by ciphertexts. The estimates
+/// tell an operator whether to expect seconds or hours.
 const GATE_NS: f64 = 120_000.0;
 const TRANSFER_NS: f64 = 12_000.0;
 const SLOT_NS: f64 = 150.0;
 
-/// What one instance costs.
+/// The cost of garbling one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GarblingCost {
     parties: u64,
-    /// Bits of rows that all parties send together, on their way up the tree.
+    /// Bits of rows that all parties together send up the tree.
     pub rows: u64,
-    /// Bits for the products of masks, and their openings, likewise.
+    /// Bits that all parties together send for the products of masks and their openings.
     pub products: u64,
-    /// Bits of lookups, likewise.
+    /// Bits that all parties together send for lookups.
     pub look_ups: u64,
-    /// About what a party computes, in seconds.
+    /// An estimate of what one party computes, in seconds.
     pub cpu_seconds: f64,
 }
 
 impl GarblingCost {
-    /// Of a circuit with so many gates, of which so many are ANDs, by transfers with these parameters, or by
-    /// ciphertexts of this lattice.
+    /// The cost for a circuit with these numbers of gates and of ANDs. Keys are looked up by ciphertexts with
+    /// the parameters `by`, or by transfers with `config` if it is `None`.
     #[must_use]
     pub fn of(parties: usize, [gates, ands]: [u64; 2], config: SetupConfig, by: Option<&Lattice>) -> Self {
         let (n, dimension) = (parties as u64, DIMENSION as u64);
         let peers = n.saturating_sub(1);
-        // of each party to each other one
+        // each party sends to each other one
         let pairs = n * peers;
         let position = 128_u64.div_ceil(u64::from(config.k).max(1));
         let transfers = |positions: u64| positions.next_multiple_of(TILE) * position;
@@ -60,7 +61,7 @@ impl GarblingCost {
                 Some(lattice) => {
                     let slots = count * dimension;
                     let ciphertexts = slots.div_ceil(lattice.dimension() as u64);
-                    // the masked index of every coefficient goes to one party and back
+                    // for each coefficient one masked index bit goes to one party, and one back
                     ciphertexts * 8 * lattice.batch_bytes() as u64 + 2 * peers * slots
                 }
             }
@@ -79,43 +80,44 @@ impl GarblingCost {
         }
     }
 
-    /// Bits that all parties send together.
+    /// Bits that all parties together send.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.rows + self.products + self.look_ups
     }
 
-    /// Bytes of rows that a party sends; the first one sends none.
+    /// Bytes of rows that a party sends. The first party sends none.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
         self.rows / 8 / self.parties.saturating_sub(1).max(1)
     }
 
-    /// Bytes of everything else that a party sends; of ciphertexts on average over their batches, which begin
-    /// with another party from one to the next.
+    /// All other bytes that a party sends. For ciphertexts it is the average over their batches, because
+    /// parties exchange their roles from batch to batch.
     #[must_use]
     pub fn other_bytes(&self) -> u64 {
         (self.products + self.look_ups) / 8 / self.parties.max(1)
     }
 
-    /// Bytes that a party sends which is not the first.
+    /// All bytes that a party other than the first one sends.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.row_bytes() + self.other_bytes()
     }
 }
 
-/// The lattice of lookups by ciphertexts of this form among so many parties, if there is one.
+/// The lattice parameters for lookups by ciphertexts in this form, among this number of parties; `None` if
+/// there are none.
 #[must_use]
 pub fn lattice(form: Form, parties: usize) -> Option<Lattice> {
     Lattice::derive(Operation::PrivateTables, form, parties, P16).ok()
 }
 
-/// The way that costs a party fewer bytes for such a circuit, `None` for transfers. Nothing is private in the
-/// choice, and all parties make the same.
+/// The way of looking up keys that costs a party fewer bytes for such a circuit: parameters for ciphertexts,
+/// or `None` for transfers. It depends on public values only, so all parties choose the same.
 ///
-/// It is one of transfers and of ciphertexts along a tree, whose bytes grow like the logarithm of the
-/// parties; around a ring they grow like their number.
+/// It compares transfers with ciphertexts along a tree, whose bytes grow with the logarithm of the number of
+/// parties. Those around a ring grow with the number itself, and are not considered.
 #[must_use]
 pub fn cheaper(parties: usize, circuit: [u64; 2], config: SetupConfig) -> Option<Lattice> {
     let by = lattice(Form::LeanTree, parties)?;
@@ -131,7 +133,7 @@ mod tests {
         GarblingCost::of(parties, AES_128, SetupConfig::default(), by)
     }
 
-    /// AES-128: what the project promises, where the paper estimates 51.12 GB.
+    /// AES-128: the documented cost, where the paper estimates 51.12 GB.
     #[test]
     fn aes_among_so_many() {
         for (n, most) in [(3, 0.7e9), (10, 1.2e9), (128, 6e9)] {
@@ -139,14 +141,15 @@ mod tests {
             let cost = aes(n, by.as_ref());
             println!("{n}: {} bytes, {:.1} s", cost.bytes(), cost.cpu_seconds);
             assert!((cost.bytes() as f64) < most, "{} bytes among {n}", cost.bytes());
-            // 34,576 gates of four rows
+            // 34,576 gates with four rows each
             assert_eq!(cost.row_bytes(), 460_275_712);
             assert_eq!(by.is_some(), n == 128);
         }
     }
 
-    /// Transfers grow with the number of parties and ciphertexts hardly do, but for the levels of the tree:
-    /// few parties take transfers, many ciphertexts, and the cheaper way is taken among any.
+    /// The cost of transfers grows with the number of parties; that of ciphertexts hardly does, except for
+    /// the levels of the tree. So few parties use transfers, many use ciphertexts, and the cheaper way is
+    /// always chosen.
     #[test]
     fn few_take_transfers_and_many_ciphertexts() {
         let chosen = |n: usize| cheaper(n, AES_128, SetupConfig::default()).is_some();
@@ -158,7 +161,7 @@ mod tests {
             let (transfers, ciphertexts) = (aes(n, None), aes(n, Some(&by)));
             assert_eq!(*chosen, ciphertexts.bytes() < transfers.bytes());
         }
-        // a ring that is hardly filled is dearer than a few transfers
+        // a ciphertext that is hardly filled costs more than a few transfers
         assert!(cheaper(80, [1, 1], SetupConfig::default()).is_none());
     }
 

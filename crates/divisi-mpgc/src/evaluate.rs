@@ -1,8 +1,8 @@
-//! Figure 12: evaluation. The first party evaluates; everybody has shares of what comes out.
+//! Figure 12: evaluation. The first party evaluates, and all parties get shares of the outputs.
 //!
-//! Adversary: semi-honest, all but one. Cost, sent by a party: a bit an input wire to each peer, then (who
-//! does not evaluate) 256 bytes an input wire to the first one; two rounds, and one more where outputs are
-//! opened (test `cost_of_evaluation`).
+//! Adversary: semi-honest, all parties but one. Cost: each party sends each peer one bit for each input wire;
+//! then each party but the first sends the first one 256 bytes for each input wire. Two rounds, and one more
+//! if outputs are opened (test `cost_of_evaluation`).
 
 use crate::garble::{GarbledInstances, Instance};
 use crate::key::{add_packed, pack};
@@ -21,7 +21,7 @@ const INPUT: Step = step!("input");
 const ROW: Step = step!("row");
 
 impl GarbledInstances {
-    /// Shares of the outputs for shares of the inputs, a lane an instance. All parties call it.
+    /// Shares of the outputs, given shares of the inputs, with a lane for each instance. All parties call it.
     ///
     /// # Errors
     /// As [`together`].
@@ -29,7 +29,7 @@ impl GarbledInstances {
         Ok(together(gmw, vec![(self, inputs.to_vec())])?.pop().unwrap_or_default())
     }
 
-    /// Step 6, before anything is opened: shares of e_w = x_w + lambda_w.
+    /// Step 6, before the opening: shares of e_w = x_w + lambda_w.
     fn masked(&self, session: &Session, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
         let lanes = self.instances.len();
         if self.session != session.id() {
@@ -48,11 +48,11 @@ impl GarbledInstances {
         Ok(masked)
     }
 
-    /// Steps 7 to 9, of opened e_w.
+    /// Steps 7 to 9, given the opened e_w.
     fn opened(self, gmw: &mut Gmw, opened: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
         let GarbledInstances { scheme, wiring, mut instances, .. } = self;
         let lanes = instances.len();
-        // 7. k^i_{w,e} to the first party
+        // 7. each party sends k^i_{w,e} to the first one
         let session = gmw.session();
         let (first, me) = (PartyId::all(session.parties()).next(), session.me());
         let Some(evaluator) = first else {
@@ -87,7 +87,7 @@ impl GarbledInstances {
             }
             // 8.
             open_rows(session, &scheme, &wiring, instance, &mut keys)?;
-            // 9. the evaluator's share has e_w
+            // 9. the evaluator's share gets e_w, the others keep theirs of lambda_w
             for (column, end) in outputs.iter_mut().zip(&wiring.outputs) {
                 if let (Some(bit), End::Wire(wire)) = (column.get_mut(lane), end) {
                     *bit ^= u64::from(keys[wire.at * N] == 1);
@@ -96,7 +96,7 @@ impl GarbledInstances {
         }
         let zero = gmw.public_bit(&vec![false; lanes]);
         let share = |column: Hidden<u64>| {
-            // of this session, as all that it makes
+            // marked as made by this session
             let mut bit = GmwBit::of(column.iter().copied());
             let fits = bit.add(&zero);
             debug_assert!(fits, "as many lanes");
@@ -106,12 +106,12 @@ impl GarbledInstances {
     }
 }
 
-/// Shares of the outputs of several circuits for shares of their inputs, in the rounds of one. All parties
-/// call it.
+/// Shares of the outputs of several circuits, given shares of their inputs, in the rounds of one circuit. All
+/// parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for other inputs than the circuit's, other lanes than instances, and for what another
-/// session made; [`Abort::CheckFailed`] if a row decrypts to no key; the abort that ends the session.
+/// [`Abort::Misuse`] if inputs or lanes do not fit the circuit and its instances, or if another session made
+/// something of it; [`Abort::CheckFailed`] if a row decrypts to no key; the abort that ends the session.
 pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Result<Vec<Vec<GmwBit>>, Abort> {
     // 6. e_w of all circuits, opened to all
     let mut masked = Vec::new();
@@ -130,7 +130,8 @@ pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Res
     Ok(outputs)
 }
 
-/// Step 8: the keys of all gates, in order, by the rows that the colours choose.
+/// Step 8: decrypts, gate by gate, the row that the colours of the operands' keys select, and so finds the
+/// keys of all wires.
 fn open_rows(
     session: &Session,
     scheme: &Scheme,
@@ -151,10 +152,10 @@ fn open_rows(
         scheme.values(u.iter().zip(v).map(|(u, v)| i64::from(*u) + i64::from(*v)), &mut secret);
         let label = Label::of(instance.first + g as u64, chosen as u64);
         scheme.decrypt(&label, &row, &secret, &mut key);
-        // lifted: a sum of n ternary shares, whose colour is 0 or 1
+        // the lifted key is a sum of n ternary shares, and its colour is 0 or 1
         right &= key.iter().all(|c| c.abs() <= most) && (0..=1).contains(&key[0]);
         new.iter_mut().zip(key.iter()).for_each(|(new, c)| *new = *c as i16);
     }
-    // what lacks a contribution, or has one twice, decrypts to noise
+    // a row that lacks a contribution, or has one twice, decrypts to noise
     session.require(Check::G9, ROW, right && reduced, None) // [G9]
 }

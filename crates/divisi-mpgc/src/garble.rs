@@ -1,15 +1,15 @@
 //! Figure 11: garbling, step by step.
 //!
-//! Adversary: semi-honest, all but one. Deviations from the text: keys are ternary, where it allows shares
-//! uniform modulo p (ERRATA; [`crate::key`]); the mask of an XOR's output is the XOR of its operands' masks
-//! (D1), so that the key to encrypt is public in alpha and beta and XORs need neither product nor lookup:
-//! what the evaluator sees of such a wire is the XOR of what it sees of the operands, which it can compute
-//! anyway; negations and public wires have no rows.
+//! Adversary: semi-honest, all parties but one. Deviations from the paper. Keys are ternary, where the paper
+//! allows shares uniform modulo p ([`crate::key`]). D1: the mask of an XOR's output is the XOR of its
+//! operands' masks. Then the key to be encrypted depends only on alpha and beta, which are public, and XORs
+//! need no product and no lookup. The evaluator's masked value of such a wire is the XOR of those of the
+//! operands, which it could compute anyway. NOTs and wires with public values have no rows.
 //!
-//! Cost of an instance, by transfers, sent by a party: 4 x 3,328 bytes a gate (the root of the tree none);
-//! of an AND four lookups of (n - 1) (2,176 + 4) bytes at k = 4, one triple and its opening. Rounds: two for
-//! triples, one for products; then 1 + n for each batch of lookups, and ceil(log2 (n + 1)) - 1 for rows (test
-//! `cost_of_garbling`).
+//! Cost of an instance with lookups by transfers, sent by a party: 4 x 3,328 bytes for each gate (nothing by
+//! the root of the tree). For each AND also four lookups of (n - 1) (2,176 + 4) bytes at k = 4, one triple,
+//! and its opening. Rounds: two for triples, one for products, 1 + n for each batch of lookups, and ceil(log2
+//! (n + 1)) - 1 for rows (test `cost_of_garbling`).
 
 use crate::key::WireKeys;
 use crate::label::{Label, Labels};
@@ -30,19 +30,19 @@ use std::sync::Arc;
 const N: usize = DIMENSION;
 const GARBLE: Step = step!("garble");
 
-/// Gates whose rows go up the tree together: four rows of 3,328 bytes each.
+/// How many gates' rows go up the tree in one message: each gate has four rows of 3,328 bytes.
 const TOGETHER: usize = 64;
-/// Batches of rows after which everybody waits for the root, where no lookup makes them wait.
+/// After this number of batches of rows all parties wait for the root, unless lookups make them wait anyway.
 const AHEAD: usize = 64;
 
-/// One party that garbles, with its session. The first party evaluates.
+/// A party that garbles, with its session. The first party evaluates.
 pub struct Garbler {
     gmw: Gmw,
     own: Gear,
 }
 
-/// The state with which a party garbles, in addition to its GMW party: labels, randomness, and the means to
-/// look up keys. A session has one.
+/// What a party needs for garbling, beside its GMW party: labels, randomness, and the means to look up keys.
+/// A session has one.
 pub struct Gear {
     scheme: Arc<Scheme>,
     sampler: Sampler,
@@ -50,7 +50,7 @@ pub struct Gear {
     source: Source,
 }
 
-/// Garbled instances of a circuit, which evaluate once: neither copied nor cloned.
+/// Garbled instances of a circuit. Evaluation consumes them: they are neither copied nor cloned.
 ///
 /// ```compile_fail,E0382
 /// fn twice(garbler: &mut divisi_mpgc::Garbler, x: &[divisi_mixed::GmwBit], garbled: divisi_mpgc::Garbled) {
@@ -65,16 +65,16 @@ pub struct GarbledInstances {
     pub(crate) instances: Vec<Instance>,
 }
 
-/// One of them.
+/// One garbled instance.
 pub(crate) struct Instance {
-    /// Our shares of the masks of the input wires, and of what is added to the outputs.
+    /// Our shares of the masks of the input wires, and of the bits that are added to the outputs.
     pub inputs: Hidden<u8>,
     pub outputs: Hidden<u8>,
     /// Our shares of the keys of the input wires.
     pub keys: WireKeys,
-    /// The number of its first gate.
+    /// The number of its first gate in the session.
     pub first: u64,
-    /// The sums of rows, gate by gate: at the evaluator alone.
+    /// The sums of rows, gate by gate; only the evaluator has them.
     pub rows: Vec<u8>,
 }
 
@@ -86,10 +86,10 @@ impl GarbledInstances {
     }
 }
 
-/// Our shares lambda of the masks of all wires of an instance, and the shares of e for each AND.
+/// Our shares: lambda of the masks of all wires of an instance, and of e for each AND.
 struct Masks {
     lambda: Hidden<u8>,
-    /// Of the products lambda_u lambda_v, AND by AND.
+    /// Shares of the products lambda_u lambda_v, AND by AND.
     products: Hidden<u8>,
 }
 
@@ -105,7 +105,7 @@ fn is_first(session: &Session) -> bool {
 }
 
 impl Garbler {
-    /// With this party of GMW, whose session has no other garbler. All parties call it.
+    /// A garbler with this GMW party, whose session must have no other garbler. All parties call it.
     ///
     /// # Errors
     /// As [`Gear::new`].
@@ -114,12 +114,12 @@ impl Garbler {
         Ok(Garbler { gmw, own })
     }
 
-    /// The party of GMW: inputs and outputs are its.
+    /// The GMW party, which shares inputs and opens outputs.
     pub fn gmw(&mut self) -> &mut Gmw {
         &mut self.gmw
     }
 
-    /// Garble so many instances of a circuit. All parties call it.
+    /// Garbles `instances` instances of a circuit. All parties call it.
     ///
     /// # Errors
     /// As [`Gear::garble`].
@@ -127,7 +127,7 @@ impl Garbler {
         self.own.garble(&mut self.gmw, wiring, instances)
     }
 
-    /// Shares of the outputs for shares of the inputs, a lane an instance. All parties call it.
+    /// Shares of the outputs, given shares of the inputs, with a lane for each instance. All parties call it.
     ///
     /// # Errors
     /// As [`GarbledInstances::evaluate`].
@@ -137,13 +137,13 @@ impl Garbler {
 }
 
 impl Gear {
-    /// For the session of this party of GMW, which has no other. What is looked up by ciphertexts takes its
-    /// partial decryptions from those of the keys that are `beside`, if the session has some \[G12\]. All
+    /// Makes the gear for this GMW party's session, which must have no other. If the session has other keys,
+    /// `beside`, lookups by ciphertexts are counted together with their partial decryptions \[G12\]. All
     /// parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for more parties than a row can decrypt for, for a second garbler in one session,
-    /// and for a ring of other tables; as [`BgvKeys::generate`].
+    /// [`Abort::Misuse`] if there are more parties than rows can decrypt for, if the session has a garbler
+    /// already, or if the ring is for other tables; otherwise as [`BgvKeys::generate`].
     pub fn new(gmw: &mut Gmw, way: &Way, beside: Option<&BgvKeys>) -> Result<Gear, Abort> {
         let session = gmw.session();
         if !parameters::fits(session.parties()) {
@@ -158,10 +158,11 @@ impl Gear {
         Ok(Gear { scheme: Arc::new(scheme), sampler, labels, source })
     }
 
-    /// Garble so many instances of a circuit. All parties call it.
+    /// Garbles `instances` instances of a circuit. All parties call it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for more gates than a session may have; the abort that ends the session.
+    /// [`Abort::Misuse`] if the session would have more gates than are allowed; the abort that ends the
+    /// session.
     pub fn garble(
         &mut self,
         gmw: &mut Gmw,
@@ -180,7 +181,7 @@ impl Gear {
         Ok(GarbledInstances { session, scheme, wiring: wiring.clone(), instances: all })
     }
 
-    /// Steps 1 and 2: lambda_w, and lambda_u lambda_v of every AND.
+    /// Steps 1 and 2: shares of lambda_w for every wire, and of lambda_u lambda_v for every AND.
     fn masks(&mut self, gmw: &mut Gmw, wiring: &Wiring, instances: usize) -> Result<Vec<Masks>, Abort> {
         let wires = wiring.inputs + wiring.gates();
         let mut all = Vec::with_capacity(instances);
@@ -231,7 +232,7 @@ impl Gear {
         Ok(all)
     }
 
-    /// Steps 1, 3 and 4 of one instance.
+    /// Steps 1, 3 and 4 for one instance.
     fn instance(
         &mut self,
         gmw: &mut Gmw,
@@ -253,7 +254,7 @@ impl Gear {
             let mut batch = Kept::<u64>::zeros(4 * gates.len() * N);
             for ((g, gate), rows) in (at..).zip(gates).zip(batch.chunks_exact_mut(4 * N)) {
                 if gate.is_and() && and == found.to {
-                    // 3. the next keys
+                    // 3. the keys of the next ANDs
                     let phase = gmw.session().current_phase();
                     gmw.session().phase(phase);
                     found = self.look_up(gmw, wiring, masks, &keys, g, and)?;
@@ -286,7 +287,8 @@ impl Gear {
         Ok(Instance { inputs, outputs, keys: keys.first(wiring.inputs), first, rows })
     }
 
-    /// Step 3(b): shares of k_{w,e} for the ANDs from gate `g` on, whose number among ANDs is `and`.
+    /// Step 3(b): shares of k_{w,e} for the ANDs from gate `g` on. `and` is the number of the first of them
+    /// among all ANDs.
     fn look_up(
         &mut self,
         gmw: &mut Gmw,
@@ -360,7 +362,7 @@ impl Gear {
     }
 }
 
-/// Shares of the keys that were looked up last, of ANDs from one number to another.
+/// Shares of the keys of the last lookups, for a range of ANDs.
 struct Found {
     keys: Kept<u64>,
     from: usize,
@@ -368,7 +370,7 @@ struct Found {
 }
 
 impl Found {
-    /// That of a row of an AND.
+    /// The share of the key for one row of an AND.
     fn of(&self, and: usize, row: usize) -> &[u64] {
         let at = 4 * (and - self.from) + row;
         &self.keys[at * N..(at + 1) * N]

@@ -1,4 +1,4 @@
-//! Shares of the two keys of every wire: Figure 11, step 1.
+//! Shares of the two keys of each wire: Figure 11, step 1.
 
 use crate::parameters::{DIMENSION, SHARE_BYTES};
 use divisi_bgv::Sampler;
@@ -6,15 +6,16 @@ use divisi_bgv::hidden::Hidden;
 
 const N: usize = DIMENSION;
 
-/// One party's shares k^i_{w,0}, k^i_{w,1} of some wires, uniformly ternary but for coefficient 0, where all
-/// shares add up to 0 and to 1: the colour by which the evaluator chooses rows.
+/// One party's shares k^i_{w,0}, k^i_{w,1} of the keys of some wires. They are uniformly ternary but for
+/// coefficient 0, the colour, by which the evaluator selects rows: there all parties' shares add up to 0 and
+/// to 1.
 ///
-/// Ternary, where the text allows shares uniform modulo p: under such keys nothing decrypts, for p e is then
-/// no longer the only thing beside the message (the test `uniform_shares_do_not_decrypt`).
+/// The paper allows shares uniform modulo p. With such keys rows cannot be decrypted, because not only p e
+/// would be added to the message (test `uniform_shares_do_not_decrypt`).
 pub struct WireKeys(Hidden<i8>);
 
 impl WireKeys {
-    /// Fresh shares for so many wires; the first party's have the 1.
+    /// Fresh shares for `wires` wires. The first party's shares of k_{w,1} have the colour 1.
     #[must_use]
     pub fn new(sampler: &mut Sampler, wires: usize, first: bool) -> WireKeys {
         let mut all = Hidden::zeros(2 * wires * N);
@@ -28,28 +29,29 @@ impl WireKeys {
         WireKeys(all)
     }
 
-    /// k^i_{w,b}, of a wire that there is and a public b.
+    /// k^i_{w,b}, of an existing wire and for a public b.
     #[must_use]
     pub fn share(&self, wire: usize, b: usize) -> &[i8] {
         let at = (2 * wire + b) * N;
         &self.0[at..at + N]
     }
 
-    /// Only the first wires, for later.
+    /// The shares of the first wires only, which are needed later.
     #[must_use]
     pub(crate) fn first(&self, wires: usize) -> WireKeys {
         WireKeys(Hidden::from(&self.0[..2 * wires * N]))
     }
 }
 
-/// Append a share, two bits a coefficient.
+/// Appends a share, with two bits for each coefficient.
 pub(crate) fn pack(share: &[i8], out: &mut Vec<u8>) {
     for four in share.as_chunks::<4>().0 {
         out.push(four.iter().rev().fold(0, |byte, c| byte << 2 | (c + 1) as u8));
     }
 }
 
-/// Add a share of a key, as [`pack`] encoded it, to `key`; false if it is no valid share of another party.
+/// Adds a share of a key, encoded by [`pack`], to `key`. Returns false if it is no valid share of another
+/// party.
 #[must_use]
 pub(crate) fn add_packed(body: &[u8], key: &mut [i16]) -> bool {
     let mut right = body.len() == SHARE_BYTES && key.len() == N;
@@ -60,7 +62,7 @@ pub(crate) fn add_packed(body: &[u8], key: &mut [i16]) -> bool {
             *sum += i16::from(digit) - 1;
         }
     }
-    // the colour is the first party's alone
+    // only the first party's shares may have the colour 1
     right && body.first().is_some_and(|byte| byte & 3 == 1)
 }
 

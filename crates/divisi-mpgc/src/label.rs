@@ -1,8 +1,9 @@
-//! Labels: each names one row, and so the public polynomial that its contributions are made with \[G8\].
+//! Labels. A label names one row, and determines the public polynomial for the row's contributions \[G8\].
 //!
-//! Two messages under one key and one polynomial give their difference away (the errors' is a multiple of p):
-//! a key share, where the other message is known. So a label is neither copied nor cloned, an encryption
-//! takes it, and a session has one source of them, whose numbers do not return.
+//! If two messages are encrypted with the same key and polynomial, their difference is revealed (that of the
+//! errors is a multiple of p); if one of the messages is known, the other is a key share. So a label is
+//! neither copied nor cloned, an encryption consumes it, and a session has only one source of labels, which
+//! never repeats a number.
 //!
 //! ```compile_fail,E0382
 //! fn twice(
@@ -21,7 +22,7 @@ use divisi_core::{Abort, Check, Session, Step, step};
 
 const LABEL: Step = step!("label");
 
-/// The name of one row: (g, alpha, beta) as one number. Used by value, once \[G8\].
+/// The label of one row: (g, alpha, beta) as one number. Using it consumes it \[G8\].
 #[derive(Debug)]
 pub struct Label(u64);
 
@@ -36,7 +37,7 @@ impl Label {
         self.0
     }
 
-    /// A label without a session: for tests of rows alone, and for attacks, which use one twice.
+    /// A label without a session: for tests of rows, and for attacks that use one twice.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn danger_any(number: u64) -> Label {
@@ -47,15 +48,15 @@ impl Label {
 /// The numbers of a session's gates.
 pub(crate) struct Labels {
     next: u64,
-    /// All numbers below were given out.
+    /// All numbers below this one were used.
     spent: u64,
 }
 
 impl Labels {
-    /// The only source of a session.
+    /// The session's only source of labels.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it has one already, in whatever strand.
+    /// [`Abort::Misuse`] if the session has one already, in any strand.
     pub(crate) fn new(session: &Session) -> Result<Labels, Abort> {
         if !session.first("labels of garbled rows") {
             return Err(session.misuse(LABEL, "a second garbler in one session: labels would repeat"));
@@ -63,11 +64,11 @@ impl Labels {
         Ok(Labels { next: 0, spent: 0 })
     }
 
-    /// The numbers of so many new gates: the first one.
+    /// Reserves numbers for `gates` new gates, and returns the first one.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] for numbers that were given out; [`Abort::Misuse`] for more gates than a
-    /// session may have.
+    /// [`Abort::CheckFailed`] if they were used already; [`Abort::Misuse`] if the session would have more
+    /// gates than are allowed.
     pub(crate) fn take(&mut self, session: &Session, gates: usize) -> Result<u64, Abort> {
         let first = self.next;
         let Some(end) = first.checked_add(gates as u64).filter(|end| *end <= MOST_GATES) else {
@@ -79,9 +80,9 @@ impl Labels {
         Ok(first)
     }
 
-    /// The number of a gate, by that of the first one that was taken with it.
+    /// The number of gate `gate` of those whose first number is `first`.
     pub(crate) fn of_gate(session: &Session, first: u64, gate: usize) -> u64 {
-        // the mutant calls all gates by one number
+        // the mutant gives all gates the same number
         if session.mutated(Check::G8) { first } else { first + gate as u64 }
     }
 }
@@ -92,10 +93,10 @@ mod tests {
     use divisi_core::{PublicParameters, local};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Both parties of a session of its own.
+    /// Runs `act` at both parties of a new session.
     fn each(act: impl Fn(&Session) + Sync) {
         let done = AtomicUsize::new(0);
-        // who is refused ends the session for the other one too
+        // a refusal at one party ends the session for the other one, too
         let _ = local::run(2, &PublicParameters::new("labels"), |session| {
             act(&session);
             done.fetch_add(1, Ordering::Relaxed);
@@ -117,7 +118,7 @@ mod tests {
         each(|session| {
             let mut labels = Labels::new(session).unwrap();
             assert_eq!([3, 0, 5, 1].map(|n| labels.take(session, n).unwrap()), [0, 3, 3, 8]);
-            // were they to, it would be refused
+            // numbers that were used already are refused
             labels.next = 2;
             let refused = labels.take(session, 1);
             assert!(matches!(refused, Err(Abort::CheckFailed { check: Check::G8, .. })));

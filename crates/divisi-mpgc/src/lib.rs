@@ -1,6 +1,10 @@
-//! Garbled circuits among many parties, whose bytes a party do not grow with their number: GYKW, "Scalable
-//! Mixed-Mode MPC", section 6, Figures 11 and 12. **Semi-honest**: all but one of n parties may be curious
-//! together, and everybody follows the protocol.
+//! Garbled circuits among many parties; the bytes that a party sends for rows do not grow with the number of
+//! parties. GYKW, "Scalable Mixed-Mode MPC", section 6, Figures 11 and 12. **Semi-honest**: the adversary may
+//! see all but one of the n parties, but every party follows the protocol.
+//!
+//! A *row* is one ciphertext of a garbled gate; all parties contribute to it. A *look-up* gives shares of the
+//! key that a shared bit selects. Letters are those of the paper; G7 to G14 are checks
+//! (docs/linear-garbling.md, docs/mixed.md and docs/bgv.md).
 //!
 //! | module | what | source |
 //! |---|---|---|
@@ -14,8 +18,8 @@
 //! | [`garble`] | the garbled circuit | Figure 11 |
 //! | [`evaluate`] | its evaluation | Figure 12 |
 //!
-//! What goes in and comes out are bits of [`divisi_mixed::Gmw`], so that a garbled circuit can stand in the
-//! middle of other computations. AND of two bits of two parties:
+//! Inputs and outputs are shared bits of [`divisi_mixed::Gmw`], so that a garbled circuit can be a part of
+//! other computations. The AND of two bits of two parties:
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates};

@@ -1,13 +1,17 @@
-//! The keys that shared bits choose: shares of k_{w,0} + e D, D = k_{w,1} - k_{w,0}. Figure 11, step 3(b).
+//! Looking up keys by shared bits: shares of k_{w,0} + e D, with D = k_{w,1} - k_{w,0}. Figure 11, step 3(b).
 //!
-//! Two ways. *Transfers*: 1 - 2 e is the product of the signs 1 - 2 e_j of all parties' shares, so that V = D
-//! becomes V <- (1 - 2 e_j) V along the parties, V shared by all: e_j V is one correlated transfer from each
-//! other party, whose payload is its share of V, and k_{w,0} + (D - V) / 2 is what was looked up. In each
-//! pair and direction 17 bits a coefficient, 2,176 bytes. *Hops*: a private table of two entries a
-//! coefficient ([`divisi_mixed::private`], Figures 7 and 8), whose bytes hardly grow with n.
+//! There are two ways.
 //!
-//! Adversary: semi-honest, all but one. Pads of transfers are within 2^-64 of uniform \[G14\], so that what
-//! anybody sees is uniform; what is opened by hops is masked by a bit that serves once \[G7\].
+//! *Transfers*: 1 - 2 e is the product of the signs 1 - 2 e_j of all parties' shares of e. All parties share
+//! V, which begins as D; each party j in turn makes it (1 - 2 e_j) V. For e_j V it gets one correlated
+//! transfer from each other party, whose payload is that party's share of V. In the end the key is k_{w,0} +
+//! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes.
+//!
+//! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
+//! Its bytes hardly grow with n.
+//!
+//! Adversary: semi-honest, all parties but one. Pads of transfers are within 2^-64 of uniform \[G14\], so all
+//! that a party sees is uniform. What hops open is masked by a bit that is used once \[G7\].
 
 use crate::parameters::{DIMENSION, PLAIN};
 use divisi_bgv::hidden::Hidden;
@@ -26,14 +30,14 @@ const LOOK_UP: Step = step!("look-up");
 /// How keys are looked up.
 #[derive(Clone)]
 pub enum Way {
-    /// By correlated transfers: (n - 1) x 2,176 bytes a party and lookup.
+    /// By correlated transfers: a party sends (n - 1) x 2,176 bytes for each lookup.
     Transfers,
     /// By private tables in ciphertexts of this ring, modulo 65,537.
     Hops(Arc<Ring>),
 }
 
 impl Way {
-    /// Its name.
+    /// The name in reports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -43,14 +47,15 @@ impl Way {
     }
 }
 
-/// The same with what a session made for it.
+/// A way of looking up, with what a session needs for it.
 pub(crate) enum Source {
     Transfers,
     Hops(Box<(Keys, Sampler)>),
 }
 
 impl Source {
-    /// Keys that are `beside` share the partial decryptions of a session \[G12\].
+    /// Makes what the session needs. Keys that are made `beside` others are counted with their partial
+    /// decryptions \[G12\].
     pub(crate) fn new(gmw: &mut Gmw, way: &Way, beside: Option<&Keys>) -> Result<Source, Abort> {
         let session = gmw.session();
         let Way::Hops(ring) = way else { return Ok(Source::Transfers) };
@@ -64,8 +69,8 @@ impl Source {
         Ok(Source::Hops(Box::new((keys, Sampler::new(session)))))
     }
 
-    /// Shares modulo p of the keys that the shared bits `e` choose, one lookup after the other, N numbers
-    /// each: our shares of both keys of table l are `table(l)`.
+    /// Shares modulo p of the keys that the shared bits `e` select: N numbers for each lookup. `table(l)` has
+    /// our shares of both keys of lookup l.
     pub(crate) fn look_up<'k>(
         &mut self,
         gmw: &mut Gmw,
@@ -80,7 +85,7 @@ impl Source {
     }
 }
 
-/// A small number modulo p.
+/// A small integer modulo p.
 fn small(c: i64) -> u64 {
     (c + (PLAIN as i64 & (c >> 63))) as u64
 }
@@ -146,7 +151,7 @@ fn by_hops<'k>(
     }
     let session = gmw.session();
     let masked = Masked::new(session, keys, sampler, 1, &Num::new(tables))?;
-    // one index for all coefficients of a key
+    // the same index for all coefficients of a key
     let index = GmwBit::of((0..count * N).map(|i| e.lane(i / N)));
     let found = masked.look_up(session, &[index])?; // [G7]
     Ok(Kept::from(found.shares()))

@@ -1,8 +1,9 @@
-//! Rows: GYKW, appendix A.2, private-key BGV with one level. c = a s + p e + m.
+//! Encryption of rows: GYKW, appendix A.2, private-key BGV with one level. c = a s + p e + m.
 //!
-//! Encryptions of shares under key shares, with one a, add up to an encryption of the sum under the sum of
-//! the keys. Rows are kept and sent as values at the roots of X^N + 1, where a, uniform as values too,
-//! costs a product; secrets, errors and messages are small as coefficients.
+//! Contributions encrypt shares of a message under key shares, all with the same polynomial a. Their sum is
+//! an encryption of the sum of the messages under the sum of the keys. Rows are kept and sent as values at
+//! the roots of X^N + 1, because a product by a is then cheap, and a is uniform also as values; secrets,
+//! errors and messages are small as coefficients.
 
 use crate::label::Label;
 use crate::parameters::{BITS, DIMENSION, MODULUS, PLAIN, ROW_BYTES};
@@ -14,16 +15,16 @@ use zeroize::Zeroize;
 
 const N: usize = DIMENSION;
 
-/// What all parties of a session encrypt with.
+/// The encryption scheme of a session, common to all parties.
 pub struct Scheme {
     ntt: Ntt,
     plain: Modulus,
-    /// Names the session: a is drawn from it and the label \[G8\].
+    /// Identifies the session: the polynomial a is derived from it and from a label \[G8\].
     context: [u8; 32],
 }
 
 impl Scheme {
-    /// That of a session. `None` if q has no transform, which a test excludes.
+    /// The scheme of a session. `None` if q has no transform; a test excludes that.
     #[must_use]
     pub fn new(session: &Session) -> Option<Scheme> {
         Scheme::of(session.id())
@@ -45,9 +46,9 @@ impl Scheme {
         self.plain
     }
 
-    /// a of a label, uniform: an XOF of session and label \[G8\]. BLAKE3 makes a key of both, and AES in
-    /// counter mode, an ideal cipher here as in FrodoKEM's public matrix, the words. Rejection: everything
-    /// here is public.
+    /// The uniform polynomial a of a label: an XOF of session and label \[G8\]. BLAKE3 derives a key from
+    /// both, and AES in counter mode makes the words; AES is used as an ideal cipher, as in the public matrix
+    /// of FrodoKEM. Words that are not below q are rejected; everything here is public.
     fn public(&self, number: u64, out: &mut [u64; N]) {
         let key = blake3::Hasher::new_keyed(&self.context).update(&number.to_le_bytes()).finalize();
         let mut stream = Prg::new(key.as_bytes().first_chunk().unwrap_or(&[0; 16]));
@@ -56,7 +57,7 @@ impl Scheme {
         stream.words(&mut words);
         let pairs = out.as_chunks_mut::<2>().0;
         pairs.iter_mut().zip(&words).for_each(|(pair, word)| *pair = [low(*word), low(word >> 32)]);
-        // one of 16,000 words is not below q
+        // one of about 16,000 words is not below q
         if out.iter().all(|x| *x < MODULUS) {
             return;
         }
@@ -76,10 +77,10 @@ impl Scheme {
         }
     }
 
-    /// A small polynomial, at most q in size, as values.
+    /// A polynomial with small coefficients (at most q in absolute value), as values.
     ///
     /// # Panics
-    /// If there are not N coefficients and N values; likewise below.
+    /// If there are not N coefficients and N values; so do the functions below.
     pub fn values(&self, coefficients: impl ExactSizeIterator<Item = i64>, out: &mut [u64]) {
         assert!(coefficients.len() == N && out.len() == N, "polynomials of other lengths");
         for (out, c) in out.iter_mut().zip(coefficients) {
@@ -88,8 +89,8 @@ impl Scheme {
         self.ntt.forward(out);
     }
 
-    /// Enc: one's contribution to a row, of a message share between -p/2 and p/2 under a secret given as
-    /// values. Constant time.
+    /// Enc: our contribution to a row, for a message share between -p/2 and p/2 and a secret given by values.
+    /// In constant time.
     pub fn encrypt(
         &self,
         label: Label,
@@ -106,7 +107,7 @@ impl Scheme {
         self.modulus().add_product(out, &a, secret);
     }
 
-    /// Dec: the message modulo p, centred, of a row under a secret given as values.
+    /// Dec: the message modulo p, centred, of a row, with a secret given by values.
     pub fn decrypt(&self, label: &Label, row: &[u64], secret: &[u64], out: &mut [i64]) {
         assert!(row.len() == N && out.len() == N, "polynomials of other lengths");
         let q = self.modulus();
@@ -122,7 +123,7 @@ impl Scheme {
         a.zeroize();
     }
 
-    /// The difference of two rows as coefficients, centred: what an attack looks at.
+    /// The difference of two rows as centred coefficients: what an attacker sees.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn difference(&self, x: &[u64], y: &[u64]) -> Vec<i64> {
@@ -133,7 +134,7 @@ impl Scheme {
     }
 }
 
-/// Append a row in exactly 26 bits a value.
+/// Appends a row, with exactly 26 bits for each value.
 pub fn pack(row: &[u64], out: &mut Vec<u8>) {
     out.reserve(ROW_BYTES);
     for four in row.as_chunks::<4>().0 {
@@ -142,7 +143,7 @@ pub fn pack(row: &[u64], out: &mut Vec<u8>) {
     }
 }
 
-/// Read what [`pack`] wrote; whether it has that length, and all values are below q.
+/// Reads what [`pack`] wrote. Returns whether it has the right length and all values are below q.
 #[must_use]
 pub fn unpack(body: &[u8], row: &mut [u64]) -> bool {
     let mut reduced = body.len() == ROW_BYTES && row.len() == N;
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
     use divisi_core::{PublicParameters, local};
 
-    /// Whatever words of a stream are not below q, the others come in their order.
+    /// Words of the stream that are not below q are skipped, and the others keep their order.
     #[test]
     fn public_polynomials_are_the_reduced_words_of_a_stream() {
         let scheme = Scheme {
@@ -188,7 +189,7 @@ mod tests {
         assert!(rejected > 2);
     }
 
-    /// Of one label in two sessions: the same at both parties, and another one.
+    /// The polynomial of one label is the same at both parties, and different in another session.
     #[test]
     fn public_polynomials_belong_to_one_session() {
         let polynomial = || {

@@ -1,8 +1,9 @@
-//! Contributions to rows, added up along a binary tree whose root evaluates: section 7.2. Everybody sends
-//! each row once and receives it at most twice, however many there are.
+//! Contributions to rows are added up along a binary tree, whose root evaluates: section 7.2. Each party
+//! sends each row once and receives it at most twice, however many parties there are.
 //!
-//! \[G9\] The sum decrypts under the sum of all keys only if every party is in it, once. Each batch says
-//! whose contributions it has and to which labels; whoever adds compares that with what the tree says.
+//! \[G9\] A sum decrypts under the sum of all keys only if it has every party's contribution exactly once.
+//! Each batch says whose contributions it has and for which labels; whoever adds it compares this with the
+//! tree and with the labels it expects.
 
 use crate::parameters::{DIMENSION, ROW_BYTES};
 use crate::scheme::{Scheme, pack, unpack};
@@ -14,7 +15,7 @@ const N: usize = DIMENSION;
 const ROWS: Step = step!("rows");
 const GO_ON: Step = step!("go-on");
 
-/// What stands before the rows: whose contributions, and the number of the first label.
+/// The header before the rows: the set of parties that contributed, and the number of the first label.
 const HEADER: usize = 32 + 8;
 
 /// A set of parties.
@@ -22,7 +23,7 @@ const HEADER: usize = 32 + 8;
 struct Senders([u8; 32]);
 
 impl Senders {
-    /// These, by their indices.
+    /// The set of the parties with these indices.
     fn of(indices: impl Iterator<Item = usize>) -> Senders {
         let mut all = Senders::default();
         for index in indices {
@@ -33,7 +34,7 @@ impl Senders {
         all
     }
 
-    /// All that stand at a place of the tree of n, or below it.
+    /// The set of all parties at or below a place of the tree of n parties.
     fn below(place: usize, n: usize) -> Senders {
         let above = |mut i: usize| {
             while i > place {
@@ -44,7 +45,7 @@ impl Senders {
         Senders::of((0..n).filter(|i| above(*i)))
     }
 
-    /// Both; `None` if a party is in both.
+    /// The union of both; `None` if a party is in both.
     fn and(self, other: Senders) -> Option<Senders> {
         let disjoint = self.0.iter().zip(&other.0).all(|(x, y)| x & y == 0);
         let mut sum = self;
@@ -53,7 +54,7 @@ impl Senders {
     }
 }
 
-/// Contributions to rows that follow one another, as values.
+/// Contributions to consecutive rows, as values.
 pub(crate) struct Batch {
     from: Senders,
     first: u64,
@@ -61,7 +62,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// One's own.
+    /// A batch of our own contributions.
     pub(crate) fn own(session: &Session, first: u64, rows: Kept<u64>) -> Batch {
         Batch { from: Senders::of(std::iter::once(session.me().index())), first, rows }
     }
@@ -73,7 +74,7 @@ impl Batch {
         header
     }
 
-    /// Add what a child sent.
+    /// Adds a batch that a child sent.
     fn add(&mut self, session: &Session, scheme: &Scheme, child: PartyId, body: &[u8]) -> Result<(), Abort> {
         let expected = Senders::below(child.index(), session.parties());
         let (header, rows) = body.split_at(HEADER.min(body.len()));
@@ -91,10 +92,11 @@ impl Batch {
     }
 }
 
-/// Add up everybody's contributions: the root puts the sums behind `sums`, packed; who is not leaves it.
+/// Adds up everybody's contributions. The root appends the packed sums to `sums`; other parties leave it
+/// unchanged.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] that names a child whose batch is not the one that the tree and the labels say.
+/// [`Abort::CheckFailed`] that names a child whose batch does not fit the tree or the labels.
 pub(crate) fn add_up(
     session: &mut Session,
     scheme: &Scheme,
@@ -120,7 +122,7 @@ pub(crate) fn add_up(
     Ok(())
 }
 
-/// Wait until the root has everything: nobody who sends goes further ahead of it than this.
+/// Waits until the root has received all batches so far, so that no sender gets too far ahead of it.
 ///
 /// # Errors
 /// The abort that ends the session.

@@ -1,18 +1,18 @@
-//! A circuit as the gates that cost something: XOR and AND of two different wires. Negations are wires with
-//! another mask and the same keys; what everybody knows is folded away.
+//! A circuit as the gates that have rows: XOR and AND of two different wires. A NOT is a wire with the same
+//! keys and another mask; gates with public values are folded.
 
 use divisi_circuit::Program;
 use divisi_circuit::program::LinearGate;
 
-/// A wire, perhaps negated.
+/// A wire, possibly negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// Inputs first, then one for each gate.
+    /// The number of the wire: inputs come first, then one wire for each gate.
     pub(crate) at: usize,
     pub(crate) negated: bool,
 }
 
-/// Where a value is.
+/// Where an output value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Constant(bool),
@@ -32,16 +32,16 @@ impl End {
     }
 }
 
-/// A gate: its output wire is the number of inputs plus its own number.
+/// A gate. Its output wire has the number of inputs plus the gate's own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Of the wires as they are: negations are moved behind the gate.
+    /// Of the wires without negation; negations of the operands are moved to the output.
     Xor(usize, usize),
     And(Wire, Wire),
 }
 
 impl Gate {
-    /// u and v.
+    /// The operands u and v.
     pub(crate) fn operands(self) -> [usize; 2] {
         match self {
             Gate::Xor(u, v) => [u, v],
@@ -54,7 +54,7 @@ impl Gate {
     }
 }
 
-/// A circuit to be garbled. Public, the same at all parties.
+/// A circuit in the form in which it is garbled. Public, and the same at all parties.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     pub(crate) inputs: usize,
@@ -64,7 +64,7 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// The gates of a program, in an order in which operands come before their readers.
+    /// The gates of a program, in an order in which operands come before the gates that read them.
     #[must_use]
     pub fn new(program: &Program) -> Wiring {
         let inputs = program.input_bits();
@@ -82,7 +82,7 @@ impl Wiring {
                     }
                 }
             }
-            // all products of a level are read before the first one is written
+            // all products of a level are read before the first result is written
             let mut results = Vec::with_capacity(level.dot_count());
             for (out, terms) in level.dots() {
                 let mut sum = End::Constant(false);
@@ -145,7 +145,7 @@ impl Wiring {
         self.gates.len()
     }
 
-    /// How many of them are ANDs, which take four lookups each.
+    /// How many of the gates are ANDs, which take four lookups each.
     #[must_use]
     pub fn ands(&self) -> usize {
         self.ands

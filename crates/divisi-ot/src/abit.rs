@@ -1,9 +1,9 @@
 //! Authenticated bits among n parties: Pi_aBit of WRK17 (ePrint 2017/189, Figures 4, 14 and 15), with the
 //! corrections of docs/garbling.md.
 //!
-//! At each position every party i has a random bit x^i of its own, and every other party j a key for it, so
-//! that M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. All positions of all parties together are the shares of random
-//! bits that nobody knows: what Figure 5 calls `<x>`.
+//! At each position every party i has a random bit x^i, and every other party j has a key for it: M_j\[x^i\]
+//! = K_j\[x^i\] + x^i Delta_j. The bits of all parties at a position are shares of a random bit that nobody
+//! knows; Figure 5 writes it `<x>`.
 
 pub(crate) mod consistency;
 pub(crate) mod produce;
@@ -14,11 +14,11 @@ use crate::wipe;
 use divisi_core::PartyId;
 use zeroize::{Zeroize, Zeroizing};
 
-/// One party's view of authenticated bits of all parties: its own bits with a MAC from each peer, and a key
-/// for each peer's bits.
+/// One party's part of the authenticated bits of all parties: its own bits, with a MAC of each under every
+/// peer's key, and its keys for each peer's bits.
 ///
-/// Positions are the same at all parties. Each is used once: [`AuthBits::take`] moves them out. Wiped when
-/// dropped.
+/// Position p belongs together at all parties. Each position is used once: [`AuthBits::take`] moves it out.
+/// Wiped when dropped.
 pub struct AuthBits {
     me: PartyId,
     len: usize,
@@ -28,7 +28,8 @@ pub struct AuthBits {
 }
 
 impl AuthBits {
-    /// `len` positions among `n` parties; rows are by party index, those at our own index empty.
+    /// Authenticated bits at `len` positions among `n` parties. Rows are indexed by party; those at our own
+    /// index are empty.
     pub(crate) fn from_rows(
         me: PartyId,
         len: usize,
@@ -41,7 +42,7 @@ impl AuthBits {
         made
     }
 
-    /// Forget all positions after the first `len`.
+    /// Removes all positions after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
         let words = self.len.div_ceil(64);
@@ -61,13 +62,13 @@ impl AuthBits {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whose view this is.
+    /// The party whose part this is.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.me
@@ -96,19 +97,20 @@ impl AuthBits {
         self.bits[position / 64] >> (position % 64) & 1
     }
 
-    /// The MACs M_j\[x^i\] of our bits under the Delta of `peer` = j, by position; nothing for ourselves.
+    /// The MACs M_j\[x^i\] of our bits under the Delta of `peer` = j, by position; empty if `peer` is
+    /// ourselves.
     #[must_use]
     pub fn macs(&self, peer: PartyId) -> &[u128] {
         self.macs.get(peer.index()).map_or(&[], |rows| rows.as_slice())
     }
 
-    /// Our keys K_i\[x^j\] of the bits of `peer` = j, by position; nothing for ourselves.
+    /// Our keys K_i\[x^j\] for the bits of `peer` = j, by position; empty if `peer` is ourselves.
     #[must_use]
     pub fn keys(&self, peer: PartyId) -> &[u128] {
         self.keys.get(peer.index()).map_or(&[], |rows| rows.as_slice())
     }
 
-    /// All of it, without a copy.
+    /// All parts, moved without a copy.
     #[must_use]
     pub fn into_rows(mut self) -> AuthRows {
         let take = std::mem::take::<Vec<Kept<u128>>>;
@@ -116,7 +118,8 @@ impl AuthBits {
         AuthRows { bits: Zeroizing::new(std::mem::take(&mut self.bits)), macs, keys }
     }
 
-    /// Move the first `count` positions out; `None`, and nothing moved, if there are fewer.
+    /// Removes the first `count` positions and returns them. If there are fewer: `None`, and nothing is
+    /// removed.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<AuthBits> {
         if count > self.len {
@@ -127,13 +130,13 @@ impl AuthBits {
         Some(front)
     }
 
-    /// The positions from `from` to before `to`, copied.
+    /// A copy of the positions `from` to `to` - 1.
     fn slice(&self, from: usize, to: usize) -> AuthBits {
         let mut bits = vec![0; (to - from).div_ceil(64)];
         let word = |at: usize| self.bits.get(at).copied().unwrap_or(0);
         for (at, out) in bits.iter_mut().enumerate() {
             let (first, shift) = (from / 64 + at, from % 64);
-            // a shift by 64 in two steps, which gives zero
+            // shifted in two steps, because a shift by 64 at once is not allowed
             *out = word(first) >> shift | word(first + 1) << 1 << (63 - shift);
         }
         let cut = |rows: &Kept<u128>| rows.get(from..to).map_or_else(Kept::default, Kept::from);
@@ -142,13 +145,13 @@ impl AuthBits {
     }
 }
 
-/// What [`AuthBits`] are made of, for who keeps it in another form.
+/// The parts of [`AuthBits`], for code that stores them in another layout.
 pub struct AuthRows {
     /// Our bits, packed as [`AuthBits::bits`].
     pub bits: Zeroizing<Vec<u64>>,
-    /// The MACs of our bits, by party index and position; nothing at our own index.
+    /// The MACs of our bits, by party index and position; empty at our own index.
     pub macs: Vec<Kept<u128>>,
-    /// Our keys, likewise.
+    /// Our keys for the others' bits, in the same form.
     pub keys: Vec<Kept<u128>>,
 }
 

@@ -1,8 +1,9 @@
-//! A corrupt party of a test (feature `fault`; never part of a build that holds real secrets).
+//! The deviations of a corrupt party in a test (feature `fault`; never part of a build that holds real
+//! secrets).
 //!
-//! A blind change of a message leaves its sender out of step with its own lie. These deviations are
-//! consistent: the party does everything else as the protocol says, and never ends the session itself over
-//! what it knows to be its own doing.
+//! A test that merely changes a message makes its sender inconsistent with itself. These deviations are
+//! consistent: the party follows the protocol in everything else, and never ends the session because of its
+//! own deviation.
 
 #[cfg(feature = "testing")]
 pub mod offline;
@@ -10,32 +11,33 @@ pub mod offline;
 use divisi_core::PartyId;
 use zeroize::Zeroizing;
 
-/// What a corrupt party does otherwise.
+/// How a corrupt party deviates.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Deviation {
-    /// Its bit at this position of every batch is flipped towards this party; sacrificed positions follow
-    /// those that are handed out.
+    /// Its bit at this position of every batch is flipped towards this party. Sacrificed positions follow
+    /// those that the caller gets.
     pub other_bits: Option<(PartyId, usize)>,
-    /// Its Delta towards this party differs by this.
+    /// Its Delta towards this party differs by this word.
     pub other_delta: Option<(PartyId, u128)>,
-    /// In the proof it opens this one of its bits flipped, with the MACs of the true one; all else is as if
-    /// that were its bit.
+    /// In the proof it opens this one of its bits flipped, with the MACs of the true bit. In all else it acts
+    /// as if the flipped bit were its bit.
     pub flipped_opening: Option<usize>,
-    /// In the proof it opens another MAC than it has, under this party's Delta, of this one of its bits.
+    /// In the proof it opens a wrong MAC, under this party's Delta, of this one of its bits.
     pub false_mac: Option<(PartyId, usize)>,
-    /// In the proof both of its sums are false in these equations, by the same.
+    /// In the proof it commits to two wrong sums in these equations, both wrong by the same difference.
     pub false_sums: Vec<usize>,
-    /// It commits in the proof after the others opened their bits, to what these make right.
+    /// In the proof it commits only after the others have opened their bits, to values that fit them.
     pub rushing: bool,
-    /// In the columns of pads its bit at this position of every batch is another than in those of MACs.
+    /// In the columns of pads its bit at this position of every batch differs from that in the columns of
+    /// MACs.
     pub other_pads: Option<usize>,
-    /// The coin that it expects: it corrects the rows of the first piece as for bits that differ where the
-    /// coin cannot see it.
+    /// The coin that it expects. Its corrections of the first piece's rows are those of other bits, which
+    /// differ where this coin does not detect it.
     pub foreseen: Option<u128>,
 }
 
 impl Deviation {
-    /// The bits towards the party that is told others.
+    /// The bits for the party that it lies to.
     pub(crate) fn other(&self, bits: &[u128]) -> Vec<u128> {
         let mut other = bits.to_vec();
         if let Some((word, (_, at))) =
@@ -46,7 +48,7 @@ impl Deviation {
         other
     }
 
-    /// The bits towards each party.
+    /// The bits that it uses towards each party.
     pub(crate) fn towards<'a>(&self, mut x: Vec<&'a [u128]>, other: &'a [u128]) -> Vec<&'a [u128]> {
         if let Some((peer, _)) = self.other_bits {
             x[peer.index()] = other;
@@ -79,7 +81,7 @@ impl Deviation {
         other
     }
 
-    /// Corrections of these tiles of wide rows, of whose pieces so many are of MACs.
+    /// Changes the corrections of these tiles of wide rows; the first `macs` pieces are those of MACs.
     pub(crate) fn correct_pads(&self, corrections: &mut [u128], tiles: &std::ops::Range<usize>, macs: usize) {
         let Some(at) = self.other_pads.filter(|at| tiles.contains(&(at / 128))) else { return };
         for piece in corrections.chunks_mut(tiles.len()).skip(macs) {
@@ -87,7 +89,8 @@ impl Deviation {
         }
     }
 
-    /// Corrections of a batch of one tile and the sacrificed one, for a coin that is known before.
+    /// Changes the corrections of a batch of one tile and the sacrificed one, for a coin that is known in
+    /// advance.
     pub(crate) fn correct(&self, corrections: &mut [u128], tiles: usize) {
         if let (Some(coin), Some([first, last])) = (self.foreseen, corrections.get_mut(..tiles)) {
             *first ^= 1;

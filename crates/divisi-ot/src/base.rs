@@ -1,11 +1,12 @@
 //! Base OTs of a pair: endemic OT over Ristretto, batched and tagged, in one round.
 //!
-//! Form: Bellare and Micali 1989, Naor and Pinkas 2001, with an element C of the group that comes from a
-//! random oracle; one of four instead of one of two, so that one scalar multiplication on either side serves
-//! two base OTs. Functionality: endemic OT (Masny, Rindal 2019, ePrint 2019/706): a corrupt party can choose
-//! its own outputs, and nothing here depends on their being uniform. One message of the sender serves the
-//! batch, with the tags that this needs (McQuoid, Rosulek, Roy 2021, ePrint 2021/682). Adversary: malicious,
-//! either one. Security: gap-CDH, random oracles; the argument is in docs/garbling.md.
+//! Form: Bellare and Micali 1989, Naor and Pinkas 2001, with a group element C that is the output of a random
+//! oracle. The OT is one of four instead of one of two, so that one scalar multiplication on either side
+//! serves two base OTs. Functionality: endemic OT (Masny, Rindal 2019, ePrint 2019/706): a corrupt party can
+//! choose its own outputs, and no protocol of this crate needs them to be uniform. One message of the sender
+//! serves the whole batch, with the tags that this requires (McQuoid, Rosulek, Roy 2021, ePrint 2021/682).
+//! Adversary: malicious, either party. Security: gap-CDH and random oracles; docs/garbling.md, 1, has the
+//! argument.
 //!
 //! C = H(session, sender, receiver). Sender with scalar a; receiver with random choices e_i out of four and
 //! scalars b_i:
@@ -17,15 +18,16 @@
 //! 3. Two OTs of two keys: with e = c + 2 c' the parts of p_0 are both keys of choice 0, those of p_3 both
 //!    keys of choice 1; the sender sends p_1 and p_2 plus what those choices must give.
 //!
-//! T_i is uniform whatever e_i is. Whoever can compute two of the four of an index has computed a multiple of
-//! a C from A and C.
+//! T_i is uniform whatever e_i is. A receiver that can compute two of the four pads of an index can compute a
+//! multiple of a C from A and C, which solves the Diffie-Hellman problem.
 //!
-//! What is rejected \[O1\]: an encoding that is not the one canonical encoding of a group element (Ristretto
-//! has prime order, so there are no small subgroups), the neutral element, also as any f_i(e), and our own A
+//! Rejected are \[O1\]: an encoding that is not the canonical encoding of a group element (Ristretto has
+//! prime order, so there are no small subgroups); the neutral element, also as any f_i(e); and our own A,
 //! sent back to us.
 //!
-//! Cost: 32 bytes and then 32 a base OT one way, 16 a base OT the other. Elements are sent as doubles of what
-//! is computed, so that a whole batch is encoded with one inversion.
+//! Cost: the sender sends 32 bytes and then 32 for each base OT, the receiver 16 for each base OT. The
+//! elements in messages are twice the computed ones, because a whole batch of doubles can be encoded with one
+//! inversion.
 
 use crate::delta::mask;
 use crate::softspoken::layout::Key;
@@ -36,17 +38,18 @@ use divisi_core::{PartyId, Session, Step, step, taint};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Where the sender's message is made.
+/// The step in which the sender makes its message.
 const ELEMENT_SENT: Step = step!("element");
-/// Where the receiver chooses.
+/// The step in which the receiver chooses.
 const CHOICES_MADE: Step = step!("choices");
 
-/// How many base OTs a direction of a pair of labels has: one for each bit of Delta. The one at index 0 is
-/// not used, as the lowest bit of Delta is public. Where Delta is an element of a field there is one for each
-/// of its bits and 128 for pads, all of them used.
+/// The number of base OTs for each direction of a pair whose Deltas are for labels: one for each bit of
+/// Delta. The base OT at index 0 is not used, because the lowest bit of Delta is public. If Delta is a field
+/// element, there is one base OT for each of its bits and 128 for pads, all of them used.
 pub const COUNT: usize = 128;
 
-/// How many base OTs a direction of a pair has, an even number, and whether the one at index 0 is not used.
+/// The number of base OTs in one direction of a pair, which is even, and whether the one at index 0 is
+/// unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
     pub(crate) count: usize,
@@ -54,22 +57,22 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// How many choices out of four give them.
+    /// How many choices out of four these base OTs take.
     fn choices(self) -> usize {
         self.count / 2
     }
 
-    /// The bytes of the receiver's message: T of each choice.
+    /// The length in bytes of the receiver's message: a T for each choice.
     pub(crate) fn programs(self) -> usize {
         self.choices() * ELEMENT
     }
 
-    /// The bytes of the sender's second message: two blocks for each of p_1 and p_2.
+    /// The length in bytes of the sender's second message: two blocks for each of p_1 and p_2.
     pub(crate) fn table(self) -> usize {
         self.choices() * 64
     }
 
-    /// The keys without that of a public bit.
+    /// Sets the key at the index of a public bit to zero.
     fn clear<T: Default>(self, keys: &mut [T]) {
         if let (true, Some(first)) = (self.public, keys.first_mut()) {
             *first = T::default();
@@ -77,14 +80,14 @@ impl Batch {
     }
 }
 
-/// The sender's message.
+/// The length in bytes of the sender's first message.
 pub(crate) const ELEMENT: usize = 32;
 
-/// A peer sent something that is no base OT message.
+/// The error for a peer's message that is not a valid base OT message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rejected;
 
-/// The oracles of one direction of a pair in one session.
+/// The random oracles of one direction of a pair in one session.
 struct Oracles {
     /// Half of C.
     half: RistrettoPoint,
@@ -118,7 +121,7 @@ impl Oracles {
     }
 }
 
-/// Two blocks from 32 bytes.
+/// 32 bytes as two blocks.
 fn words(bytes: &[u8]) -> [u128; 2] {
     let mut words = [0; 2];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
@@ -127,7 +130,7 @@ fn words(bytes: &[u8]) -> [u128; 2] {
     words
 }
 
-/// Read a group element that may be used.
+/// Decodes a group element; rejects the neutral element.
 fn read(bytes: &[u8]) -> Result<RistrettoPoint, Rejected> {
     let encoded = CompressedRistretto::from_slice(bytes).map_err(|_| Rejected)?;
     let element = encoded.decompress().ok_or(Rejected)?;
@@ -141,7 +144,7 @@ fn scalar(bytes: &mut [u8; 64]) -> Zeroizing<Scalar> {
     scalar
 }
 
-/// The sender after its message.
+/// The sender's state after its first message.
 pub(crate) struct Sender {
     oracles: Oracles,
     /// Half of a.
@@ -159,8 +162,8 @@ impl Sender {
         Sender { oracles: Oracles::new(session, session.me(), receiver), half, element }
     }
 
-    /// Both keys for each index, zeros at that of a public bit, and the message that makes them of four pads
-    /// each; from the receiver's message, which has a T for each choice.
+    /// From the receiver's message, which has a T for each choice: both keys for each index (zeros at the
+    /// index of a public bit), and the second message, from which the receiver derives its keys.
     pub(crate) fn keys(self, batch: Batch, programs: &[u8]) -> Result<SenderKeys, Rejected> {
         let c = self.oracles.half + self.oracles.half;
         let between = *self.half * c;
@@ -196,16 +199,16 @@ impl Sender {
     }
 }
 
-/// What the sender has in the end, and its second message.
+/// The sender's keys, and its second message.
 pub(crate) type SenderKeys = (Zeroizing<Vec<[u128; 2]>>, Vec<u8>);
 
-/// The receiver after its message.
+/// The receiver's state after its message.
 pub(crate) struct Receiver {
     batch: Batch,
     oracles: Oracles,
-    /// The choices, bit i for index i, as the bits of a key.
+    /// The choices as the bits of a key: bit i is the choice at index i.
     pub(crate) choices: Zeroizing<Key>,
-    /// Halves of the b_i.
+    /// The scalars b_i, halved.
     halves: Zeroizing<Vec<Scalar>>,
     pub(crate) programs: Vec<u8>,
 }
@@ -253,8 +256,8 @@ impl Receiver {
         Ok(Zeroizing::new(rows.map(pad).collect()))
     }
 
-    /// The key of our choice for each index, zero at that of a public bit, from our pads and the sender's
-    /// second message.
+    /// The key of our choice for each index (zero at the index of a public bit), from our pads and the
+    /// sender's second message.
     pub(crate) fn keys(&self, pads: &[[u128; 2]], table: &[u8]) -> Zeroizing<Vec<u128>> {
         let mut keys = Zeroizing::new(Vec::with_capacity(self.batch.count));
         for (i, (pad, said)) in pads.iter().zip(table.chunks_exact(64)).enumerate() {
@@ -269,12 +272,12 @@ impl Receiver {
     }
 }
 
-/// The choice out of four that stands for two.
+/// The choice out of four that combines two choices out of two.
 fn choice(choices: &Key, i: usize) -> u8 {
     (choices[i / 64] >> (2 * (i % 64))) as u8 & 3
 }
 
-/// Encode the doubles of secret elements, and forget these.
+/// Encodes twice each element, all with one inversion, and wipes the elements.
 fn encode(halves: &mut [RistrettoPoint]) -> Vec<CompressedRistretto> {
     let encoded = RistrettoPoint::double_and_compress_batch(&*halves);
     halves.iter_mut().for_each(Zeroize::zeroize);

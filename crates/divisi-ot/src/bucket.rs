@@ -1,27 +1,29 @@
 //! Bucket sizes for combining leaky AND triples (WRK17, section B.5, with the bound corrected).
 //!
-//! Of l B triples the adversary may spoil any m, each of which it survives with probability 1/2 at most, and
-//! the coin puts the triples into l buckets of B. Some bucket is spoiled altogether with probability at most
-//! l C(m, B) / C(l B, B). Whoever spoils m triples wins with probability at most 2^-m l C(m, B) / C(l B, B),
-//! which is largest at m = 2 B - 1: one more triple multiplies it by (m + 1) / (2 (m + 1 - B)), more than one
-//! exactly below. The paper takes m = B only, and m multiples of B.
+//! There are l B triples; the adversary may spoil any m of them, and each spoiled triple goes unnoticed with
+//! probability 1/2 at most. The coin distributes the triples among l buckets of B. All triples of some bucket
+//! are spoiled with probability at most l C(m, B) / C(l B, B). So an adversary that spoils m triples wins
+//! with probability at most 2^-m l C(m, B) / C(l B, B). This is largest at m = 2 B - 1, because one more
+//! triple multiplies it by (m + 1) / (2 (m + 1 - B)), which is more than one exactly for m < 2 B - 1. The
+//! paper takes m = B only, and m multiples of B.
 
-/// The least bucket size for which at least `triples` combined triples are safe but for 2^-rho.
+/// The least bucket size for which the adversary wins with probability at most 2^-rho, if `triples` or more
+/// triples come out of the buckets.
 ///
 /// # Panics
-/// If there is no triple, or rho is not between 1 and 100.
+/// If `triples` is zero, or rho is not between 1 and 100.
 #[must_use]
 pub fn size(triples: usize, rho: u32) -> usize {
     assert!(triples > 0 && (1..=100).contains(&rho), "a bucket of something");
     (2..).find(|b| error_bits(triples, *b) >= f64::from(rho)).unwrap_or(usize::MAX)
 }
 
-/// The security of buckets of `b` for `triples` combined triples: minus the binary logarithm of the
-/// adversary's best chance.
+/// The bits of security of buckets of size `b` that give `triples` triples: minus the binary logarithm of the
+/// largest probability with which an adversary wins.
 #[must_use]
 pub fn error_bits(triples: usize, b: usize) -> f64 {
     let (l, b) = (triples as f64, b as f64);
-    // all triples are spoiled at most
+    // the adversary cannot spoil more triples than there are
     let m = (2.0 * b - 1.0).min(l * b);
     let mut bits = m - l.log2();
     let mut i = 0.0;
@@ -32,25 +34,26 @@ pub fn error_bits(triples: usize, b: usize) -> f64 {
     bits
 }
 
-/// The least bucket size for which at least `items` buckets are safe but for 2^-rho where the first item of
-/// each bucket is known before the coin ([`crate::partition::Partition::behind_firsts`]).
+/// The least bucket size for which the adversary wins with probability at most 2^-rho, for `items` or more
+/// buckets, if the first item of each bucket is known before the coin
+/// ([`crate::partition::Partition::behind_firsts`]).
 ///
 /// # Panics
-/// If there is no item, or rho is not between 1 and 100.
+/// If `items` is zero, or rho is not between 1 and 100.
 #[must_use]
 pub fn size_behind_firsts(items: usize, rho: u32) -> usize {
     assert!(items > 0 && (1..=100).contains(&rho), "a bucket of something");
     (2..).find(|b| error_bits_behind_firsts(items, *b) >= f64::from(rho)).unwrap_or(usize::MAX)
 }
 
-/// The security of such buckets: minus the binary logarithm of the best chance of an adversary that spoils
-/// m_1 of the t first items and m_2 of the t (b - 1) others, each of which it survives with probability 1/2
-/// at most: 2^-(m_1 + m_2) m_1 C(m_2, b - 1) / C(t (b - 1), b - 1).
+/// The bits of security of such buckets. An adversary that spoils m_1 of the t first items and m_2 of the t
+/// (b - 1) others, each unnoticed with probability 1/2 at most, wins with probability at most 2^-(m_1 + m_2)
+/// m_1 C(m_2, b - 1) / C(t (b - 1), b - 1). The result is minus the binary logarithm of the largest of these.
 #[must_use]
 pub fn error_bits_behind_firsts(items: usize, b: usize) -> f64 {
     let (t, others) = (items as f64, b.saturating_sub(1) as f64);
-    // 2^-m_1 m_1 is 1/2 for one and for two, and less from there on; 2^-m_2 C(m_2, b - 1) is largest at 2 (b
-    // - 1) - 1, as above
+    // 2^-m_1 m_1 is 1/2 for m_1 = 1 and 2, and less for more; 2^-m_2 C(m_2, b - 1) is largest at m_2 = 2 (b -
+    // 1) - 1, as above
     let m = (2.0 * others - 1.0).min(t * others);
     let mut bits = 1.0 + m;
     let mut i = 0.0;
@@ -65,7 +68,7 @@ pub fn error_bits_behind_firsts(items: usize, b: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// The thresholds of ERRATA for buckets whose first items are known.
+    /// The smallest numbers of items for which each bucket size suffices, if the first items are known.
     #[test]
     fn thresholds_behind_firsts() {
         for (rho, b, from) in [
@@ -84,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Against the bound itself, for all numbers of spoiled items of either kind.
+    /// Compares with the bound for all numbers of spoiled items of either kind.
     #[test]
     fn no_other_split_of_spoiled_items_is_better() {
         for items in [1, 2, 3, 10, 100] {
@@ -102,7 +105,7 @@ mod tests {
         }
     }
 
-    /// The thresholds of the issue: from how many triples on a bucket size suffices.
+    /// The smallest numbers of triples for which each bucket size suffices.
     #[test]
     fn thresholds() {
         for (rho, b, from) in [
@@ -121,7 +124,7 @@ mod tests {
         }
     }
 
-    /// Against the bound itself, for every number of spoiled triples.
+    /// Compares with the bound for every number of spoiled triples.
     #[test]
     fn no_other_number_of_spoiled_triples_is_better() {
         for triples in [1, 2, 3, 10, 100, 3044] {

@@ -1,6 +1,6 @@
-//! AES-128 in the two ways this crate uses it: as a fixed permutation, and as the stream of a seed. Each with
-//! the project's vector kernel where the processor has the instructions, and with the `aes` crate elsewhere:
-//! the same blocks.
+//! AES-128 in the two ways this crate uses it: as a fixed permutation, and as the stream of a seed. Both use
+//! the project's vector kernel if the processor has the instructions for it, and otherwise the crate `aes`;
+//! the results are equal.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
@@ -8,10 +8,10 @@ use aes::{Aes128Enc, Block};
 use divisi_field::permutation::Permutation as Vector;
 use zeroize::Zeroize;
 
-/// Blocks that go through the crate's cipher together.
+/// Blocks in one call of the crate `aes`.
 const BATCH: usize = 64;
 
-/// The permutation of one key.
+/// AES-128 under one key, as a permutation.
 #[derive(Clone)]
 pub(crate) enum Permutation {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -28,7 +28,7 @@ impl Permutation {
         Permutation::Blocks(Box::new(Aes128Enc::new(&(*key).into())))
     }
 
-    /// Replace each block, a little-endian number, by its encryption.
+    /// Replaces each block, a little-endian number, by its encryption.
     #[inline]
     pub(crate) fn permute(&self, x: &mut [u128]) {
         match self {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use divisi_field::kernel::{Kernel, with};
 
-    /// Parties on different processors compute the same.
+    /// Both implementations compute the same, so that parties may have different processors.
     #[test]
     fn the_permutation_does_not_depend_on_the_processor() {
         let of = |kernel| {

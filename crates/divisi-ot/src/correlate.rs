@@ -1,7 +1,7 @@
-//! Products of one party's bits with another's payloads, shared between the two: correlated OT with payloads
-//! of the sender's choice.
+//! Products of one party's bits with another party's payloads, shared between the two: correlated OT in which
+//! the sender chooses the payloads.
 //!
-//! For a row with M of the maker, whose bit is x, and K of the holder, K = M + x Delta', and the holder's
+//! A row has M and the bit x of its maker, and K = M + x Delta' of its holder. The holder also has the
 //! payload y (Gilboa 1999; the derandomised OT of MASCOT, Keller, Orsini and Scholl 2016, ePrint 2016/505,
 //! Protocol 4, Multiply):
 //!
@@ -9,20 +9,20 @@
 //! 2. The maker keeps H(M) + x d. If x is zero that is H(K), and if it is one it is H(K + Delta') + d = H(K)
 //!    + y.
 //!
-//! Both add up to x y. H is the hash of [`crate::hash`], tweaked by step, holder, maker and the number of the
-//! row, which never returns. Whoever has M but not Delta' sees d masked by H(M + Delta'). A lying holder
-//! sends another d, so that the product is of another payload for x = 1: what x times an error does to a
-//! protocol is for that protocol to find (MASCOT combines and sacrifices).
+//! Both results add up to x y. H is the hash of [`crate::hash`]; its tweak has the step, the holder, the
+//! maker, and the number of the row, which is used once. A party that has M but not Delta' sees d masked by
+//! H(M + Delta'). A malicious holder can send a wrong d; then the product for x = 1 is that of another
+//! payload. The protocol that uses the products must detect this (MASCOT combines and sacrifices).
 //!
-//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]; long ones [`Long`]).
-//! Cost: a payload's bits a row, one way, one round; beside it the row ([`crate::Setup::wide_rows`],
-//! [`crate::Setup::pad_rows`], [`crate::Setup::semi_honest_rows`]).
+//! Payloads are vectors of bits ([`BitVectors`]) or of numbers modulo p ([`Numbers`]; [`Long`] for long
+//! ones). Cost: for each row one payload, one way, in one round; the row itself comes from
+//! [`crate::Setup::wide_rows`], [`crate::Setup::pad_rows`] or [`crate::Setup::semi_honest_rows`].
 //!
-//! A triple of MASCOT over GF(2^f) at k = 1, to each peer: tau f rows of pads, of 128 bits each, for the f
-//! bits of tau elements a; tau f payloads b of f bits; and five authenticated elements of f narrow rows of f
-//! bits ([`crate::Setup::mac_rows`] with chosen bits): tau f (128 + f) + 5 f^2 bits. A bit is a narrow row, f
-//! bits. COPEe (Protocol 1) is the narrow row itself: the sum of X^m K\[x_m\] over the bits of x is that of
-//! X^m M\[x_m\] plus x Delta_i ([`gadget`]).
+//! For example, a triple of MASCOT over GF(2^f) at k = 1 costs to each peer tau f (128 + f) + 5 f^2 bits: tau
+//! f rows of pads of 128 bits, for the f bits of tau elements a; tau f payloads b of f bits; and for five
+//! authenticated elements f narrow rows of f bits each ([`crate::Setup::mac_rows`] with chosen bits). An
+//! authenticated bit is one narrow row, f bits. COPEe (Protocol 1) is the narrow rows themselves: the sum of
+//! X^m K\[x_m\] over the bits of x is that of X^m M\[x_m\] plus x Delta_i ([`gadget`]).
 
 //!
 //! ```
@@ -67,14 +67,15 @@ use wire::{Reader, Writer};
 
 const PAYLOAD: Step = step!("payload");
 
-/// Rows whose hashes are made together.
+/// Rows that are hashed together.
 const BATCH: usize = 128;
-/// The bits of one message, about.
+/// The approximate length of one message in bits.
 const MESSAGE: usize = 1 << 20;
-/// Messages that are sent before the first one is awaited.
+/// Messages that are sent before the first one of a peer is awaited.
 const AHEAD: usize = 32;
 
-/// Where a payload's hashes are made: what classes of payloads there are.
+/// The class of payloads that need this number of blocks. Each class is a step of its own in the hash. `None`
+/// if no class is large enough.
 fn class(blocks: usize) -> Option<u8> {
     let class = blocks.checked_next_power_of_two()?.ilog2() as u8;
     (blocks > 0 && class < CLASSES).then_some(class)
@@ -84,11 +85,11 @@ fn class(blocks: usize) -> Option<u8> {
 struct Direction<'h> {
     calls: Calls<'h>,
     blocks: usize,
-    /// Whether one block is hashed, and stretched to all.
+    /// Whether a row's single hashed block is stretched to all its blocks.
     stretched: bool,
     /// The number of the next row.
     unit: u64,
-    /// What is hashed: of at most [`BATCH`] rows.
+    /// The inputs of the hash, for at most [`BATCH`] rows.
     inputs: Kept<u128>,
 }
 
@@ -106,7 +107,7 @@ impl<'h> Direction<'h> {
         Direction { calls, blocks, stretched: false, unit: first, inputs: Kept::zeros(BATCH) }
     }
 
-    /// The hashes of at most [`BATCH`] rows that follow one another, with an offset.
+    /// The hashes of the next rows, at most [`BATCH`], after `offset` was added to each.
     fn hashes(&mut self, rows: &[u128], offset: u128, out: &mut [u128]) {
         let (unit, inputs) = (self.unit, &mut self.inputs[..rows.len()]);
         inputs.iter_mut().zip(rows).for_each(|(input, row)| *input = row ^ offset);
@@ -123,7 +124,7 @@ impl<'h> Direction<'h> {
     }
 }
 
-/// A seed as so many blocks: the stream of a key that serves one row.
+/// Stretches a seed, which serves one row, to the blocks of `out`.
 fn stretch(seed: u128, out: &mut [u128]) {
     let mut stream = Prg::new(&seed.to_le_bytes());
     let mut words = [0; 256];
@@ -137,20 +138,21 @@ fn stretch(seed: u128, out: &mut [u128]) {
 }
 
 impl Setup {
-    /// Our shares of the products of everybody's bits in `pads` with everybody's payloads: all shares of a
-    /// row add up to the sum of all bits, times the sum of all payloads. `values` are our payloads,
-    /// [`Payload::words`] words a row, the same towards all peers.
+    /// Our shares of products of bits with payloads. All parties' shares of a row add up to (the sum of all
+    /// parties' bits) times (the sum of all parties' payloads). `values` are our payloads, [`Payload::words`]
+    /// words for each row, the same towards all peers.
     ///
-    /// With a `chooser` only that party's bits count, against the payloads of those towards whom it has rows
-    /// and its own; who has no part in it gets zeros. Each direction of `pads` serves once.
+    /// With a `chooser` only that party's bits count. They meet its own payloads, and those of the parties
+    /// towards which it has rows; a party that takes no part gets zeros. Each direction of `pads` can be used
+    /// once.
     ///
-    /// One round. Adversary: who holds payloads can send others; who has bits is bound to those of its rows
-    /// if they are [`crate::Checked`], and to nothing if they are [`crate::SemiHonest`].
+    /// One round. Adversary: a malicious holder can send wrong payloads. A malicious maker is bound to the
+    /// bits of its rows if they are [`crate::Checked`], and not bound if they are [`crate::SemiHonest`].
     ///
     /// # Errors
-    /// The abort that ends the session, which erases everything secret. [`Abort::Misuse`] unless there is one
-    /// word for each payload, for a word with bits beyond its width or a number that is not reduced, for a
-    /// payload that is too long, for rows of another session, and for rows that were used.
+    /// The abort that ends the session, which erases all secrets. [`Abort::Misuse`] unless there is one word
+    /// for each payload; for a word that is too wide or not reduced; for a payload that is too long; for rows
+    /// of another session; and for rows that were used already.
     pub fn correlate<S: Trust, P: Payload>(
         &mut self,
         session: &mut Session,
@@ -167,7 +169,7 @@ impl Setup {
         if values.len() != pads.len() * payload.words() {
             return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
-        // a bit beyond a word would go out unmasked, in the place of the next one's
+        // a bit beyond the width would be sent unmasked, in the place of the next word's bits
         let excess = values.chunks(payload.words()).flat_map(|row| row.iter().enumerate());
         let excess = excess.fold(0, |all, (word, value)| all | payload.excess(*value, word));
         if !taint::verdict(PAYLOAD, excess == 0) {
@@ -182,7 +184,7 @@ impl Setup {
         made
     }
 
-    /// That rows are of this session, and that there are some.
+    /// Demands that the rows belong to this session and are not empty.
     fn admit<S: Trust>(&self, session: &Session, pads: &Pads<S>) -> Result<(), Abort> {
         if self.session != *session.id().as_bytes() || !pads.is_of(&self.session) {
             return Err(session.misuse(PAYLOAD, "rows of another session"));
@@ -196,7 +198,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Erase everything secret if this failed.
+    /// Erases all secrets if the result is an error.
     fn keep_if<T>(&mut self, made: &Result<T, Abort>) {
         if made.is_err() {
             self.source = Source::Erased;
@@ -204,7 +206,7 @@ impl Setup {
         }
     }
 
-    /// The group of columns whose rows are pads: its key.
+    /// Our key of the columns whose rows are pads, towards a peer.
     fn key_of_pads(&self, session: &Session, peer: PartyId) -> u128 {
         self.layout.group(&self.deltas.towards(peer), self.layout.hashed(session))
     }
@@ -262,7 +264,7 @@ impl Setup {
     }
 }
 
-/// The directions that take part, taken out of what has not served.
+/// The rows of the directions that take part, removed from the pads so that they cannot be used again.
 struct Round<'p, S: Trust> {
     len: usize,
     bits: &'p [u64],
@@ -274,7 +276,7 @@ struct Round<'p, S: Trust> {
 }
 
 impl<'p, S: Trust> Round<'p, S> {
-    /// [G14] What serves is no longer there.
+    /// [G14] Removes the rows that are used now.
     fn taken(
         session: &Session,
         pads: &'p mut Pads<S>,
@@ -311,7 +313,7 @@ fn take_if(
     if counts { take(part) } else { None }
 }
 
-/// Step 1 for some rows towards one maker: the message, and our share.
+/// Step 1 for some rows towards one maker: appends the message and computes our share.
 fn tell<P: Payload>(
     direction: &mut Direction<'_>,
     part: &Part,
@@ -340,7 +342,8 @@ fn tell<P: Payload>(
             *out = payload.sub(*out, zero);
         };
         if (words, blocks) == (1, 1) {
-            // a number a row, as random bits in both worlds have
+            // the common case of one word and one block for each row, which random bits modulo 2 and modulo p
+            // need
             for ((zero, one), (y, out)) in zero.iter().zip(one.iter()).zip(values.iter().zip(out)) {
                 one_word(0, [zero, one].map(std::slice::from_ref), y, out);
             }
@@ -354,7 +357,7 @@ fn tell<P: Payload>(
     writer.end();
 }
 
-/// Step 2 for some rows towards one holder: our share, and whether the message was one.
+/// Step 2 for some rows towards one holder: computes our share. Returns whether the message was well-formed.
 fn hear<P: Payload>(
     direction: &mut Direction<'_>,
     part: &Part,
@@ -393,11 +396,11 @@ fn hear<P: Payload>(
     right && reader.ends()
 }
 
-/// The sum of X^m times word m, for each f of `words`, in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`): what
-/// turns rows for the bits of an element into its MAC, its key, or its product.
+/// For every f words: the sum of X^m times word m in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`). It turns the
+/// rows of an element's bits into the element's MAC, key, or product.
 ///
 /// # Panics
-/// If f is not between 1 and 127, or there are words without a whole element.
+/// If f is not between 1 and 127, or the number of words is not a multiple of f.
 #[must_use]
 pub fn gadget(words: &[u128], f: u32, modulus: u128) -> Kept<u128> {
     assert!((1..128).contains(&f) && words.len().is_multiple_of(f as usize), "whole elements");
@@ -414,7 +417,7 @@ pub fn gadget(words: &[u128], f: u32, modulus: u128) -> Kept<u128> {
 mod tests {
     use super::*;
 
-    /// X^m times the m-th word, against multiplication by shifts.
+    /// Compares with the sum of X^m times the m-th word, multiplied by shifts.
     #[test]
     fn gadgets_are_sums_of_powers() {
         // X^40 + X^20 + X^15 + X^10 + 1

@@ -1,5 +1,5 @@
-//! A dealer of correlations in one process (feature `testing`; never part of a build that holds real
-//! secrets).
+//! A dealer of correlations, for tests in one process (feature `testing`; never part of a build that holds
+//! real secrets).
 
 use crate::abit::produce::Bits;
 use crate::delta::Deltas;
@@ -8,14 +8,15 @@ use crate::softspoken::layout::Width;
 use crate::{AuthBits, Delta, Kept};
 use divisi_core::{PartyId, Prg, Session};
 
-/// Knows everything but chosen bits, tells its own party's view.
+/// A party's copy of the dealer. It computes the correlations of all parties from a common seed (all but the
+/// bits that other parties choose), and hands out its own party's part.
 pub(crate) struct Dealer {
     me: PartyId,
     deltas: Vec<Delta>,
-    /// Over a field, its bits and the keys of pads.
+    /// Over a field: the number of its bits, and all parties' keys of pads.
     field: Option<(u32, Vec<Delta>)>,
     prg: Prg,
-    /// How many rows of pads were dealt.
+    /// How many rows of pads have been dealt.
     dealt: u64,
 }
 
@@ -27,7 +28,7 @@ struct Dealt {
 }
 
 impl Dealer {
-    /// The dealer of party `me`: all parties' Deltas, and what follows, come from the seed.
+    /// The dealer at party `me`. The Deltas of all parties, and all later randomness, come from the seed.
     pub(crate) fn new(me: PartyId, parties: usize, seed: u8) -> Dealer {
         let mut prg = Prg::new(&[seed; 16]);
         let mut delta = |party| Delta::drawn(party, |bytes| prg.fill(bytes));
@@ -35,7 +36,7 @@ impl Dealer {
         Dealer { me, deltas, field: None, prg, dealt: 0 }
     }
 
-    /// The same over a field.
+    /// The same for a set-up over a field of 2^f elements.
     pub(crate) fn over_field(me: PartyId, parties: usize, f: u32, seed: u8) -> Dealer {
         let mut prg = Prg::new(&[seed; 16]);
         let mut uniform =
@@ -44,7 +45,7 @@ impl Dealer {
         Dealer { me, deltas, field: Some((f, pads)), prg, dealt: 0 }
     }
 
-    /// Our own party's keys.
+    /// Our own keys.
     pub(crate) fn deltas(&self, k: u32) -> Deltas {
         let own = |of: &[Delta], bits| {
             Delta::uniform(bits, |bytes| *bytes = of[self.me.index()].get().to_le_bytes())
@@ -79,7 +80,7 @@ impl Dealer {
         (auth, pads)
     }
 
-    /// Rows of pads in some directions.
+    /// Deals rows of pads in the directions of `links`.
     pub(crate) fn deal_pads<S: Trust>(
         &mut self,
         session: &Session,
@@ -105,8 +106,8 @@ impl Dealer {
         Pads::new(session, bits.count(), dealt.bits, parts(dealt.macs), parts(dealt.keys))
     }
 
-    /// One group of columns, of MACs or of pads, for the bits drawn here, those that were drawn for the other
-    /// group, or those that are chosen: these only their party knows, and keys do not depend on them.
+    /// Deals one group of columns, of MACs or of pads. Its bits are drawn here, or were drawn for the other
+    /// group, or are chosen. Only their party knows chosen bits, and keys do not depend on them.
     fn rows(
         &mut self,
         bits: Bits<'_>,

@@ -5,17 +5,17 @@ use divisi_core::PartyId;
 use subtle::Choice;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Delta_i: the one MAC key of a party for a whole session, which no other party may learn. It lies in one
-/// place from its birth to its end, where it is wiped; whoever computes with it has it on the stack only,
-/// which is wiped too ([`crate::wipe::stack`]).
+/// Delta_i: a party's one MAC key for a whole session, which no other party may learn. It stays at one
+/// address from its creation until it is wiped. Code that computes with it copies it to the stack only, which
+/// is wiped, too ([`crate::wipe::stack`]).
 ///
-/// Of labels its lowest bit is public: one for the first party and zero for all others, so that the sum of
-/// all keys is never zero and has lowest bit one. The construction enforces it (docs/garbling.md): no party
-/// can have another one. Of a field it is a uniform element, its f bits the lowest ones (docs/ot.md).
+/// In a set-up for labels its lowest bit is public: one for the first party and zero for all others, so that
+/// the sum of all Delta_i has lowest bit one and is not zero. The set-up enforces this bit (docs/garbling.md,
+/// 2). In a set-up over a field it is a uniform element of f bits, which are the lowest ones (docs/ot.md).
 pub struct Delta(Box<Zeroizing<[u8; 16]>>);
 
 impl Delta {
-    /// A key of uniform bytes, which `fill` writes where they stay.
+    /// A party's key for labels. `fill` writes its random bytes directly to their final place.
     #[must_use]
     pub fn drawn(party: PartyId, fill: impl FnOnce(&mut [u8; 16])) -> Delta {
         let mut bytes = Box::new(Zeroizing::new([0; 16]));
@@ -24,19 +24,19 @@ impl Delta {
         Delta(bytes)
     }
 
-    /// A key of so many uniform bits, at most 128; the others are zero.
+    /// A key of `bits` uniform bits (at most 128); the other bits are zero.
     #[must_use]
     pub fn uniform(bits: u32, fill: impl FnOnce(&mut [u8; 16])) -> Delta {
         let mut bytes = Box::new(Zeroizing::new([0; 16]));
         fill(&mut bytes);
         for (at, byte) in bytes.iter_mut().enumerate() {
-            // as many of its bits as there are left
+            // the mask keeps the bits of this byte that belong to the key
             *byte &= !(0xff_u32 << bits.saturating_sub(8 * at as u32).min(8)) as u8;
         }
         Delta(bytes)
     }
 
-    /// The key itself: for a value that ends before its caller wipes the stack.
+    /// The key itself. The caller must be done with it before the stack is wiped.
     #[inline]
     #[must_use]
     pub fn get(&self) -> u128 {
@@ -51,19 +51,19 @@ impl Delta {
 }
 
 impl Delta {
-    /// Forget the key: its session has ended.
+    /// Wipes the key, because its session has ended.
     pub(crate) fn erase(&mut self) {
         self.0.zeroize();
     }
 }
 
-/// Our keys as they are towards each peer: the same, unless we are the corrupt party of a test.
+/// Our keys towards each peer. They are the same towards all, unless we are a test's corrupt party.
 pub(crate) struct Deltas {
     pub(crate) delta: Delta,
-    /// Delta'_i, of a field: the key of pads.
+    /// Delta'_i, the key of pads, in a set-up over a field.
     pads: Option<Delta>,
     layout: Layout,
-    /// By party index, what is added to Delta_i.
+    /// The difference added to Delta_i towards each party, by party index.
     #[cfg(feature = "fault")]
     pub(crate) differences: Vec<u128>,
 }
@@ -79,28 +79,28 @@ impl Deltas {
         }
     }
 
-    /// Those of labels.
+    /// Keys of a set-up for labels.
     pub(crate) fn labels(k: u32, delta: Delta) -> Deltas {
         Deltas::new(Layout::labels(k), delta, None)
     }
 
-    /// Those over a field.
+    /// Keys of a set-up over a field.
     pub(crate) fn field(k: u32, f: u32, delta: Delta, pads: Delta) -> Deltas {
         Deltas::new(Layout::field(k, f), delta, Some(pads))
     }
 
-    /// What they are for.
+    /// The columns that these keys are for.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Our key of all columns towards a peer.
+    /// Our key towards a peer, of all columns.
     #[inline]
     pub(crate) fn towards(&self, peer: PartyId) -> Key {
         self.layout.key([self.macs(peer), self.pads.as_ref().map_or(0, Delta::get)])
     }
 
-    /// Our Delta towards a peer.
+    /// Our Delta_i towards a peer.
     #[inline]
     pub(crate) fn macs(&self, peer: PartyId) -> u128 {
         #[cfg(feature = "fault")]
@@ -111,7 +111,7 @@ impl Deltas {
         self.delta.get()
     }
 
-    /// Forget all keys.
+    /// Wipes all keys.
     pub(crate) fn erase(&mut self) {
         self.delta.erase();
         self.pads.iter_mut().for_each(Delta::erase);
@@ -124,8 +124,8 @@ pub fn lowest_bit(party: PartyId) -> u128 {
     u128::from(party.index() == 0)
 }
 
-/// All ones if the lowest bit of `bit` is one, else zero. The compiler is not told that it is one of the two:
-/// it would make a branch of a choice by it.
+/// A word of ones if the lowest bit of `bit` is one, else zero. It is written so that the compiler does not
+/// know that there are only two results: it would make a branch of a selection by them.
 #[must_use]
 pub fn mask(bit: u64) -> u128 {
     u128::from(Choice::from((bit & 1) as u8).unwrap_u8()).wrapping_neg()

@@ -1,6 +1,6 @@
-//! The holder's ends of trees and rows apart from any session, for who looks whether their time, branches
-//! and addresses depend on Delta (divisi-measure). Nothing here is a protocol: the maker's messages are
-//! constants, and what comes out is thrown away.
+//! The holder's computations on trees and rows outside of any session: divisi-measure tests whether their
+//! time, branches and addresses depend on Delta. This is not a protocol: the maker's messages are constants,
+//! and the results are not used.
 
 use crate::softspoken::layout::Layout;
 use crate::softspoken::tree::{Permutations, hold, message_bytes};
@@ -26,8 +26,8 @@ impl GuardedMessages {
         GuardedMessages { layout, permutations: Permutations::fixed(), trees, corrections }
     }
 
-    /// Read the trees with Delta and the keys of the base OTs, and make a tile of rows; whether the trees
-    /// are consistent.
+    /// Reads the trees with Delta and the keys of the base OTs, and makes a tile of rows. Returns whether the
+    /// trees are consistent.
     pub fn run(&self, delta: u128, keys: &[u128; 128], rows: &mut [u128; TILE]) -> bool {
         let (leaves, consistent) =
             hold(&self.permutations, (self.layout, true), keys, &[delta, 0], &self.trees);

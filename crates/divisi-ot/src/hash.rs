@@ -4,12 +4,12 @@
 //! Circular correlation robustness: for a secret Delta the values H(x + Delta, i) + b Delta look random, even
 //! for chosen x and b, as long as no tweak i comes twice. The feed-forward of pi(x) makes the hash one-way.
 //!
-//! *Why many keys.* With c = pi(x) + i a known hash h fulfils h + i = pi(c) + c. Whoever knows p hashes under
-//! one key puts all h + i into one table and looks pi(c) + c up for random c: after 2^128 / p of them one is
-//! found, and x = pi^-1(c + i) gives Delta away. So no key has more than [`TARGETS`] of them: the key names
-//! the session, the step, both parties, and a block of gates or inputs. It is that name, encrypted under a
-//! key of the session, in whose id there is fresh randomness of every party: no two names have one key, and
-//! keys of other sessions are others.
+//! *Why many keys.* With c = pi(x) + i, a known hash h satisfies h + i = pi(c) + c. An adversary that knows p
+//! hashes under one key puts all h + i into one table, and looks up pi(c) + c for random c. After about 2^128
+//! / p tries it finds one, and x = pi^-1(c + i) reveals Delta. So no key serves more than [`TARGETS`] such
+//! hashes. A key has a name: the session, the step, both parties, and a block of gates or inputs. The key is
+//! its name, encrypted under a key of the session; the session's id has fresh randomness of every party. So
+//! two names never have the same key, nor do two sessions.
 
 #[cfg(test)]
 mod attack;
@@ -21,41 +21,41 @@ use divisi_core::{PartyId, Session};
 /// How many blocks go through the cipher together.
 const BATCH: usize = 64;
 
-/// The most hashes under one key of which an adversary may know the value and seeks the input. Of the two
-/// inputs of a pair, which differ by Delta, it knows one; so a target is a pair, once for each block that is
-/// made of it.
+/// The largest number of targets under one key. A target is a hash whose value an adversary may know and
+/// whose input it searches for. It knows one of the two inputs of a pair that differ by Delta; so each pair
+/// is one target for each block that is hashed from it.
 pub const TARGETS: u64 = 1 << 11;
 
-/// The most gates or inputs of one key, however few targets each has.
+/// The largest number of gates or inputs under one key, even if each has few targets.
 const UNITS: u64 = 1 << 10;
 
-/// The computational security that [`TARGETS`] leaves of the 128 bits of a label.
+/// The computational security in bits of a label of 128 bits, with [`TARGETS`] targets under a key.
 pub const COMPUTATIONAL_BITS: u32 = 128 - TARGETS.ilog2();
 
-/// What so many targets under one key leave of 128 bits: minus the binary logarithm of the chance of one
-/// guess.
+/// The bits of security that remain of 128 with this number of targets under one key: minus the binary
+/// logarithm of the probability that one guess succeeds.
 #[must_use]
 pub fn remaining_bits(targets: u64) -> f64 {
     128.0 - (targets.max(1) as f64).log2()
 }
 
-/// How many gates or inputs have one key, if each has so many targets: a power of two.
+/// How many gates or inputs share one key, if each has this number of targets: a power of two.
 ///
 /// # Panics
-/// If one of them has too many.
+/// If a gate or input has no target, or more than [`TARGETS`].
 #[must_use]
 pub fn units_of_a_key(targets: u64) -> u64 {
     assert!((1..=TARGETS).contains(&targets), "a gate with more targets than a key may have");
     1 << (TARGETS / targets).min(UNITS).ilog2()
 }
 
-/// Which calls: those of a step of a protocol, from one party to another.
+/// A series of calls: those of one protocol step, from one party to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(u32);
 
-/// The steps of this crate's own uses of the hash: base OTs from a first extension; pads of rows that passed
-/// the check, and of those that no check stands behind, one step for each of [`CLASSES`] sizes of payloads.
-/// Steps of other crates are at least [`FIRST_STEP`].
+/// Step numbers of this crate. `BASE`: base OTs from a first extension. `CHECKED` and `SEMI_HONEST`: pads of
+/// rows that passed the check, and of rows without a check; each has one step for each of [`CLASSES`] sizes
+/// of payloads. Steps of other crates begin at [`FIRST_STEP`].
 pub(crate) const BASE: u8 = 1;
 pub(crate) const CHECKED: u8 = 2;
 pub(crate) const SEMI_HONEST: u8 = CHECKED + CLASSES;
@@ -67,50 +67,52 @@ const _: () = assert!(SEMI_HONEST + CLASSES <= FIRST_STEP);
 pub const FIRST_STEP: u8 = 16;
 
 impl Place {
-    /// The calls of a step, from whom, to whom.
+    /// The calls of this step from one party to another.
     #[must_use]
     pub fn new(step: u8, from: PartyId, to: PartyId) -> Place {
         Place(u32::from_le_bytes([step, from.number(), to.number(), 0]))
     }
 
-    /// The name of the key of one block of units: no two are equal in a session.
+    /// The name of the key of one block of units: unique in a session.
     fn key(self, block: u64) -> u128 {
         u128::from(self.0) << 64 | u128::from(block)
     }
 }
 
-/// Which call at a place \[W12, W19\].
+/// The call's number within its [`Place`] \[W12, W19\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tweak {
-    /// A number that never returns at this place in the session: of a gate, a triple, a position. Below 2^56.
+    /// The number of a gate, a triple or a position, below 2^56. No two calls at one place in a session have
+    /// the same number and `row`.
     pub unit: u64,
-    /// Which of several inputs of it.
+    /// Which of the unit's inputs this is.
     pub row: u8,
 }
 
 impl Tweak {
-    /// What is added in the hash, for the first block; the number of another block is added to it.
+    /// The word that the hash adds between the two permutations, for the first block; the number of a later
+    /// block is added to it.
     #[inline]
     fn word(self, place: Place) -> u128 {
         u128::from(place.0 | u32::from(self.row) << 24) << 64 | u128::from(self.unit << 8)
     }
 }
 
-/// Permutations under any number of keys.
+/// A family of permutations, one for each name.
 pub(crate) trait Family {
-    /// One of them.
+    /// A permutation of the family.
     type Cipher: Cipher;
-    /// The one of a name.
+    /// The permutation of this name.
     fn under(&self, name: u128) -> Self::Cipher;
 }
 
-/// One permutation.
+/// A permutation of blocks.
 pub(crate) trait Cipher {
-    /// Replace each block.
+    /// Replaces each block by its image.
     fn permute(&self, x: &mut [u128]);
 }
 
-/// The permutations of a session: AES under the encryption of the name.
+/// A session's permutations: AES, whose key is the encryption of the name.
 #[derive(Clone)]
 pub(crate) struct Aes(Permutation);
 
@@ -145,14 +147,14 @@ impl Cipher for Permutation {
 pub struct TweakableHash(Aes);
 
 impl TweakableHash {
-    /// The hash of this session, the same at all parties and in all strands.
+    /// The hash of this session: the same at all parties and in all strands.
     #[must_use]
     pub fn new(session: &Session) -> TweakableHash {
         TweakableHash(Aes::new(session.id().as_bytes()))
     }
 
-    /// A hash of its own for what `name` names, within this session: no two names have one key, and nobody
-    /// who lacks a secret part of a name computes anything ahead.
+    /// A separate hash, for what `name` names within this session. Different names have different keys.
+    /// Whoever does not know a secret part of the name cannot compute anything ahead.
     #[must_use]
     pub fn named(session: &Session, name: &[u8; 32]) -> TweakableHash {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash of a name v1");
@@ -162,11 +164,11 @@ impl TweakableHash {
         TweakableHash(Aes(Permutation::new(&key)))
     }
 
-    /// Calls at a place, where each unit has so many targets: pairs of inputs, times blocks of each. The
-    /// meter is told what one key of them leaves of 128 bits.
+    /// The calls at a place. `targets` is the number of targets that each unit has: pairs of inputs, times
+    /// the blocks of each. The meter is told the bits of security that remain under one key.
     ///
     /// # Panics
-    /// If a unit has more targets than a key may have.
+    /// If a unit has no target, or more than [`TARGETS`].
     #[must_use]
     pub fn calls(&self, session: &Session, place: Place, targets: u64) -> Calls<'_> {
         session.meter().computational(remaining_bits(units_of_a_key(targets) * targets));
@@ -174,8 +176,8 @@ impl TweakableHash {
     }
 }
 
-/// Calls at one place, the units in order. A key serves a block of them, and is made when its first one
-/// comes.
+/// Calls at one place, in the order of their units. A key serves a block of units, and is made when its first
+/// unit comes.
 pub struct Calls<'a>(Keyed<'a, Aes>);
 
 impl<'a> Calls<'a> {
@@ -183,33 +185,33 @@ impl<'a> Calls<'a> {
         Calls(Keyed::new(family, place, units_of_a_key(targets)))
     }
 
-    /// Replace each `x[i]` by its hash under `tweak(i)`, whose units do not decrease.
+    /// Replaces each `x[i]` by its hash under `tweak(i)`; units must not decrease.
     pub fn hash(&mut self, x: &mut [u128], tweak: impl Fn(usize) -> Tweak) {
         self.0.hash(x, tweak);
     }
 
-    /// The hashes of each `x[i]` under `tweak(i)`, whose units do not decrease: `blocks` of them, at most
-    /// 256, input by input. pi(x) is computed once for all of them.
+    /// The first `blocks` blocks (at most 256) of the hash of each `x[i]` under `tweak(i)`, input by input;
+    /// units must not decrease. pi(x) is computed once for all blocks of an input.
     ///
     /// # Panics
-    /// If `out` has not `blocks` words for each input.
+    /// If `out` does not have `blocks` words for each input.
     pub fn expand(&mut self, x: &[u128], blocks: usize, tweak: impl Fn(usize) -> Tweak, out: &mut [u128]) {
         self.0.expand(x, blocks, tweak, out);
     }
 }
 
-/// Calls at one place, over some family of permutations.
+/// Calls at one place, over a family of permutations.
 pub(crate) struct Keyed<'a, F: Family> {
     family: &'a F,
     place: Place,
-    /// The binary logarithm of the units of a key.
+    /// The binary logarithm of the number of units under one key.
     shift: u32,
-    /// The block whose key is there.
+    /// The current key: the number of its block of units, and its permutation.
     current: Option<(u64, F::Cipher)>,
 }
 
 impl<'a, F: Family> Keyed<'a, F> {
-    /// Calls at a place with so many units to a key, a power of two.
+    /// Calls at a place. `units`, a power of two, is the number of units under one key.
     pub(crate) fn new(family: &'a F, place: Place, units: u64) -> Keyed<'a, F> {
         Keyed { family, place, shift: units.ilog2(), current: None }
     }
@@ -249,7 +251,7 @@ impl<'a, F: Family> Keyed<'a, F> {
         wipe::words(&mut pi[..used]);
     }
 
-    /// The end of the calls from `from` on that are made together: a batch at most, under one key.
+    /// The end of the run that begins at `from`: consecutive calls under one key, at most a batch.
     #[inline]
     fn run(&self, from: usize, len: usize, tweak: &impl Fn(usize) -> Tweak) -> usize {
         let block = |i: usize| tweak(i).unit >> self.shift;
@@ -257,12 +259,12 @@ impl<'a, F: Family> Keyed<'a, F> {
         while block(to - 1) != block(from) {
             to -= 1;
         }
-        // one between two of the same block would be hashed under their key
+        // a unit of another block in between would be hashed under the wrong key
         debug_assert!((from..to).all(|i| block(i) == block(from)), "units do not decrease");
         to
     }
 
-    /// The hashes of one run, whose inputs are in `pi`.
+    /// The hashes of one run; `pi` holds pi(x) of each input.
     #[inline]
     fn after(&mut self, pi: &mut [u128], blocks: usize, tweak: impl Fn(usize) -> Tweak, out: &mut [u128]) {
         let (family, place, block) = (self.family, self.place, tweak(0).unit >> self.shift);
@@ -283,7 +285,7 @@ impl<'a, F: Family> Keyed<'a, F> {
         });
         cipher.permute(pi);
         let word = |i: usize| tweak(i).word(place);
-        // the usual numbers of blocks have code of their own
+        // the usual numbers of blocks are constants here, so that the compiler makes faster code
         match blocks {
             1 => with_tweaks(pi, 1, word, out),
             2 => with_tweaks(pi, 2, word, out),
@@ -300,11 +302,11 @@ impl<'a, F: Family> Keyed<'a, F> {
     }
 }
 
-/// pi(x) + i for each input and each block of it.
+/// pi(x) + i, for each input and each of its blocks.
 #[inline(always)]
 fn with_tweaks(pi: &[u128], blocks: usize, word: impl Fn(usize) -> u128, out: &mut [u128]) {
     for (i, (pi, out)) in pi.iter().zip(out.chunks_exact_mut(blocks)).enumerate() {
-        // the lowest eight bits are the block's
+        // the block's number is in the lowest eight bits
         let first = pi ^ word(i);
         for (block, out) in out.iter_mut().enumerate() {
             *out = first ^ block as u128;
@@ -312,7 +314,7 @@ fn with_tweaks(pi: &[u128], blocks: usize, word: impl Fn(usize) -> u128, out: &m
     }
 }
 
-/// Add pi(x) to each block of its input.
+/// Adds pi(x) to each block of its input.
 #[inline(always)]
 fn add_to_each(pi: &[u128], blocks: usize, out: &mut [u128]) {
     for (pi, out) in pi.iter().zip(out.chunks_exact_mut(blocks)) {
@@ -357,7 +359,7 @@ mod tests {
         }
     }
 
-    /// A unit of another block between two of one block is no run.
+    /// A run ends before a unit of another block.
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "units do not decrease")]
@@ -376,7 +378,7 @@ mod tests {
             let targets = 2 * blocks as u64;
             let x: Vec<u128> = (0..inputs).map(|i| i as u128 * 0x1234_5678_9abc_def0_0fed_cba9).collect();
             let mut out = vec![0; inputs * blocks];
-            // in two calls, as in one
+            // the same in two calls as in one
             let (first, second) = out.split_at_mut(inputs / 2 * blocks);
             let mut calls = Calls::new(&family, place, targets);
             calls.expand(&x[..inputs / 2], blocks, tweak, first);
@@ -393,10 +395,10 @@ mod tests {
         }
     }
 
-    /// Without the feed-forward the hash could be undone by whoever knows the key, and everybody does.
+    /// Without the feed-forward everybody who knows the key (and all parties do) could invert the hash.
     #[test]
     fn undoing_the_permutation_does_not_undo_the_hash() {
-        // the session's key, and the key of one name
+        // the session's key, and from it the key of one name
         let mut key = [0; 16];
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash v2");
         hasher.update(&[9; 32]).finalize_xof().fill(&mut key);
@@ -414,14 +416,15 @@ mod tests {
         let tweak = u128::from(0x0302_0110_u32) << 64 | (1024 + 5) << 8;
         assert_ne!(undo(undo(y) ^ tweak), x);
         assert_ne!(undo(y ^ tweak), x);
-        // it is TMMO: with pi(x) known the rest can be checked
+        // it is TMMO: the rest follows once pi(x) is known
         let mut pi: Block = x.to_le_bytes().into();
         back.encrypt_block(&mut pi);
         let pi = u128::from_le_bytes(pi.into());
         assert_eq!(undo(y ^ pi) ^ tweak, pi);
     }
 
-    /// Every part of a name makes another hash, and no two names, nor two tweaks of one name, are equal.
+    /// Each part of a name changes the hash; no two names have one key, and no two tweaks of a name are
+    /// equal.
     #[test]
     fn no_key_and_tweak_come_twice() {
         let (mut names, mut words, mut outputs) = (HashSet::new(), HashSet::new(), HashSet::new());
@@ -433,7 +436,7 @@ mod tests {
             for unit in [0, 1, 1023, 1024, (1 << 56) - 1] {
                 for row in [0, 1, 7] {
                     let tweak = Tweak { unit, row };
-                    // 256 blocks of one are below the next
+                    // the 256 blocks of one tweak lie below the next tweak
                     assert!((0..256).all(|block| words.insert(tweak.word(place) + block)));
                     assert!(outputs.insert(one(1, place, 1, 1, tweak)));
                 }
@@ -444,7 +447,7 @@ mod tests {
         }
     }
 
-    /// No key has more targets than the printed security allows.
+    /// Under no key are there more targets than the reported security allows.
     #[test]
     fn every_key_keeps_its_bits() {
         assert_eq!(COMPUTATIONAL_BITS, 117);

@@ -1,31 +1,31 @@
-//! Vectors whose memory waits, wiped, for the next one.
+//! Vectors whose memory is wiped and kept for later vectors.
 //!
-//! A batch of correlations fills long vectors and lets them go again. To give their memory back to the system
-//! and to have it cleared and mapped anew takes about as long as what is computed in it, so that a thread
-//! keeps some of what it let go: as zeros, in a room of its own that no other thread sees, and that ends with
-//! the thread.
+//! Each batch of correlations fills long vectors and then drops them. Returning their memory to the system,
+//! and getting cleared pages again, takes about as long as the computation in it. So each thread keeps some
+//! of the memory of its dropped vectors, wiped, in a pool that no other thread uses and that is freed when
+//! the thread ends.
 
 use crate::wipe;
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use zeroize::Zeroize;
 
-/// The most bytes that a thread keeps of one type.
+/// The largest number of bytes in a thread's pool, for each type.
 const MOST: usize = 24 << 20;
-/// Smaller vectors are the allocator's: it has room for them at once.
+/// The smallest vector, in bytes, whose memory is kept. The allocator is fast for smaller ones.
 const LEAST: usize = 16 << 10;
 
-/// A vector that is wiped when dropped, and whose memory is kept then.
+/// A vector that is wiped when dropped; its memory then goes to the thread's pool.
 #[derive(Default)]
 pub struct Kept<T: Keep>(Vec<T>);
 
-/// What vectors are kept of.
+/// Element types of [`Kept`].
 pub trait Keep: Copy + Default + Zeroize + 'static {
-    /// The calling thread's room, if it has one still.
+    /// Calls `f` on the calling thread's pool; `None` if the thread is ending.
     fn room<R>(f: impl FnOnce(&mut Room<Self>) -> R) -> Option<R>;
 }
 
-/// Wiped vectors of one thread, the one that waits longest first.
+/// A thread's pool of wiped vectors, the oldest one first.
 pub struct Room<T> {
     vectors: Vec<Vec<T>>,
     bytes: usize,
@@ -56,7 +56,7 @@ impl Keep for u8 {
 }
 
 impl<T: Keep> Room<T> {
-    /// A vector of zeros with room for this many elements and for not many more.
+    /// A vector of zeros whose capacity is at least `len`, and not much more.
     fn take(&mut self, len: usize) -> Option<Vec<T>> {
         let fits = |v: &&Vec<T>| v.capacity() >= len && v.capacity() / 2 <= len;
         let best = self.vectors.iter().filter(fits).map(Vec::capacity).min()?;
@@ -65,7 +65,7 @@ impl<T: Keep> Room<T> {
         Some(self.vectors.remove(at))
     }
 
-    /// Keep a vector of zeros; those that waited longest go.
+    /// Puts a vector of zeros into the pool; the oldest ones are freed if the pool gets too large.
     fn give(&mut self, vector: Vec<T>) {
         let size = vector.capacity() * size_of::<T>();
         if !(LEAST..=MOST).contains(&size) {
@@ -85,7 +85,7 @@ impl<T: Keep> Room<T> {
 }
 
 impl<T: Keep> Kept<T> {
-    /// An empty vector with room for this many elements.
+    /// An empty vector with capacity for `len` elements.
     #[must_use]
     pub fn with_capacity(len: usize) -> Kept<T> {
         let mut vector = Kept::taken(len).unwrap_or_else(|| Vec::with_capacity(len));
@@ -93,11 +93,11 @@ impl<T: Keep> Kept<T> {
         Kept(vector)
     }
 
-    /// This many zeros.
+    /// A vector of `len` zeros.
     #[must_use]
     pub fn zeros(len: usize) -> Kept<T> {
         let Some(mut vector) = Kept::taken(len) else { return Kept(vec![T::default(); len]) };
-        // what was kept is zero already
+        // a vector from the pool is zero already
         vector.truncate(len);
         vector.resize(len, T::default());
         Kept(vector)
@@ -111,23 +111,24 @@ impl<T: Keep> Kept<T> {
         }
     }
 
-    /// Room for so many more elements: what moves for it is wiped where it was.
+    /// Makes room for `more` elements. If the elements move, their old place is wiped.
     #[inline]
     pub fn room(&mut self, more: usize) {
         if self.0.capacity() - self.0.len() < more {
             let mut larger = Kept::with_capacity((self.0.len() + more).max(2 * self.0.len()));
             larger.0.extend_from_slice(&self.0);
-            // the smaller one is dropped, as any other
+            // dropping the old vector wipes it
             *self = larger;
         }
     }
 
-    /// Wipe and forget everything, also what was forgotten before; the room stays.
+    /// Wipes the whole allocation, also what lies after the last element, and empties the vector; it keeps
+    /// its capacity.
     pub fn wipe(&mut self) {
         wipe::whole(&mut self.0);
     }
 
-    /// Wipe and forget what stands after the first `len`.
+    /// Wipes and removes all elements after the first `len`.
     pub fn cut(&mut self, len: usize) {
         let len = len.min(self.0.len());
         wipe::words(&mut self.0[len..]);
@@ -194,14 +195,14 @@ mod tests {
         two.cut(2);
         assert_eq!(**two, [9, 9]);
         drop(two);
-        // half as many are too few for it, and more do not fit
+        // a vector of half that length is too small for this memory, and a longer one does not fit
         assert_ne!(Kept::<u128>::zeros(len / 2 - 2).as_ptr(), place);
         assert_ne!(Kept::<u128>::zeros(2 * len).as_ptr(), place);
         let three: Kept<u128> = (0..len as u128).collect();
         assert_eq!((three.as_ptr(), three[4], three.len()), (place, 4, len));
     }
 
-    /// \[Q17\] Nothing is left of what was cut off, though the room stays.
+    /// \[Q17\] What was cut off is wiped, although the memory stays.
     #[test]
     #[cfg(feature = "testing")]
     fn what_is_cut_off_is_wiped() {

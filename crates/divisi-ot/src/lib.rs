@@ -1,5 +1,5 @@
-//! Oblivious transfer, and what authenticated garbling and SPDZ build on it: n parties, all but one of them
-//! possibly malicious, security with abort.
+//! Oblivious transfer, and the correlations that authenticated garbling and SPDZ build on it. n parties; the
+//! adversary is malicious and controls all but one of them; security with abort.
 //!
 //! | module | what | source |
 //! |---|---|---|
@@ -11,8 +11,15 @@
 //! | [`bucket`], [`partition`] | bucket sizes, who goes where | WRK17, section B.5, corrected; Figure 18 |
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
-//! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit
-//! of the session comes from it, so that every batch in every thread is bound to the same Delta_i.
+//! A session has one [`Setup`], which holds Delta_i (the party's secret MAC key), the trees towards each
+//! peer, and the coins. Every authenticated bit of the session comes from it, in whatever thread and batch,
+//! so that all of them are under the same Delta_i.
+//!
+//! Words of this crate's comments. "We", "our" mean the party that runs the code. The *maker* of a row is the
+//! party that has the bit and its MAC M; the *holder* has the key K and Delta (both in [`softspoken`]). A
+//! *tile* is 128 positions of rows, and a *pad* is a hash that masks a payload. "H" is the hash of [`hash`].
+//! Ids in brackets name checks, which the tables in docs/garbling.md (section 9) and docs/ot.md explain; M0.x
+//! are checks of every session, and Q17 is the wiping of secrets.
 //!
 //! ```
 //! use divisi_core::{PublicParameters, local, step};
@@ -39,11 +46,12 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 //!
-//! What it does not protect from: a party that stops, or that guesses: whoever tries to learn a bit of
-//! another's Delta succeeds with probability 1/2 and ends the session else (docs/garbling.md).
+//! What it does not protect from. A party may stop. And a malicious party may guess bits of another's Delta:
+//! a guess of one bit is right with probability 1/2, and a wrong guess ends the session (docs/garbling.md,
+//! 2).
 //!
-//! With the feature `testing`, `testing::deal` makes a `Setup` in one process without any of this crate's
-//! protocols: the same calls then give bits dealt from a common seed.
+//! With the feature `testing`, `testing::deal` makes a `Setup` without running this crate's protocols: its
+//! methods then return bits that all parties derive from a common seed.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,4 +1,4 @@
-//! Who makes rows towards whom.
+//! Which parties make rows towards which others.
 
 use divisi_core::Session;
 
@@ -8,14 +8,14 @@ pub enum Links {
     /// Every party towards every other one.
     #[default]
     All,
-    /// Each party towards those that stand before it in the circle that begins with the party of this index:
-    /// one direction of each pair, so that what all pass on from one to the next meets each pair once. Let
-    /// the beginning go around from batch to batch, and all parties do the same work.
+    /// Each party towards those that come before it on a circle that begins with the party of this index.
+    /// Each pair then has rows in one direction, as protocols need in which a value passes around the circle.
+    /// If the beginning changes from batch to batch, all parties do the same amount of work.
     Before(usize),
 }
 
 impl Links {
-    /// Whether the party of index `from` has bits towards that of index `to`.
+    /// Whether the party of index `from` makes rows (has bits) towards that of index `to`.
     pub(crate) fn makes(self, session: &Session, from: usize, to: usize) -> bool {
         let n = session.parties();
         let place = |index: usize, first: usize| (index + n - first % n) % n;

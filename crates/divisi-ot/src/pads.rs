@@ -1,4 +1,4 @@
-//! Rows whose hashes are pads: what products of one party's bits with another's payloads are made of
+//! Rows whose hashes are pads. Products of one party's bits with another's payloads are made from them
 //! ([`crate::correlate`]).
 
 use crate::Kept;
@@ -13,21 +13,22 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What rows are worth.
+/// Whether rows were checked.
 pub trait Trust: sealed::Sealed {
-    /// The first step of the hash that they use; a class of payloads each has a step of its own.
+    /// The first step of the hash that these rows use; each class of payloads has a step of its own.
     #[doc(hidden)]
     const STEP: u8;
-    /// What is counted where their pads are used.
+    /// The check that is counted where the pads are used.
     #[doc(hidden)]
     const CHECK: Check;
 }
 
-/// They passed the check of [`crate::vole`]: whoever deviated guessed bits of a key, or was caught.
+/// Rows that passed the check of [`crate::vole`]: a malicious maker had to guess bits of a key, or was
+/// caught.
 pub enum Checked {}
 
-/// No check stands behind them: whoever deviates gets what it likes. A type of its own, so that a protocol
-/// against deviating parties cannot take them.
+/// Rows without a check, secure against semi-honest parties only. It is a type of its own, so that a protocol
+/// against malicious parties cannot use such rows.
 pub enum SemiHonest {}
 
 impl sealed::Sealed for Checked {}
@@ -46,7 +47,7 @@ impl Trust for SemiHonest {
 /// The rows of one direction of a pair.
 pub(crate) struct Part {
     pub(crate) words: Kept<u128>,
-    /// The number of the first one among all rows of its trees: the unit of its tweak.
+    /// The number of the first row among all rows of its trees: the unit of its tweak.
     pub(crate) first: u64,
 }
 
@@ -65,17 +66,17 @@ impl Part {
     }
 }
 
-/// One party's view of rows whose hashes are pads: our bits, and our ends of the rows with each peer. Each is
-/// used once. Wiped when dropped.
+/// One party's part of rows whose hashes are pads: its bits, and its values of the rows with each peer. Each
+/// row is used once. Wiped when dropped.
 pub struct Pads<S> {
     session: [u8; 32],
     len: usize,
     bits: Vec<u64>,
-    /// Our rows as maker, by party index; none where there is no such direction, or where it was used.
+    /// Our rows as maker, by party index; `None` if there is no such direction, or its rows were used.
     pub(crate) own: Vec<Option<Part>>,
-    /// Our rows as holder, likewise.
+    /// Our rows as holder, in the same form.
     pub(crate) others: Vec<Option<Part>>,
-    /// Whose bits met their payloads, by party index.
+    /// Whether a party's bits were multiplied by their payloads, by party index.
     served: Vec<bool>,
     trust: PhantomData<S>,
 }
@@ -94,7 +95,7 @@ impl<S: Trust> Pads<S> {
         made
     }
 
-    /// Forget what stands after the last position.
+    /// Wipes what lies after the last position.
     fn cut(&mut self) {
         let words = self.len.div_ceil(64);
         self.bits.iter_mut().skip(words).for_each(Zeroize::zeroize);
@@ -111,7 +112,7 @@ impl<S: Trust> Pads<S> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -124,12 +125,13 @@ impl<S: Trust> Pads<S> {
         &self.bits
     }
 
-    /// Whether this is of the session with this id.
+    /// Whether the rows belong to the session with this id.
     pub(crate) fn is_of(&self, session: &[u8; 32]) -> bool {
         self.session == *session
     }
 
-    /// Note that the rows in which this party chooses, or all, serve now; whether they did before.
+    /// Marks the rows as used: those in which this party chooses, or all. Returns whether any of them was
+    /// used before.
     pub(crate) fn serve(&mut self, chooser: Option<PartyId>) -> bool {
         let mut before = false;
         for (at, served) in self.served.iter_mut().enumerate() {
@@ -140,7 +142,8 @@ impl<S: Trust> Pads<S> {
         before
     }
 
-    /// Move the first `count` positions out; `None`, and nothing moved, if there are fewer.
+    /// Removes the first `count` positions and returns them. If there are fewer: `None`, and nothing is
+    /// removed.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<Pads<S>> {
         if count > self.len {
@@ -155,7 +158,7 @@ impl<S: Trust> Pads<S> {
         let word = |at: usize| self.bits.get(at).copied().unwrap_or(0);
         let bits = (0..at.len().div_ceil(64)).map(|w| {
             let (first, shift) = (at.start / 64 + w, at.start % 64);
-            // a shift by 64 in two steps, which gives zero
+            // shifted in two steps, because a shift by 64 at once is not allowed
             word(first) >> shift | word(first + 1) << 1 << (63 - shift)
         });
         let cut = |parts: &Vec<Option<Part>>| {

@@ -1,23 +1,24 @@
-//! How items that may be spoiled are split among buckets, by a coin that follows all of them.
+//! Distributes items, some of which may be spoiled, among buckets, by a coin that is tossed after all of them
+//! are fixed.
 //!
-//! A bucket hides what its items leak unless every one of them was spoiled; how many a bucket needs is
-//! computed in [`crate::bucket`]. Two ways, for two bounds:
+//! A bucket hides what its items leak unless every one of them was spoiled. [`crate::bucket`] computes how
+//! large buckets must be. There are two ways, with different bounds:
 //!
-//! - [`Partition::new`]: every item goes anywhere, and so does the first one of each bucket (WRK17, Figure
+//! - [`Partition::new`]: every item goes to a random place, also the first item of each bucket (WRK17, Figure
 //!   18, step 2; bound [`crate::bucket::size`]).
 //! - [`Partition::behind_firsts`]: the first item of each bucket is fixed before the coin, and only the
-//!   others are spread (bound [`crate::bucket::size_behind_firsts`]). What does not depend on the others need
-//!   be kept of the first ones alone.
+//!   others are distributed (bound [`crate::bucket::size_behind_firsts`]). Some data is then needed for the
+//!   first items alone.
 //!
-//! All loops go through the items in order, and only what comes out of the buckets is reached at random: it
-//! is smaller, and stays near.
+//! All loops read the items in order. Only the buckets' results are accessed at random places; they are
+//! smaller and stay in the cache.
 
 use crate::Kept;
 use crate::kept::Keep;
 use divisi_core::Prg;
 use std::ops::BitXor;
 
-/// Which item goes into which bucket.
+/// An assignment of items to buckets.
 pub struct Partition {
     /// The bucket of each item.
     to: Vec<u32>,
@@ -28,13 +29,14 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// A uniform partition of `m` items into buckets of `bucket` each, from a coin.
+    /// A uniform partition of `m` items into buckets of `bucket` items each, derived from a coin.
     ///
     /// # Panics
-    /// If a bucket holds nothing.
+    /// If `bucket` is zero.
     #[must_use]
     pub fn new(coin: &[u8; 16], m: usize, bucket: usize) -> Partition {
-        // the places of all buckets, of each the first one marked by its lowest bit
+        // the places of all buckets: the number of the bucket, and in the lowest bit whether it is the first
+        // place
         let places = |b: u32| (0..bucket).map(move |k| b << 1 | u32::from(k == 0));
         let mut to: Vec<u32> = (0..(m / bucket) as u32).flat_map(places).collect();
         shuffle(coin, &mut to);
@@ -51,11 +53,11 @@ impl Partition {
         Partition { to, firsts, others }
     }
 
-    /// Item b is the first one of bucket b, for as many buckets as there are; those behind them, `bucket` - 1
-    /// for each, are spread uniformly by a coin.
+    /// Item b is the first one of bucket b, for b below `buckets`. The items after them, `bucket` - 1 for
+    /// each bucket, are distributed uniformly by a coin.
     ///
     /// # Panics
-    /// If a bucket holds nothing.
+    /// If `bucket` is zero.
     #[must_use]
     pub fn behind_firsts(coin: &[u8; 16], buckets: usize, bucket: usize) -> Partition {
         let firsts: Vec<u32> = (0..buckets as u32).collect();
@@ -95,17 +97,17 @@ impl Partition {
         &self.firsts
     }
 
-    /// Each item that is not the first one of its bucket, with the one that is, in order.
+    /// Each item that is not the first one of its bucket, with the first item of the bucket, in order.
     pub fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
         let mut firsts = vec![0; self.firsts.len()];
         self.firsts.iter().for_each(|t| firsts[self.to[*t as usize] as usize] = *t);
         self.others.iter().map(move |t| [*t, firsts[self.to[*t as usize] as usize]])
     }
 
-    /// Of each bucket the word of its first item.
+    /// The words of the buckets' first items, one for each bucket.
     ///
     /// # Panics
-    /// If there is not a word for each item.
+    /// If there are fewer words than items.
     #[must_use]
     pub fn firsts<T: Keep>(&self, words: &[T]) -> Kept<T> {
         let mut firsts = Kept::<T>::zeros(self.firsts.len());
@@ -115,8 +117,8 @@ impl Partition {
         firsts
     }
 
-    /// What `words` of all items that are not the first ones differ by from the word of their bucket's first
-    /// one, in order: bits, or their MACs, or their keys.
+    /// For each item that is not the first one of its bucket, in order: the difference between its word and
+    /// that of the bucket's first item. The words are bits, MACs, or keys.
     pub fn differences<T: Keep + BitXor<Output = T>>(
         &self,
         firsts: &[T],
@@ -125,7 +127,7 @@ impl Partition {
         self.others.iter().map(|t| firsts[self.to[*t as usize] as usize] ^ words[*t as usize])
     }
 
-    /// Words of those that are not the first ones as words of all: zero for the first ones.
+    /// Expands words of the items that are not first ones to words of all items: zero for the first ones.
     #[must_use]
     pub fn of_all<T: Copy + Default>(&self, d: &[T]) -> Vec<T> {
         let mut all = vec![T::default(); self.to.len()];
@@ -134,14 +136,14 @@ impl Partition {
     }
 }
 
-/// Put things into a uniform order, from a coin.
+/// Puts things into a uniformly random order, derived from a coin.
 pub fn shuffle(coin: &[u8; 16], things: &mut [u32]) {
     let mut prg = Prg::new(coin);
     let mut words = [0; 128];
     let mut used = words.len();
     for last in (1..things.len()).rev() {
-        // uniform below last + 1: the high half of a product, unless the low half is among the few that come
-        // too often
+        // uniform below last + 1: the high half of a product; a low half among the few values that would be
+        // too frequent is rejected
         let below = last as u64 + 1;
         let drawn = loop {
             if used == words.len() {
@@ -163,7 +165,7 @@ pub fn shuffle(coin: &[u8; 16], things: &mut [u32]) {
 mod tests {
     use super::*;
 
-    /// Every bucket gets its number of items, one of them first, and each item ends in each bucket about
+    /// Every bucket gets its number of items, one of them first, and each item goes to each bucket about
     /// equally often.
     #[test]
     fn partitions_are_whole_and_uniform() {
@@ -190,7 +192,7 @@ mod tests {
         }
     }
 
-    /// The first ones stay where they are known to be, and what is spread behind them is spread evenly.
+    /// The first items stay fixed, and the others are distributed evenly.
     #[test]
     fn others_are_spread_behind_their_firsts() {
         let (buckets, bucket) = (12, 3);

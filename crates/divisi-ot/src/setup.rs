@@ -1,4 +1,4 @@
-//! What all authenticated bits of a session come from.
+//! The set-up of a session, from which all its authenticated bits come.
 
 #[cfg(feature = "fault")]
 mod corrupt;
@@ -20,22 +20,22 @@ const SETUP: Step = step!("setup");
 pub enum Base {
     /// Public-key base OTs in both directions at once: fewest rounds.
     Both,
-    /// In one direction only; those of the other come from a first small extension: half the public-key work,
-    /// three more rounds.
+    /// Public-key base OTs in one direction of each pair; those of the other direction come from a first
+    /// small extension. Half the public-key work, three more rounds.
     #[default]
     Half,
 }
 
-/// Public parameters of a set-up: the same at all parties.
+/// The public parameters of a set-up. All parties must have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetupConfig {
-    /// SoftSpokenOT's parameter, 1 to 8: an authenticated bit costs 16/k bytes a peer, and work that grows
-    /// with 2^k / k. The default is where on a fast network the sum is least in time but for 2, which sends
-    /// twice as much (docs/garbling.md).
+    /// SoftSpokenOT's parameter, 1 to 8. An authenticated bit costs 16/k bytes to each peer, and work that
+    /// grows with 2^k / k. On a fast network the default takes nearly the least time; 2 is a little faster
+    /// there, but sends twice as much (docs/garbling.md, 8).
     pub k: u32,
     /// How the base OTs are made.
     pub base: Base,
-    /// Statistical security in bits: 40 or 64 (tests of soundness use less).
+    /// Statistical security in bits: 40 or 64 (tests of soundness use less, to measure it).
     pub rho: u32,
 }
 
@@ -46,14 +46,13 @@ impl Default for SetupConfig {
 }
 
 impl SetupConfig {
-    /// Whether these are parameters to compute with; of `tests` also with a soundness that is small enough to
-    /// be measured.
+    /// Whether the parameters are in range. Tests may have a lower `rho`, whose error can be measured.
     fn is_sound(&self, tests: bool) -> bool {
         let small = tests && (1..=64).contains(&self.rho);
         (1..=MAX_K).contains(&self.k) && (small || [40, 64].contains(&self.rho))
     }
 
-    /// These parameters among those that the parties compare at the start of a session \[M0.4\].
+    /// Adds these parameters to those that the parties compare at the start of a session \[M0.4\].
     #[must_use]
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let base = match self.base {
@@ -67,13 +66,14 @@ impl SetupConfig {
     }
 }
 
-/// The bits of a Delta over a field that is large enough: GF(2^40), GF(2^42), GF(2^48) and GF(2^72).
+/// The fields that are large enough for MACs, by the number of bits of Delta: GF(2^40), GF(2^42), GF(2^48)
+/// and GF(2^72).
 pub const FIELDS: [u32; 4] = [40, 42, 48, 72];
 
-/// One party's end of the set-up of a session: Delta_i, the trees towards each peer, the coins. One for a
-/// session: every authenticated bit of it, in whatever batch and thread, is under the same Delta_i.
+/// One party's set-up: Delta_i, the trees towards each peer, and the coins. A session has one: every
+/// authenticated bit of the session, in whatever batch and thread, is under its Delta_i.
 ///
-/// Rows come from here alone, whatever makes them: what asks for them does not see where they come from.
+/// All rows come from it. Protocols that use rows do not see how they are made.
 pub struct Setup {
     pub(crate) me: PartyId,
     pub(crate) parties: usize,
@@ -83,47 +83,48 @@ pub struct Setup {
     pub(crate) deltas: Deltas,
     pub(crate) coins: Coins,
     pub(crate) source: Source,
-    /// Whether what was asked for so far is checked; nothing before the first rows.
+    /// Whether the rows so far were checked ones; `None` before the first rows.
     pub(crate) checked: Option<bool>,
 }
 
 impl Setup {
-    /// Make the set-up of a session: base OTs, trees and coins. Once a session, by all parties. Two rounds,
-    /// five with [`Base::Half`].
+    /// Makes the set-up of a session: base OTs, trees and coins. All parties call it, once for each session.
+    /// Two rounds, five with [`Base::Half`].
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for parameters out of range, and for a second one
-    /// of a session.
+    /// The abort that ends the session; [`Abort::Misuse`] for parameters out of range, and if the session has
+    /// a set-up already.
     pub fn new(session: &mut Session, config: SetupConfig) -> Result<Setup, Abort> {
         let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
         Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
     }
 
-    /// The same with a Delta_i that is a uniform element of GF(2^f), for f of [`FIELDS`], and pads under an
-    /// independent Delta'_i of 128 bits: narrow rows, [`Setup::mac_rows`], have f columns, wide ones,
-    /// [`Setup::wide_rows`], f + 128.
+    /// The same with a Delta_i that is a uniform element of GF(2^f), where f is one of [`FIELDS`]; pads are
+    /// made under an independent Delta'_i of 128 bits. Narrow rows ([`Setup::mac_rows`]) have f columns, wide
+    /// ones ([`Setup::wide_rows`]) f + 128.
     ///
-    /// f bits are few, and nothing that leaves can be used to try a guess of Delta_i (docs/ot.md).
+    /// f bits could be searched; so no message allows a guess of Delta_i to be verified offline (docs/ot.md,
+    /// 4).
     ///
     /// # Errors
     /// As [`Setup::new`].
     pub fn over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
         if !is_field(f, cfg!(any(test, feature = "testing", feature = "fault"))) {
-            return Err(session.misuse(SETUP, "a field that has not 40, 42, 48 or 72 bits"));
+            return Err(session.misuse(SETUP, "a field whose elements do not have 40, 42, 48 or 72 bits"));
         }
         let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
         let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
         Setup::with_deltas(session, config, Deltas::field(config.k, f, delta, pads))
     }
 
-    /// The size of the field, among the parameters that the parties compare at the start of a session
+    /// Adds the size of the field to the parameters that the parties compare at the start of a session
     /// \[M0.4\].
     #[must_use]
     pub fn describe_field(f: u32, parameters: PublicParameters) -> PublicParameters {
         parameters.with("bits of a mac", &f.to_le_bytes())
     }
 
-    /// The same with the Delta that we have, and that we use towards each peer.
+    /// Makes a set-up with these keys.
     pub(crate) fn with_deltas(
         session: &mut Session,
         config: SetupConfig,
@@ -152,8 +153,8 @@ impl Setup {
         })
     }
 
-    /// Refuse a second set-up of a session: there would be two Deltas, and its positions would begin anew,
-    /// each tweak with them.
+    /// Refuses a second set-up in a session. It would have another Delta, and its positions, and so its
+    /// tweaks, would begin again at zero.
     pub(crate) fn once(session: &Session) -> Result<(), Abort> {
         if session.first("set-up") {
             Ok(())
@@ -168,13 +169,13 @@ impl Setup {
         &self.deltas.delta
     }
 
-    /// How many bits a MAC has: 128, or those of the field.
+    /// How many bits a MAC has: 128, or the number of bits of the field.
     #[must_use]
     pub fn mac_bits(&self) -> u32 {
         self.layout.columns(0).len() as u32
     }
 
-    /// The parameters.
+    /// The parameters of this set-up.
     #[must_use]
     pub fn config(&self) -> SetupConfig {
         self.config
@@ -192,8 +193,8 @@ impl Setup {
         self.parties
     }
 
-    /// Open the next coin of the session: 128 bits. One round. Call it after everything that it must follow
-    /// was received.
+    /// Tosses the session's next coin: 128 bits. One round. Call it only after everything has been received
+    /// that the coin must be independent of.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -202,8 +203,7 @@ impl Setup {
     }
 }
 
-/// Whether MACs of so many bits are to be computed with; of `tests` also fewer, so that guesses can be
-/// counted.
+/// Whether MACs of f bits are allowed. Tests may use shorter ones, whose guesses can be counted.
 fn is_field(f: u32, tests: bool) -> bool {
     FIELDS.contains(&f) || tests && f > 0 && f.is_multiple_of(2) && f <= 72
 }
@@ -213,7 +213,7 @@ fn is_field(f: u32, tests: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// Every bit of both keys is drawn, and neither says anything about the other.
+    /// Every bit of both keys is random, and the keys are independent of each other.
     #[test]
     fn keys_of_a_field_are_uniform() {
         let (f, config) = (40, SetupConfig { k: 2, ..SetupConfig::default() });

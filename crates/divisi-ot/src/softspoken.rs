@@ -1,18 +1,18 @@
 //! SoftSpokenOT (Roy 2022, ePrint 2022/192): correlated rows of a pair from all-but-one trees.
 //!
 //! The *maker* (the paper's P_S, the extension's receiver) chooses bits u; the *holder* (P_R) has Delta in
-//! GF(2)^128. They get v and w with w = v + u Delta in each row, which authenticated bits call M, K: K = M +
-//! x Delta. Delta is cut into pieces of k bits, and for each piece there is a tree of 2^k leaves (`tree`):
-//! the maker knows them all, the holder all but the one at its piece of Delta. Leaves are expanded to streams
-//! r_y, one bit a row (Figure 3):
+//! GF(2)^128. In each row they get v and w with w = v + u Delta. For authenticated bits these are M and K: K
+//! = M + x Delta. Delta is cut into pieces of k bits, and for each piece there is a tree of 2^k leaves
+//! (`tree`). The maker knows all leaves, the holder all but the one at its piece of Delta. Leaves are
+//! expanded to streams r_y, one bit for each row (Figure 3):
 //!
-//! - maker: u_c = sum of r_y, v_c = sum of y r_y; holder: w_c = sum of (y + Delta_c) r_y = v_c + u_c Delta_c,
-//!   in which the unknown leaf has coefficient zero.
-//! - The repetition code makes one u of all pieces (Figure 5): the maker sends D_c = u_c + x, and the holder
-//!   adds D_c Delta_c to w_c.
+//! - maker: u_c = sum of r_y, v_c = sum of y r_y; holder: w_c = sum of (y + Delta_c) r_y = v_c + u_c Delta_c.
+//!   In the holder's sum the unknown leaf has coefficient zero.
+//! - The repetition code makes the same bits x from the u_c of all pieces (Figure 5): the maker sends D_c =
+//!   u_c + x, and the holder adds D_c Delta_c to w_c.
 //!
-//! The check that all D_c were made with one x is in [`crate::vole`]. Cost: ceil(128 / k) bits a row, one
-//! way, one message a chunk.
+//! [`crate::vole`] checks that all D_c were made with the same x. Cost: ceil(128 / k) bits for each row, one
+//! way, one message for each chunk.
 
 pub(crate) mod layout;
 pub(crate) mod tree;
@@ -28,44 +28,45 @@ use std::ops::Range;
 use tree::{Leaf, Leaves};
 use zeroize::Zeroize;
 
-/// Rows come in tiles of this many: one block of a stream.
+/// The number of rows in a tile: one block of a stream.
 pub const TILE: usize = 128;
-/// The most tiles of one chunk, and of one message: what streams of a chunk fill stays in the cache nearest
-/// to the core, and a call of the cipher is long enough to be worth its beginning.
+/// The largest number of tiles in a chunk, which is one message. The streams of a chunk fit into the
+/// first-level cache, and calls of the cipher are long enough to be efficient.
 pub const CHUNK: usize = 128;
 /// The largest k.
 pub const MAX_K: u32 = 8;
 
-/// One stream, or a sum of streams, for the tiles of a chunk: whole lines of the cache, for a register that
-/// lies across two costs twice.
+/// A stream, or a sum of streams, for the tiles of a chunk. It begins at a cache line, because registers that
+/// lie across two lines cost twice.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Stream([u64; 2 * CHUNK]);
 
-/// How many pieces Delta has, and so how many bits a row costs.
+/// How many pieces Delta has; also how many bits a row costs.
 #[must_use]
 pub fn pieces(k: u32) -> usize {
     128_usize.div_ceil(k as usize)
 }
 
-/// The maker's end of a pair's rows.
+/// The maker's state for the rows with one peer.
 pub(crate) struct Maker {
     layout: Layout,
     leaves: Vec<Leaves>,
-    /// How many blocks of the streams were used.
+    /// How many blocks of the streams have been used.
     used: u64,
 }
 
-/// The holder's end: the leaves of each piece from the second on in the order of y + Delta_c, whose first is
-/// the unknown one.
+/// The holder's state for the rows with one peer. For each piece it has the leaves in the order of y +
+/// Delta_c, without the first one, which is the unknown leaf.
 pub(crate) struct Holder {
     layout: Layout,
     leaves: Vec<Leaves>,
     used: u64,
 }
 
-/// Where tiles of rows go, by group of columns: as many words for each tile, of which a group with fewer
-/// columns leaves the last ones as they are; empty for a group that the rows have no columns of.
+/// Where the tiles of rows are written, by group of columns: the same number of words for each tile. A group
+/// with fewer columns leaves the last words of a tile unchanged; the slice of a group that the rows do not
+/// have is empty.
 pub(crate) type Tiles<'a> = [&'a mut [u128]; 2];
 
 impl Maker {
@@ -73,13 +74,13 @@ impl Maker {
         Maker { layout, leaves, used: 0 }
     }
 
-    /// The number of the next row: of all that these trees give, none returns.
+    /// The number of the next row. Numbers are never reused in the rows that these trees give.
     pub(crate) fn next(&self) -> u64 {
         self.used * TILE as u64
     }
 
-    /// The next tiles of rows for the bits `x`, one word a tile: `v` gets their columns, `d` the corrections,
-    /// piece by piece.
+    /// Makes the next tiles of rows for the bits `x`, one word for each tile. `v` gets their columns, `d` the
+    /// corrections, piece by piece.
     pub(crate) fn extend(
         &mut self,
         sums: &mut Sums,
@@ -105,12 +106,12 @@ impl Holder {
         Holder { layout, leaves, used: 0 }
     }
 
-    /// The number of the next row, as at the maker's end.
+    /// The number of the next row, as at the maker.
     pub(crate) fn next(&self) -> u64 {
         self.used * TILE as u64
     }
 
-    /// The next `tiles` of rows, from the corrections that the maker sent for them: `w` gets their columns.
+    /// Makes the next `tiles` tiles of rows from the maker's corrections for them; `w` gets their columns.
     pub(crate) fn extend(
         &mut self,
         sums: &mut Sums,
@@ -124,7 +125,7 @@ impl Holder {
         sums.begin(self.used, tiles, layout, groups);
         for (d, c) in d.chunks_exact(tiles).zip(layout.trees(groups)) {
             let Piece { first, bits } = layout.piece(c);
-            // the unknown leaf stands first and counts nothing
+            // the unknown leaf comes first, with coefficient zero
             sums.tree(&self.leaves[c], 1, first, bits);
             (first..first + bits).for_each(|column| sums.add(column, d, bit(delta, column)));
         }
@@ -133,23 +134,24 @@ impl Holder {
     }
 }
 
-/// Sums of streams r_y with weights y, bit by bit of y, in two additions a stream: the streams come in the
-/// order of y, and two sums over blocks of 2^b that lie side by side make one over 2^(b + 1), of which the
-/// second counts for bit b. Room for one chunk after the other, wiped when dropped.
+/// Sums of streams r_y with weights y, for each bit of y, with about two additions for each stream. The
+/// streams come in the order of y. Two neighbouring sums over 2^b streams each make one sum over 2^(b + 1);
+/// the second of them is also added to the sum for bit b. The memory is reused for each chunk, and wiped when
+/// dropped.
 pub(crate) struct Sums {
-    /// How many tiles there are.
+    /// How many tiles the chunk has.
     tiles: usize,
-    /// The first block of every stream.
+    /// The number of the first block that is taken from every stream.
     from: u64,
-    /// Room for the crate's cipher, and whether it was used.
+    /// A buffer for the crate `aes`, and whether it was used.
     blocks: [Block; CHUNK],
     blocks_used: bool,
-    /// The stream just made; after the last one of a tree, the sum of all.
+    /// The last stream that was made; after the last one of a tree, the sum of all.
     current: Stream,
-    /// Sums of first blocks that wait for their second.
+    /// For each level, a sum that waits for the sum next to it.
     waiting: [Stream; MAX_K as usize],
-    /// One for each bit of the key: what becomes a column of every tile. Made where they stay, for they are
-    /// too many for a stack.
+    /// A sum for each bit of the key, which becomes a column of every tile. They are on the heap from the
+    /// beginning, because they are too many for the stack.
     weighted: Vec<Stream>,
 }
 
@@ -167,12 +169,12 @@ impl Sums {
         }
     }
 
-    /// For blocks `from` on of every stream, at most a chunk.
+    /// Begins a chunk: `tiles` tiles (at most a chunk) from block `from` on of every stream.
     fn begin(&mut self, from: u64, tiles: usize, layout: Layout, groups: &Range<usize>) {
         debug_assert!(tiles <= CHUNK, "a chunk has at most {CHUNK} tiles");
         self.tiles = tiles.min(CHUNK);
         self.from = from;
-        // within the capacity: nothing moves
+        // within the capacity, so nothing moves
         self.weighted.resize(self.weighted.len().max(layout.all()), Stream([0; 2 * CHUNK]));
         for group in groups.clone() {
             let columns = &mut self.weighted[layout.columns(group)];
@@ -180,8 +182,8 @@ impl Sums {
         }
     }
 
-    /// Take the streams of these leaves in, as those of the numbers from `before` on of 2^bits, for the
-    /// columns from `column` on; before them stand zeros. The current stream becomes the sum of all.
+    /// Adds the streams of these leaves, as numbers `before` and following of 2^bits, to the columns from
+    /// `column` on; the numbers below `before` count as zeros. `current` becomes the sum of all streams.
     fn tree(&mut self, leaves: &Leaves, before: usize, column: usize, bits: usize) {
         #[cfg(target_arch = "x86_64")]
         if let Leaves::Vector(leaves) = leaves {
@@ -205,12 +207,12 @@ impl Sums {
         });
     }
 
-    /// The current stream becomes one of zeros.
+    /// Sets `current` to zeros.
     fn none(&mut self) {
         self.current.0.fill(0);
     }
 
-    /// The current stream becomes this leaf's: AES in counter mode.
+    /// Sets `current` to this leaf's stream: AES in counter mode.
     fn stream(&mut self, leaf: &Leaf<'_>) {
         let out = &mut self.current.0[..2 * self.tiles];
         match leaf {
@@ -231,7 +233,7 @@ impl Sums {
         }
     }
 
-    /// Take the current stream in as number `y` of 2^bits, for the columns from `column` on.
+    /// Adds `current`, as number `y` of 2^bits, to the columns from `column` on.
     fn fold(&mut self, y: usize, column: usize, bits: usize) {
         let Sums { tiles, current, waiting, weighted, .. } = self;
         let weighted = &mut weighted[column..column + bits];
@@ -259,7 +261,7 @@ impl Sums {
 }
 
 impl Sums {
-    /// Add these words to a column, one for each tile, if the lowest bit of `delta` is set.
+    /// Adds these words, one for each tile, to a column if the lowest bit of `delta` is set.
     fn add(&mut self, column: usize, words: &[u128], delta: u128) {
         let mask = (delta & 1).wrapping_neg() as u64;
         let sum = self.weighted[column].0.as_chunks_mut::<2>().0;
@@ -269,18 +271,18 @@ impl Sums {
         }
     }
 
-    /// The columns of each group, to where they go.
+    /// Writes the columns of each group to their places.
     fn write(&self, layout: Layout, groups: &Range<usize>, to: Tiles<'_>) {
         for (group, to) in to.into_iter().enumerate().filter(|(group, _)| groups.contains(group)) {
             self.tiles(&self.weighted[layout.columns(group)], to);
         }
     }
 
-    /// These columns, tile by tile: memory that was not used for long is written in its order.
+    /// Writes these columns tile by tile: memory that is not in the cache is then written in its order.
     fn tiles(&self, columns: &[Stream], out: &mut [u128]) {
         let each = out.len() / self.tiles.max(1);
         debug_assert!(each >= columns.len(), "room for all columns");
-        // four words of a column lie in one line of the cache
+        // a cache line has four words of a column
         for (t, tiles) in out.chunks_mut((4 * each).max(1)).enumerate() {
             for (column, sum) in columns.iter().enumerate() {
                 let words = sum.blocks()[4 * t..].iter();
@@ -302,7 +304,7 @@ impl Drop for Sums {
 }
 
 impl Stream {
-    /// One block for each tile.
+    /// The chunk of `current`: one block for each tile.
     #[inline]
     fn blocks(&self) -> &[[u64; 2]] {
         self.0.as_chunks().0

@@ -1,5 +1,5 @@
-//! Set-ups whose bits are dealt in one process, and whether views fit together, for tests (feature `testing`;
-//! never part of a build that holds real secrets).
+//! Set-ups with a dealer in one process, and a test of whether the parties' views are consistent (feature
+//! `testing`; never part of a build that holds real secrets).
 
 use crate::dealer::Dealer;
 use crate::delta::Deltas;
@@ -8,8 +8,8 @@ use crate::{AuthBits, Delta};
 use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Coins, PartyId, Session};
 
-/// A set-up whose authenticated bits are dealt from a seed that all parties give alike, instead of made by
-/// this crate's protocols. The coins are real. Two rounds.
+/// A set-up whose authenticated bits are derived from a seed, the same at all parties, and not made by this
+/// crate's protocols. The coins are real. Two rounds.
 ///
 /// # Errors
 /// The abort that a faulty peer causes.
@@ -44,7 +44,7 @@ fn dealt(session: &mut Session, config: SetupConfig, dealer: Dealer) -> Result<S
     })
 }
 
-/// A set-up by the protocols whose Delta is planted.
+/// A set-up made by the protocols, with a given Delta.
 ///
 /// # Errors
 /// As [`Setup::new`].
@@ -53,7 +53,7 @@ pub fn planted(session: &mut Session, config: SetupConfig, delta: &Needle) -> Re
     Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
 }
 
-/// The same over a field of 2^48 elements, where what is planted is the key of pads.
+/// The same over a field of 2^48 elements; the given key is that of pads.
 ///
 /// # Errors
 /// As [`Setup::over_field`].
@@ -63,7 +63,7 @@ pub fn planted_over_field(session: &mut Session, config: SetupConfig, pads: &Nee
     Setup::with_deltas(session, config, Deltas::field(config.k, 48, delta, pads))
 }
 
-/// Demand that these views, of all parties in order and with their Deltas, belong together.
+/// Demands that the parties' views, given in order with their Deltas, are consistent.
 ///
 /// # Panics
 /// If a MAC is not the key plus the bit times Delta.

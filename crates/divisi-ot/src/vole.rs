@@ -1,16 +1,17 @@
-//! Correlated rows of pairs: made chunk by chunk with all peers at once, in both directions, and checked.
+//! Correlated rows of pairs: made chunk by chunk, with all peers at once and in both directions, and checked.
 //!
-//! Types tell what a correlation is worth: [`Columns`] came out of the extension and cannot be used;
-//! [`VoleRows`] passed the check, and so did columns that stay columns.
+//! The type of a correlation says whether it was checked. [`Columns`] come from the extension and cannot be
+//! used. [`VoleRows`] passed the check.
 //!
 //! # The check (SoftSpokenOT, section 4.1; column-wise, over GF(2^128))
-//! A column of a tile is an element of GF(2^128), so a column of T tiles is t_1, .., t_T, the last tile being
-//! sacrificed. After all corrections are here, a coin gives z, and h(t) = t_1 z^(T-1) + .. + t_(T-1) z + t_T:
-//! as a map over GF(2) its matrix is (R | I), so that the last tile pads all 128 equations \[W2\]. The maker
-//! sends X = h(x) and V_b = h(v_b) of all 128 columns; the holder demands h(w_b) = V_b + X Delta_b \[W1,
-//! W5\]. Two different x have one h(x) with probability below T / 2^128. Rows over a field have f columns,
-//! 128 of pads, or both: one X stands for all of them \[K11, K13\]. Derivation and what a cheating maker
-//! learns: docs/garbling.md, and docs/ot.md for columns of a field.
+//! A column of a tile is read as an element of GF(2^128), so a column of T tiles is t_1, .., t_T; the last
+//! tile is sacrificed. After all corrections are here a coin gives z, and h(t) = t_1 z^(T-1) + .. + t_(T-1) z
+//! + t_T. As a map over GF(2) its matrix is (R | I), so that the last tile masks all 128 equations \[W2\].
+//! The maker sends X = h(x) and V_b = h(v_b) of all 128 columns, and the holder demands h(w_b) = V_b + X
+//! Delta_b \[W1, W5\]. Two different x have the same h(x) with probability below T / 2^128. Rows over a field
+//! have f columns, or 128 columns of pads, or both: one X serves all of them \[K11, K13\]. docs/garbling.md,
+//! 4, has the derivation and says what a cheating maker learns; docs/ot.md, 1, does so for columns over a
+//! field.
 
 mod columns;
 mod extend;
@@ -28,10 +29,10 @@ pub(crate) use extend::Request;
 pub(crate) const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");
 
-/// One for each group of columns that the rows have.
+/// One value for each group of columns; `None` if the rows do not have the group.
 pub(crate) type ByGroup<T> = [Option<T>; 2];
 
-/// Our ends of the rows with each peer, by party index; none where there is no pair or no such direction.
+/// The states of makers and holders, by party index; `None` if there is no such pair or direction.
 pub(crate) struct Ends {
     pub(crate) layout: Layout,
     pub(crate) makers: Vec<Option<Maker>>,
@@ -40,24 +41,25 @@ pub(crate) struct Ends {
     pub(crate) deviation: Box<crate::adversary::Deviation>,
 }
 
-/// Rows on their way: our bits and MACs as maker, our keys as holder, by party index and group.
+/// Rows with all peers: our MACs as maker and our keys as holder, by party index and group.
 pub(crate) struct Made<T> {
     pub(crate) macs: Vec<ByGroup<T>>,
     pub(crate) keys: Vec<ByGroup<T>>,
 }
 
-/// Rows that passed the check, and the sums X that every maker told us, by party index; ours is what we told
-/// that party.
+/// Rows that passed the check, and every maker's sum X, by party index. At our own index is the X that we
+/// sent.
 pub(crate) struct Checked<R> {
     pub(crate) rows: Made<R>,
     pub(crate) sums: Vec<u128>,
 }
 
 impl Made<Columns> {
-    /// Check all rows with the coin that followed their corrections. One round: this tells, and
-    /// [`Told::hear`] hears.
+    /// The first half of the check, by the coin that was tossed after the corrections: sends our sums.
+    /// [`Told::hear`] is the second half. One round.
     ///
-    /// One X for the columns of all groups \[K13\]: MACs and pads of a row belong to one bit.
+    /// One X serves the columns of all groups \[K13\], so that the MACs and pads of a row belong to the same
+    /// bit.
     pub(crate) fn tell<R: Outcome>(
         self,
         session: &mut Session,
@@ -78,7 +80,7 @@ impl Made<Columns> {
                 if told.is_empty() {
                     told.push(hash_bits(session, x[peer.index()], z));
                 } else if session.mutated(Check::K13) {
-                    // the mutant has an X for each group
+                    // the mutant sends an X for each group
                     told.push(ends.other_sum(session, x[peer.index()], z));
                 }
                 let (v, mut made) = columns.hash::<R>(session, z);
@@ -95,7 +97,7 @@ impl Made<Columns> {
         Ok(Told { z, macs, keys: self.keys, layout: ends.layout })
     }
 
-    /// All rows as they are, for protocols that promise nothing against who deviates.
+    /// All rows without a check, for semi-honest protocols.
     pub(crate) fn semi_honest(self) -> Made<VoleRows> {
         let of = |rows: Vec<ByGroup<Columns>>| {
             rows.into_iter().map(|groups| groups.map(|columns| columns.map(Columns::semi_honest))).collect()
@@ -105,7 +107,7 @@ impl Made<Columns> {
 }
 
 impl Ends {
-    /// What a mutant's second X is made of.
+    /// The input of the second X that K13's mutant sends.
     fn other_sum(&self, session: &Session, x: &[u128], z: Gf128) -> u128 {
         #[cfg(feature = "fault")]
         return hash_bits(session, &self.deviation.bits_of_pads(x), z);
@@ -114,7 +116,7 @@ impl Ends {
     }
 }
 
-/// Our part of the check is told.
+/// The state when our part of the check has been sent.
 pub(crate) struct Told<R> {
     z: Gf128,
     layout: Layout,
@@ -123,11 +125,11 @@ pub(crate) struct Told<R> {
 }
 
 impl<R: Outcome> Told<R> {
-    /// Hear the peers' parts.
+    /// The second half of the check: receives the peers' sums and verifies them.
     ///
-    /// It counts as `check`: of a first extension \[W1\], of authenticated bits \[W5\], or of rows over a
-    /// field \[K11\], which is the same relation. The sums of peers are theirs to us; whether they told
-    /// others the same is for the caller to compare.
+    /// Failures are reported as `check`: \[W1\] for a first extension, \[W5\] for authenticated bits, \[K11\]
+    /// for rows over a field; the relation is the same. The sums in the result are those that each peer sent
+    /// to us; the caller compares whether others received the same.
     pub(crate) fn hear(
         self,
         session: &mut Session,
@@ -169,7 +171,7 @@ impl<R: Outcome> Told<R> {
                 }
             }
             if check != Check::W1 {
-                session.observe(Check::W1); // [W1] the extension's own check is the same relation
+                session.observe(Check::W1); // [W1] SoftSpokenOT's check is the same relation
             }
             if hashed.iter().all(Option::is_some) {
                 session.observe(Check::K13); // [K13] one X for MACs and pads
@@ -187,12 +189,12 @@ impl<R: Outcome> Told<R> {
     }
 }
 
-/// h(x), the last word padding the others.
+/// h(x), in which the last word masks the others.
 pub(crate) fn hash_bits(session: &Session, x: &[u128], z: Gf128) -> u128 {
     session.observe(Check::W2); // [W2]
     let sum = x.iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
     match x.last() {
-        // the mutant's equations lack their pads
+        // the mutant's equations are not masked
         Some(pad) if session.mutated(Check::W2) => sum.0 ^ pad,
         _ => sum.0,
     }

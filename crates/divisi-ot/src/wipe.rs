@@ -1,14 +1,14 @@
-//! Wiping of what `zeroize` does not reach: long vectors of words, with the widest stores there are, where it
-//! writes word by word; and the part of the stack that calls have left.
+//! Wiping where `zeroize` is too slow or does not reach: long vectors of words, with the widest stores of the
+//! processor (`zeroize` writes word by word); and the stack below finished calls.
 
-/// Overwrite all words with zeros, and let the compiler believe that somebody reads them.
+/// Overwrites all words with zeros, in a way that the compiler cannot remove.
 #[inline]
 pub fn words<T: Copy + Default>(x: &mut [T]) {
     x.fill(T::default());
     zeroize::optimization_barrier(x);
 }
 
-/// Overwrite all that a vector has room for, also what it held once and forgot; it is empty then.
+/// Overwrites the whole allocation of a vector, also what lies after its last element, and empties it.
 pub fn whole<T: Copy + Default>(x: &mut Vec<T>) {
     x.clear();
     x.resize(x.capacity(), T::default());
@@ -16,8 +16,8 @@ pub fn whole<T: Copy + Default>(x: &mut Vec<T>) {
     x.clear();
 }
 
-/// Room for so many more elements: in a new place, if it takes one, and the old place is wiped, where a
-/// vector that grows by itself gives it back as it is.
+/// Makes room for `more` elements. If the elements move, their old place is wiped; a vector that grows by
+/// itself frees the old place as it is.
 #[inline]
 pub fn room<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
     if x.capacity() - x.len() < more {
@@ -33,18 +33,18 @@ fn grow<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
     *x = larger;
 }
 
-/// How deep the calls between two wipings go, with room to spare.
+/// The number of bytes of stack that are wiped: more than the calls between two wipings use.
 const DEPTH: usize = 128 << 10;
 
-/// Run `work`, and then overwrite the stack that it used: spilled registers, arguments, and what was moved.
-/// What `work` gives back is moved itself: secrets in it must lie behind a pointer.
+/// Runs `work`, and then overwrites the stack that it used: spilled registers, arguments, and values that
+/// were moved. The result of `work` is moved, too, so secrets in it must lie behind a pointer.
 pub fn stack<R>(work: impl FnOnce() -> R) -> R {
     let result = below(work);
     overwrite();
     result
 }
 
-/// A frame of its own, below that of the caller.
+/// Runs `work` in a stack frame of its own, below that of the caller.
 #[inline(never)]
 fn below<R>(work: impl FnOnce() -> R) -> R {
     work()

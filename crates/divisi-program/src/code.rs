@@ -1,57 +1,57 @@
-//! What a program becomes: nodes on numbers and words, in layers that share rounds.
+//! The compiled form of a program: nodes on numbers and words, in layers that share rounds.
 
 use divisi_circuit::Program as Circuit;
 use divisi_mixed::adders::{self, NumberAdder};
 use divisi_mpgc::Wiring;
 use std::sync::Arc;
 
-/// A node by its number.
+/// The number of a node.
 pub(crate) type Id = usize;
-/// In a list of places: nothing stands there, which is 0.
+/// An entry in a list of lanes that stands for no lane, whose value is 0.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
-/// A step. Those that all parties make together are said to talk; the others are local.
+/// An operation. Some need messages between all parties; the others are local.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
-    // numbers
+    // nodes whose results are numbers
     Input(usize),
     Constant(Vec<u64>),
     Add(Id, Id),
     Sub(Id, Id),
     Neg(Id),
-    /// Times public numbers, one for each lane, or one for all.
+    /// Multiplies by public numbers: one for each lane, or one for all.
     Scale(Id, Arc<Vec<u64>>),
-    /// Plus one public number.
+    /// Adds one public number.
     Shift(Id, u64),
     Gather(Id, Arc<Vec<usize>>),
-    /// Sums of so many lanes side by side.
+    /// Sums of this many neighbouring lanes.
     SumRows(Id, usize),
-    // talk, and give numbers
+    // these need messages, and give numbers
     Multiply(Id, Id),
     ToNumber(Id),
     LookUp {
         table: Arc<Vec<u64>>,
         index: Id,
     },
-    /// The tables side by side, one for each lane of the index.
+    /// Looks up private tables, given one after the other, one for each lane of the index.
     LookUpPrivate {
         tables: Id,
         index: Id,
     },
-    // words
+    // nodes whose results are words
     InputBits(usize),
-    /// The same word in every lane.
+    /// The same public word in each lane.
     Same(Vec<bool>),
-    /// A word of its own in each lane.
+    /// A public word for each lane.
     Words(Vec<u64>),
-    /// Bits of other words, each by its place in one of them.
+    /// A word of bits from other words, each given by the word and the position in it.
     Pick(Vec<(Id, usize)>),
     Xor(Id, Id),
     Not(Id),
-    /// The lanes of both.
+    /// The lanes of the first word, then those of the second.
     Beside(Id, Id),
     GatherWords(Id, Arc<Vec<usize>>),
-    // talk, and give words
+    // these need messages, and give words
     ToBits(Id),
     Run(Arc<Circuit>, Vec<Id>),
     Garbled(Arc<Wiring>, Vec<Id>),
@@ -81,7 +81,7 @@ impl Node {
         }
     }
 
-    /// Whether all parties have to talk.
+    /// Whether the operation needs messages.
     pub(crate) fn talks(&self) -> bool {
         matches!(
             self,
@@ -96,7 +96,7 @@ impl Node {
     }
 }
 
-/// A node with its measures: lanes, and bits of a word (0 of a number).
+/// A node with its size: the number of lanes, and the bits of a word (0 for a number).
 #[derive(Clone, Debug)]
 pub(crate) struct Sized {
     pub node: Node,
@@ -104,7 +104,7 @@ pub(crate) struct Sized {
     pub width: usize,
 }
 
-/// Nodes that share rounds: first the local ones in order, then those that talk.
+/// Nodes that share rounds: the local ones first, in order; then those that need messages.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
     pub local: Vec<Id>,
@@ -116,50 +116,50 @@ pub(crate) struct Layer {
     pub garbled: Vec<Id>,
 }
 
-/// A program ready to run.
+/// A program that is ready to run.
 #[derive(Debug)]
 pub struct Code {
     pub(crate) nodes: Vec<Sized>,
     pub(crate) layers: Vec<Layer>,
-    /// For each output its node.
+    /// The node of each output.
     pub(crate) outputs: Vec<Id>,
-    /// How often each node is used, by nodes that are needed and by outputs.
+    /// How often each node is used, by other needed nodes and by outputs.
     pub(crate) uses: Vec<usize>,
 }
 
-/// What a run takes, as the paper's Table 6 counts.
+/// The cost of a run, in the terms of the paper's Table 6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunCost {
-    /// ANDs of circuits; those inside A2B apart.
+    /// ANDs of circuits, without those of A2B.
     pub ands: usize,
-    /// ANDs inside A2B.
+    /// ANDs of A2B.
     pub a2b_ands: usize,
     /// Products of numbers.
     pub products: usize,
-    /// Numbers made of bits.
+    /// Conversions of bits to numbers.
     pub b2a: usize,
-    /// The bits that these have.
+    /// The bits that are converted to numbers.
     pub b2a_bits: usize,
-    /// Numbers taken apart into bits.
+    /// Conversions of numbers to bits.
     pub a2b: usize,
     /// Lookups.
     pub lookups: usize,
-    /// Random bits shared in both worlds that lookups take.
+    /// Random bits shared in both worlds (modulo 2 and modulo p) that lookups take.
     pub lookup_bits: usize,
-    /// Gates that are garbled, and how many of them are ANDs.
+    /// Garbled gates, and how many of them are ANDs.
     pub garbled: [usize; 2],
-    /// Rounds online, the outputs' with them.
+    /// Rounds online, including those of outputs.
     pub rounds: usize,
 }
 
 impl RunCost {
-    /// Random bits shared in both worlds, those of masks of A2B among them: some 43 a number.
+    /// Random bits shared in both worlds that a run takes, including about 43 for each mask of A2B.
     #[must_use]
     pub fn random_bits(&self) -> usize {
         self.b2a_bits + self.lookup_bits + 43 * self.a2b
     }
 
-    /// Triples of numbers, those of masks of A2B among them: some 2.7 a number.
+    /// Arithmetic triples that a run takes, including about 2.7 for each mask of A2B.
     #[must_use]
     pub fn triples(&self) -> usize {
         self.products + (27 * self.a2b).div_ceil(10)
@@ -168,11 +168,11 @@ impl RunCost {
 
 /// Rounds of an opening: to one party, and back.
 const OPENING: usize = 2;
-/// Of garbled circuits: masked inputs are opened, and keys go to the first party.
+/// Rounds of garbled circuits: masked inputs are opened, and keys are sent to the first party.
 const GARBLED: usize = 2;
 
 impl Code {
-    /// Of these nodes, of which only what the outputs need is kept.
+    /// The code of these nodes; those that no output needs are dropped.
     pub(crate) fn new(nodes: Vec<Sized>, outputs: Vec<Id>) -> Code {
         let mut uses = vec![0; nodes.len()];
         outputs.iter().for_each(|id| uses[*id] += 1);
@@ -201,8 +201,8 @@ impl Code {
         Code { nodes, layers, outputs, uses }
     }
 
-    /// The adder of A2B for so many numbers at once: few rounds, unless there are so many that ANDs cost
-    /// more.
+    /// The adder of A2B for this number of numbers at once: the one with few rounds, unless there are so many
+    /// numbers that its additional ANDs cost more.
     pub(crate) fn adder(numbers: usize) -> NumberAdder {
         if numbers < 1 << 8 { NumberAdder::LowDepth } else { NumberAdder::FewestAnds }
     }
@@ -211,7 +211,7 @@ impl Code {
         ids.iter().map(|id| self.nodes[*id].lanes).sum()
     }
 
-    /// What a run takes.
+    /// The cost of a run.
     #[must_use]
     pub fn cost(&self) -> RunCost {
         let mut cost = RunCost::default();

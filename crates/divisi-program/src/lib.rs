@@ -1,15 +1,15 @@
 //! Programs that mix numbers, bits, tables and circuits, among many parties: GYKW, section 7.
-//! **Semi-honest**: all but one of the parties may be curious together, and everybody follows the protocol.
+//! **Semi-honest**: the adversary may see all but one of the parties, but every party follows the protocol.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`text`] | the format `divisi program 1`: one statement a line |
+//! | [`text`] | the format `divisi program 1`: one statement on each line |
 //! | [`program`] | statements on values with kinds and shapes, checked as they are added |
 //! | [`plain`] | evaluation in the clear, the reference |
-//! | [`lower`](fn@lower), [`Code`] | what it becomes, which steps share rounds, and what that costs |
+//! | [`lower`](fn@lower), [`Code`] | the compiled form: which operations share rounds, and what they cost |
 //! | [`run`](mod@run) | the run of a party |
-//! | [`applications`] | the five of the paper's section 8.5 |
-//! | [`valid`] | evaluation that refuses what a run would get wrong, and random inputs |
+//! | [`applications`] | the five applications of the paper's section 8.5 |
+//! | [`valid`] | evaluation that refuses inputs for which a run would be wrong, and random valid inputs |
 //!
 //! ```
 //! use divisi_program::{plain, text};

@@ -1,6 +1,6 @@
-//! A program in the clear: the reference that a run is compared with.
+//! Evaluation of a program in the clear: the reference for runs.
 //!
-//! Nothing here is secret, and nothing is shared with [`crate::lower`]: numbers are integers, bits are lists.
+//! It shares no code with [`crate::lower`]: numbers are integers, bits are lists of booleans.
 
 use crate::program::{Action, Constant, LARGEST, Script, Statement, ValueKind};
 use crate::shape::Shape;
@@ -9,16 +9,16 @@ use divisi_field::zp::P32;
 use std::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Entries of a value. They may be a party's own: wiped when dropped, and not printed.
+/// The entries of a value. They may be a party's secret inputs: wiped when dropped, and never printed.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub enum Entries {
     /// Numbers, from -(p-1)/2 to (p-1)/2.
     Num(Vec<i64>),
-    /// Of each entry its bits, the lowest first.
+    /// The bits of each entry, the lowest first.
     Bits(Vec<Vec<bool>>),
 }
 
-/// How many there are, and of what kind.
+/// Prints the kind and the number of entries.
 impl fmt::Debug for Entries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -91,21 +91,21 @@ fn not(x: &[bool]) -> Vec<bool> {
     x.iter().map(|bit| !bit).collect()
 }
 
-/// Both as unsigned numbers, compared.
+/// Compares both as unsigned numbers.
 fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
     x.iter().rev().cmp(y.iter().rev())
 }
 
-/// The outputs, in order. `inputs` has the entries of each input, in order, as many as its shape has and of
-/// its kind ([`fits`]).
+/// The outputs, in order. `inputs` has the entries of each input, in order; their number and kind must be
+/// those of the input ([`fits`]).
 ///
 /// # Errors
-/// An input that does not fit, by its name; a division by a number that is not above 0.
+/// The name of an input that does not fit; a division by a number that is not above 0.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
     walk(program, inputs, &mut |_, _| Ok(()))
 }
 
-/// The same; `see` looks at each statement before it is computed, with the values that there are.
+/// The same. `see` is called before each statement, with the values so far.
 pub(crate) fn walk(
     program: &Script,
     inputs: &[Entries],
@@ -136,10 +136,10 @@ pub(crate) fn walk(
     Ok(program.outputs.iter().map(|output| values[output.value.id].clone()).collect())
 }
 
-/// Whether entries are what an input takes.
+/// Checks that entries fit an input.
 ///
 /// # Errors
-/// What is wrong, with the input's name.
+/// A message that says what is wrong, with the input's name.
 pub fn fits(name: &str, kind: ValueKind, shape: &Shape, entries: &Entries) -> Result<(), String> {
     if entries.len() != shape.entries() {
         let (given, wanted) = (entries.len(), shape.entries());
@@ -162,7 +162,7 @@ fn step(program: &Script, statement: &Statement, values: &[Entries]) -> Result<V
     let shape_of = |i: usize| program.value(statement.args[i]).shape();
     let out = program.value(statement.results[0]);
     let shape = out.shape();
-    // an argument with as many entries as the result
+    // an argument, expanded to as many entries as the result has
     let wide = |i: usize| arg(i).wide(shape_of(i), shape);
     let numbers = |f: &dyn Fn(i64, i64) -> i64| {
         let (x, y) = (wide(0), wide(1));

@@ -1,28 +1,29 @@
 //! Programs: statements on values with a kind and a shape, checked as they are added.
 //!
-//! Everything here is public. Types are checked here alone; whoever reads a program ([`crate::plain`],
-//! [`crate::lower`]) finds statements that fit.
+//! Programs are public. Kinds and shapes are checked here only: code that reads a program ([`crate::plain`],
+//! [`crate::lower`]) can rely on them.
 
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::P32;
 use std::sync::Arc;
 
-/// The most bits of one value.
+/// The largest number of bits of one value.
 pub const WIDEST: usize = 1 << 16;
-/// The most entries of all values of a program together, of bits each one counted.
+/// The largest size of a program: the entries of all its values together, where each bit counts as an entry.
 pub const LARGEST_PROGRAM: usize = 1 << 27;
-/// The largest number, and the smallest but for its sign.
+/// The largest number; the smallest is its negative.
 pub const LARGEST: i64 = (P32 as i64 - 1) / 2;
-/// Comparisons, `shift` and `div` are right for values, and differences, of a size below this.
+/// Comparisons, `shift` and `div` are right if their arguments, and differences of these, are below this in
+/// absolute value.
 pub const BOUND: i64 = 1 << 30;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Numbers of Z_p, read as -(p-1)/2 to (p-1)/2.
+    /// Numbers modulo p, read as -(p-1)/2 to (p-1)/2.
     Num,
-    /// Unsigned numbers of so many bits, the lowest first.
+    /// Unsigned numbers of this many bits, the lowest first.
     Bits(usize),
 }
 
@@ -35,7 +36,7 @@ impl std::fmt::Display for ValueKind {
     }
 }
 
-/// A value of a program: what its name stands for.
+/// A value of a program.
 #[derive(Clone, Debug)]
 pub struct Value {
     pub(crate) id: usize,
@@ -44,56 +45,56 @@ pub struct Value {
 }
 
 impl Value {
-    /// What it is.
+    /// The value's kind.
     #[must_use]
     pub fn kind(&self) -> ValueKind {
         self.kind
     }
 
-    /// Its shape.
+    /// The value's shape.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// For messages.
+    /// A description for error messages.
     pub(crate) fn describe(&self) -> String {
         format!("{} {}", self.kind, self.shape)
     }
 }
 
-/// What a party brings.
+/// An input, which one party has.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// Its name.
     pub name: String,
-    /// Whose it is, the first party being 1.
+    /// The party that has it, counted from 1.
     pub owner: u8,
     /// The value.
     pub value: Value,
 }
 
-/// What some parties learn.
+/// An output, which some parties learn.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// Its name.
     pub name: String,
-    /// Who, in order, the first party being 1.
+    /// The parties that learn it, in order, counted from 1.
     pub receivers: Vec<u8>,
     /// The value.
     pub value: Value,
 }
 
-/// A value that stands in the program.
+/// A constant of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constant {
     /// Numbers, one for each entry.
     Num(Vec<i64>),
-    /// Bits of one entry, the lowest first.
+    /// The bits of one entry, the lowest first.
     Bits(Vec<bool>),
 }
 
-/// What a statement does with its arguments.
+/// The operation of a statement.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // each is the statement of the same name (docs/programs.md)
 pub enum Action {
@@ -126,18 +127,18 @@ pub enum Action {
     Garbled(Arc<Circuit>),
 }
 
-/// A statement: arguments and results are values by their number.
+/// A statement. Arguments and results are given by the numbers of their values.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What it does.
+    /// The operation.
     pub op: Action,
-    /// With what.
+    /// The arguments.
     pub args: Vec<usize>,
-    /// What comes of it.
+    /// The results.
     pub results: Vec<usize>,
 }
 
-/// An argument: a value, or an integer that becomes what it is used with.
+/// An argument: a value, or an integer, which takes the kind of the other argument.
 #[derive(Clone, Debug)]
 pub enum Arg {
     /// A value.
@@ -158,10 +159,10 @@ impl From<i64> for Arg {
     }
 }
 
-/// Why a statement does not stand: one sentence.
+/// Why a statement is refused: one sentence.
 pub type ProgramError = String;
 
-/// A program on numbers and bits, of which every statement fits.
+/// A program on numbers and bits, whose statements are all valid.
 ///
 /// ```
 /// use divisi_program::{ValueKind, Script, Shape};
@@ -185,36 +186,36 @@ pub struct Script {
     pub(crate) statements: Vec<Statement>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
-    /// Entries of all values, and products and places that they are made of.
+    /// The size so far: entries of all values, with intermediate products and selected places.
     pub(crate) size: usize,
 }
 
 impl Script {
-    /// Without statements.
+    /// A program without statements.
     #[must_use]
     pub fn new() -> Script {
         Script::default()
     }
 
-    /// What parties bring, in order.
+    /// The inputs, in order.
     #[must_use]
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// What is told, in order.
+    /// The outputs, in order.
     #[must_use]
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// The statements, in order; the arguments of each come before it.
+    /// The statements, in order; arguments come before the statements that use them.
     #[must_use]
     pub fn statements(&self) -> &[Statement] {
         &self.statements
     }
 
-    /// The last party that the program names.
+    /// The largest number of a party that the program names.
     #[must_use]
     pub fn parties(&self) -> u8 {
         let owners = self.inputs.iter().map(|input| input.owner);
@@ -222,7 +223,7 @@ impl Script {
         owners.chain(receivers).max().unwrap_or(1)
     }
 
-    /// That it is not too large to be run: it has at most [`LARGEST_PROGRAM`] entries in all.
+    /// Checks that the program has at most [`LARGEST_PROGRAM`] entries in all.
     ///
     /// # Errors
     /// If it has more.
@@ -248,7 +249,7 @@ impl Script {
         value
     }
 
-    /// Add a statement with one result.
+    /// Adds a statement with one result.
     pub(crate) fn push(&mut self, op: Action, args: &[&Value], kind: ValueKind, shape: Shape) -> Value {
         let value = self.fresh(kind, shape);
         let args = args.iter().map(|arg| arg.id).collect();
@@ -256,10 +257,10 @@ impl Script {
         value
     }
 
-    /// A party's input; the first party is 1.
+    /// Adds an input of a party; the first party is 1.
     ///
     /// # Errors
-    /// A name that is taken, no such party, a kind that no value has.
+    /// If the name is in use, the party is 0, or no value can have this kind.
     pub fn input(
         &mut self,
         name: &str,
@@ -279,10 +280,10 @@ impl Script {
         Ok(value)
     }
 
-    /// Tell a value to these parties.
+    /// Adds an output: these parties learn a value.
     ///
     /// # Errors
-    /// A name that is taken, nobody to learn it, no such party.
+    /// If the name is in use, no party is given, or a party is 0.
     pub fn output(&mut self, name: &str, value: &Value, receivers: &[u8]) -> Result<(), ProgramError> {
         if receivers.is_empty() {
             return Err(format!("the output {name} has no receiver: give the numbers of parties, as 1,3"));
@@ -300,10 +301,10 @@ impl Script {
         Ok(())
     }
 
-    /// Numbers that everybody knows, one for each entry.
+    /// A public value with these numbers, one for each entry.
     ///
     /// # Errors
-    /// Another count than the shape's, a number beyond p/2.
+    /// If there are not as many numbers as entries, or a number is beyond p/2.
     pub fn constant(&mut self, shape: Shape, numbers: &[i64]) -> Result<Value, ProgramError> {
         if numbers.len() != shape.entries() {
             let (given, wanted) = (numbers.len(), shape.entries());
@@ -315,7 +316,7 @@ impl Script {
         Ok(self.push(Action::Constant(Constant::Num(numbers.to_vec())), &[], ValueKind::Num, shape))
     }
 
-    /// An integer as what it is used with.
+    /// An argument as a value; an integer gets the kind `with`.
     pub(crate) fn made(&mut self, arg: &Arg, with: ValueKind) -> Result<Value, ProgramError> {
         match (arg, with) {
             (Arg::Value(value), _) => Ok(value.clone()),
@@ -332,7 +333,7 @@ impl Script {
         }
     }
 
-    /// Both as values of one kind; of two integers, numbers.
+    /// Both arguments as values of the same kind; two integers become numbers.
     pub(crate) fn both(&mut self, x: &Arg, y: &Arg) -> Result<[Value; 2], ProgramError> {
         let kind = |arg: &Arg| match arg {
             Arg::Value(value) => Some(value.kind),

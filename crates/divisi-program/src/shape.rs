@@ -1,20 +1,20 @@
-//! Shapes of values: lists of sides, the last one running fastest.
+//! Shapes of values: lists of sides (dimensions). Entries are in row order: the last index changes fastest.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The most values that one name stands for.
+/// The largest number of entries of a value.
 pub const MOST: usize = 1 << 24;
-/// The most sides.
+/// The largest number of sides.
 pub const SIDES: usize = 8;
 
-/// The sides of a value; it has their product of entries, the last side running fastest.
+/// The sides of a value. It has as many entries as the product of its sides; the last index changes fastest.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Shape(Vec<usize>);
 
 impl Shape {
-    /// Of these sides; `None` if there is none or more than eight, if one is 0, or if there are more than
-    /// 2^24 entries.
+    /// A shape with these sides. `None` if there are no sides or more than eight, if a side is 0, or if there
+    /// are more than 2^24 entries.
     #[must_use]
     pub fn new(sides: &[usize]) -> Option<Shape> {
         let entries = sides.iter().try_fold(1_usize, |product, side| product.checked_mul(*side))?;
@@ -22,7 +22,7 @@ impl Shape {
         right.then(|| Shape(sides.to_vec()))
     }
 
-    /// One entry.
+    /// The shape of one entry.
     #[must_use]
     pub fn one() -> Shape {
         Shape(vec![1])
@@ -46,7 +46,7 @@ impl Shape {
         self.0.last().copied().unwrap_or(1)
     }
 
-    /// Without the last side; of one side, one entry.
+    /// The shape without its last side; for a single side, one entry.
     #[must_use]
     pub fn without_last(&self) -> Shape {
         match self.0.split_last() {
@@ -55,8 +55,8 @@ impl Shape {
         }
     }
 
-    /// The shape of what is made of both, entry by entry: the last sides stand below each other, and a side
-    /// of 1, or one that is missing, serves all. `None` if they do not fit.
+    /// The shape of the result of an operation on both, entry by entry. Sides are compared from the last one
+    /// on; a side of 1, or a missing one, is repeated. `None` if they do not fit.
     #[must_use]
     pub fn join(&self, other: &Shape) -> Option<Shape> {
         let sides = self.0.len().max(other.0.len());
@@ -71,8 +71,8 @@ impl Shape {
         Shape::new(&joined?)
     }
 
-    /// For each entry of `wide`, which has this shape joined with another, the entry here that serves it;
-    /// `None` if each serves itself.
+    /// For each entry of `wide`, which is this shape joined with another: the entry of this shape that is
+    /// used for it. `None` if both shapes are equal.
     #[must_use]
     pub fn places(&self, wide: &Shape) -> Option<Vec<usize>> {
         if self.entries() == wide.entries() {

@@ -5,7 +5,7 @@ use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use std::sync::Arc;
 
-/// The most bits of a number in `bits` and `num`.
+/// The largest number of bits of a number in `bits` and `num`.
 const NUMBER_BITS: usize = 32;
 
 fn number(value: &Value, what: &str) -> Result<(), ProgramError> {
@@ -33,15 +33,15 @@ impl Script {
         Ok(self.push(op, &[&x, &y], x.kind(), shape))
     }
 
-    /// x + y, entry by entry; of bits modulo 2^W.
+    /// x + y, entry by entry; for bits modulo 2^W.
     ///
     /// # Errors
-    /// Kinds or shapes that do not fit, as of every statement.
+    /// If kinds or shapes do not fit, as in every statement.
     pub fn add(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.entrywise(Action::Add, &x.into(), &y.into())
     }
 
-    /// x - y, likewise.
+    /// x - y, entry by entry; for bits modulo 2^W.
     ///
     /// # Errors
     /// As [`Script::add`].
@@ -52,16 +52,16 @@ impl Script {
     /// -x.
     ///
     /// # Errors
-    /// None for a value.
+    /// None if x is a value.
     pub fn neg(&mut self, x: impl Into<Arg>) -> Result<Value, ProgramError> {
         let x = self.made(&x.into(), ValueKind::Num)?;
         Ok(self.push(Action::Neg, &[&x], x.kind(), x.shape().clone()))
     }
 
-    /// x y, of numbers, entry by entry.
+    /// x y for numbers, entry by entry.
     ///
     /// # Errors
-    /// As [`Script::add`]; bits.
+    /// As [`Script::add`]; if x or y are bits.
     pub fn mul(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let [x, y] = self.both(&x.into(), &y.into())?;
         number(&x, "mul")?;
@@ -69,10 +69,10 @@ impl Script {
         Ok(self.push(Action::Mul, &[&x, &y], ValueKind::Num, shape))
     }
 
-    /// The sum over the last side, of numbers.
+    /// The sum over the last side, for numbers.
     ///
     /// # Errors
-    /// Bits.
+    /// If x are bits.
     pub fn sum(&mut self, x: &Value) -> Result<Value, ProgramError> {
         number(x, "sum")?;
         Ok(self.push(Action::Sum, &[x], ValueKind::Num, x.shape().without_last()))
@@ -85,18 +85,18 @@ impl Script {
         [best, place]
     }
 
-    /// The smallest over the last side, and the first place that has it, from 0.
+    /// The smallest entry along the last side, and the first position that has it, from 0.
     ///
     /// # Errors
-    /// None today.
+    /// None at present.
     pub fn min(&mut self, x: &Value) -> Result<[Value; 2], ProgramError> {
         Ok(self.extreme(Action::Min, x))
     }
 
-    /// The largest over the last side, and the first place that has it, from 0.
+    /// The largest entry along the last side, and the first position that has it, from 0.
     ///
     /// # Errors
-    /// None today.
+    /// None at present.
     pub fn max(&mut self, x: &Value) -> Result<[Value; 2], ProgramError> {
         Ok(self.extreme(Action::Max, x))
     }
@@ -104,7 +104,7 @@ impl Script {
     /// The product of two matrices of numbers.
     ///
     /// # Errors
-    /// What has not two sides; an inner side that differs; too many products.
+    /// If x or y has not two sides, the inner sides differ, or there are too many products.
     pub fn matmul(&mut self, x: &Value, y: &Value) -> Result<Value, ProgramError> {
         number(x, "matmul")?;
         number(y, "matmul")?;
@@ -130,7 +130,7 @@ impl Script {
     /// The same entries in another shape.
     ///
     /// # Errors
-    /// A shape of another number of entries.
+    /// If the shape has another number of entries.
     pub fn reshape(&mut self, x: &Value, shape: Shape) -> Result<Value, ProgramError> {
         if shape.entries() != x.shape().entries() {
             let (has, wants) = (x.shape().entries(), shape.entries());
@@ -139,10 +139,10 @@ impl Script {
         Ok(self.push(Action::Reshape, &[x], x.kind(), shape))
     }
 
-    /// These entries, by their places in row order from 0, as one side.
+    /// The entries at these positions (in row order, from 0), as one side.
     ///
     /// # Errors
-    /// No place; a place that is not there.
+    /// If there are no positions, or one does not exist.
     pub fn gather(&mut self, x: &Value, places: &[usize]) -> Result<Value, ProgramError> {
         let entries = x.shape().entries();
         if let Some(place) = places.iter().find(|place| **place >= entries) {
@@ -182,10 +182,10 @@ impl Script {
         self.compared(Action::Eq, &x.into(), &y.into())
     }
 
-    /// x where the bit c is 1, y where it is 0.
+    /// x if the bit c is 1, else y.
     ///
     /// # Errors
-    /// As [`Script::add`]; a c that is no single bit.
+    /// As [`Script::add`]; if c is not a single bit.
     pub fn select(&mut self, c: &Value, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         if c.kind() != ValueKind::Bits(1) {
             return Err(format!("select chooses by bits of width 1, and this is {}", c.describe()));
@@ -209,15 +209,15 @@ impl Script {
         Ok(self.push(op, &[&x, &y], x.kind(), shape))
     }
 
-    /// x + y modulo 2, bit by bit.
+    /// The XOR of x and y, bit by bit.
     ///
     /// # Errors
-    /// As [`Script::add`]; numbers.
+    /// As [`Script::add`]; if x or y are numbers.
     pub fn xor(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.logic(Action::Xor, "xor", &x.into(), &y.into())
     }
 
-    /// x and y, bit by bit.
+    /// The AND of x and y, bit by bit.
     ///
     /// # Errors
     /// As [`Script::xor`].
@@ -225,7 +225,7 @@ impl Script {
         self.logic(Action::And, "and", &x.into(), &y.into())
     }
 
-    /// x or y, bit by bit.
+    /// The OR of x and y, bit by bit.
     ///
     /// # Errors
     /// As [`Script::xor`].
@@ -233,19 +233,19 @@ impl Script {
         self.logic(Action::Or, "or", &x.into(), &y.into())
     }
 
-    /// The other bits.
+    /// The complement of all bits.
     ///
     /// # Errors
-    /// Numbers.
+    /// If x are numbers.
     pub fn not(&mut self, x: &Value) -> Result<Value, ProgramError> {
         bits(x, "not")?;
         Ok(self.push(Action::Not, &[x], x.kind(), x.shape().clone()))
     }
 
-    /// The lowest bits of numbers that are not negative: A2B.
+    /// A2B: the lowest bits of numbers, which must not be negative.
     ///
     /// # Errors
-    /// Bits; a width that no number has.
+    /// If x are bits, or no number has this width.
     pub fn bits(&mut self, x: &Value, width: usize) -> Result<Value, ProgramError> {
         number(x, "bits")?;
         if !(1..=NUMBER_BITS).contains(&width) {
@@ -254,10 +254,10 @@ impl Script {
         Ok(self.push(Action::Bits, &[x], ValueKind::Bits(width), x.shape().clone()))
     }
 
-    /// The number that bits are: B2A.
+    /// B2A: the numbers that these bits represent.
     ///
     /// # Errors
-    /// A number; more bits than a number has.
+    /// If x are numbers, or have more bits than a number.
     pub fn num(&mut self, x: &Value) -> Result<Value, ProgramError> {
         let width = bits(x, "num")?;
         if width > NUMBER_BITS {
@@ -266,10 +266,10 @@ impl Script {
         Ok(self.push(Action::Num, &[x], ValueKind::Num, x.shape().clone()))
     }
 
-    /// x 2^by, rounded down; of bits modulo 2^W.
+    /// x 2^by, rounded down; for bits modulo 2^W.
     ///
     /// # Errors
-    /// More than 30 places.
+    /// If a number is shifted by more than 30 places.
     pub fn shift(&mut self, x: &Value, by: i64) -> Result<Value, ProgramError> {
         let most = match x.kind() {
             ValueKind::Num => 30,
@@ -283,10 +283,10 @@ impl Script {
         }
     }
 
-    /// x / y rounded down, of numbers, y > 0.
+    /// x / y rounded down, for numbers and y > 0.
     ///
     /// # Errors
-    /// As [`Script::add`]; bits; an integer that is not above 0.
+    /// As [`Script::add`]; if x or y are bits, or y is an integer that is not above 0.
     pub fn div(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let y = y.into();
         if let Arg::Integer(by) = y
@@ -300,11 +300,12 @@ impl Script {
         Ok(self.push(Action::Div, &[&x, &y], ValueKind::Num, shape))
     }
 
-    /// Entries of tables of 2 to 256 numbers, along the last side, at places from 0. One table serves all
-    /// places, or there is one for each. A place is a number, or bits; what stands behind a table's end is 0.
+    /// Entries of tables of 2 to 256 numbers, which lie along the last side, at shared positions from 0.
+    /// There is one table for all positions, or one for each. A position is a number or bits; after a table's
+    /// end the entries count as 0.
     ///
     /// # Errors
-    /// A table of bits, or of another size; an index with more bits than its places have; shapes that do not
+    /// If a table has bits or another size, an index has more bits than the table needs, or shapes do not
     /// fit.
     pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, ProgramError> {
         number(table, "the table of lookup")?;
@@ -338,16 +339,16 @@ impl Script {
         Ok(self.push(Action::Lookup, &[table, index], ValueKind::Num, index.shape().clone()))
     }
 
-    /// A circuit on bits, entry by entry; as many values come out as the circuit has.
+    /// Applies a circuit to bits, entry by entry. Returns a value for each output of the circuit.
     ///
     /// # Errors
-    /// Arguments of other widths than the circuit's inputs, or whose shapes do not fit.
+    /// If the arguments' widths are not those of the circuit's inputs, or shapes do not fit.
     pub fn circuit(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, ProgramError> {
         self.any(Action::Circuit(Arc::clone(circuit)), circuit, args)
     }
 
-    /// The same, garbled ahead: two rounds, whatever the circuit's depth, and bytes that hardly grow with the
-    /// parties.
+    /// The same by a circuit that is garbled ahead: two rounds whatever the circuit's depth, and bytes that
+    /// hardly grow with the number of parties.
     ///
     /// # Errors
     /// As [`Script::circuit`].

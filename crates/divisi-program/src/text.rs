@@ -1,4 +1,4 @@
-//! The text of a program: one statement a line, no nesting, a name given once.
+//! The text format of programs: one statement on each line, no nesting, and each name is defined once.
 //!
 //! ```text
 //! divisi program 1
@@ -17,18 +17,18 @@ use divisi_circuit::Program as Circuit;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most bytes of a line.
+/// The largest length of a line in bytes.
 pub const LINE: usize = 1 << 20;
-/// The first statement.
+/// The first line.
 const HEAD: [&str; 3] = ["divisi", "program", "1"];
 
-/// Where circuits come from: the one of this name, or of this file.
+/// Finds a circuit by its name or by its file.
 pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, ProgramError>;
 
-/// Read a program. `circuits` finds those that it names.
+/// Reads a program. `circuits` finds the circuits that it names.
 ///
 /// # Errors
-/// The first statement that does not stand, with its line.
+/// The first wrong statement, with its line.
 pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> {
     let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits };
     let mut begun = false;
@@ -67,16 +67,13 @@ struct Reader<'c> {
     circuits: Circuits<'c>,
 }
 
-/// A name that may be given.
+/// Checks that a word can be a name.
 fn name(word: &str) -> Result<&str, ProgramError> {
     let mut chars = word.chars();
     let right = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !right {
-        return Err(format!(
-            "{} is no name: it begins with a letter; letters, digits and _ follow",
-            short(word)
-        ));
+        return Err(format!("{} is not a name: a name is a letter, then letters, digits and _", short(word)));
     }
     if word.len() > 64 {
         return Err(format!("{} is too long for a name: it has at most 64 characters", short(word)));
@@ -84,7 +81,7 @@ fn name(word: &str) -> Result<&str, ProgramError> {
     Ok(word)
 }
 
-/// A word for a message.
+/// A word, shortened for a message.
 fn short(word: &str) -> String {
     let clean: String = word.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if word.chars().nth(40).is_some() { format!("{clean}...") } else { clean }
@@ -92,7 +89,7 @@ fn short(word: &str) -> String {
 
 fn party(word: &str) -> Result<u8, ProgramError> {
     let number = word.parse::<u8>().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| format!("{} is no party: parties are 1 to 255", short(word)))
+    number.ok_or_else(|| format!("{} is not a party: give a number from 1 to 255", short(word)))
 }
 
 fn integer(word: &str) -> Option<i64> {
@@ -114,14 +111,15 @@ impl Reader<'_> {
         match words {
             ["input", rest @ ..] => self.input(rest),
             ["output", rest @ ..] => self.output(rest),
-            [word, ..] => {
-                Err(format!("{} is no statement: there are `input`, `output`, and NAME = ...", short(word)))
-            }
+            [word, ..] => Err(format!(
+                "{} is not a statement: a line begins with `input`, `output` or NAME =",
+                short(word)
+            )),
             [] => Ok(()),
         }
     }
 
-    /// Give results names; a place that nobody asks for may be left out.
+    /// Names the results of a statement. Trailing results without a name are dropped.
     fn give(&mut self, names: &[&str], mut results: Vec<Value>, op: &str) -> Result<(), ProgramError> {
         if names.len() == 1 && matches!(op, "min" | "max") {
             results.truncate(1);
@@ -154,7 +152,7 @@ impl Reader<'_> {
         let (kind, shape) = match kind {
             ["num", shape @ ..] => (ValueKind::Num, shape),
             ["bits", width, shape @ ..] => {
-                let width = width.parse().map_err(|_| format!("{} is no width", short(width)))?;
+                let width = width.parse().map_err(|_| format!("{} is not a width", short(width)))?;
                 (ValueKind::Bits(width), shape)
             }
             _ => return Err(form()),
@@ -209,7 +207,7 @@ impl Reader<'_> {
         args.try_into().map_err(|_| format!("{op} takes {N} arguments, and {given} are given"))
     }
 
-    /// The only name among the arguments, and what follows it.
+    /// The single name among the arguments, and the words after it.
     fn value_and<'w>(&self, op: &str, words: &'w [&'w str]) -> Result<(Value, &'w [&'w str]), ProgramError> {
         let Some((first, rest)) = words.split_first() else {
             return Err(format!("{op} takes a name"));
@@ -304,7 +302,7 @@ impl Reader<'_> {
                     self.program.garbled(&circuit, &args)
                 }
             }
-            _ => Err(format!("{} is no operation: docs/programs.md has all of them", short(op))),
+            _ => Err(format!("{} is not an operation: docs/programs.md lists all", short(op))),
         }
     }
 

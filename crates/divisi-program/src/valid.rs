@@ -1,22 +1,22 @@
-//! Evaluation in the clear that refuses what a run would get wrong: comparisons, shifts and quotients of
-//! numbers of a size of 2^30 and more, bits of negative numbers, places behind a table's end. And random
-//! inputs that are right.
+//! Evaluation in the clear that refuses what a run would compute wrongly: comparisons, shifts and quotients
+//! of numbers of absolute value 2^30 or more, bits of negative numbers, positions after a table's end. And
+//! random inputs without such values.
 
 use crate::plain::{Entries, walk};
 use crate::program::{Action, BOUND, Script, Statement, ValueKind};
 
-/// A number below the one that is given, at random.
+/// Draws a random number below the given one.
 pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
 
-/// As [`crate::plain::evaluate`].
+/// [`crate::plain::evaluate`], with a check of every statement.
 ///
 /// # Errors
-/// As [`crate::plain::evaluate`]; the first value that a run would get wrong.
+/// As [`crate::plain::evaluate`]; the first statement that a run would compute wrongly.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
     walk(program, inputs, &mut |statement, values| right(program, statement, values))
 }
 
-/// That a run computes this statement as the clear does.
+/// Checks that a run computes this statement as the evaluation in the clear does.
 fn right(program: &Script, statement: &Statement, values: &[Entries]) -> Result<(), String> {
     let num = |i: usize| match statement.args.get(i).and_then(|arg| values.get(*arg)) {
         Some(Entries::Num(numbers)) => numbers.as_slice(),
@@ -39,7 +39,7 @@ fn right(program: &Script, statement: &Statement, values: &[Entries]) -> Result<
         Action::Div => small(0) && small(1),
         Action::Bits => {
             let width = statement.results.first().map(|result| program.value(*result).kind());
-            // up to 30 bits come of the offset word, of negative numbers too
+            // up to 30 bits are taken from the offset word, and are right for negative numbers, too
             matches!(width, Some(ValueKind::Bits(..31))) && small(0) || num(0).iter().all(|x| *x >= 0)
         }
         Action::Lookup => {
@@ -51,14 +51,14 @@ fn right(program: &Script, statement: &Statement, values: &[Entries]) -> Result<
     if fits { Ok(()) } else { Err("a value is too large or negative for its operation".into()) }
 }
 
-/// The magnitudes that are tried, in bits, the largest first.
+/// The largest number of bits of inputs that is tried, before smaller ones.
 const LARGEST_INPUT: u32 = 13;
 
-/// Random inputs of which every statement is right: bits of any value, and numbers of as many bits as go, of
-/// both signs if that goes.
+/// Random inputs for which every statement is right: any bits, and numbers with as many bits as possible, of
+/// both signs if possible.
 ///
 /// # Errors
-/// If nothing was found.
+/// If none were found.
 pub fn random(program: &Script, draw: Draw<'_>) -> Result<Vec<Entries>, String> {
     for bits in (1..=LARGEST_INPUT).rev() {
         let size = 1_i64 << bits;

@@ -1,6 +1,6 @@
 //! Circuits on words of bits, the lowest first: comparisons, sums, choices, quotients.
 //!
-//! Each comes in two ways: with the fewest ANDs, one after the other, or with few rounds.
+//! Each circuit has two forms: with the fewest ANDs, in many rounds, or with few rounds.
 
 use divisi_circuit::{Build, BuildBit, Gates, Program};
 
@@ -17,16 +17,16 @@ pub(crate) enum Word {
     And,
     /// x or y, bit by bit.
     Or,
-    /// x where a bit is 1, y where it is 0: the bit, x, y.
+    /// x if a bit is 1, else y; the inputs are the bit, x, y.
     Choose,
     /// Whether all bits are 0.
     Zero,
-    /// The better of two with its place: x, y, then their places of so many bits. The first of equals; the
-    /// smaller, or the larger.
+    /// The smaller or the larger one of x and y, with its position; the first one if they are equal. The
+    /// inputs are x, y, then their positions of `place` bits.
     Better { place: usize, largest: bool },
-    /// The quotient of x by y, rounded down; 2^W - 1 by 0.
+    /// The quotient of x by y, rounded down; 2^W - 1 if y is 0.
     Divide,
-    /// The quotient of x by a number that everybody knows, above 0.
+    /// The quotient of x by a public number above 0.
     DivideBy(u32),
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
         Word::Better { place, largest } => {
             let (x, y) = (input(&mut g), input(&mut g));
             let (of_x, of_y) = (g.input(place), g.input(place));
-            // the second only if it is better: then the first of equals stays
+            // the second one only if it is better: of equal ones the first is kept
             let second =
                 if largest { less(&mut g, &x, &y, low_depth) } else { less(&mut g, &y, &x, low_depth) };
             let mut out = choose(&mut g, second, &y, &x);
@@ -104,13 +104,13 @@ fn choose(g: &mut Build, c: BuildBit, x: &[BuildBit], y: &[BuildBit]) -> Vec<Bui
     x.iter().zip(y).map(|(x, y)| g.choose(c, *x, *y)).collect()
 }
 
-/// What two spans of bits make together: whether a carry comes out, and whether one passes through.
+/// Combines two neighbouring spans of bits: whether they generate a carry, and whether they propagate one.
 fn over(g: &mut Build, low: (BuildBit, BuildBit), high: (BuildBit, BuildBit)) -> (BuildBit, BuildBit) {
     let through = g.and(high.1, low.0);
     (g.xor(high.0, through), g.and(high.1, low.1))
 }
 
-/// x < y: no carry comes out of x + (not y) + 1.
+/// x < y: exactly if x + (not y) + 1 has no carry.
 fn less(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> BuildBit {
     if !low_depth {
         // the borrow of x - y
@@ -136,7 +136,7 @@ fn less(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> Build
     spans.first().map_or_else(|| g.constant(false), |span| span.0)
 }
 
-/// x + y + carry modulo 2^W, and what is carried out.
+/// x + y + carry modulo 2^W, and the carry out.
 fn add(
     g: &mut Build,
     x: &[BuildBit],
@@ -155,7 +155,8 @@ fn add(
         }
         return (out, carry);
     }
-    // Sklansky: after step s every place has what its block of 2^s carries up to it
+    // Sklansky's adder: after step s every bit has the carry that the bits from the beginning of its block of
+    // 2^s generate
     let mut spans: Vec<(BuildBit, BuildBit)> = Vec::with_capacity(sums.len());
     for ((x, y), sum) in x.iter().zip(y).zip(&sums) {
         spans.push((g.and(*x, *y), *sum));
@@ -176,7 +177,7 @@ fn add(
     (out, spans.last().map_or(first, |span| span.0))
 }
 
-/// Restoring division, a bit of the quotient a step, the highest first.
+/// Restoring division, one bit of the quotient in each step, the highest first.
 fn divide(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> Vec<BuildBit> {
     let zero = g.constant(false);
     let mut rest = vec![zero; y.len()];
@@ -197,9 +198,9 @@ fn divide(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> Vec
     quotient
 }
 
-/// With W bits and 2^(L-1) < d <= 2^L the quotient is x m / 2^(W+L) rounded down, m being 2^(W+L) / d rounded
-/// up: m d is then beyond 2^(W+L) by less than 2^L. The product is a sum of x in the places of m's signed
-/// digits, three of which become two until two are left.
+/// Let x have W bits, and 2^(L-1) < d <= 2^L. The quotient is x m / 2^(W+L) rounded down, where m is 2^(W+L)
+/// / d rounded up, because m d exceeds 2^(W+L) by less than 2^L. The product is a sum of shifted copies of x,
+/// one for each digit of m's signed representation; three summands are reduced to two until two are left.
 fn divide_by(g: &mut Build, x: &[BuildBit], divisor: u32, low_depth: bool) -> Vec<BuildBit> {
     let divisor = u128::from(divisor.max(1));
     let (width, zero) = (x.len(), g.constant(false));
@@ -213,7 +214,7 @@ fn divide_by(g: &mut Build, x: &[BuildBit], divisor: u32, low_depth: bool) -> Ve
             let mut row: Vec<BuildBit> =
                 (0..whole).map(|i| bit(i.checked_sub(place).and_then(|i| x.get(i)))).collect();
             if digits & 3 == 3 {
-                // -1: all bits turned, plus 1
+                // the summand is -x: all bits inverted, plus 1
                 row.iter_mut().for_each(|bit| *bit = g.not(*bit));
                 ones += 1;
                 digits += 1;
@@ -266,7 +267,7 @@ mod tests {
         out.iter().rev().fold(0, |n, bit| n << 1 | bit[0] & 1)
     }
 
-    /// All pairs of words of up to five bits, both ways.
+    /// Tests all pairs of words of up to five bits, in both forms.
     #[test]
     fn words_are_computed() {
         for low_depth in [false, true] {
@@ -298,7 +299,7 @@ mod tests {
         }
     }
 
-    /// The largest numbers, and those around multiples of divisors of every length.
+    /// Tests the largest numbers, and those around multiples, for divisors of every length.
     #[test]
     fn quotients_by_known_numbers() {
         let most = (1_u64 << 30) - 1;

@@ -264,11 +264,11 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("t = const 1 1610612737\n", "beyond p/2");
     refused("input x 1 num\ny = add x 99999999999999999999\n", "not an integer");
     refused("input x 0 num\n", "parties are 1 to 255");
-    refused("input x 256 num\n", "no party");
+    refused("input x 256 num\n", "not a party");
     refused("input x 1 num\noutput x\n", "has no receiver");
-    refused("input x 1 num\noutput x 1,0\n", "no party");
+    refused("input x 1 num\noutput x 1,0\n", "not a party");
     refused("input x 1 num\n", "has no output");
-    refused("input x 1 num\ny = garbage x\n", "no operation");
+    refused("input x 1 num\ny = garbage x\n", "not an operation");
     refused("input x 1 num\ny = circuit half x x\n", "has 4 bits");
     refused("input x 1 bits 4\ny = circuit half x x\n", "gives 2 values");
     refused("input x 1 bits 4\ny z = circuit half x\n", "takes 2 values");
@@ -286,8 +286,8 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input x 1 bits 0\n", "1 to 65536");
     let many: String = (0..9).map(|i| format!("y{i} = add x {i}\n")).collect();
     refused(&format!("input x 1 num 16777216\n{many}"), "in all");
-    refused("input 1x 1 num\n", "no name");
-    refused("what is this\n", "no statement");
+    refused("input 1x 1 num\n", "not a name");
+    refused("what is this\n", "not a statement");
     refused(&format!("x = const 1 {}\n", "1 ".repeat(600_000)), "a line of");
     assert!(text::read("", &circuits).unwrap_err().starts_with("line 1"));
     assert!(text::read("divisi program 2\n", &circuits).unwrap_err().contains("divisi program 1"));

@@ -187,6 +187,10 @@ impl Lanes for Byte {
         }
         Some(out)
     }
+
+    fn first(&self, lanes: usize) -> Option<Byte> {
+        self.prefix(lanes)
+    }
 }
 
 impl Drop for Byte {

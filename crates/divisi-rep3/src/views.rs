@@ -15,6 +15,14 @@ use divisi_core::{Abort, Check, Step, step};
 #[derive(PartialEq, Eq)]
 pub struct Fixed(u64, u64);
 
+/// A barrier that was begun: this party's digest has left, and no other one is compared.
+#[must_use = "nothing may depend on openings before all views are compared"]
+pub(crate) struct Begun {
+    digest: [u8; 32],
+    /// How many openings it covers.
+    openings: u64,
+}
+
 const BARRIER: Step = step!("barrier");
 
 impl Trio {
@@ -42,13 +50,32 @@ impl Trio {
     /// # Errors
     /// [`Abort::CheckFailed`] with A2 if a view differs.
     pub fn barrier(&mut self) -> Result<Fixed, Abort> {
+        let begun = self.begin_barrier()?;
+        self.end_barrier(begun)
+    }
+
+    /// The first half of a barrier: send the digest of our view. What is sent before the second half must not
+    /// depend on anything that was opened since the barrier before.
+    pub(crate) fn begin_barrier(&mut self) -> Result<Begun, Abort> {
         self.session.observe(Check::A8); // [A8]
         self.view.update(&self.openings.to_le_bytes());
         let digest = *self.view.finalize().as_bytes();
         if !self.session.mutated(Check::A8) {
-            self.session.compare(Check::A2, BARRIER, &digest)?; // [A2]
+            self.session.show(BARRIER, &digest)?;
         }
-        self.uncompared = false;
+        Ok(Begun { digest, openings: self.openings })
+    }
+
+    /// The second half.
+    ///
+    /// # Errors
+    /// As [`Trio::barrier`].
+    pub(crate) fn end_barrier(&mut self, begun: Begun) -> Result<Fixed, Abort> {
+        if !self.session.mutated(Check::A8) {
+            self.session.demand_same(Check::A2, BARRIER, &begun.digest)?; // [A2]
+        }
+        // what was opened since it began is for the next one
+        self.uncompared = self.openings != begun.openings;
         self.barriers += 1;
         Ok(self.fixed())
     }

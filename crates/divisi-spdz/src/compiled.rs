@@ -10,7 +10,7 @@ use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
 use crate::source::Source;
-use divisi_core::{Boolean, Bytes, Compares, Convert, Debt, Lanes, Lookups, Opens};
+use divisi_core::{Boolean, Bytes, Compares, ComparesBytes, Convert, Debt, Lanes, Lookups, Opens};
 use divisi_field::{Gf2, Gf8, Gf40, Gf42, Gf48, Gf72};
 
 /// The addresses of the functions: nobody needs them, but functions that are named here are compiled.
@@ -63,13 +63,14 @@ fn engine<F: Host>() -> Vec<*const ()> {
         Spdz::<F>::preprocess_sboxes as *const (),
         Spdz::<F>::prepare_lookups as *const (),
         Spdz::<F>::load as *const (),
-        Spdz::<F>::join_bytes as *const (),
+        Spdz::<F>::load_lookups as *const (),
         <Spdz<F> as Bytes>::public as *const (),
         <Spdz<F> as Bytes>::add as *const (),
         <Spdz<F> as Bytes>::add_public as *const (),
         <Spdz<F> as Bytes>::linear::<4> as *const (),
         <Spdz<F> as Bytes>::sbox as *const (),
         <Spdz<F> as Bytes>::prepare as *const (),
+        <Spdz<F> as Bytes>::join_bytes as *const (),
         <Spdz<F> as Lookups>::constant_bit as *const (),
         <Spdz<F> as Lookups>::add_bit as *const (),
         <Spdz<F> as Lookups>::look_up as *const (),
@@ -82,6 +83,7 @@ fn engine<F: Host>() -> Vec<*const ()> {
         <Spdz<F> as Opens<Vec<AuthByte<F>>>>::open as *const (),
         <Spdz<F> as Opens<Vec<AuthBit<F>>>>::open as *const (),
         <Spdz<F> as Compares<AuthByte<F>>>::vanish as *const (),
+        <Spdz<F> as ComparesBytes>::vanish_blocks as *const (),
     ]
 }
 

@@ -72,6 +72,7 @@ mod party;
 mod prep;
 mod share;
 mod source;
+mod spare;
 pub mod stock;
 mod table;
 #[cfg(feature = "testing")]

@@ -2,15 +2,18 @@
 
 use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::party::{Party, Told};
-use crate::share::Auth;
-use crate::source::{BitTriples, Triples};
+use crate::share::{Auth, View, Wiped, repeat_first};
+use crate::source::{BitTriples, LastTriples};
 use divisi_core::{Abort, Check, Step, step};
-use divisi_field::{Field, Gf2};
+use divisi_field::{BigField, Field, Gf2};
 use zeroize::Zeroizing;
 
 const BIT: Step = step!("multiply.bit");
 const ELEMENT: Step = step!("multiply.element");
 const PRODUCT: Step = step!("multiply");
+
+/// Products that are computed at once: what they take stays in the nearest cache.
+pub(crate) const CHUNK: usize = 256;
 
 impl<F: Mac> Party<F> {
     /// \[\[s p\]\] for bits s and elements p (KOR+17, Protocol 3, line 3: "F_2 x F_2^k multiplication, 1
@@ -50,84 +53,132 @@ impl<F: Mac> Party<F> {
         Ok(c)
     }
 
-    /// \[\[x y\]\] of a subfield, by Beaver's method with \[\[a\]\], \[\[b\]\], \[\[ab\]\]: x y = c + e y + d
-    /// x + e d with e = x + a, d = y + b opened.
+    /// \[\[x y\]\] of a subfield for each pair, by Beaver's method with \[\[a\]\], \[\[b\]\], \[\[ab\]\]: x y
+    /// = c + e y + d x + e d with e = x + a, d = y + b opened.
     ///
     /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to
     /// each peer, one round.
     #[inline(never)]
     pub(crate) fn multiply<V: Shareable + Field>(
         &mut self,
-        x: &Auth<V, F>,
-        y: &Auth<V, F>,
-        triples: Triples<V, F>,
+        pairs: &[Pair<'_, V, F>],
+        triples: LastTriples<'_, V, F>,
     ) -> Result<Auth<V, F>, Abort>
     where
         F: Embeds<V>,
     {
-        let begun = self.begin_multiply(x, y, triples)?;
-        self.end_multiply(x, y, begun)
+        let begun = self.begin_multiply(pairs, triples)?;
+        self.end_multiply(pairs, begun)
     }
 
     /// The first half of [`Party::multiply`]: what else is told before the second half goes in the same
     /// round.
     #[inline(never)]
-    pub(crate) fn begin_multiply<V: Shareable + Field>(
+    pub(crate) fn begin_multiply<'t, V: Shareable + Field>(
         &mut self,
-        x: &Auth<V, F>,
-        y: &Auth<V, F>,
-        triples: Triples<V, F>,
-    ) -> Result<Begun<V, F>, Abort> {
-        let Triples { mut a, mut b, mut c } = triples;
+        pairs: &[Pair<'_, V, F>],
+        mut triples: LastTriples<'t, V, F>,
+    ) -> Result<Begun<'t, V, F>, Abort> {
+        let LastTriples { a, b, c } = &mut triples;
         if self.session.mutated(Check::K6) {
             // the mutant takes one triple for all lanes
-            a.repeat_first();
-            b.repeat_first();
-            c.repeat_first();
+            repeat_first(a.parts());
+            repeat_first(b.parts());
+            repeat_first(c.parts());
         }
-        if [y.len(), a.len(), b.len(), c.len()] != [x.len(); 4] || !(a.add(x) && b.add(y)) {
+        let count: usize = pairs.iter().map(|(x, _)| x.len()).sum();
+        let alike = pairs.iter().all(|(x, y)| [x.m.len(), y.len(), y.m.len()] == [x.len(); 3]);
+        if !alike || [a.len(), b.len(), c.len()] != [count; 3] {
             return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
         }
-        self.session.observe_each(Check::K6, x.len() as u64); // [K6]
-        let told = [self.tell(ELEMENT, &a.x)?, self.tell(ELEMENT, &b.x)?];
-        Ok(Begun { a, b, c, told })
+        self.session.observe_each(Check::K6, count as u64); // [K6]
+        let ((mut a, _), (mut b, _)) = (a.parts(), b.parts());
+        for (x, y) in pairs {
+            a = added(a, x.x);
+            b = added(b, y.x);
+        }
+        let told = [self.tell(ELEMENT, triples.a.parts().0)?, self.tell(ELEMENT, triples.b.parts().0)?];
+        Ok(Begun { triples, told })
     }
 
-    /// The second half, with the same factors.
+    /// The second half, with the same factors. All that a chunk takes is read once and stays near.
     #[inline(never)]
     pub(crate) fn end_multiply<V: Shareable + Field>(
         &mut self,
-        x: &Auth<V, F>,
-        y: &Auth<V, F>,
-        begun: Begun<V, F>,
+        pairs: &[Pair<'_, V, F>],
+        begun: Begun<'_, V, F>,
     ) -> Result<Auth<V, F>, Abort>
     where
         F: Embeds<V>,
     {
-        let Begun { a, b, mut c, told: [told_e, told_d] } = begun;
-        let (e, d) = (self.hear(told_e, &a.m)?, self.hear(told_d, &b.m)?);
-        for (factor, other) in [(&e, y), (&d, x)] {
-            let mut term = other.clone();
-            V::multiply_each(&mut term.x, factor);
-            let factor: Vec<F> = factor.iter().map(|factor| F::embedded_public(*factor)).collect();
-            F::mul_assign(&mut term.m, &factor);
-            let fits = c.add(&term);
-            debug_assert!(fits || c.is_empty());
+        let Begun { mut triples, told: [told_e, told_d] } = begun;
+        let (e, d) = (self.received(told_e)?, self.received(told_d)?);
+        let alpha = Zeroizing::new(self.alpha()?);
+        let ((_, a), (_, b), (c, c_macs)) = (triples.a.parts(), triples.b.parts(), triples.c.parts());
+        self.ledger.room(2 * e.len());
+        let mut room = Wiped::new(vec![F::ZERO; 3 * CHUNK.min(e.len())]);
+        let mut terms = Wiped::new(vec![V::default(); CHUNK.min(e.len())]);
+        let mut out = Auth::with_room(e.len());
+        let mut at = 0;
+        for (x, y) in pairs {
+            for from in (0..x.len()).step_by(CHUNK) {
+                let here = from..x.len().min(from + CHUNK);
+                let (x, y) = (x.view(here.clone()), y.view(here));
+                let all = at..at + x.len();
+                at = all.end;
+                let (e, d) = (&e[all.clone()], &d[all.clone()]);
+                // their MACs
+                for (opened, macs, own) in [(e, &mut *a, x), (d, &mut *b, y)] {
+                    <F as BigField>::add_assign(&mut macs[all.clone()], own.m);
+                    self.enter(opened.iter().map(|v| F::embedded_public(*v)), &macs[all.clone()]);
+                }
+                // e (y + d) + d x, of which the first party alone adds e d
+                let (c, terms) = (&mut c[all.clone()], &mut terms[..x.len()]);
+                terms.copy_from_slice(y.x);
+                if self.is_first() {
+                    added(terms, d);
+                }
+                V::multiply_each(terms, e);
+                added(c, terms);
+                terms.copy_from_slice(x.x);
+                V::multiply_each(terms, d);
+                added(c, terms);
+                // of the MACs e (y + alpha d) + d x
+                let c_macs = &mut c_macs[all];
+                let (by_e, rest) = room.split_at_mut(x.len());
+                let (by_d, rest) = rest.split_at_mut(x.len());
+                let factor = &mut rest[..x.len()];
+                by_d.iter_mut().zip(d).for_each(|(to, d)| *to = F::embedded_public(*d));
+                factor.iter_mut().zip(e).for_each(|(to, e)| *to = F::embedded_public(*e));
+                by_e.copy_from_slice(by_d);
+                F::scale(by_e, *alpha);
+                <F as BigField>::add_assign(by_e, y.m);
+                F::mul_assign(by_e, factor);
+                F::mul_assign(by_d, x.m);
+                <F as BigField>::add_assign(c_macs, by_e);
+                <F as BigField>::add_assign(c_macs, by_d);
+                out.extend(View { x: c, m: c_macs });
+            }
         }
-        let mut both = e;
-        V::multiply_each(&mut both, &d);
-        self.add_public(&mut c, &both)?;
-        Ok(c)
+        Ok(out)
     }
 }
 
+/// Factors that are multiplied with each other.
+pub(crate) type Pair<'a, V, F> = (View<'a, V, F>, View<'a, V, F>);
+
 /// Products whose e and d were told.
 #[must_use = "what was told is heard"]
-pub(crate) struct Begun<V: Shareable, F: Mac> {
-    a: Auth<V, F>,
-    b: Auth<V, F>,
-    c: Auth<V, F>,
+pub(crate) struct Begun<'t, V: Shareable, F: Mac> {
+    triples: LastTriples<'t, V, F>,
     told: [Told<V>; 2],
+}
+
+/// Add to the first elements; the others.
+fn added<'t, V: Shareable>(to: &'t mut [V], x: &[V]) -> &'t mut [V] {
+    let (first, rest) = to.split_at_mut(x.len());
+    first.iter_mut().zip(x).for_each(|(to, x)| *to += *x);
+    rest
 }
 
 /// \[\[D b\]\] for opened words D and shared bits b; without a branch.

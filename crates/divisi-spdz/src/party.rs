@@ -1,12 +1,15 @@
 //! A party: its share of the MAC key, the values that it saw opened, and the streams that re-randomise
 //! openings.
 
+mod ledger;
+
 use crate::part::{Embeds, Mac, Shareable, Word32};
-use crate::share::Auth;
+use crate::share::{Auth, Wiped};
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
+use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
-use divisi_ot::wipe;
 use divisi_store::stock::{Reserve, StockError};
+pub(crate) use ledger::Ledger;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -54,55 +57,24 @@ pub struct Party<F: Mac> {
     pub(crate) buckets: Option<(usize, usize)>,
 }
 
-/// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
-pub(crate) struct Ledger<F: Mac> {
-    pub x: Vec<F>,
-    pub m: Vec<F>,
-    /// The bytes of what was opened, to be compared, among three or more parties.
-    pub views: Option<Echo>,
-    /// The number of values that were opened and checked so far.
-    pub checked: u64,
-}
-
-/// The largest ledger, in values, whose memory is kept for the next one: 64 MiB over fields of 64-bit words.
-const KEPT: usize = 1 << 22;
-
-impl<F: Mac> Ledger<F> {
-    /// Wipe the MAC shares of a ledger that was checked, and reuse its memory: fresh memory costs a page
-    /// fault for every 256 values.
-    pub fn reuse(&mut self, mut old: Self) {
-        if self.x.is_empty() && old.x.capacity().max(old.m.capacity()) <= KEPT {
-            wipe::words(&mut old.m);
-            old.x.clear();
-            old.m.clear();
-            std::mem::swap(&mut self.x, &mut old.x);
-            std::mem::swap(&mut self.m, &mut old.m);
-        }
-    }
-
-    /// The number of values that were opened.
-    pub fn opened(&self) -> u64 {
-        self.checked + self.x.len() as u64
-    }
-}
-
 /// Values whose shares were sent to all.
 #[must_use = "what was told is heard"]
 pub(crate) struct Told<V: Shareable> {
     step: Step,
-    ours: Zeroizing<Vec<V>>,
+    ours: Wiped<V>,
 }
 
 impl<F: Mac> Party<F> {
-    /// A party with its share of alpha. One a session: there is one alpha, and one check of it at a time
-    /// \[K21\].
+    /// A party with its share of alpha. One a session, in whatever strand: there is one alpha, and one check
+    /// of it at a time, for the sigmas of one that fails tell what forges in another one \[K21\].
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the second; the abort that ends the session.
     #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        if !session.first("alpha") {
+        if !session.first("alpha") && !session.mutated(Check::K21) {
+            // [K21]
             return Err(session.misuse(ALPHA, "a second MAC key of a session"));
         }
         session.require(Check::K9, ALPHA, <F as Field>::BITS >= LEAST, None)?; // [K9]
@@ -194,28 +166,28 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// Add the bits of public bytes to shared bits. `bits` has eight planes, one after the other: plane k has
-    /// bit k of every byte. Local.
+    /// Add bit k of public bytes to shared bits, their shares `x` and those of their MACs `m`. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if there are not eight bits a byte.
-    #[inline(never)]
-    pub(crate) fn add_bits_of(&self, bits: &mut Auth<Gf2, F>, bytes: &[Gf8]) -> Result<(), Abort> {
-        if bits.len() != 8 * bytes.len() {
-            return Err(self.session.misuse(ALPHA, "not eight bits for each byte"));
-        }
-        let alpha = Zeroizing::new(self.alpha()?);
-        let images = Zeroizing::new([F::ZERO, *alpha]);
+    /// [`Abort::Misuse`] when alpha went with the session.
+    pub(crate) fn add_bits_of(
+        &self,
+        (x, m): (&mut [Gf2], &mut [F]),
+        k: usize,
+        bytes: &[Gf8],
+    ) -> Result<(), Abort> {
+        let alpha = Zeroizing::new(self.alpha()?.to_bits());
         let ours = u8::from(self.is_first());
-        let lanes = bytes.len().max(1);
-        for (k, (x, m)) in bits.x.chunks_mut(lanes).zip(bits.m.chunks_mut(lanes)).enumerate() {
-            for ((x, m), byte) in x.iter_mut().zip(m).zip(bytes) {
-                // the byte is public
-                let bit = byte.0 >> k & 1;
-                *x += Gf2::new(bit & ours);
-                *m += images[usize::from(bit)];
-            }
-        }
+        vectorize(
+            #[inline(always)]
+            || {
+                for ((x, m), byte) in x.iter_mut().zip(m).zip(bytes) {
+                    let bit = byte.0 >> k & 1;
+                    *x += Gf2::new(bit & ours);
+                    *m += F::from_low_bits(*alpha & u128::from(bit).wrapping_neg());
+                }
+            },
+        );
         Ok(())
     }
 
@@ -249,10 +221,11 @@ impl<F: Mac> Party<F> {
     /// sharing of zero, so that they tell nothing but their sum \[K20\].
     #[inline(never)]
     pub(crate) fn tell<V: Shareable>(&mut self, step: Step, x: &[V]) -> Result<Told<V>, Abort> {
-        let mut ours = Zeroizing::new(x.to_vec());
+        let mut ours = Wiped::new(x.to_vec());
         self.randomise(&mut ours);
-        let mut body = Zeroizing::new(Vec::with_capacity(V::packed(x.len())));
+        let mut body = Vec::with_capacity(V::packed(x.len()));
         V::pack(&ours, &mut body);
+        let body = Wiped::new(body);
         if !x.is_empty() {
             for peer in self.session.peers() {
                 self.session.send(step, peer, &body, (x.len() * V::BITS) as u64)?;
@@ -301,9 +274,8 @@ impl<F: Mac> Party<F> {
     }
 
     /// Put opened values into the next check, with our shares of their MACs.
-    fn enter(&mut self, x: impl Iterator<Item = F>, m: &[F]) {
-        self.ledger.x.extend(x);
-        self.ledger.m.extend_from_slice(m);
+    pub(crate) fn enter(&mut self, x: impl Iterator<Item = F>, m: &[F]) {
+        self.ledger.note(x, m);
         self.session.meter().opened(m.len() as u64);
     }
 
@@ -360,9 +332,10 @@ impl<F: Mac> Party<F> {
 
     /// What all told: our part and everybody's.
     #[inline(never)]
-    fn received<V: Shareable>(&mut self, told: Told<V>) -> Result<Vec<V>, Abort> {
+    pub(crate) fn received<V: Shareable>(&mut self, told: Told<V>) -> Result<Vec<V>, Abort> {
         let Told { step, ours } = told;
-        let mut opened = ours.to_vec();
+        // to which all others are added
+        let mut opened = ours.into_vec();
         if opened.is_empty() {
             return Ok(opened);
         }
@@ -406,12 +379,6 @@ impl<F: Mac> Party<F> {
         let views = views(&mut self.session);
         let checked = self.ledger.opened();
         std::mem::replace(&mut self.ledger, Ledger { x: Vec::new(), m: Vec::new(), views, checked })
-    }
-}
-
-impl<F: Mac> Drop for Ledger<F> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.m);
     }
 }
 

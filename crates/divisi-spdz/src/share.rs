@@ -2,18 +2,27 @@
 //! Scholl, Smart 2013).
 
 use crate::part::{Mac, Shareable};
+use crate::spare;
 use divisi_core::Lanes;
 use divisi_field::BigField;
 use divisi_ot::wipe;
+use std::ops::Range;
 
 /// \[\[x\]\] in every lane: P_i holds x_i and m_i; x is the sum of all x_i, and alpha x the sum of all m_i.
 ///
 /// Shares of a value of `V` are values of `V`. The type does not implement `Debug`; shares are wiped when
 /// dropped.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Auth<V: Shareable, F: Mac> {
     pub(crate) x: Vec<V>,
     pub(crate) m: Vec<F>,
+}
+
+impl<V: Shareable, F: Mac> Clone for Auth<V, F> {
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        Auth { x: spare::copy(&self.x), m: spare::copy(&self.m) }
+    }
 }
 
 /// Secret values that are wiped when dropped, with the widest stores; `Zeroizing` would wipe them one by one.
@@ -59,12 +68,12 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
 
     /// Nothing yet, with room.
     pub(crate) fn with_room(lanes: usize) -> Self {
-        Auth { x: Vec::with_capacity(lanes), m: Vec::with_capacity(lanes) }
+        Auth { x: spare::with_room(lanes), m: spare::with_room(lanes) }
     }
 
     /// Zeros.
     pub(crate) fn zeros(lanes: usize) -> Self {
-        Auth { x: vec![V::default(); lanes], m: vec![F::ZERO; lanes] }
+        Auth { x: spare::zeros(lanes), m: spare::zeros(lanes) }
     }
 
     /// The number of values.
@@ -100,36 +109,112 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
 
     /// These lanes.
     #[inline(never)]
-    pub(crate) fn part(&self, lanes: std::ops::Range<usize>) -> Self {
-        Auth { x: self.x[lanes.clone()].to_vec(), m: self.m[lanes].to_vec() }
+    pub(crate) fn part(&self, lanes: Range<usize>) -> Self {
+        Auth { x: spare::copy(&self.x[lanes.clone()]), m: spare::copy(&self.m[lanes]) }
     }
 
     /// The last lanes, taken off; nothing if there are fewer.
     #[inline(never)]
     pub(crate) fn pop(&mut self, lanes: usize) -> Option<Self> {
-        let at = self.x.len().checked_sub(lanes)?;
-        let last = self.part(at..self.x.len());
-        wipe::words(&mut self.x[at..]);
-        wipe::words(&mut self.m[at..]);
-        self.x.truncate(at);
-        self.m.truncate(at);
-        Some(last)
+        self.tail(lanes).map(|mut tail| tail.copied())
     }
 
-    /// The first lane in all: for a mutant.
-    pub(crate) fn repeat_first(&mut self) {
-        if let ([x, ..], [m, ..]) = (self.x.as_slice(), self.m.as_slice()) {
-            let (x, m) = (*x, *m);
-            self.x.fill(x);
-            self.m.fill(m);
-        }
+    /// The last lanes, where they lie; nothing if there are fewer.
+    pub(crate) fn tail(&mut self, lanes: usize) -> Option<Tail<'_, V, F>> {
+        let from = self.x.len().checked_sub(lanes)?;
+        Some(Tail { of: self, from })
+    }
+
+    /// All lanes, where they lie.
+    pub(crate) fn all(&self) -> View<'_, V, F> {
+        View { x: &self.x, m: &self.m }
+    }
+
+    /// These lanes, where they lie.
+    pub(crate) fn view(&self, lanes: Range<usize>) -> View<'_, V, F> {
+        self.all().view(lanes)
     }
 
     /// Append the lanes of another.
     #[inline(never)]
     pub(crate) fn append(&mut self, other: &Self) {
-        self.x.extend_from_slice(&other.x);
-        self.m.extend_from_slice(&other.m);
+        self.extend(other.all());
+    }
+
+    /// The same of lanes that lie elsewhere; what moves for them is wiped where it was.
+    pub(crate) fn extend(&mut self, other: View<'_, V, F>) {
+        wipe::room(&mut self.x, other.x.len());
+        wipe::room(&mut self.m, other.m.len());
+        self.x.extend_from_slice(other.x);
+        self.m.extend_from_slice(other.m);
+    }
+
+    /// Put other lanes in the place of these; nothing changes if there are not as many.
+    pub(crate) fn set(&mut self, other: View<'_, V, F>) {
+        if [other.x.len(), other.m.len()] == [self.x.len(), self.m.len()] {
+            self.x.copy_from_slice(other.x);
+            self.m.copy_from_slice(other.m);
+        }
+    }
+}
+
+/// Values that lie among others.
+pub(crate) struct View<'a, V, F> {
+    pub x: &'a [V],
+    pub m: &'a [F],
+}
+
+impl<V, F> Clone for View<'_, V, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V, F> Copy for View<'_, V, F> {}
+
+impl<'a, V, F> View<'a, V, F> {
+    /// The number of values.
+    pub fn len(self) -> usize {
+        self.x.len()
+    }
+
+    /// These lanes of them.
+    pub fn view(self, lanes: Range<usize>) -> View<'a, V, F> {
+        View { x: &self.x[lanes.clone()], m: &self.m[lanes] }
+    }
+}
+
+/// The last values of a list, which are used where they lie, and may be changed there. Whatever comes of it,
+/// they are wiped and taken off when this is dropped.
+pub(crate) struct Tail<'a, V: Shareable, F: Mac> {
+    of: &'a mut Auth<V, F>,
+    from: usize,
+}
+
+impl<V: Shareable, F: Mac> Tail<'_, V, F> {
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.of.x.len() - self.from
+    }
+
+    /// Shares, and those of MACs.
+    pub fn parts(&mut self) -> (&mut [V], &mut [F]) {
+        (&mut self.of.x[self.from..], &mut self.of.m[self.from..])
+    }
+
+    /// A copy.
+    pub fn copied(&mut self) -> Auth<V, F> {
+        self.of.part(self.from..self.of.x.len())
+    }
+}
+
+impl<V: Shareable, F: Mac> Drop for Tail<'_, V, F> {
+    fn drop(&mut self) {
+        let (x, m) = self.parts();
+        wipe::words(x);
+        wipe::words(m);
+        self.of.x.truncate(self.from);
+        self.of.m.truncate(self.from);
     }
 }
 
@@ -138,6 +223,8 @@ impl<V: Shareable, F: Mac> Drop for Auth<V, F> {
     fn drop(&mut self) {
         wipe::words(&mut self.x);
         wipe::words(&mut self.m);
+        spare::give(std::mem::take(&mut self.x));
+        spare::give(std::mem::take(&mut self.m));
     }
 }
 
@@ -151,5 +238,48 @@ impl<V: Shareable, F: Mac> Lanes for Auth<V, F> {
         let x = index.iter().map(|i| self.x.get(*i).copied()).collect::<Option<_>>()?;
         let m = index.iter().map(|i| self.m.get(*i).copied()).collect::<Option<_>>()?;
         Some(Auth { x, m })
+    }
+}
+
+/// The first lane in all: for a mutant.
+pub(crate) fn repeat_first<V: Copy, F: Copy>((x, m): (&mut [V], &mut [F])) {
+    if let ([first, ..], [mac, ..]) = (&*x, &*m) {
+        let (first, mac) = (*first, *mac);
+        x.fill(first);
+        m.fill(mac);
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use divisi_core::testing::memory;
+    use divisi_field::{Field, Gf8, Gf48};
+
+    /// \[Q17\] The last lanes are gone after use, and wiped where they lay, whatever was written there; the
+    /// others are as they were.
+    #[test]
+    fn what_was_used_is_wiped_where_it_lay() {
+        let lanes = |lanes: Range<u8>| {
+            let m = lanes.clone().map(|i| Gf48::from_low_bits(u128::from(i) << 40 | 1)).collect();
+            Auth::<Gf8, Gf48>::new(lanes.map(|i| Gf8(i + 1)).collect(), m)
+        };
+        let mut all = lanes(0..100);
+        let places = [all.x.as_ptr() as usize + 60, all.m.as_ptr() as usize + 8 * 60];
+        let mut tail = all.tail(40).unwrap();
+        let copied = tail.copied();
+        assert!(tail.len() == 40 && copied.x == lanes(60..100).x && copied.m == lanes(60..100).m);
+        tail.parts().0.fill(Gf8(7));
+        drop(tail);
+        let mut bytes = [1; 8 * 40];
+        for (place, size) in places.into_iter().zip([1, 8]) {
+            let bytes = &mut bytes[..size * 40];
+            memory::read(place, bytes).unwrap();
+            assert!(bytes.iter().all(|byte| *byte == 0), "{size}");
+        }
+        assert!(all.x == lanes(0..60).x && all.m == lanes(0..60).m);
+        assert!(all.tail(61).is_none() && all.len() == 60);
+        assert!(all.pop(60).is_some_and(|all| all.m == lanes(0..60).m) && all.is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;
-use crate::share::Auth;
+use crate::share::{Auth, Tail};
 use divisi_core::{Abort, PartyId};
 use divisi_field::{Gf2, Gf6, Gf8};
 use zeroize::Zeroizing;
@@ -33,11 +33,25 @@ pub struct Triples<V: Shareable, F: Mac> {
     pub(crate) c: Auth<V, F>,
 }
 
-impl<V: Shareable, F: Mac> Triples<V, F> {
-    /// The last ones, taken off; nothing if there are fewer.
-    pub(crate) fn pop(&mut self, count: usize) -> Option<Self> {
-        Some(Triples { a: self.a.pop(count)?, b: self.b.pop(count)?, c: self.c.pop(count)? })
+impl<V: Shareable, F: Mac> Default for Triples<V, F> {
+    fn default() -> Self {
+        Triples { a: Auth::default(), b: Auth::default(), c: Auth::default() }
     }
+}
+
+impl<V: Shareable, F: Mac> Triples<V, F> {
+    /// The last ones, where they lie; nothing if there are fewer.
+    pub(crate) fn tail(&mut self, count: usize) -> Option<LastTriples<'_, V, F>> {
+        let [a, b, c] = [&mut self.a, &mut self.b, &mut self.c].map(|part| part.tail(count));
+        Some(LastTriples { a: a?, b: b?, c: c? })
+    }
+}
+
+/// The last of many [`Triples`], which are gone after use.
+pub(crate) struct LastTriples<'a, V: Shareable, F: Mac> {
+    pub(crate) a: Tail<'a, V, F>,
+    pub(crate) b: Tail<'a, V, F>,
+    pub(crate) c: Tail<'a, V, F>,
 }
 
 /// Random bits of which one party knows the values.

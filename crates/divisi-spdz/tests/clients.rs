@@ -3,7 +3,7 @@
 
 use divisi_core::testing::{Harness, Way, many, party};
 use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, PublicParameters, Session, settle};
-use divisi_field::{Gf40, Gf48};
+use divisi_field::{Gf8, Gf40, Gf48};
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{ClientFault, Host, Preparation, Receipt, Spdz, SpdzProtocol, lab};
 use std::sync::Mutex;
@@ -11,6 +11,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 const LANES: usize = 5;
+/// m, of MACs of 48 bits.
+const ROWS: usize = 6;
 const CHALLENGE: [u8; 16] = [77; 16];
 const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
 
@@ -141,6 +143,15 @@ fn a_client_gives_and_learns_its_own() {
 
 /// An output whose messages P_2 alters; what the client makes of it.
 fn altered(n: usize, alter: &mut dyn FnMut(usize, &mut [Vec<u8>])) -> Option<Result<Vec<u8>, ClientFault>> {
+    altered_of(&values(), n, alter)
+}
+
+/// The same of other bytes.
+fn altered_of(
+    values: &[u8],
+    n: usize,
+    alter: &mut dyn FnMut(usize, &mut [Vec<u8>]),
+) -> Option<Result<Vec<u8>, ClientFault>> {
     let (ours, client) = lines(n);
     let harness = Harness::new(n, &PublicParameters::new("clients"));
     std::thread::scope(|s| {
@@ -148,8 +159,8 @@ fn altered(n: usize, alter: &mut dyn FnMut(usize, &mut [Vec<u8>])) -> Option<Res
             harness.act(|session| {
                 let line = ours[session.me().index()].lock().unwrap().take().unwrap();
                 let mut e = engine::<Gf48>(session, false)?;
-                let mine = (e.session().me() == party(1)).then(values);
-                let x = e.input(party(1), mine.as_deref(), LANES)?;
+                let mine = (e.session().me() == party(1)).then_some(values);
+                let x = e.input(party(1), mine, LANES)?;
                 let pending = e.close(x);
                 let verified = settle(&mut e, pending)?;
                 let (of, body) = e.show(verified)?;
@@ -186,6 +197,63 @@ fn a_client_checks_what_it_is_told() {
     }
 }
 
+/// C of the tests' challenge, row by row.
+fn matrix() -> Vec<[Gf8; LANES]> {
+    let mut prg = divisi_core::Prg::new(&CHALLENGE);
+    let mut row = [0; LANES];
+    let mut next = |_| {
+        prg.fill(&mut row);
+        row.map(Gf8)
+    };
+    (0..ROWS).map(&mut next).collect()
+}
+
+/// P_2 knows the challenge ahead, and adds to an output what one row of C, whichever, does not see: the
+/// others do.
+#[test]
+fn a_false_output_is_seen_by_every_row() {
+    for (row, c) in matrix().into_iter().enumerate() {
+        let other = (0..=255).map(Gf8).find(|e| c[0] + c[1] * *e == Gf8(0)).unwrap();
+        let end = altered(2, &mut |round, told| {
+            if round == 0 {
+                told[1][0] ^= 1;
+                told[1][1] ^= other.0;
+            }
+        });
+        assert_eq!(end, Some(Err(ClientFault::False)), "{row}");
+    }
+}
+
+/// Of an output that is zero C y is zero, and the client would accept whatever V is, if no u were added:
+/// whether it accepts would tell P_2 of y.
+#[test]
+fn whether_a_client_accepts_tells_nothing() {
+    let refused = many(ROWS * ROWS, 4, |at| {
+        let end = altered_of(&[0; LANES], 2, &mut |round, told| {
+            if round == 1 {
+                told[1][at] ^= 1;
+            }
+        });
+        end == Some(Err(ClientFault::False))
+    });
+    // each byte of u is zero one time in 256
+    assert!(refused.into_iter().filter(|refused| *refused).count() > ROWS * ROWS - 10);
+}
+
+/// V, which the client learns: no two of its rows are alike.
+#[test]
+fn every_row_of_v_is_its_own() {
+    let mut rows = std::collections::BTreeSet::new();
+    let end = altered(2, &mut |round, told| {
+        if round == 1 {
+            let v: Vec<u8> = told[0].iter().zip(&told[1]).map(|(x, y)| x ^ y).take(ROWS * ROWS).collect();
+            rows.extend(v.chunks(ROWS).map(<[u8]>::to_vec));
+        }
+    });
+    assert_eq!(end, Some(Ok(values())));
+    assert_eq!(rows.len(), ROWS);
+}
+
 /// P_2 adds one to an output, knows all that the client has, and guesses what that makes of W: it would need
 /// V, of which it knows its own share alone.
 #[test]
@@ -198,17 +266,11 @@ fn a_false_output_is_not_explained() {
                 return;
             }
             // with V known, W + V e would do: P_2 has its own share of it
-            let mut prg = divisi_core::Prg::new(&CHALLENGE);
-            for _ in 0..6 {
-                let mut c = [0; LANES];
-                prg.fill(&mut c);
-                d.push(divisi_field::Gf8(c[0]));
-            }
+            d.extend(matrix().iter().map(|row| row[0]));
             let own = told[1].clone();
-            for row in 0..6 {
-                let guess = (0..6)
-                    .fold(divisi_field::Gf8(seed), |sum, i| sum + divisi_field::Gf8(own[6 * row + i]) * d[i]);
-                told[1][36 + row] ^= guess.0;
+            for row in 0..ROWS {
+                let guess = (0..ROWS).fold(Gf8(seed), |sum, i| sum + Gf8(own[ROWS * row + i]) * d[i]);
+                told[1][ROWS * ROWS + row] ^= guess.0;
             }
         });
         assert_eq!(end, Some(Err(ClientFault::False)));

@@ -155,6 +155,7 @@ fn of_3des() {
             // one lookup of every table, so that those of all blocks are there before the clock starts
             if protocol == SpdzProtocol::Lookup {
                 engine.prepare_lookups(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
+                engine.load_lookups();
             }
             if protocol != SpdzProtocol::Lookup {
                 engine.foresee(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;

@@ -413,17 +413,21 @@ fn parts_that_do_not_belong_together_are_refused() {
 /// before anything is used.
 #[test]
 fn false_counts_gain_nothing() {
-    let house = House::new(3);
-    let harness = Harness::new(3, &parameters());
-    // to one of the honest ones alone
-    harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| {
-        body[32] = 1;
-        body[41] = 3;
-    });
-    let ends = harness.act(|session| house.sbox(session, 0x53));
-    let check = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::K23, .. }));
-    assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
-    assert_eq!(house.taken(), [0; 3]);
+    // fewer tables made, or more taken, to one of the honest ones alone
+    for (at, count) in [(33, 5), (41, 3)] {
+        let house = House::new(3);
+        let harness = Harness::new(3, &parameters());
+        harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, move |body| {
+            assert_eq!((body[33], body[41]), (SBOXES as u8, 0));
+            body[32] = 1;
+            body[at] = count;
+        });
+        let ends = harness.act(|session| house.sbox(session, 0x53));
+        let check =
+            |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::K23, .. }));
+        assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
+        assert_eq!(house.taken(), [0; 3]);
+    }
     let harness = Harness::new(2, &parameters());
     let house = House::new(2);
     harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));

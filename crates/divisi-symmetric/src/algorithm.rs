@@ -1,5 +1,4 @@
-//! Hashes and MACs by the names that commands, files and stored keys call them, with what is public about a
-//! use of them.
+//! Hashes and MACs by their names in commands, files and stored keys, with the public parameters of a call.
 
 use crate::aes::KeySize;
 use crate::gates::Adder;
@@ -8,7 +7,7 @@ use crate::sha2::Sha2;
 use std::fmt;
 use std::str::FromStr;
 
-/// The strength of a function with as much output as one likes, in bits.
+/// The security strength, in bits, of a function whose output may have any length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strength {
     /// 128 bits: a rate of 168 bytes.
@@ -17,7 +16,7 @@ pub enum Strength {
     S256,
 }
 
-/// What digests or authenticates a message.
+/// A hash, an extendable-output function, or a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Algorithm {
     /// A digest of fixed length.
@@ -34,25 +33,25 @@ pub enum Algorithm {
     Kmac(Strength),
     /// CMAC (SP 800-38B) over AES.
     Cmac(KeySize),
-    /// GMAC (SP 800-38D) over AES: the message is associated data, a nonce of 96 bits goes with it.
+    /// GMAC (SP 800-38D) over AES: the message is associated data; each message has a nonce of 96 bits.
     Gmac(KeySize),
 }
 
 const STRENGTHS: [Strength; 2] = [Strength::S128, Strength::S256];
-/// What one-time passwords are made with.
+/// The hashes for one-time passwords.
 const OTPS: [Hash; 3] = [Hash::Sha1, Hash::Sha2(Sha2::Sha256), Hash::Sha2(Sha2::Sha512)];
-/// How many digits one has.
+/// How many digits a one-time password has.
 pub const DIGITS: std::ops::RangeInclusive<usize> = 6..=8;
 const SIZES: [KeySize; 2] = [KeySize::Aes128, KeySize::Aes256];
 
 impl Algorithm {
-    /// All that hash.
+    /// All hashes and extendable-output functions.
     pub fn hashes() -> impl Iterator<Item = Algorithm> {
         let xofs = STRENGTHS.map(Algorithm::Shake).into_iter().chain(STRENGTHS.map(Algorithm::Cshake));
         Hash::ALL.into_iter().map(Algorithm::Hash).chain(xofs)
     }
 
-    /// All that authenticate under a key.
+    /// All MACs.
     pub fn macs() -> impl Iterator<Item = Algorithm> {
         let hmacs = Hash::ALL.into_iter().map(Algorithm::Hmac);
         let aes = SIZES.map(Algorithm::Cmac).into_iter().chain(SIZES.map(Algorithm::Gmac));
@@ -86,13 +85,13 @@ impl Algorithm {
         !matches!(self, Algorithm::Hash(_) | Algorithm::Shake(_) | Algorithm::Cshake(_))
     }
 
-    /// Whether a use of it may ask for as much output as it likes.
+    /// Whether the caller may choose the length of the output.
     #[must_use]
     pub const fn has_any_length(self) -> bool {
         matches!(self, Algorithm::Shake(_) | Algorithm::Cshake(_) | Algorithm::Kmac(_))
     }
 
-    /// The length of its output in bytes where nothing else is asked for.
+    /// The default length of the output in bytes.
     #[must_use]
     pub const fn output_bytes(self) -> usize {
         match self {
@@ -106,7 +105,7 @@ impl Algorithm {
         }
     }
 
-    /// The length of its keys in bytes: of a fresh one, where any length is allowed.
+    /// The length of the key in bytes; if any length is allowed, that of a new key.
     #[must_use]
     pub const fn key_bytes(self) -> usize {
         match self {
@@ -118,7 +117,7 @@ impl Algorithm {
         }
     }
 
-    /// The length of the nonce that goes with a message, in bytes.
+    /// The length in bytes of the nonce of a message; 0 if there is none.
     #[must_use]
     pub const fn nonce_bytes(self) -> usize {
         if matches!(self, Algorithm::Gmac(_)) { 12 } else { 0 }
@@ -146,29 +145,29 @@ impl FromStr for Algorithm {
 /// The longest output in bytes.
 pub const LONGEST_OUTPUT: usize = 1 << 20;
 
-/// All that is public about a use of an algorithm, but the message's length and nonce.
+/// The public parameters of an algorithm, but for the message's length and nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// What computes.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// How SHA-2 adds.
+    /// Which adder SHA-2 uses.
     pub adder: Adder,
     /// The customization string of cSHAKE and KMAC.
     pub customization: Vec<u8>,
-    /// cSHAKE's name of a function.
+    /// The function name of cSHAKE.
     pub function: Vec<u8>,
-    /// How much output is asked for, in bytes.
+    /// The length of the output in bytes.
     pub output_bytes: usize,
-    /// Bits of the output's last byte, at its high end, that are not asked for: they are zero.
+    /// How many bits of the output's last byte, at its high end, are not wanted: they are zero.
     pub spare_output_bits: usize,
-    /// Bits of the key's last byte that are no part of the key, of KMAC.
+    /// For KMAC: how many bits of the key's last byte do not belong to the key.
     pub spare_key_bits: usize,
-    /// KMACXOF instead of KMAC.
+    /// Whether KMACXOF is meant instead of KMAC.
     pub xof: bool,
 }
 
 impl Settings {
-    /// An algorithm as it is used when nothing is said.
+    /// An algorithm with default parameters.
     #[must_use]
     pub fn new(algorithm: Algorithm) -> Self {
         Settings {
@@ -186,7 +185,7 @@ impl Settings {
     /// Checks that the algorithm supports every parameter that is set.
     ///
     /// # Errors
-    /// The parameter that the algorithm does not support.
+    /// A sentence that names the parameter that the algorithm does not support.
     pub fn check(&self) -> Result<(), String> {
         let algorithm = self.algorithm;
         let whole = if let Algorithm::Otp(_) = algorithm { *DIGITS.end() } else { algorithm.output_bytes() };

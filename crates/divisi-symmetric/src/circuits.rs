@@ -1,18 +1,18 @@
-//! The circuits that have a name, wired as those that are published under it in Bristol Fashion.
+//! Circuits by name, with the wires of the circuits that are published under these names in Bristol Fashion.
 //!
-//! A value is written as the standard prints it: its last byte's lowest bit is wire 0, its first byte's
-//! highest bit the last wire.
+//! The order of a value's wires: wire 0 is the lowest bit of the last byte (as the standard prints it), the
+//! last wire the highest bit of the first byte.
 //!
 //! | name | inputs | output | ANDs |
 //! |---|---|---|---|
-//! | `aes128`, `aes192`, `aes256` | key, plaintext | ciphertext | 6,400, 7,168, 8,832: key schedule included |
-//! | `des3` | 192 bits of key, parity ignored; plaintext | ciphertext | 13,248: at most 36 an S-box |
+//! | `aes128`, `aes192`, `aes256` | key, plaintext | ciphertext | 6,400, 7,168, 8,832, with key schedule |
+//! | `des3` | 192 bits of key, parity ignored; plaintext | ciphertext | 13,248: at most 36 for an S-box |
 //! | `sha1-for-old-data` | block, state | the next state | one compression |
 //! | `sha256`, `sha512` | block, state | the next state | 22,573, 57,947: one compression |
 //! | `keccak-f` | state | state | 38,400 |
 //!
-//! And every hash and MAC, of messages of one length ([`function`]): key, nonce and message, as far as it has
-//! them -> digest or tag.
+//! Also every hash and MAC for messages of one length ([`function`]): its inputs are key, nonce and message,
+//! as far as it has them; its output is the digest or tag.
 
 pub use crate::drawn::{DrawnBytes, drawn};
 
@@ -34,10 +34,10 @@ const CIRCUIT: Step = step!("circuit");
 pub const NAMES: [&str; 8] =
     ["aes128", "aes192", "aes256", "des3", "sha1-for-old-data", "sha256", "sha512", "keccak-f"];
 
-/// The circuit of that name; `adder` is for those that add.
+/// The circuit of this name; `adder` is for circuits with additions.
 ///
 /// # Errors
-/// None of the circuits as they are; the trait over which AES is written has engines that can fail.
+/// None for these circuits; but AES is written over a trait whose engines can fail.
 pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
     Ok(Some(match name {
         "aes128" => aes(KeySize::Aes128, Direction::Encrypt)?,
@@ -52,7 +52,7 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
     }))
 }
 
-/// AES with its key schedule: key and block -> block.
+/// AES with its key schedule; the inputs are key and block, the output is a block.
 ///
 /// # Errors
 /// See [`named`].
@@ -70,7 +70,8 @@ pub fn aes(size: KeySize, direction: Direction) -> Result<Program, Abort> {
     })
 }
 
-/// Triple DES with three keys: 24 bytes of key, of which every eighth bit is ignored, and a block -> block.
+/// Triple DES with three keys; the inputs are 24 bytes of key, of which every eighth bit is ignored, and a
+/// block; the output is a block.
 ///
 /// # Errors
 /// See [`named`].
@@ -95,7 +96,7 @@ pub fn triple_des(direction: Direction) -> Result<Program, Abort> {
     })
 }
 
-/// One compression: block and state -> the next state.
+/// One compression; the inputs are block and state, the output is the next state.
 #[must_use]
 pub fn compression(hash: Hash, adder: Adder) -> Program {
     let mut g = Build::new();
@@ -115,19 +116,19 @@ pub fn keccak() -> Program {
     g.finish()
 }
 
-/// The longest message of a [`function`] in bytes: 16 blocks of SHA-256, with two million gates.
+/// The largest length of a message of a [`function`] in bytes: 16 blocks of SHA-256, two million gates.
 pub const LONGEST_MESSAGE: usize = 1024;
 
-/// A hash or MAC of messages of that many bytes, under keys of that many: what [`Function`] does on any
-/// engine, written down. The values of no bytes are left out. A product over GF(2^128) takes 2,187 ANDs
-/// (Karatsuba's trick, seven times).
+/// A hash or MAC of messages and keys of these lengths in bytes, as a circuit; it is what [`Function`] runs
+/// on engines. Inputs without bytes are left out. A product over GF(2^128) takes 2,187 ANDs (Karatsuba's
+/// method, seven times).
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the settings make no sense, the key has a length that the algorithm has not, or the
-/// message is longer than [`LONGEST_MESSAGE`].
+/// [`Abort::Misuse`] if the settings or the key's length do not fit the algorithm, or if the message is
+/// longer than [`LONGEST_MESSAGE`].
 pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> Result<Program, Abort> {
     if [message_bytes, key_bytes, settings.output_bytes].iter().any(|bytes| *bytes > LONGEST_MESSAGE) {
-        return Err(Abort::Misuse { step: CIRCUIT, what: "a value longer than a circuit is made for" });
+        return Err(Abort::Misuse { step: CIRCUIT, what: "a message too long for a circuit" });
     }
     let fixed = match settings.algorithm {
         Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes() != key_bytes,

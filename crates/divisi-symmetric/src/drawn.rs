@@ -1,17 +1,17 @@
-//! Circuits of what an engine would do: drawn by one that computes nothing and writes down.
+//! Records what an engine would compute as a circuit.
 
 use crate::gates::{GateByte, GateBytes};
 use divisi_circuit::{Build, BuildBit, Program};
 use divisi_core::Abort;
 
-/// Bytes of one lane, the first one first.
+/// Bytes of one lane, in order.
 pub type DrawnBytes = Vec<GateByte<BuildBit>>;
 
-/// The circuit whose input values have so many bytes (none has no wires) and whose outputs `draw` makes of
-/// them, on an engine that computes nothing and writes down.
+/// The circuit of a function. Its inputs have these numbers of bytes (0 stands for an input without wires).
+/// `draw` computes the outputs from them, on an engine that only records gates.
 ///
 /// # Errors
-/// Those of `draw`.
+/// The errors of `draw`.
 pub fn drawn(
     inputs: &[usize],
     draw: impl FnOnce(&mut GateBytes<'_, Build>, Vec<DrawnBytes>) -> Result<Vec<DrawnBytes>, Abort>,
@@ -29,14 +29,14 @@ pub fn drawn(
     Ok(g.finish())
 }
 
-/// An input value of that many bytes, the first one first.
+/// An input value of this many bytes, in order.
 pub(crate) fn input(g: &mut Build, bytes: usize) -> Vec<[BuildBit; 8]> {
     let mut value = g.input(8 * bytes).as_chunks().0.to_vec();
     value.reverse();
     value
 }
 
-/// An output value, the first byte first.
+/// An output value with these bytes, in order.
 pub(crate) fn output(g: &mut Build, mut bytes: Vec<[BuildBit; 8]>) {
     bytes.reverse();
     g.output(bytes.as_flattened());

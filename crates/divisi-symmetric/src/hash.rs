@@ -1,6 +1,6 @@
-//! All hashes of one length of digest, under one roof: a state, a step a block, and a digest that is the
-//! first bytes of the last state. The functions here know whole messages; an engine that hashes long ones, or
-//! many, runs [`step_program`](Hash::step_program) block by block.
+//! All hashes with digests of fixed length, in one form: a state, a step for each block, and a digest that is
+//! the beginning of the last state. The functions here process whole messages. An engine that hashes long
+//! messages, or many, runs [`step_program`](Hash::step_program) block by block.
 
 use crate::gates::{Adder, byte_program, public_bytes};
 use crate::sha1;
@@ -11,7 +11,7 @@ use divisi_circuit::{Gates, Program};
 /// A hash with a digest of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hash {
-    /// FIPS 180-4, for old data and one-time passwords alone: its collisions are known.
+    /// FIPS 180-4; only for old data and one-time passwords, because collisions are known.
     Sha1,
     /// FIPS 180-4.
     Sha2(Sha2),
@@ -35,7 +35,7 @@ impl Hash {
         Hash::Sha1,
     ];
 
-    /// The name by which commands and files call it.
+    /// Its name in commands and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,19 +99,19 @@ impl Hash {
         }
     }
 
-    /// What follows a message of that many bytes, to fill the last block.
+    /// The padding after a message of this many bytes.
     #[must_use]
     pub fn padding(self, message_bytes: u64) -> Vec<u8> {
         match self {
-            // blocks and lengths as SHA-256 has them
+            // SHA-1's blocks and lengths are those of SHA-256
             Hash::Sha1 => Sha2::Sha256.padding(message_bytes),
             Hash::Sha2(hash) => hash.padding(message_bytes),
             Hash::Sha3(hash) => hash.sponge().padding(message_bytes),
         }
     }
 
-    /// The same of a message of that many bits: from the byte on in which it ends, with zeros where that has
-    /// bits of the message.
+    /// The padding after a message of this many bits, from the byte on in which it ends; where that byte has
+    /// bits of the message, the padding is zero.
     #[must_use]
     pub fn padding_of_bits(self, message_bits: u128) -> Vec<u8> {
         match self {
@@ -121,10 +121,10 @@ impl Hash {
         }
     }
 
-    /// A state and a block -> the next state. SHA-3 adds nothing up; `adder` is for SHA-2.
+    /// The next state, from a state and a block. `adder` is for SHA-1 and SHA-2; SHA-3 has no additions.
     ///
     /// # Panics
-    /// If the state has another length than [`state_bytes`](Hash::state_bytes) or the block than
+    /// If the state has not [`state_bytes`](Hash::state_bytes), or the block not
     /// [`block_bytes`](Hash::block_bytes).
     pub fn step<G: Gates>(
         self,
@@ -140,8 +140,8 @@ impl Hash {
         }
     }
 
-    /// [`step`](Hash::step) as a program: the state, then the block -> the next state, bytes in order, the
-    /// lowest bit of each first.
+    /// [`step`](Hash::step) as a program; the inputs are the state and the block, the output is the next
+    /// state. Bytes are in order, the lowest bit of each first.
     #[must_use]
     pub fn step_program(self, adder: Adder) -> Program {
         byte_program([self.state_bytes(), self.block_bytes()], |g, [state, block]| {
@@ -149,10 +149,11 @@ impl Hash {
         })
     }
 
-    /// The state after `before` bytes (whole blocks) -> the digest when `message` has followed.
+    /// The digest of a message whose first `before` bytes (whole blocks) made the state; `message` is the
+    /// rest.
     ///
     /// # Panics
-    /// If the state has another length than [`state_bytes`](Hash::state_bytes).
+    /// If the state has not [`state_bytes`](Hash::state_bytes).
     pub fn resume<G: Gates>(
         self,
         g: &mut G,

@@ -5,8 +5,8 @@ use crate::hash::Hash;
 use crate::mac::hmac::{PadStates, pad_states, tag};
 use divisi_circuit::Gates;
 
-/// HKDF-Extract (2.2): a salt (which may be empty) and keying material -> the pseudorandom key, as the states
-/// that [`expand`] needs.
+/// HKDF-Extract (2.2): the pseudorandom key, in the form of the states that [`expand`] needs. The salt may be
+/// empty.
 pub fn extract<G: Gates>(
     g: &mut G,
     hash: Hash,
@@ -14,13 +14,14 @@ pub fn extract<G: Gates>(
     salt: &[[G::Bit; 8]],
     material: &[[G::Bit; 8]],
 ) -> PadStates<G::Bit> {
-    // An absent salt is a string of zeros, and so is the rest of a short key of HMAC.
+    // HMAC pads short keys with zeros, so an absent salt and a string of zeros are the same.
     let salted = pad_states(g, hash, adder, salt);
     let key = tag(g, hash, adder, &salted, material);
     pad_states(g, hash, adder, &key)
 }
 
-/// HKDF-Expand (2.3): the key's states and a context -> output. `None` if it is longer than 255 digests.
+/// HKDF-Expand (2.3): the output, from the key's states and a context. `None` if it is longer than 255
+/// digests.
 pub fn expand<G: Gates>(
     g: &mut G,
     hash: Hash,

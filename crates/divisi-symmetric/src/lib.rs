@@ -1,22 +1,23 @@
 //! Ciphers and modes written once against the engine traits of `divisi-core`.
 //!
-//! Nothing here knows how a secret is shared, how many parties hold it or whom they trust: that, and all
-//! security, is the engine's. A cipher says what is computed and which public values steer it; control flow
-//! depends on public values only.
+//! Ciphers do not know how secrets are shared, among how many parties, or who is trusted; all that, and all
+//! security, is the engine's. A cipher determines what is computed. Its control flow depends on public values
+//! only.
 //!
 //! | module | what | standard |
 //! |---|---|---|
-//! | [`aes`] | AES-128, AES-192, AES-256, both directions, key schedule included | FIPS 197 |
+//! | [`aes`] | AES-128, AES-192, AES-256, both directions, with key schedule | FIPS 197 |
 //! | [`des`] | triple DES with two or three keys, both directions | SP 800-67 |
 //! | [`sha2`], [`sha3`], [`hash`] | all of SHA-2 and SHA-3, SHAKE, cSHAKE | FIPS 180-4, FIPS 202, SP 800-185 |
-//! | [`sha1`] | SHA-1 for old data, codes of one-time passwords | FIPS 180-4, RFC 4226 |
+//! | [`sha1`] | SHA-1 for old data, and one-time passwords | FIPS 180-4, RFC 4226 |
 //! | [`mode::whole`] | KW, KWP, SIV, CCM, GCM-SIV, XTS, CBC with stealing, CFB of bits | see there |
 //! | [`mac::hmac`], [`mac::kmac`] | HMAC over these hashes; KMAC and KMACXOF | FIPS 198-1, SP 800-185 |
-//! | [`batch`] | all of these on an engine, of many messages of different lengths at once | |
+//! | [`batch`] | all of these on an engine, for many messages of different lengths at once | |
 //! | [`hkdf`] | key derivation by HMAC | RFC 5869 |
-//! | [`gates`], [`circuits`] | what hashes are written over; AES of gates; circuits with a name | |
+//! | [`gates`], [`circuits`] | gates, over which hashes are written; AES as gates; circuits by name | |
+//! | [`engines`] | the combinations of engine traits that all of these need | |
 //! | [`mode::ctr`] | counter mode, 32-bit and 128-bit counters | SP 800-38A, SP 800-38D |
-//! | [`mode::gcm`] | authenticated encryption, 96-bit IV, tags of 96 to 128 bits | SP 800-38D |
+//! | [`mode::gcm`] | authenticated encryption: one text, a stream, many texts at once | SP 800-38D |
 //! | [`mode::ghash`] | GHASH of public data under a secret key, in bounded memory | SP 800-38D, 6.4 |
 //!
 //! Feature `testing` adds `suite`: the standards' known answers, to be run on any engine.
@@ -43,6 +44,7 @@ pub mod batch;
 pub mod circuits;
 pub mod des;
 mod drawn;
+pub mod engines;
 pub mod gates;
 pub mod hash;
 pub mod hkdf;

@@ -1,8 +1,8 @@
-//! SHA-1 (FIPS 180-4, 6.1) over gates: to read what is old, and for HMAC in one-time passwords (RFC 4226).
+//! SHA-1 (FIPS 180-4, 6.1) over gates: for old data, and for HMAC in one-time passwords (RFC 4226).
 //!
-//! Two texts with one SHA-1 digest can be made on purpose since 2017 (SHAttered), and with chosen beginnings
-//! since 2020. HMAC-SHA-1 does not rest on collisions, and is what one-time passwords are made of; nothing
-//! new should use either.
+//! Two texts with the same SHA-1 digest can be constructed since 2017 (SHAttered), and with chosen prefixes
+//! since 2020. HMAC-SHA-1 does not depend on collision resistance, and one-time passwords use it; new designs
+//! should use neither.
 
 use crate::gates::{
     Adder, choose, constant, from_big_endian, majority, public_bytes, rotate_right, to_big_endian, xor,
@@ -16,7 +16,7 @@ pub const BLOCK_BYTES: usize = 64;
 
 const ROUNDS: usize = 80;
 
-/// The state before the first block (5.3.1): bytes in their order and back, and two more.
+/// The state before the first block (5.3.1).
 #[must_use]
 pub fn initial() -> Vec<u8> {
     [0x6745_2301_u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0].map(u32::to_be_bytes).concat()
@@ -80,18 +80,18 @@ pub fn compress<G: Gates>(
     before.iter().zip(&v).flat_map(|(before, v)| to_big_endian(&adder.sum(g, &[before, v]))).collect()
 }
 
-/// A decimal code of a tag (RFC 4226, 5.3 and 5.4; RFC 6238 for longer tags): the 31 bits that the last four
-/// bits of the tag point at, modulo a power of ten, as so many digits of ASCII. All of it is computed
-/// inside, so that the code alone is opened: the place and the rest of the tag stay where they are.
+/// A one-time password from a tag (RFC 4226, 5.3 and 5.4; RFC 6238 for longer tags): 31 bits of the tag, at
+/// the position that its last four bits give, modulo a power of ten, as ASCII digits. All of this is computed
+/// on secret values, so that only the password is opened.
 ///
-/// Cost: 31 products for each of the 16 places, and 32 for each of `12 + 4 digits` subtractions or so.
+/// Cost: 31 products for each of the 16 positions, and 32 for each of about `12 + 4 digits` subtractions.
 ///
 /// # Panics
 /// If the tag has fewer than 20 bytes.
 pub fn code<G: Gates>(g: &mut G, tag: &[[G::Bit; 8]], digits: usize) -> Vec<[G::Bit; 8]> {
     assert!(tag.len() >= DIGEST_BYTES, "a tag of 20 bytes at least");
     let place = tag[tag.len() - 1];
-    // the word at each place, halved by each bit of the place
+    // the words at all positions; each bit of the position halves their number
     let mut words: Vec<Vec<G::Bit>> =
         (0..16).map(|at| from_big_endian(&tag[at..at + 4])[..31].to_vec()).collect();
     for bit in &place[..4] {
@@ -114,12 +114,13 @@ pub fn code<G: Gates>(g: &mut G, tag: &[[G::Bit; 8]], digits: usize) -> Vec<[G::
     out
 }
 
-/// `x -= n` if that is not below zero: whether it was done. A number of 31 bits or more never fits one of 31.
+/// `x -= n` if the result is not negative; returns whether it was subtracted. A number of 31 bits or more is
+/// never subtracted from one of 31.
 fn subtract_if_it_fits<G: Gates>(g: &mut G, x: &mut Vec<G::Bit>, n: u64) -> G::Bit {
     if n >> 31 != 0 {
         return g.constant(false);
     }
-    // x + not n + 1, whose carry says that it fits
+    // x + not n + 1; its carry says whether x >= n
     let (mut carry, mut difference) = (g.constant(true), Vec::with_capacity(x.len()));
     for (i, bit) in x.iter().enumerate() {
         let y = g.constant(n >> i & 1 == 0);
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// RFC 4226, 5.4 and every place with small and large numbers.
+    /// RFC 4226, 5.4, and every position with small and large numbers.
     #[test]
     fn codes_are_the_truncated_tags() {
         let tag = hex::decode("1f8698690e02ca16618550ef7f19da8e945b555a").unwrap();

@@ -1,30 +1,19 @@
 //! AES on the three-party engine: what of it depends on how S-boxes are computed.
 //!
-//! A key's schedule is made in the way that suits a short chain ([`Protocol::for_key_schedule`]), and
-//! blocks go through the cipher so many at once that what they take with them fits the cache: the
-//! one-hot vectors of a lookup are made ahead of its layers, for all rounds, and those of lut256 are 10
-//! KB a block of AES-128, and as much again while they are made.
+//! A key's schedule is made in the way that suits a short chain
+//! ([`for_key_schedule`](divisi_rep3::Protocol::for_key_schedule)), and blocks go through the cipher so many
+//! at once that what they take with them fits the cache
+//! ([`blocks_at_once`](divisi_rep3::Protocol::blocks_at_once)): the one-hot vectors of a lookup are made
+//! ahead of its layers, for all rounds, and those of lut256 are 10 KB a block of AES-128, and as much again
+//! while they are made.
 
 use crate::settle::close;
-use divisi_core::{Abort, Direction, Lanes, Step, Verified, step};
-use divisi_rep3::{Byte, Protocol, Rep3};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Step, Verified, step};
+use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::{self, RoundKeys};
-use divisi_symmetric::mode::ctr;
-use std::ops::Range;
+use divisi_symmetric::mode::ctr::{joined, pieces};
 
 const STREAM: Step = step!("stream");
-
-/// How many blocks go through the cipher at once: with gf4-circuit a message of a step is 32 KiB then,
-/// whose cost the arithmetic of the step exceeds, and what is owed to the verification stays below 16
-/// MiB. With lut256 it is the vectors that count: 10 MB of them, at each of three parties that may share
-/// a processor.
-#[must_use]
-pub fn blocks_at_once(protocol: Protocol) -> usize {
-    match protocol {
-        Protocol::Lut256 => 1024,
-        _ => 4096,
-    }
-}
 
 /// The round keys of keys, a lane each.
 ///
@@ -43,36 +32,6 @@ pub(crate) fn with_schedule<R>(
     rep.with_protocol(rep.protocol().for_key_schedule(), f)
 }
 
-/// The key stream of these counter blocks, as many at a time as suits the protocol. `keys` has the key
-/// of all, or `index` tells which of its lanes is the key of each.
-pub(crate) fn keystream(
-    rep: &mut Rep3,
-    keys: &RoundKeys<Byte>,
-    index: Option<&[usize]>,
-    counters: &[Vec<u8>; 16],
-) -> Result<[Byte; 16], Abort> {
-    let misfit = Abort::Misuse { step: STREAM, what: "blocks without a key" };
-    let mut whole: Option<[Byte; 16]> = None;
-    for Range { start, end } in pieces(counters[0].len(), blocks_at_once(rep.protocol())) {
-        let columns = counters.each_ref().map(|column| column.get(start..end).unwrap_or_default().to_vec());
-        let piece = match index {
-            None => ctr::keystream(rep, keys, &columns)?,
-            Some(index) => {
-                let own = index.get(start..end).and_then(|index| keys.gather(index));
-                ctr::keystream(rep, &own.ok_or_else(|| misfit.clone())?, &columns)?
-            }
-        };
-        whole = Some(match whole {
-            None => piece,
-            Some(whole) => {
-                let joined: Option<Vec<Byte>> = whole.iter().zip(&piece).map(|(x, y)| x.with(y)).collect();
-                joined.and_then(|joined| joined.try_into().ok()).ok_or_else(|| misfit.clone())?
-            }
-        });
-    }
-    whole.ok_or(misfit)
-}
-
 /// Blocks through the cipher or its inverse, as many at a time as suits the protocol; what each piece
 /// owes is verified with it. `keys` has the key of all, or one for each block.
 pub(crate) fn through(
@@ -82,8 +41,8 @@ pub(crate) fn through(
     blocks: &[Byte; 16],
 ) -> Result<Verified<[Byte; 16]>, Abort> {
     let misfit = Abort::Misuse { step: STREAM, what: "blocks and keys differ in number" };
-    let mut whole: Option<[Byte; 16]> = None;
-    for range in pieces(blocks[0].lanes(), blocks_at_once(rep.protocol())) {
+    let mut made = Vec::new();
+    for range in pieces(blocks[0].lanes(), rep.blocks_at_once()) {
         let index: Vec<usize> = range.collect();
         let own = if keys.lanes() == 1 { Some(keys.clone()) } else { keys.gather(&index) };
         let own = own.ok_or_else(|| misfit.clone())?;
@@ -94,28 +53,10 @@ pub(crate) fn through(
             Direction::Encrypt => aes::encrypt(rep, &own, &mut piece)?,
             Direction::Decrypt => aes::decrypt(rep, &own, &mut piece)?,
         }
-        let piece = close(rep, piece)?.into_inner();
-        whole = Some(match whole {
-            None => piece,
-            Some(whole) => {
-                let joined: Option<Vec<Byte>> = whole.iter().zip(&piece).map(|(x, y)| x.with(y)).collect();
-                joined.and_then(|joined| joined.try_into().ok()).ok_or_else(|| misfit.clone())?
-            }
-        });
+        made.push(close(rep, piece)?.into_inner());
     }
-    close(rep, whole.ok_or(misfit)?)
-}
-
-/// `0..n` in pieces of `at_once`; a rest of less than half a piece goes with the last one, whose rounds
-/// it shares.
-fn pieces(n: usize, at_once: usize) -> impl Iterator<Item = Range<usize>> {
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let left = n - start;
-        let now = if left < at_once + at_once / 2 { left } else { at_once };
-        start += now;
-        (now > 0).then(|| start - now..start)
-    })
+    let whole = joined(rep, made)?;
+    close(rep, whole)
 }
 
 #[cfg(test)]
@@ -123,24 +64,8 @@ mod tests {
     use super::*;
     use divisi_core::settle;
     use divisi_rep3::local::{deal_all, run};
-    use divisi_rep3::{Security, deal::Part};
-
-    #[test]
-    fn pieces_cover_all_and_a_small_rest_goes_with_the_last() {
-        let lengths = |n| pieces(n, 512).map(|p| p.len()).collect::<Vec<_>>();
-        assert_eq!(lengths(0), [0; 0]);
-        assert_eq!(lengths(767), [767]);
-        assert_eq!(lengths(768), [512, 256]);
-        assert_eq!(lengths(4097), [512, 512, 512, 512, 512, 512, 512, 513]);
-        for n in 1..3000 {
-            let mut next = 0;
-            for piece in pieces(n, 512) {
-                assert!(piece.start == next && !piece.is_empty() && piece.len() < 768);
-                next = piece.end;
-            }
-            assert_eq!(next, n);
-        }
-    }
+    use divisi_rep3::{Protocol, Security, deal::Part};
+    use divisi_symmetric::mode::ctr;
 
     /// In pieces and with a key for each block it is what blocks one by one would give, under every protocol.
     #[test]
@@ -159,7 +84,7 @@ mod tests {
                 let key = mine.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
                 let keys = expand(&mut rep, &key)?;
                 assert_eq!(rep.protocol(), *protocol);
-                let stream = keystream(&mut rep, &keys, Some(&index), &counters)?;
+                let stream = ctr::pieced_keystream(&mut rep, &keys, Some(&index), &counters)?;
                 let pending = rep.close(stream.to_vec());
                 let verified = settle(&mut rep, pending)?;
                 rep.trio().open(&verified)

@@ -15,12 +15,11 @@
 //! | [`owner`] | how a party brings its own values |
 //! | [`cipher`] | what of AES depends on how S-boxes are computed |
 //!
-//! The ciphers themselves are written once, in `divisi-symmetric`, against the engine traits; here
-//! stands what is opened, and when.
+//! Ciphers and modes are written once, in `divisi-symmetric`, against the engine traits: so is what of them
+//! is opened, and when. Here stands who brings a value, and who learns one.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-mod batch;
 pub mod cipher;
 pub mod circuit;
 pub mod gcm;

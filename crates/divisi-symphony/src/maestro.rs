@@ -52,13 +52,14 @@
 //! ```
 
 use crate::cipher;
-use crate::gcm::{columns, interleave};
+use crate::gcm::columns;
 use crate::mode::Priority;
 use crate::owner::{bring_one, single};
 use crate::settle::close;
 use divisi_core::{Abort, Direction, Lanes, PartyId, Step, Verified, step};
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
+use divisi_symmetric::mode::gcm::interleaved;
 
 const KEY: Step = step!("key");
 const BLOCK: Step = step!("block");
@@ -203,6 +204,6 @@ impl Maestro {
     pub fn output_block(&self, rep: &mut Rep3, blocks: &CipherBlock) -> Result<Vec<[u8; 16]>, Abort> {
         let verified = close(rep, blocks.0.get().to_vec())?; // linear in what was verified
         let opened = rep.trio().open(&verified)?;
-        Ok(interleave(&opened, 16 * blocks.len()).as_chunks().0.to_vec())
+        Ok(interleaved(&opened, 16 * blocks.len())?.as_chunks().0.to_vec())
     }
 }

@@ -5,16 +5,15 @@
 //! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of
 //! it opened.
 
-use crate::batch::{self, Batch, Item};
 use crate::cipher;
-use crate::gcm::{interleave, key_bytes};
+use crate::gcm::key_bytes;
 use crate::settle::close;
-use crate::short;
+use crate::short::{BatchOutcome, column, laid_out};
 use divisi_core::{Abort, Lanes, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::KeySize;
-use divisi_symmetric::mode::gcm::{self, TagLength};
+use divisi_symmetric::mode::gcm::{self, GcmItem, GcmText, TagLength, interleaved};
 use divisi_symmetric::mode::ghash::powers;
 
 const MANY: Step = step!("many");
@@ -72,7 +71,7 @@ pub enum Outcome {
 /// The abort that ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM
 /// has no room for, no jobs.
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Outcome>, Abort> {
-    let items: Option<Vec<Item<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
+    let items: Option<Vec<GcmItem<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
     let items = match items {
         Some(items) if !items.is_empty() => items,
         _ => {
@@ -82,18 +81,24 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Ou
                 .misuse(MANY, "no jobs, or a tag whose length is not that of its job"));
         }
     };
-    let batch = Batch::new(rep, &items)?;
+    let batch = laid_out(rep, &items)?;
     let parts: Vec<&Part> = jobs.iter().map(|job| &job.key).collect();
     let keys = key_bytes(rep, size, &parts)?;
     let keys = cipher::expand(rep, &keys)?;
-    let texts = batch.texts(rep, &keys)?;
+    let plain = |rep: &mut Rep3, i: usize| {
+        column(rep, &batch, i, |k| match &jobs.get(k)?.text {
+            OwnedText::Plain(part) => Some(part),
+            OwnedText::Cipher { .. } => None,
+        })
+    };
+    let texts = batch.texts(rep, &keys, plain)?;
     // as many powers of each hash key as the longest message needs
     let misfit = Abort::Misuse { step: MANY, what: "a message longer than memory can hold" };
     let most = usize::try_from(batch.hash_blocks()).map_err(|_| misfit)?;
     let h = cipher::with_schedule(rep, |rep| gcm::hash_key(rep, &keys))?;
     let powers = powers(rep, &h, most)?;
     let (texts, powers) = close(rep, (texts, powers))?.split();
-    let own = |item: &Item<'_>, blocks: usize| {
+    let own = |item: &GcmItem<'_>, blocks: usize| {
         let first = item.key * most;
         powers.get().gather(&(first..first + blocks).collect::<Vec<_>>())
     };
@@ -101,35 +106,33 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Ou
     open(rep, jobs, outcomes)
 }
 
-/// A job as a message whose key is in the job's own lane; `None` if its tag has another length than it says.
-fn item(lane: usize, job: &MessageJob) -> Option<Item<'_>> {
+/// A job as a message whose key is in the job's own lane; `None` if its tag has another length than it says,
+/// or its part components of different lengths.
+fn item(lane: usize, job: &MessageJob) -> Option<GcmItem<'_>> {
     let text = match &job.text {
-        OwnedText::Plain(part) => batch::Text::Plain(part),
+        OwnedText::Plain(part) if part.first.len() == part.second.len() => GcmText::Plain(part.first.len()),
+        OwnedText::Plain(_) => return None,
         OwnedText::Cipher { ciphertext, tag } => {
-            batch::Text::Cipher { ciphertext, tag: job.tag_length.element(tag)? }
+            GcmText::Cipher { ciphertext, tag: job.tag_length.element(tag)? }
         }
     };
-    Some(Item { key: lane, iv: job.danger_iv, aad: &job.aad, tag_length: job.tag_length, text })
+    Some(GcmItem { key: lane, iv: job.danger_iv, aad: &job.aad, tag_length: job.tag_length, text })
 }
 
 /// Open all plaintexts whose tags were right, in one round.
-fn open(
-    rep: &mut Rep3,
-    jobs: &[MessageJob],
-    outcomes: Vec<short::BatchOutcome>,
-) -> Result<Vec<Outcome>, Abort> {
+fn open(rep: &mut Rep3, jobs: &[MessageJob], outcomes: Vec<BatchOutcome>) -> Result<Vec<Outcome>, Abort> {
     let mut valid = Vec::new();
     let mut told = Vec::with_capacity(jobs.len());
     for (job, outcome) in jobs.iter().zip(outcomes) {
         told.push(match outcome {
-            short::BatchOutcome::Sealed { ciphertext, tag } => {
+            BatchOutcome::Sealed { ciphertext, tag } => {
                 Outcome::Sealed(ciphertext, tag[..job.tag_length.bytes()].to_vec())
             }
-            short::BatchOutcome::Opened(columns) => {
+            BatchOutcome::Opened(columns) => {
                 valid.push(columns);
                 Outcome::Opened(Vec::new())
             }
-            short::BatchOutcome::Invalid => Outcome::Invalid,
+            BatchOutcome::Invalid => Outcome::Invalid,
         });
     }
     if valid.is_empty() {
@@ -141,7 +144,7 @@ fn open(
     let mut texts = opened.chunks(16);
     for (job, told) in jobs.iter().zip(&mut told) {
         if let Outcome::Opened(plaintext) = told {
-            *plaintext = interleave(texts.next().unwrap_or_default(), job.text.bytes());
+            *plaintext = interleaved(texts.next().unwrap_or_default(), job.text.bytes())?;
         }
     }
     Ok(told)

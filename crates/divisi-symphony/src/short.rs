@@ -19,19 +19,21 @@
 //! Memory: until the verification the key stream owes about 1.1 KiB a block (likewise), so the caller bounds
 //! the blocks of a call.
 
-pub use crate::batch::BatchOutcome;
-use crate::batch::{self, Batch, Item};
 use crate::gcm::{GcmKey, TAG};
 use crate::settle::close;
 use divisi_core::{Abort, Lanes, Step, step};
+use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::RoundKeys;
-use divisi_symmetric::mode::gcm::TagLength;
+use divisi_symmetric::mode::gcm::{GcmBatch, GcmItem, GcmOutcome, GcmText, TagLength};
 use divisi_symmetric::mode::ghash::Steps;
 use std::collections::BTreeSet;
 
 const SHORT: Step = step!("short");
+
+/// What came of a message.
+pub type BatchOutcome = GcmOutcome<Byte>;
 
 /// One message.
 #[derive(Clone, Copy)]
@@ -102,13 +104,19 @@ pub fn short(
         };
         items.push(item(message, lane));
     }
-    let batch = Batch::new(rep, &items)?;
+    let batch = laid_out(rep, &items)?;
+    let plain = |rep: &mut Rep3, i: usize| {
+        column(rep, &batch, i, |k| match messages.get(k)?.text {
+            Text::Plain(part) => Some(part),
+            Text::Cipher { .. } => None,
+        })
+    };
     let texts = match used[..] {
-        [one] => batch.texts(rep, one.round_keys())?,
+        [one] => batch.texts(rep, one.round_keys(), plain)?,
         _ => {
             let keys = side_by_side(&used.iter().map(|key| key.round_keys()).collect::<Vec<_>>());
             let misfit = Abort::Misuse { step: SHORT, what: "keys of different engines" };
-            batch.texts(rep, &keys.ok_or(misfit)?)?
+            batch.texts(rep, &keys.ok_or(misfit)?, plain)?
         }
     };
     let texts = close(rep, texts)?;
@@ -130,6 +138,9 @@ fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), &'static
         if !fits(message.aad.len(), bytes) {
             return Err("a message that is not short");
         }
+        if matches!(message.text, Text::Plain(part) if part.first.len() != part.second.len()) {
+            return Err("two components of a text that differ in length");
+        }
         let plain = matches!(message.text, Text::Plain(_));
         if plain && !sealed.insert((std::ptr::from_ref::<GcmKey>(key), message.iv)) {
             return Err("two messages under one key with one IV");
@@ -138,12 +149,30 @@ fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), &'static
     Ok(())
 }
 
-fn item<'a>(message: &ShortMessage<'a>, key: usize) -> Item<'a> {
+/// The messages of a call laid out.
+pub(crate) fn laid_out<'a>(rep: &mut Rep3, items: &'a [GcmItem<'a>]) -> Result<GcmBatch<'a>, Abort> {
+    let too_long = |_| rep.trio().session().misuse(SHORT, "a message longer than GCM allows: split it");
+    GcmBatch::new(items).map_err(too_long)
+}
+
+/// Column `i` of all plaintexts, as a sharing, from our part of each.
+pub(crate) fn column<'p>(
+    rep: &mut Rep3,
+    batch: &GcmBatch<'_>,
+    i: usize,
+    part: impl Fn(usize) -> Option<&'p Part>,
+) -> Result<Byte, Abort> {
+    let first = batch.column(i, |k| part(k).map_or(&[][..], |part| part.first.as_slice()));
+    let second = batch.column(i, |k| part(k).map_or(&[][..], |part| part.second.as_slice()));
+    rep.trio().input(&Part { first, second })
+}
+
+fn item<'a>(message: &ShortMessage<'a>, key: usize) -> GcmItem<'a> {
     let text = match message.text {
-        Text::Plain(part) => batch::Text::Plain(part),
-        Text::Cipher { ciphertext, tag } => batch::Text::Cipher { ciphertext, tag: batch::element(tag) },
+        Text::Plain(part) => GcmText::Plain(part.first.len()),
+        Text::Cipher { ciphertext, tag } => GcmText::Cipher { ciphertext, tag: Gf128::from_ghash(tag).0 },
     };
-    Item { key, iv: message.iv, aad: message.aad, tag_length: TagLength::Bits128, text }
+    GcmItem { key, iv: message.iv, aad: message.aad, tag_length: TagLength::Bits128, text }
 }
 
 /// The round keys of several keys, a lane each.

@@ -1,5 +1,5 @@
-//! With the key shares of all parties known: every sample of RLWE has an error of its own and a polynomial of
-//! its own, and every flood has its width.
+//! Tests that know the key shares of all parties: every RLWE sample has its own error and its own polynomial,
+//! and every flood has its width.
 
 #[path = "../../tests/tools/mod.rs"]
 mod tools;
@@ -15,7 +15,7 @@ use divisi_core::PublicParameters as Agreed;
 use divisi_core::testing::{Harness, Way, failed_check};
 use tools::{lift, noise, party, small, sum, with_keys};
 
-/// The mean of squares, of many.
+/// The mean of the squares of many numbers.
 #[derive(Default)]
 struct Squares {
     sum: f64,
@@ -30,7 +30,7 @@ impl Squares {
         }
     }
 
-    /// That it is this, up to a part.
+    /// Demands that the mean is `expected`, up to the relative error `within`.
     fn is(&self, expected: f64, within: f64, what: &str) {
         let part = self.sum / self.count / expected;
         println!("{what}: {part:.4} of {expected:.1}");
@@ -38,7 +38,7 @@ impl Squares {
     }
 }
 
-/// What is p times integers, divided by p.
+/// The coefficients of a polynomial whose coefficients are multiples of p, divided by p.
 fn errors(ring: &Ring, x: Poly) -> Vec<f64> {
     let p = i128::from(ring.parameters().plain());
     let coefficients = lift(ring, x);
@@ -63,7 +63,8 @@ fn ternary_ratio(ring: &Ring, x: &Poly, y: &Poly) -> usize {
     ratio.words().iter().filter(|c| q.centred(**c).abs() <= 1).count()
 }
 
-/// Whether it is as large as a uniform polynomial, not p times errors or a product of them with a key.
+/// Whether the coefficients are as large as uniform ones, and not p times errors or products of errors with a
+/// key.
 fn is_large(ring: &Ring, x: Poly) -> bool {
     lift(ring, x).iter().filter(|c| c.unsigned_abs() > 1 << 60).count() > ring.dimension() / 2
 }
@@ -71,7 +72,7 @@ fn is_large(ring: &Ring, x: Poly) -> bool {
 fn keys_have_their_errors(n: usize) {
     let ring = small(Operation::Triples, Form::LeanTree, n);
     let (dimension, limbs) = (ring.dimension() as f64, ring.parameters().chain().len());
-    // E |s|^2
+    // the expected value of |s|^2
     let norm = 2.0 * n as f64 * dimension / 3.0;
     let [mut public, mut digits, mut fresh, mut given] = [(); 4].map(|()| Squares::default());
     for run in 0..32 {
@@ -116,7 +117,7 @@ fn keys_have_their_errors(n: usize) {
         };
         let [c0, c1] = own.components();
         assert!(ternary_ratio(&ring, &difference(c0, c1), &difference(b, a)) < 10);
-        // h_j = s a_j + p e: no two a_j are one, nor that of the public key or of an A2E
+        // h_j = s a_j + p e: no two a_j are equal, and none equals that of the public key or of an A2E
         for (j, [_, h]) in parts.iter().enumerate() {
             for [_, other] in &parts[..j] {
                 let mut x = h.clone();
@@ -144,7 +145,7 @@ fn errors_are_in_all_that_is_published() {
     [2, 3].into_iter().for_each(keys_have_their_errors);
 }
 
-/// The polynomials of A2E, of two strands with two calls each, in two sessions.
+/// The common polynomials of A2E differ: in two strands with two calls each, in two sessions.
 #[test]
 fn common_polynomials_are_all_different() {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
@@ -170,8 +171,8 @@ fn common_polynomials_are_all_different() {
     }
 }
 
-/// Answers to (0, 0) are p e - x, without the primes that were dropped: e is as wide as the parameters say,
-/// and x has no part twice.
+/// The answer to (0, 0) is p e - x, without the primes that were dropped. e is as wide as the parameters say,
+/// and the share x has no repeated part.
 #[test]
 fn answers_have_their_flood_and_a_fresh_share() {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
@@ -201,7 +202,7 @@ fn answers_have_their_flood_and_a_fresh_share() {
         errors.extend(own.clone());
         squares.add(own);
     }
-    // each coefficient was rounded to a multiple of what was dropped
+    // dropping primes rounded each coefficient
     let (flood, rounding) = ((2.0 * p.flood().deviation()).exp2(), (2.0 * dropped).exp2() / 12.0);
     assert!(flood > 4.0 * rounding, "a flood that the rounding covers");
     squares.is(flood + rounding, 0.08, "flood of answers");
@@ -211,7 +212,7 @@ fn answers_have_their_flood_and_a_fresh_share() {
         let deviation = (flood + rounding) * (errors.len() as f64).sqrt();
         assert!(sum.abs() < 7.0 * deviation, "{distance}: a flood that repeats");
     }
-    // x of P_2, as coefficients, of all calls one after the other
+    // the shares x of P_2, as coefficients, of all calls one after the other
     let shares: Vec<i64> = ends[1]
         .as_ref()
         .unwrap()
@@ -226,8 +227,8 @@ fn answers_have_their_flood_and_a_fresh_share() {
     assert!((values - shares.len() as f64 / 2.0).abs() < 6.0 * (shares.len() as f64).sqrt() / 2.0);
 }
 
-/// What a paper hop adds to (0, 0): floods on both components, less what the switch divides out, and what the
-/// switch rounds.
+/// What a hop of the paper's form adds to (0, 0): floods on both components, divided by the switch, and the
+/// rounding of the switch.
 #[test]
 fn paper_hops_have_their_floods() {
     for n in [2, 3] {
@@ -256,13 +257,14 @@ fn paper_hops_have_their_floods() {
         let norm = 2.0 * n as f64 * dimension as f64 / 3.0;
         let floods = (first + second * norm) * (-2.0 * drop).exp2();
         let rounding = (1.0 + norm) / 12.0;
-        // what is narrower must show beside the rounding
+        // floods must be large enough to be distinguished from the rounding
         assert!(floods > rounding / 4.0, "{n}: {floods} {rounding}");
         squares.is(dimension as f64 * (floods + rounding), 0.1, "hop");
     }
 }
 
-/// What P_2 tells in the second round of the relinearisation key is no product of its u with what all know.
+/// P_2's message in the second round of the relinearisation key contains errors: it is not a mere product of
+/// its u with public values.
 #[test]
 fn the_second_round_has_its_errors() {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
@@ -296,14 +298,14 @@ fn the_second_round_has_its_errors() {
     }
 }
 
-/// Who is told another key than the rest ends the session, whichever part of it, and whichever word.
+/// If one party receives another key than the others, in any part and any word, the session ends.
 #[test]
 fn keys_are_the_same_at_all_parties() {
     let ring = small(Operation::Triples, Form::LeanTree, 3);
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     let public = "divisi_bgv::keys/public.down";
     let [first, second] = ["divisi_bgv::keys/relinearise.1.down", "divisi_bgv::keys/relinearise.2.down"];
-    // of the first round the part that comes last is one of the key
+    // the last part of the first round's message belongs to the key
     for (step, last) in [(public, false), (public, true), (first, true), (second, false), (second, true)] {
         let harness = Harness::new(3, &agreed);
         harness.change(party(0), party(2), step, 0, move |body| {

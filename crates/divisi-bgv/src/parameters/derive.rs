@@ -1,5 +1,5 @@
-//! How a chain is found: steps from the top, each followed by the drop that brings noise near what rounding
-//! adds anyway.
+//! Derivation of the chain of moduli: from the top, each step of the computation is followed by a modulus
+//! switch that reduces the noise to about what rounding adds anyway.
 
 use super::noise::{Noise, plus};
 use super::{ANSWER_ROOM, DIGIT_BITS, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
@@ -7,11 +7,11 @@ use crate::flood::Width;
 use divisi_field::zp::{MODULUS_BITS, prime};
 use std::fmt;
 
-/// What is computed on ciphertexts.
+/// The computation on ciphertexts for which parameters are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operation {
-    /// Random bits shared in both worlds, and lookups in public tables of size 2.
+    /// Random bits shared modulo 2 and modulo p, and lookups in public tables of size 2.
     Bits,
     /// Lookups in private tables of size 2.
     PrivateTables,
@@ -19,37 +19,37 @@ pub enum Operation {
     Triples,
 }
 
-/// How bits pass from party to party.
+/// How ciphertexts pass from party to party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// Figure 6's ring: flooding at every hop.
+    /// The ring of parties of Figure 6, with flooding at every hop.
     Paper,
-    /// The ring with a fresh encryption of zero at every hop, and flooding at decryptions.
+    /// A ring of parties, with a fresh encryption of zero at every hop, and flooding at decryptions only.
     LeanRing,
     /// Products of signs along a binary tree.
     LeanTree,
 }
 
-/// Why there are no parameters.
+/// Why no parameters were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterError {
-    /// Fewer than two or more than 255 parties.
+    /// The number of parties is not 2 to 255.
     Parties,
-    /// The plaintext modulus has no transform of this dimension.
+    /// The plaintext modulus has no number-theoretic transform of this dimension.
     Transform {
         /// The dimension.
         n: usize,
     },
-    /// Not a prime below 2^50.
+    /// The plaintext modulus is not a prime below 2^50.
     Plain,
-    /// No ring of the table carries so large a modulus.
+    /// The modulus is too large for every ring of the security table.
     TooLarge,
 }
 
 impl Operation {
-    /// What a session has one set of.
+    /// The label of this operation's keys, of which a session has one set.
     pub(crate) fn keys(self) -> &'static str {
         match self {
             Operation::Bits => "bgv keys for random bits",
@@ -58,7 +58,7 @@ impl Operation {
         }
     }
 
-    /// As the command line calls it.
+    /// The operation's name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Operation {
 }
 
 impl Form {
-    /// As the command line calls it.
+    /// The form's name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -103,18 +103,18 @@ impl fmt::Display for ParameterError {
 
 impl std::error::Error for ParameterError {}
 
-/// What happens to a ciphertext between two switches.
+/// One operation on a ciphertext, after which it is switched one level down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A product with one's own signs, and a fresh encryption of zero.
+    /// A product with a party's signs, and a fresh encryption of zero.
     Hop,
-    /// The same with floods in place of the errors of that encryption.
+    /// The same with floods in place of the errors of the encryption of zero.
     FloodedHop,
-    /// A product of two ciphertexts that came this far.
+    /// A product of two ciphertexts that are at this level.
     Product,
-    /// A product with the encryption of what is shared.
+    /// A product with an encryption of shared values.
     ProductWithShared,
-    /// The bottom.
+    /// Decryption, at the bottom.
     Decryption,
 }
 
@@ -130,7 +130,7 @@ impl Step {
     }
 }
 
-/// All steps of a ciphertext, from the first to its decryption.
+/// All steps of a ciphertext, from the first one to its decryption.
 pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Step> {
     let levels = parties.next_power_of_two().trailing_zeros() as usize;
     let private = operation == Operation::PrivateTables;
@@ -148,36 +148,38 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     }
 }
 
-/// Whether a ciphertext of this may be refreshed at the bottom: all of its steps are hops.
+/// Whether a ciphertext of this operation may be refreshed at the bottom, which requires that all its steps
+/// are hops.
 pub(super) fn refreshable(operation: Operation, form: Form) -> bool {
     operation != Operation::Triples && form != Form::LeanTree
 }
 
-/// The bound on a product of two ciphertexts, relinearised. A digit has at most 52 bits, and one more where
-/// it is made of two primes; the special prime has at least 49.9; no chain has 64 digits.
+/// The bound on the noise of a product of two ciphertexts after relinearisation. A digit has at most 52 bits,
+/// and one more if it is made of two primes. The special prime has at least 49.9 bits; no chain has 64
+/// digits.
 pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
     plus(noise.times(x, y), noise.relinearised(64, DIGIT_BITS + 1.0, PRIME_BITS))
 }
 
-/// What all steps of one choice have in common.
+/// A computation, its steps, and the bounds on its noise.
 struct Course {
     noise: Noise,
     operation: Operation,
     form: Form,
-    /// From the top to the bottom.
+    /// The steps, from the top to the bottom.
     steps: Vec<Step>,
-    /// Whether there are more, so that a ciphertext is refreshed at the bottom.
+    /// Whether more steps follow at the bottom, so that a ciphertext is refreshed there.
     refreshes: bool,
 }
 
 impl Course {
-    /// The bound on what begins at the top.
+    /// The bound on the noise of ciphertexts at the top.
     fn start(&self) -> f64 {
         let first = match (self.operation, self.form) {
             (Operation::Triples, _) => self.noise.shared(),
             (Operation::PrivateTables, Form::LeanRing) => self.noise.shared(),
-            // a sum of one encryption under the public key by each party
-            // which wraps as a sum of shares does
+            // each party adds one encryption under the public key; their plaintexts' sum wraps around as a
+            // sum of shares does
             (Operation::PrivateTables, Form::Paper) => {
                 let errors = self.noise.fresh() + self.noise.parties().log2() / 2.0;
                 plus(errors, self.noise.root() + (self.noise.parties() / 2.0).log2())
@@ -187,12 +189,13 @@ impl Course {
         first.max(self.refreshed())
     }
 
-    /// The bound on what is refreshed, at any level but the bottom; nothing if nothing is.
+    /// The bound on the noise of a refreshed ciphertext, at any level but the bottom; minus infinity if none
+    /// is refreshed.
     fn refreshed(&self) -> f64 {
         if self.refreshes { self.noise.shared() } else { f64::NEG_INFINITY }
     }
 
-    /// The bound after a step, and the floods in it.
+    /// The bound on the noise after a step, and the floods that the step adds.
     fn after(&self, step: Step, noise: f64) -> Option<(f64, Option<[Width; 2]>)> {
         let n = &self.noise;
         Some(match step {
@@ -204,13 +207,14 @@ impl Course {
                 let first = Width::at_least(least)?;
                 let wanted = (first.deviation() - n.key_norm()).max(least_of_second);
                 let second = Width::at_least(wanted)?;
-                // widths step by a quarter of a bit at most
+                // widths grow in steps of a quarter of a bit at most
                 let flooded = plus(n.fresh(), n.flooded(first.deviation(), wanted + 0.25));
                 (plus(product, flooded), Some([first, second]))
             }
             Step::Product => (product(n, noise, noise), None),
             Step::ProductWithShared => {
-                // of triples both are such; below, the other has been switched down to this level
+                // in triples both factors are fresh; otherwise the other factor has been switched down to
+                // this level
                 let shared = if self.operation == Operation::Triples {
                     n.shared()
                 } else {
@@ -221,7 +225,7 @@ impl Course {
         })
     }
 
-    /// Noise at the bottom, the flood there, and what it takes of the modulus.
+    /// The flood at the bottom, and the bits of modulus that decryption needs, for this noise.
     fn bottom(&self, noise: f64) -> Option<(Width, f64)> {
         let n = &self.noise;
         let flood = Width::at_least(needed(n, noise))?;
@@ -229,8 +233,8 @@ impl Course {
         Some((flood, n.plain() + most + 1.0 + 0.1))
     }
 
-    /// The bits of each drop from the top, and of the bottom, if noise is brought to so many bits above the
-    /// rounding.
+    /// The bits of each switch from the top on, and those of the bottom, if each switch reduces the noise to
+    /// `above` bits above the rounding.
     fn bits(&self, above: f64) -> Option<(Vec<f64>, f64)> {
         let (mut noise, mut drops) = (self.start(), Vec::new());
         for step in &self.steps {
@@ -243,7 +247,8 @@ impl Course {
     }
 }
 
-/// How so many bits are cut into primes of at most 49.9 bits: even, but for a first one of at least `first`.
+/// Divides a number of bits among primes of at most 49.9 bits: evenly, but the first one has at least
+/// `first`.
 fn cut(bits: f64, first: f64) -> Vec<f64> {
     let count = (bits / PRIME_BITS).ceil().max(1.0);
     let even = bits / count;
@@ -256,7 +261,7 @@ fn cut(bits: f64, first: f64) -> Vec<f64> {
     all
 }
 
-/// The parameters in one ring, with all steps in one chain.
+/// The parameters in one ring, if one chain has all steps.
 pub(super) fn at(
     operation: Operation,
     form: Form,
@@ -269,8 +274,9 @@ pub(super) fn at(
     in_runs(operation, form, parties, plain, [n, run], insecure)
 }
 
-/// The parameters with as few refreshes as the ring for them allows, and a chain that is no longer than those
-/// need. Only hops around a ring are as many as there are parties; other forms have no use for it.
+/// The parameters with as few refreshes as the ring for refreshing allows, and with the shortest chain that
+/// this number of refreshes permits. Only rings of parties need it: the number of their hops grows with that
+/// of the parties.
 pub(super) fn refreshing(
     operation: Operation,
     form: Form,
@@ -295,7 +301,7 @@ pub(super) fn refreshing(
     Err(ParameterError::TooLarge)
 }
 
-/// The parameters in one ring, with at most so many steps between a ciphertext that is fresh and the bottom.
+/// The parameters in one ring, with at most this number of steps between a fresh ciphertext and the bottom.
 pub(super) fn in_runs(
     operation: Operation,
     form: Form,
@@ -338,7 +344,7 @@ pub(super) fn in_runs(
     if parameters.fits() && parameters.floods() { Ok(parameters) } else { Err(ParameterError::TooLarge) }
 }
 
-/// Find the primes, and walk down with the bounds that they really give.
+/// Finds the primes, and computes all bounds again with the primes that were found.
 fn build(
     course: &Course,
     cuts: Vec<Vec<f64>>,
@@ -373,7 +379,7 @@ fn build(
         levels.push(Level { step, limbs, log2_q, noise, after, floods });
         let below = log2(lower.next().unwrap_or(0));
         noise = course.noise.switched(after, log2_q - below);
-        // a run may begin at any level above the bottom
+        // ciphertexts may be refreshed to any level above the bottom
         if levels.len() < course.steps.len() {
             noise = noise.max(course.refreshed());
         }

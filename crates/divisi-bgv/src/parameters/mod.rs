@@ -1,8 +1,8 @@
-//! Parameters, computed from what is to be done and asserted before anything is: the ring, the chain of
-//! moduli, the floods.
+//! Parameters: the ring, the chain of moduli, and the floods. They are computed from the computation that is
+//! wanted, and checked before it begins.
 //!
-//! A ciphertext starts at the top level; each step ends by a modulus switch to the level below, and at level
-//! 0 it is decrypted among the parties. docs/bgv.md derives the bounds.
+//! A ciphertext starts at the top level. Each step ends with a modulus switch to the level below, and at
+//! level 0 the parties decrypt. docs/bgv.md derives the bounds.
 
 mod derive;
 pub mod noise;
@@ -19,39 +19,39 @@ use divisi_core::PublicParameters as Agreed;
 use noise::{Noise, plus};
 use std::ops::Range;
 
-/// log2 of how many partial decryptions a session makes at most, floods at hops included \[G12\].
+/// log2 of the largest number of partial decryptions in a session, with flooded hops \[G12\].
 pub const DECRYPTION_BITS: u32 = 20;
 /// Bits of statistical security of all decryptions of a session together.
 pub const STATISTICAL_BITS: u32 = 40;
-/// The most bits of a prime.
+/// The largest size of a prime, in bits.
 const PRIME_BITS: f64 = 49.9;
-/// The most bits of a digit of relinearisation: neighbours of one level share a digit where their product is
-/// no longer, so that there are fewer digits.
+/// The largest size of a digit of relinearisation, in bits. Neighbouring primes of one level share a digit if
+/// their product is not larger, so that there are fewer digits.
 const DIGIT_BITS: f64 = 52.0;
-/// Bits of what an answer adds, p times its flood and a share: numbers of 128 bits with a sign hold them, and
-/// the residues of twice as much.
+/// The largest size, in bits, of the number that an answer adds: p times its flood, and a share. Signed
+/// numbers of 128 bits hold it, and so do residues of twice the size.
 const ANSWER_BITS: f64 = 126.0;
-/// Part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
+/// log2 of the part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
 const ANSWER_ROOM: f64 = -4.0;
 
 /// One level of the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Level {
-    /// What ends here, or begins.
+    /// The step that begins or, at the bottom, ends at this level.
     step: Step,
-    /// How many primes are left.
+    /// How many primes of the chain are left.
     pub(crate) limbs: usize,
     /// log2 of their product.
     log2_q: f64,
-    /// The bound on what arrives here ([`noise`]).
+    /// The bound on the noise of ciphertexts that arrive at this level ([`noise`]).
     pub(crate) noise: f64,
-    /// The bound after the step that begins here, before it is switched down.
+    /// The bound after this level's step, before the switch.
     pub(crate) after: f64,
-    /// The floods of a hop of the paper's form, on both components.
+    /// The floods of this level's hop in the paper's form, on both components.
     pub(crate) floods: Option<[Width; 2]>,
 }
 
-/// Everything that the parties must have in common.
+/// The parameters, which must be the same at all parties.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     operation: Operation,
@@ -59,22 +59,22 @@ pub struct Parameters {
     parties: usize,
     plain: u64,
     n: usize,
-    /// From the one that stays longest.
+    /// The primes, beginning with the one that is dropped last.
     chain: Vec<u64>,
     special: Option<u64>,
-    /// From the bottom.
+    /// The levels, beginning with the bottom.
     levels: Vec<Level>,
     flood: Width,
     insecure: bool,
 }
 
 impl Parameters {
-    /// The smallest ring, with its chain, that does this for so many parties over plaintexts modulo `plain`;
-    /// where none does, and the form is a ring of hops, one in which ciphertexts are refreshed on their way
-    /// ([`Parameters::bootstraps`]).
+    /// The parameters with the smallest ring that carries this computation among `parties` parties, over
+    /// plaintexts modulo `plain`. If no ring does, and the form is a ring of parties, ciphertexts are
+    /// refreshed on their way ([`Parameters::bootstraps`]).
     ///
     /// # Errors
-    /// If there is none.
+    /// A [`ParameterError`] that says why there are none.
     pub fn derive(
         operation: Operation,
         form: Form,
@@ -91,8 +91,8 @@ impl Parameters {
         derive::refreshing(operation, form, parties, plain, false).map_err(|_| last)
     }
 
-    /// The same in a ring of 1024, which protects nothing: for tests, and for whoever asks for danger by its
-    /// name.
+    /// The same in a ring of dimension 1024, which protects nothing: for tests, and for users who ask for it
+    /// by its name.
     ///
     /// # Errors
     /// As [`Parameters::derive`].
@@ -108,7 +108,7 @@ impl Parameters {
         }
     }
 
-    /// The same with at most so many hops before a ciphertext is refreshed.
+    /// The same with at most `run` hops before a ciphertext is refreshed.
     ///
     /// # Errors
     /// As [`Parameters::derive`].
@@ -122,19 +122,19 @@ impl Parameters {
         derive::in_runs(operation, form, parties, plain, [security::INSECURE_TEST, run], true)
     }
 
-    /// How many parties.
+    /// The number of parties.
     #[must_use]
     pub fn parties(&self) -> usize {
         self.parties
     }
 
-    /// What is done.
+    /// The computation.
     #[must_use]
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// In which form.
+    /// The form of the computation.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
@@ -152,13 +152,13 @@ impl Parameters {
         self.n
     }
 
-    /// The primes of ciphertexts, from the one that stays longest.
+    /// The primes of ciphertexts, beginning with the one that is dropped last.
     #[must_use]
     pub fn chain(&self) -> &[u64] {
         &self.chain
     }
 
-    /// The prime that only the relinearisation key has, if there is one.
+    /// The prime that occurs in the relinearisation key alone, if there is one.
     #[must_use]
     pub fn special(&self) -> Option<u64> {
         self.special
@@ -197,36 +197,36 @@ impl Parameters {
         self.levels.len() - 1
     }
 
-    /// How many primes a level has; the bottom's beyond the top.
+    /// How many primes a level has. For a level above the top: as many as the bottom.
     #[must_use]
     pub fn limbs(&self, level: usize) -> usize {
         self.levels.get(level).map_or(0, |level| level.limbs)
     }
 
-    /// The bound on log2 of the 2-norm of E / p of what arrives at a level.
+    /// The bound on log2 of the 2-norm of E / p of ciphertexts that arrive at a level.
     #[must_use]
     pub fn noise_at(&self, level: usize) -> f64 {
         self.levels.get(level).map_or(f64::NEG_INFINITY, |level| level.noise)
     }
 
-    /// Whether the flood of decryptions hides noise of this bound \[G2\].
+    /// Whether the flood of decryptions hides noise of this size \[G2\].
     #[must_use]
     pub fn hides(&self, noise: f64) -> bool {
-        // sums of the same logarithms in another order
+        // the tolerance is for logarithms that were added in another order
         noise <= self.noise_at(0) + 1e-6
     }
 
-    /// Bounds for these parties in this ring.
+    /// The bounds on noise for these parties in this ring.
     pub(crate) fn bounds(&self) -> Noise {
         Noise::new(self.parties, self.n, self.plain)
     }
 
-    /// The bound on the product of two ciphertexts with these.
+    /// The bound on the noise of the product of two ciphertexts with noise x and y.
     pub(crate) fn noise_of_product(&self, x: f64, y: f64) -> f64 {
         derive::product(&self.bounds(), x, y)
     }
 
-    /// The same after the step that begins there.
+    /// The bound after a level's step, before the switch.
     #[must_use]
     pub fn noise_after(&self, level: usize) -> f64 {
         self.levels.get(level).map_or(f64::NEG_INFINITY, |level| level.after)
@@ -238,15 +238,15 @@ impl Parameters {
         self.flood
     }
 
-    /// The floods of both components at a hop that begins at this level, in the paper's form. The second one
-    /// is so narrow that the key makes it as large as the first: nothing is hidden there by its width, but by
-    /// the encryption of zero whose error it is (docs/bgv.md, 6, D4).
+    /// The floods of both components at a hop that begins at this level, in the paper's form. Multiplied by
+    /// the key, the second one is as large as the first. Its width need not hide anything: it is the error of
+    /// an encryption of zero, which hides the component (docs/bgv.md, 6, D4).
     #[must_use]
     pub fn hop_floods(&self, level: usize) -> Option<[Width; 2]> {
         self.levels.get(level).and_then(|level| level.floods)
     }
 
-    /// Whether this ring is only for tests.
+    /// Whether the ring is the insecure one for tests.
     #[must_use]
     pub fn is_insecure(&self) -> bool {
         self.insecure
@@ -258,14 +258,14 @@ impl Parameters {
         self.chain.iter().map(|q| (*q as f64).log2()).sum()
     }
 
-    /// The same with the special prime.
+    /// log2 of the product of all primes, with the special one.
     #[must_use]
     pub fn log2_whole(&self) -> f64 {
         self.log2_q() + self.special.map_or(0.0, |q| (q as f64).log2())
     }
 
-    /// Whether the whole modulus is small enough for the ring, the primes serve it, and noise, floods and
-    /// roundings fit at every level but for 2^-64 a session \[G5\].
+    /// Whether the whole modulus is small enough for the ring, all primes are suitable, and decryption works
+    /// at every level, with noise, floods and roundings, but for a probability of 2^-64 for a session \[G5\].
     #[must_use]
     pub fn fits(&self) -> bool {
         let table = match security::limit(self.n) {
@@ -285,9 +285,9 @@ impl Parameters {
         primes.sort_unstable();
         primes.dedup();
         let noise = Noise::new(self.parties, self.n, self.plain);
-        // of everything before the bottom the whole coefficient is below its 2-norm
+        // above the bottom, each coefficient of the ciphertext's noise is below its 2-norm
         let above = self.levels.iter().all(|level| noise.plain() + level.after < level.log2_q - 1.0);
-        // p times a flood, and less than p of a share
+        // an answer adds p times a flood, and less than p for a share
         let answers = plus(noise.plain() + self.flood.most(), noise.plain()) < ANSWER_BITS;
         table
             && primes_serve
@@ -299,7 +299,7 @@ impl Parameters {
             && self.decrypts(&noise)
     }
 
-    /// Whether the sum of all answers decrypts.
+    /// Whether the sum of all answers decrypts correctly.
     fn decrypts(&self, noise: &Noise) -> bool {
         let (Some(bottom), Some(first)) = (self.levels.first(), self.chain.first()) else { return false };
         let most = self.flood.deviation() + noise.tail(self.parties - 1);
@@ -308,9 +308,9 @@ impl Parameters {
         whole.exp2() + rounding.exp2() < 0.5
     }
 
-    /// Whether every flood is as wide as 2^39 sqrt(Q) times the 2-norm of what it hides \[G2\]: of a hop the
-    /// first hides the noise of the product and of the encryption of zero, the second an ordinary error, and
-    /// the first that error times the key.
+    /// Whether every flood is at least 2^39 sqrt(Q) times the 2-norm of what it has to hide \[G2\]. At a hop
+    /// the first flood hides the noise of the product and of the encryption of zero, and an ordinary error
+    /// times the key; the second flood hides an ordinary error.
     #[must_use]
     pub fn floods(&self) -> bool {
         let noise = Noise::new(self.parties, self.n, self.plain);
@@ -325,7 +325,7 @@ impl Parameters {
         bottom && hops
     }
 
-    /// What the parties compare at the start of a session \[M0.4\].
+    /// Adds the parameters to those that the parties compare at the start of a session \[M0.4\].
     #[must_use]
     pub fn describe(&self, agreed: Agreed) -> Agreed {
         let mut chain = Vec::new();
@@ -345,28 +345,29 @@ impl Parameters {
     }
 }
 
-/// log2 of the deviation that hides noise of this bound: 2^39 sqrt(Q) times its norm and that of the wraps.
+/// log2 of the deviation that hides noise of this size: 2^39 sqrt(Q) times its norm plus that of the wraps of
+/// plaintexts.
 fn needed(noise: &Noise, hidden: f64) -> f64 {
     let wraps = noise.root() + 1.5_f64.log2();
     hides(plus(hidden, wraps))
 }
 
-/// The same of what has no wraps.
+/// The same for noise without wraps.
 fn hides(norm: f64) -> f64 {
     f64::from(STATISTICAL_BITS - 1) + f64::from(DECRYPTION_BITS) / 2.0 + INFORMATION.log2() / 2.0 + norm
 }
 
-/// log2 of the deviations of both floods of a hop on noise of this bound (docs/bgv.md, 6, D4).
+/// log2 of the deviations that both floods of a hop need, for noise of this size (docs/bgv.md, 6, D4).
 fn needed_of_hop(noise: &Noise, before: f64) -> [f64; 2] {
     let hidden = plus(noise.times_plain(before), noise.fresh());
     let first = needed(noise, hidden).max(hides(noise.error_times_key()));
     [first, hides(noise.error())]
 }
 
-/// Ways to be wrong, for tests of what refuses them.
+/// Unsound parameters, for tests of the checks that refuse them.
 #[cfg(feature = "fault")]
 impl Parameters {
-    /// With another flood of decryptions.
+    /// With another flood for decryptions.
     #[must_use]
     pub fn with_flood(mut self, flood: Width) -> Self {
         self.flood = flood;
@@ -380,7 +381,7 @@ impl Parameters {
         self
     }
 
-    /// As if for a ring of twice the dimension.
+    /// With half the dimension, for which the modulus is too large.
     #[must_use]
     pub fn in_smaller_ring(mut self) -> Self {
         self.n /= 2;

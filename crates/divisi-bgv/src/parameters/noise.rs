@@ -1,14 +1,14 @@
-//! Bounds on noise, derived in docs/bgv.md with the heuristics H1 to H4.
+//! Bounds on noise. docs/bgv.md derives them with the heuristics H1 to H4.
 //!
-//! Every ciphertext (c_0, c_1) has E = c_0 + s c_1 mod q, centred, congruent to its plaintext modulo p. A
-//! bound is on the 2-norm of E / p, as its binary logarithm.
+//! For every ciphertext (c_0, c_1), E = c_0 + s c_1 mod q, centred, is congruent to its plaintext modulo p. A
+//! bound is the binary logarithm of a bound on the 2-norm of E / p.
 
 use crate::sample::ERROR_VARIANCE;
 
-/// Bits of all failures of a session together.
+/// A session fails with probability at most 2 to minus this.
 pub const FAILURE_BITS: u32 = 64;
-/// log2 of how many norms, embeddings and coefficients a session has: 2^20 decryptions with at most 2^6 steps
-/// each of at most 2^16 coefficients.
+/// log2 of the number of norms, embeddings and coefficients in a session: 2^20 decryptions, each with at most
+/// 2^6 steps on at most 2^16 coefficients.
 pub const EVENTS_BITS: u32 = 42;
 
 /// log2(2^x + 2^y).
@@ -21,7 +21,7 @@ pub fn plus(x: f64, y: f64) -> f64 {
     high + (1.0 + (low - high).exp2()).log2()
 }
 
-/// What the bounds depend on.
+/// The numbers on which the bounds depend.
 #[derive(Clone, Copy, Debug)]
 pub struct Noise {
     parties: f64,
@@ -30,12 +30,12 @@ pub struct Noise {
     plain: f64,
     /// log2 sqrt N.
     root: f64,
-    /// Nats of one failure.
+    /// Minus the natural logarithm of the probability allowed for one failure.
     nats: f64,
 }
 
 impl Noise {
-    /// For `parties` key shares in a ring of dimension `n` over plaintexts modulo `plain`.
+    /// The bounds for `parties` key shares in a ring of dimension `n`, over plaintexts modulo `plain`.
     #[must_use]
     pub fn new(parties: usize, n: usize, plain: u64) -> Noise {
         Noise {
@@ -59,27 +59,28 @@ impl Noise {
         self.root
     }
 
-    /// By how much the norm of a sum of products of two random polynomials may exceed its root mean square
-    /// (H2): of N / 2 products of two exponentials the sum exceeds 1.25 N / 2 only by a jump of one of them.
+    /// The factor by which the norm of a sum of products of two random polynomials may exceed its root mean
+    /// square (H2): a sum of N / 2 products of two exponential variables exceeds 1.25 N / 2 only if one of
+    /// them is very large.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let jump = (self.nats / 2.0).powi(2) / (self.n / 2.0);
         (1.25 + jump).log2() / 2.0
     }
 
-    /// By how much an embedding of one random polynomial may exceed its root mean square (H1).
+    /// The factor by which an embedding of one random polynomial may exceed its root mean square (H1).
     #[must_use]
     pub fn peak(&self) -> f64 {
         self.nats.log2() / 2.0
     }
 
-    /// The same of a product of two (H2).
+    /// The same factor for a product of two random polynomials (H2).
     #[must_use]
     pub fn peak_of_two(&self) -> f64 {
         (self.nats / 2.0).log2()
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     #[must_use]
     pub fn parties(&self) -> f64 {
         self.parties
@@ -91,46 +92,46 @@ impl Noise {
         self.key().log2() / 2.0
     }
 
-    /// E |s|^2: each coefficient of each share has variance 2/3.
+    /// The expected value of |s|^2: each coefficient of each share has variance 2/3.
     fn key(&self) -> f64 {
         2.0 * self.parties * self.n / 3.0
     }
 
-    /// One error.
+    /// The noise of one error e.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.root + ERROR_VARIANCE.log2() / 2.0 + self.spread()
     }
 
-    /// s e of one error.
+    /// The noise s e of one error.
     #[must_use]
     pub fn error_times_key(&self) -> f64 {
         self.error() + self.key_norm()
     }
 
-    /// e_pk v + e_0 + s e_1 of an encryption under the public key.
+    /// The noise e_pk v + e_0 + s e_1 of an encryption under the public key.
     #[must_use]
     pub fn fresh(&self) -> f64 {
         self.root + (ERROR_VARIANCE * (1.0 + 2.0 * self.key())).log2() / 2.0 + self.spread()
     }
 
-    /// The sum of one encryption by each party under its share, with the wraps of the sum of their
-    /// plaintexts.
+    /// The noise of the sum of one encryption by each party under its key share; the sum of their plaintexts
+    /// wraps around modulo p.
     #[must_use]
     pub fn shared(&self) -> f64 {
         let errors = self.root + (ERROR_VARIANCE * self.parties).log2() / 2.0 + self.spread();
         plus(errors, self.root + (self.parties / 2.0).log2())
     }
 
-    /// The rounding of both components by multiples of p: uniform between -p/2 and p/2 (H3).
+    /// The noise of rounding both components to multiples of p: uniform between -p/2 and p/2 (H3).
     #[must_use]
     pub fn rounding(&self) -> f64 {
         self.root + ((1.0 + self.key()) / 12.0).log2() / 2.0 + self.spread()
     }
 
-    /// After a modulus switch by 2^`drop`. Rounding errors are independent of what they are added to, so that
-    /// the squares of the norms add up but for a scalar product that is Gaussian with the deviation that the
-    /// spread allows (H3).
+    /// The noise after a modulus switch by 2^`drop`. Rounding errors are independent of the noise that they
+    /// are added to. So the squares of the norms add up, but for a scalar product; it is Gaussian, with the
+    /// deviation that the spread allows (H3).
     #[must_use]
     pub fn switched(&self, noise: f64, drop: f64) -> f64 {
         let squares = plus(2.0 * (noise - drop), 2.0 * self.rounding()) / 2.0;
@@ -138,38 +139,39 @@ impl Noise {
         squares + (1.0 + scalar).log2() / 2.0
     }
 
-    /// After the product with an encoded plaintext, whose coefficients are like uniform ones (H4).
+    /// The noise after a product with an encoded plaintext, whose coefficients are like uniform ones (H4).
     #[must_use]
     pub fn times_plain(&self, noise: f64) -> f64 {
         noise + self.root + self.plain - 12_f64.log2() / 2.0 + self.peak()
     }
 
-    /// After the product of two ciphertexts, both of them mostly s times a rounding error: sums of N / 2
-    /// products |s|^4 |x|^2 |y|^2, of mean 2, exceed 1.25 of that by a jump of one of them (H2), which is
-    /// largest where half of the exponent is spent on s.
+    /// The noise after a product of two ciphertexts, in both of which s times a rounding error dominates. A
+    /// sum of N / 2 products |s|^4 |x|^2 |y|^2, of mean 2, exceeds 1.25 times its mean only if one product is
+    /// very large (H2). That is most probable where half of the exponent is due to s.
     #[must_use]
     pub fn times(&self, x: f64, y: f64) -> f64 {
         let jump = (self.nats / 2.0).powi(2) * (self.nats / 4.0).powi(2) / (self.n / 2.0);
         x + y + self.plain - 2.0 * self.spread() + (2.5 + jump).log2() / 2.0
     }
 
-    /// What relinearisation adds: `limbs` digits below 2^`widest`, over the special prime 2^`special`.
+    /// The noise that relinearisation adds: `limbs` digits below 2^`widest`, divided by the special prime
+    /// 2^`special`.
     #[must_use]
     pub fn relinearised(&self, limbs: usize, widest: f64, special: f64) -> f64 {
-        // of s e_0 + u e_1 + e_2 + e_3, a coefficient
+        // a coefficient of s e_0 + u e_1 + e_2 + e_3
         let errors = (ERROR_VARIANCE * self.parties * 2.0 * (self.key() + 1.0)).log2() / 2.0;
         let digits = (limbs as f64).log2() + self.root + widest - 3_f64.log2() / 2.0;
         plus(digits + self.root + errors + self.peak_of_two() - special, self.rounding())
     }
 
-    /// e_0 + s e_1 of floods of these deviations.
+    /// The noise e_0 + s e_1 of floods with these deviations.
     #[must_use]
     pub fn flooded(&self, first: f64, second: f64) -> f64 {
         self.root + plus(2.0 * first, 2.0 * (second + self.key_norm())) / 2.0 + self.spread()
     }
 
-    /// The largest coefficient of a sum of `count` floods, in deviations of one: they are bounded, and
-    /// sub-Gaussian.
+    /// A bound on the largest coefficient of a sum of `count` floods, in deviations of one flood. Floods are
+    /// bounded and sub-Gaussian.
     #[must_use]
     pub fn tail(&self, count: usize) -> f64 {
         let count = count.max(1) as f64;

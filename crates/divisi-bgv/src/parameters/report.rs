@@ -1,18 +1,18 @@
-//! What `divisi params` prints: how parameters came about.
+//! The derivation of parameters as `divisi params` prints it.
 
 use super::derive::Step;
 use super::{DECRYPTION_BITS, Form, Operation, Parameters, noise::FAILURE_BITS, security};
 
-/// A level of the chain, from the top.
+/// One level of the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelReport {
-    /// What is done at this level.
+    /// The step at this level.
     pub step: &'static str,
     /// log2 of its modulus.
     pub log2_q: f64,
     /// The bound on log2 of the 2-norm of E after the step.
     pub noise_bits: f64,
-    /// log2 of what it must stay below: half of the modulus.
+    /// log2 of the limit for the noise: half of the modulus.
     pub bound_bits: f64,
 }
 
@@ -23,40 +23,40 @@ pub struct ParametersReport {
     pub op: &'static str,
     /// The form's name.
     pub form: &'static str,
-    /// How many parties.
+    /// The number of parties.
     pub parties: usize,
-    /// p.
+    /// The plaintext modulus p.
     pub plain_modulus: u64,
-    /// N.
+    /// The ring dimension N.
     pub ring_dimension: usize,
     /// log2 of the product of the primes of ciphertexts.
     pub log2_q: f64,
-    /// The same with the special prime.
+    /// log2 of the product of all primes, with the special one.
     pub log2_whole: f64,
-    /// What the table allows; nothing for the insecure ring.
+    /// The largest log2 of the whole modulus for 128 bits of security; `None` for the insecure ring.
     pub log2_limit: Option<f64>,
-    /// The primes, the special one last.
+    /// All primes; the special one is the last.
     pub limbs: Vec<u64>,
-    /// From the top.
+    /// The levels, from the top.
     pub levels: Vec<LevelReport>,
     /// log2 of the deviation of a flooded coefficient at decryption.
     pub flooding_bits: f64,
-    /// How many partial decryptions a session makes at most.
+    /// The largest number of partial decryptions in a session.
     pub partial_decryptions: u64,
     /// A session fails with probability at most 2 to minus this.
     pub failure_bits: u32,
     /// How often a ciphertext is refreshed on its way.
     pub bootstraps: u32,
-    /// Sent by a party, on average, for an item.
+    /// Bytes that a party sends for each item, on average.
     pub bytes_per_item: f64,
-    /// Of a batch.
+    /// Rounds of one batch.
     pub rounds: usize,
-    /// Whether the ring is only for tests.
+    /// Whether the ring is the insecure one for tests.
     pub insecure: bool,
 }
 
 impl Parameters {
-    /// How these parameters came about, and what they cost.
+    /// A report of how these parameters were derived and what they cost.
     #[must_use]
     pub fn report(&self) -> ParametersReport {
         let plain = (self.plain as f64).log2();
@@ -88,24 +88,24 @@ impl Parameters {
         }
     }
 
-    /// The bytes of one polynomial at a level: coefficients in exact bits.
+    /// The length in bytes of a polynomial at a level; each coefficient takes exactly the bits of its prime.
     #[must_use]
     pub fn poly_bytes(&self, level: usize) -> usize {
         let bits = |q: &u64| (u64::BITS - q.leading_zeros()) as usize;
         self.chain.iter().take(self.limbs(level)).map(|q| bits(q) * self.n / 8).sum()
     }
 
-    /// The bytes of an answer: one polynomial over the first prime.
+    /// The length in bytes of an answer: one polynomial over the first prime.
     #[must_use]
     pub fn answer_bytes(&self) -> usize {
         self.chain.first().map_or(0, |q| (u64::BITS - q.leading_zeros()) as usize * self.n / 8)
     }
 
-    /// What all parties together send for one batch, payload only.
+    /// The bytes that all parties together send for one batch, payload only.
     #[must_use]
     pub fn batch_bytes(&self) -> usize {
         let (peers, top) = (self.parties - 1, self.top());
-        // Figure 6 has the last party send all of its ciphertext to all
+        // in Figure 6 the last party sends both components of its ciphertext to all; the lean forms send one
         let asked = if self.form == Form::Paper { 2 } else { 1 };
         let decryption = peers * (asked * self.poly_bytes(0) + self.answer_bytes());
         let pairs = |level: usize| 2 * self.poly_bytes(level);
@@ -117,19 +117,19 @@ impl Parameters {
         };
         let passed: usize = match (self.operation, self.form) {
             (Operation::Triples, _) => 0,
-            // each but the last passes on what its step left
+            // each party but the last sends on the ciphertext after its hop
             (_, Form::Paper | Form::LeanRing) => {
                 (0..peers).map(|position| pairs(self.level_after(self.hop_of(position)))).sum()
             }
             (_, Form::LeanTree) => {
-                // at height h a party of each pair of subtrees sends its ciphertext, which has come down h
-                // levels
+                // at each height one of two joined subtrees sends its ciphertext, which has come down that
+                // many levels
                 (0..self.parties.next_power_of_two().trailing_zeros())
                     .map(|height| self.joins(height) * pairs(top - height as usize))
                     .sum()
             }
         };
-        // c_1 to all, and from each an answer and an encryption
+        // c_1 to every other party; from each of them an answer and an encryption
         let refreshed: usize = self
             .refreshed_hops()
             .map(|hop| self.poly_bytes(0) + self.answer_bytes() + self.poly_bytes(self.level_of(hop)))
@@ -147,15 +147,15 @@ impl Parameters {
         let private = usize::from(self.operation == Operation::PrivateTables);
         match (self.operation, self.form) {
             (Operation::Triples, _) => 3,
-            // shares of a private table come to the first while signs come along the tree
+            // shares of a private table are sent to the first party while signs pass along the tree
             (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2,
             _ => self.parties + 1 + private + 2 * self.bootstraps(),
         }
     }
 }
 
-/// The longest way of messages that makes the product of the subtree of this height whose first party this
-/// is.
+/// The largest number of consecutive messages until the product of a subtree is made, given its first party
+/// and its height.
 fn joined(first: usize, height: u32, parties: usize) -> usize {
     let Some(below) = height.checked_sub(1) else { return 0 };
     let (left, partner) = (joined(first, below, parties), first + (1 << below));

@@ -1,18 +1,18 @@
-//! Where ciphertexts that pass many parties are refreshed: at the bottom, as long as hops are left.
+//! Where ciphertexts that pass many parties are refreshed: at the bottom, if more hops follow.
 //!
-//! GYKW, section 7.1: hops stand in runs, each as long as the chain, the last as long as what is left. A
-//! ciphertext that comes to the bottom before its last hop is refreshed by the party whose hop is next, at
-//! the level from which the run that begins goes down to the bottom again.
+//! GYKW, section 7.1. The hops form runs. Each run has as many hops as the chain has levels, and the last one
+//! those that remain. If a ciphertext reaches the bottom before its last hop, the party of the next hop has
+//! it refreshed to the level from which the next run ends at the bottom.
 
 use super::{Operation, Parameters, derive};
 
 impl Parameters {
-    /// All steps of a ciphertext.
+    /// The number of steps of a ciphertext.
     fn steps(&self) -> usize {
         derive::steps(self.operation, self.form, self.parties).len()
     }
 
-    /// How many steps one chain has.
+    /// The number of steps in one chain.
     fn run(&self) -> usize {
         self.top().max(1)
     }
@@ -23,8 +23,8 @@ impl Parameters {
         self.steps().div_ceil(self.run()).saturating_sub(1)
     }
 
-    /// The hop of the party at this position of a ring, counted from 0, if it has one: the first of those who
-    /// make random bits has none.
+    /// The number of the hop of the party at this position (from 0) of a ring of parties. `None` for a party
+    /// without one: the first one, when random bits are made.
     #[must_use]
     pub fn hop_of(&self, position: usize) -> Option<usize> {
         if self.operation == Operation::PrivateTables { Some(position) } else { position.checked_sub(1) }
@@ -42,7 +42,7 @@ impl Parameters {
         self.start_of(hop).saturating_sub(hop - self.first_of(hop))
     }
 
-    /// The level at which a ciphertext is after this hop; the top before the first.
+    /// The level of a ciphertext after this hop; the top if there was none.
     #[must_use]
     pub fn level_after(&self, hop: Option<usize>) -> usize {
         hop.map_or(self.top(), |hop| self.level_of(hop).saturating_sub(1))
@@ -59,13 +59,13 @@ impl Parameters {
         (1..=self.bootstraps()).map(|run| run * self.run())
     }
 
-    /// The first hop of the run that this one is in.
+    /// The first hop of this hop's run.
     fn first_of(&self, hop: usize) -> usize {
         hop / self.run() * self.run()
     }
 
-    /// Whether the chain has all steps, or ends before a hop, where a ciphertext can be refreshed; and what
-    /// is refreshed has no more noise than the bound of any level at which it may come \[G5\].
+    /// Whether the chain has all steps, or ends before a hop, where a ciphertext can be refreshed; and
+    /// whether a refreshed ciphertext is within the bound of every level to which it may be refreshed \[G5\].
     pub(super) fn ends_where_it_may(&self) -> bool {
         let refreshed = self.bounds().shared();
         let begun = self.levels.iter().skip(1).all(|level| refreshed <= level.noise + 1e-6);

@@ -6,7 +6,7 @@ fn derive(operation: Operation, form: Form, parties: usize) -> Parameters {
     Parameters::derive(operation, form, parties, P32).unwrap()
 }
 
-/// The sizes that the project promises: log2 q and N, at most.
+/// The documented sizes: log2 q and N, at most.
 #[test]
 fn sizes() {
     let ring = [(2, 140, 8192), (4, 228, 16384), (8, 396, 16384), (16, 740, 32768), (32, 1440, 65536)];
@@ -44,7 +44,7 @@ fn every_choice_fits_its_ring() {
                     assert!((plain as f64).log2() + p.flood.most() < 122.0, "bits of an answer");
                     let limit = LIMITS.iter().find(|(d, _)| *d == p.dimension()).unwrap().1;
                     assert!(p.log2_whole() <= limit);
-                    // a ring of half the dimension does not carry it
+                    // a ring of half the dimension is too small for it
                     let smaller = derive::at(operation, form, n, plain, p.dimension() / 2, false);
                     assert!(p.dimension() == 4096 || smaller.is_err(), "{operation:?} {form:?} {n}");
                     let report = p.report();
@@ -58,8 +58,8 @@ fn every_choice_fits_its_ring() {
     }
 }
 
-/// Hops go down level by level; where one is at the bottom and others follow, a refresh does, to as many
-/// levels as are used up before the next.
+/// Hops go down level by level. A ciphertext at the bottom is refreshed if more hops follow, to just the
+/// level from which the next run ends at the bottom.
 fn runs_end_at_the_bottom(p: &Parameters) {
     if !derive::refreshable(p.operation, p.form) {
         return;
@@ -81,8 +81,8 @@ fn runs_end_at_the_bottom(p: &Parameters) {
     assert!(!p.is_refreshed(hops) && p.level_after(None) == p.top());
 }
 
-/// What the project promises of the ring of 32768: hops before a refresh, the bytes that one costs a party at
-/// the top, and any number of parties.
+/// The documented figures of the ring of dimension 32768: hops before a refresh, bytes that a refresh to the
+/// top costs a party, for any number of parties.
 #[test]
 fn chains_and_refreshes_of_a_ring_of_32768() {
     let fits = |form, hops: usize| derive::at(Operation::Bits, form, hops + 1, P32, 32768, false).is_ok();
@@ -100,7 +100,7 @@ fn chains_and_refreshes_of_a_ring_of_32768() {
             }
             assert!(p.dimension() == 32768 && p.log2_whole() <= 868.0);
             runs_end_at_the_bottom(&p);
-            // c_1 of the one who asks, and an answer with an encryption from each
+            // c_1 of the asking party; an answer and an encryption from every other one
             let bytes = p.poly_bytes(0) + p.answer_bytes() + p.poly_bytes(p.top());
             let slot = (bytes * (n - 1)) as f64 / (n * p.dimension()) as f64;
             assert!(slot <= 140.0, "{slot} bytes a slot");
@@ -119,12 +119,12 @@ fn chains_and_refreshes_of_a_ring_of_32768() {
     }
     let hundred = derive(Operation::Bits, Form::LeanRing, 100);
     assert!(hundred.bootstraps() <= 6, "{}", hundred.bootstraps());
-    // the ring of tests does the same
+    // the ring for tests does the same
     let small = Parameters::danger_insecure(Operation::Bits, Form::Paper, 100, P32).unwrap();
     assert!(small.bootstraps() > 0 && small.log2_whole() <= 868.0);
 }
 
-/// Bytes of a bit in both worlds and of a triple, a party, as the project promises them.
+/// The documented bytes of a random bit and of a triple, for each party.
 #[test]
 fn bytes_an_item() {
     for (n, most) in [(2, 32.0), (4, 56.0), (8, 76.0), (16, 94.0), (64, 130.0)] {
@@ -138,7 +138,7 @@ fn bytes_an_item() {
         assert!(report.bytes_per_item <= 65.0);
     }
     assert_eq!(derive(Operation::Bits, Form::LeanRing, 5).report().rounds, 6);
-    // the third of three has nobody to join first
+    // among three parties the third one has no partner at first
     let tree = |n: usize| derive(Operation::Bits, Form::LeanTree, n).report().rounds;
     assert_eq!([2, 3, 4, 5, 7, 8, 9, 128].map(tree), [3, 3, 4, 4, 4, 5, 5, 9]);
 }
@@ -151,7 +151,7 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     assert_eq!(refused(3, P16 + 3), ParameterError::Plain);
     assert_eq!(refused(3, 3_221_225_475), ParameterError::Plain);
     assert_eq!(refused(3, 1_000_003), ParameterError::Transform { n: 65536 });
-    // a plaintext modulus of 50 bits, whose floods no answer holds
+    // a plaintext modulus of 50 bits: no answer can hold its floods
     let wide = 562_949_955_125_249;
     assert_eq!(refused(3, wide), ParameterError::TooLarge);
     let tree = Parameters::danger_insecure_in_runs(Operation::Bits, Form::LeanTree, 5, P32, 2);
@@ -164,7 +164,7 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     assert_eq!(test.report().log2_limit, None);
 }
 
-/// [G5], [G2]: what is weaker in one place is noticed.
+/// [G5], [G2]: parameters that are too weak in one place are refused.
 #[test]
 fn weaker_parameters_do_not_fit() {
     let p = derive(Operation::Bits, Form::LeanTree, 4);
@@ -181,7 +181,7 @@ fn weaker_parameters_do_not_fit() {
     let wide = Width::at_least(p.flood.deviation() + 3.0).unwrap();
     assert!(Parameters { flood: wide, ..p.clone() }.floods());
     assert!(!Parameters { flood: wide, ..p.clone() }.fits(), "answers that do not decrypt");
-    // a chain with room for any flood, but not the numbers in which answers are added up
+    // a chain with room for any flood, but not for the numbers in which answers are added up
     let room = |flood| {
         let mut roomy = Parameters { flood, ..p.clone() };
         roomy.levels.iter_mut().for_each(|level| level.log2_q += 200.0);
@@ -193,7 +193,7 @@ fn weaker_parameters_do_not_fit() {
     assert!(room(*fits.last().unwrap()).fits(), "an answer that its numbers hold");
     let large = large.into_iter().find(|w| plain + w.most() >= 126.0).unwrap();
     assert!(room(large).floods() && !room(large).fits(), "an answer beyond its numbers");
-    // a chain that ends where nothing can be refreshed, or that is longer than what is done
+    // a chain that ends where nothing can be refreshed, or that is longer than the computation
     let shorter = |p: &Parameters| {
         let mut other = p.clone();
         other.levels.pop();
@@ -203,7 +203,7 @@ fn weaker_parameters_do_not_fit() {
     let mut longer = p.clone();
     longer.levels.push(p.levels[p.top()].clone());
     assert!(!longer.fits());
-    // what is refreshed has more noise than the bound of a level at which it comes
+    // a refreshed ciphertext has more noise than the bound of its level
     let refreshed = derive(Operation::Bits, Form::LeanRing, 100);
     for level in 1..=refreshed.top() {
         let mut weak = refreshed.clone();
@@ -222,7 +222,8 @@ fn weaker_parameters_do_not_fit() {
     }
 }
 
-/// The second flood of a hop is far narrower than the first, but as wide as D4 wants it: 2^49 times an error.
+/// The second flood of a hop is far narrower than the first one, but at least as wide as D4 requires: 2^49
+/// times an error.
 #[test]
 fn a_narrow_second_flood_is_refused() {
     let (mut widest, mut nearest) = (0.0_f64, f64::INFINITY);

@@ -1,8 +1,8 @@
-//! What is wrong with a file of a circuit.
+//! The error for a wrong circuit file.
 
 use std::fmt;
 
-/// What is wrong with a file, and where.
+/// What is wrong with a file, and in which line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BristolError {
     line: usize,
@@ -25,13 +25,13 @@ impl BristolError {
         self.line
     }
 
-    /// What is wrong with it.
+    /// What is wrong.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// Whether it is the system that did not give the line.
+    /// Whether the system could not read the line.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         self.unreadable

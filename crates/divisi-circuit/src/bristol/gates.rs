@@ -1,5 +1,5 @@
-//! The syntax of both formats: the header, then gates one at a time, each with its line. What a file needs in
-//! memory is a line of it.
+//! The parser of both formats: it reads the header, then one gate at a time, with its line number. Its memory
+//! does not grow with the number of lines.
 
 use super::error::BristolError;
 use super::known::{self, BitOrder};
@@ -8,28 +8,29 @@ use super::looks;
 use super::syntax::{Format, Gate, Header, Negations};
 use std::io::BufRead;
 
-/// Wires that a file may declare beyond what its length bears out. An input wire that no gate reads stands
-/// nowhere in the file: a small file may take a wide value and use little of it.
+/// How many wires a file may declare that its length does not account for. Input wires that no gate reads
+/// occur nowhere in the file; so a small file may have a wide input of which it uses little.
 const UNREAD_WIRES: usize = 1 << 16;
 
-/// The longest file, in bytes: what it can declare fits the builder.
+/// The largest length of a file in bytes: whatever it declares then fits the builder.
 pub(super) const LONGEST: usize = 1 << 31;
 
-/// Bytes of a line, whatever it says.
+/// The largest length of a line in bytes, for files with few wires.
 const LINE: usize = 1 << 16;
 
-/// Bytes of a line for each wire of the file: a `MAND` may write every wire, and reads two for each.
+/// How many bytes longer a line may be for each wire of the file: a `MAND` may write every wire, and reads
+/// two for each.
 const LINE_FOR_A_WIRE: usize = 36;
 
-/// A file in either format, read gate by gate.
+/// A parser of both formats, gate by gate.
 ///
-/// It knows the syntax and no more: whether a wire exists, is written once and before it is read, is for
-/// whoever takes the gates.
+/// It checks only the syntax. Whether a wire exists, is written once, and is written before it is read, must
+/// be checked by the code that takes the gates.
 pub struct Reader<R> {
     lines: Lines<R>,
     header: Header,
     line: Line,
-    /// Whether the line was looked at already and is still to be taken.
+    /// Whether `line` is the first gate, which was read together with the header.
     held: bool,
     gates: usize,
     last: usize,
@@ -38,11 +39,11 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// The header of a file of so many bytes: what it declares is believed only as far as its length bears it
-    /// out.
+    /// Reads the header of a file of `length` bytes. A header that declares more than a file of this length
+    /// can have is refused.
     ///
     /// # Errors
-    /// [`BristolError`] names the first line that is not understood.
+    /// [`BristolError`] names the first line that cannot be parsed.
     pub fn new(input: R, length: usize) -> Result<Self, BristolError> {
         let mut lines = Lines::new(input, LINE);
         let first = lines.of_header(0, "the numbers of gates and wires")?;
@@ -55,11 +56,12 @@ impl<R: BufRead> Reader<R> {
             }
         }
         let (gates, wires) = (first.number(0)?, first.number(1)?);
-        // Every wire that a gate writes takes two characters at least; so does every input that one reads.
+        // Every wire that a gate writes takes at least two characters, and so does every input wire that a
+        // gate reads.
         let most = UNREAD_WIRES.saturating_add(length / 2);
         lines.longest = LINE.saturating_add(wires.min(most).saturating_mul(LINE_FOR_A_WIRE));
         let second = lines.of_header(first.number, "the widths of the inputs")?;
-        // Three widths and then a gate: the older format. Otherwise the outputs have a line of their own.
+        // Three widths and then a gate: the older format. Otherwise the outputs' widths have their own line.
         let mut third = Line::default();
         let more = lines.next(&mut third)?;
         let gate_follows = if more { third.is_gate() } else { gates == 0 };
@@ -92,7 +94,7 @@ impl<R: BufRead> Reader<R> {
         Ok(Reader { lines, header, line: third, held, gates: 0, last, wires, known })
     }
 
-    /// What the file declares.
+    /// The header of the file.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
@@ -104,11 +106,11 @@ impl<R: BufRead> Reader<R> {
         self.last
     }
 
-    /// The next gate and its line; nothing after the last one.
+    /// The next gate and its line number; `None` after the last gate.
     ///
     /// # Errors
-    /// [`BristolError`] if the line is no gate of the format, or there are more or fewer gates than were
-    /// declared.
+    /// [`BristolError`] if the line is not a gate of the format, or if the number of gates is not the
+    /// declared one.
     pub fn gate(&mut self) -> Result<Option<(usize, Gate<'_>)>, BristolError> {
         if !std::mem::take(&mut self.held) && !self.lines.next(&mut self.line)? {
             if self.gates != self.header.gates {
@@ -128,18 +130,17 @@ impl<R: BufRead> Reader<R> {
         Ok(Some((self.line.number, gate)))
     }
 
-    /// In which order the wires of a value stand, if the gates that were read are those of a published file
-    /// that is known.
+    /// The order of the wires of a value, if the gates so far are those of a known published file.
     #[must_use]
     pub fn known_order(&self) -> Option<BitOrder> {
         self.known.order()
     }
 }
 
-/// The names of gates, in capitals.
+/// The names of gates in upper case.
 const NAMES: [&str; 10] = ["XOR", "XNOR", "AND", "NAND", "OR", "NOR", "INV", "EQ", "EQW", "MAND"];
 
-/// The gate on a line; `named` is for its wires.
+/// Parses the gate on a line; `named` is a buffer for its wires.
 fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Gate<'r>, BristolError> {
     let (read, write) = (line.number(0)?, line.number(1)?);
     let wires = line.words.len().saturating_sub(3);
@@ -168,7 +169,7 @@ fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Ga
         ("XNOR", &[x, y, out]) => Gate::Xor { x, y, out, negated: true },
         ("AND", &[x, y, out]) => and(x, y, out, false, false),
         ("NAND", &[x, y, out]) => and(x, y, out, false, true),
-        // x or y is what is not neither: De Morgan
+        // x or y = not ((not x) and (not y)): De Morgan
         ("OR", &[x, y, out]) => and(x, y, out, true, true),
         ("NOR", &[x, y, out]) => and(x, y, out, true, false),
         ("INV", &[x, out]) => Gate::Inv { x, out },

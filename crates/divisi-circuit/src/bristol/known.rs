@@ -1,26 +1,28 @@
-//! Published files whose values run the other way: which they are is known by their gates.
+//! Published files with a different order of bits. They are recognised by their gates.
 //!
-//! Neither format says which bit of a value its first wire is. In Bristol Fashion wire 0 is the last bit (the
-//! lowest of the last byte) by convention; files of the format before it have either order, and some were
-//! given a header of Bristol Fashion without being turned. The gates are compared and not the bytes, so that
-//! a header, blank lines, comments and line ends make no difference.
+//! Neither format says which bit of a value its first wire is. In Bristol Fashion wire 0 is by convention the
+//! last bit (the lowest of the last byte). Files of the older format have either order, and some of them were
+//! given a header of Bristol Fashion without changing the order. The comparison is of gates and not of bytes,
+//! so that header, blank lines, comments and line ends make no difference.
 
 use super::syntax::{Gate, Header};
 
-/// In which order the wires of a value stand.
+/// The order of the wires of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOrder {
-    /// Wire 0 is the last bit of a value as the standard prints it: that of Bristol Fashion.
+    /// Wire 0 is the last bit of a value as the standard prints it: the order of Bristol Fashion.
     LastBitFirst,
     /// Wire 0 is the first bit.
     FirstBitFirst,
 }
 
-/// Digests of all that is known, and their order. `DIVISI_CIRCUITS=FILE cargo test -p divisi-circuit --lib --
-/// --ignored --nocapture fingerprints` prints that of a file.
+/// Digests of known files, and their order.
+/// `DIVISI_CIRCUITS=FILE cargo test -p divisi-circuit --lib -- --ignored --nocapture fingerprints` prints the
+/// digest of a file.
 ///
-/// Files of emp-toolkit/emp-tool (commit 00f7552, `emp-tool/circuits/files`); those of the same gates are
-/// with others, too: the first one in SCALE-MAMBA (`Circuits/Bristol`) under a header of Bristol Fashion.
+/// The files are those of emp-toolkit/emp-tool (commit 00f7552, `emp-tool/circuits/files`). Others have files
+/// with the same gates, too: SCALE-MAMBA (`Circuits/Bristol`) has the first one with a header of Bristol
+/// Fashion.
 const KNOWN: [(u128, BitOrder); 6] = [
     // AES-non-expanded.txt
     (0x2291_f636_f5be_af7a_1025_f677_c0fb_b376, BitOrder::FirstBitFirst),
@@ -36,13 +38,14 @@ const KNOWN: [(u128, BitOrder); 6] = [
     (0x44cd_17fa_c022_793d_fc6b_58f0_cfdf_8302, BitOrder::LastBitFirst),
 ];
 
-/// A digest of widths and gates as they are read.
+/// Computes a digest of widths and gates while they are read.
 pub(super) struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
     pub fn new(header: &Header) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 gates of a circuit file v1");
-        // the format before has one list of widths for both: so the same circuit has one digest
+        // inputs and outputs are hashed as one list, as the older format has it: so a circuit has the same
+        // digest in both
         for number in [header.gates, header.wires].iter().chain(&header.inputs).chain(&header.outputs) {
             hasher.update(&(*number as u64).to_le_bytes());
         }
@@ -72,7 +75,7 @@ impl Fingerprint {
         }
     }
 
-    /// The beginning of the digest.
+    /// The first bytes of the digest.
     pub fn digest(&self) -> [u8; 16] {
         let mut digest = [0; 16];
         digest.copy_from_slice(&self.0.finalize().as_bytes()[..16]);
@@ -109,7 +112,7 @@ mod tests {
         }
     }
 
-    /// The published adder that the tests have, in the order that the adder's test relies on.
+    /// Recognises the published adder among the test data, with the order that the adder's test relies on.
     #[test]
     fn a_published_file_is_known() {
         let text = include_bytes!("../../tests/vectors/adder_32bit.txt");

@@ -1,4 +1,4 @@
-//! The lines of a file and their words: blank lines and comments stand anywhere, and lines end as on any
+//! Splits a file into lines and words. Blank lines and comments may be anywhere, and lines may end as on any
 //! system.
 
 use super::error::BristolError;
@@ -6,10 +6,10 @@ use super::looks;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-/// What some editors put before the first line.
+/// The byte order mark that some editors write before the first line.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A line that is neither blank nor a comment, cut into words.
+/// A line that is neither blank nor a comment, split into words.
 #[derive(Clone, Default)]
 pub(super) struct Line {
     pub number: usize,
@@ -31,7 +31,7 @@ impl Line {
         self.words.get(at).and_then(|&(start, end)| self.text.get(start..end))
     }
 
-    /// The number at a position; digits only.
+    /// The word at a position, as a number; only digits are allowed.
     pub fn number(&self, at: usize) -> Result<usize, BristolError> {
         let word = self.word(at).ok_or_else(|| self.error("a number is missing"))?;
         let digit = |value: usize, byte: u8| {
@@ -46,7 +46,7 @@ impl Line {
         range.map(|at| self.number(at)).collect()
     }
 
-    /// A count and as many widths.
+    /// Reads a count, and as many widths.
     pub fn widths(&self, what: &str) -> Result<Vec<usize>, BristolError> {
         let widths = self.numbers(1..self.words.len())?;
         if self.number(0)? != widths.len() {
@@ -56,7 +56,7 @@ impl Line {
         Ok(widths)
     }
 
-    /// Whether a gate's name ends it.
+    /// Whether the line ends with the name of a gate.
     pub fn is_gate(&self) -> bool {
         self.last().starts_with(|c: char| c.is_ascii_alphabetic())
     }
@@ -66,7 +66,7 @@ impl Line {
     }
 }
 
-/// The lines of a file, none of them longer than what it may be.
+/// The lines of a file. Longer lines than `longest` are an error.
 pub(super) struct Lines<R> {
     input: R,
     number: usize,
@@ -74,12 +74,12 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// From the beginning, of at most so many bytes each.
+    /// The lines of this file from its beginning, with at most `longest` bytes each.
     pub fn new(input: R, longest: usize) -> Self {
         Lines { input, number: 0, longest }
     }
 
-    /// The next line that is neither blank nor a comment: false at the end of the file.
+    /// Reads the next line that is neither blank nor a comment. Returns false at the end of the file.
     pub fn next(&mut self, line: &mut Line) -> Result<bool, BristolError> {
         loop {
             let mut bytes = std::mem::take(&mut line.text).into_bytes();
@@ -105,7 +105,7 @@ impl<R: BufRead> Lines<R> {
             }
             let text = bytes.trim_ascii_start();
             if text.starts_with(b"//") || text.starts_with(b"#") {
-                // what a comment says need not be text
+                // a comment need not be UTF-8 text
                 continue;
             }
             line.text = String::from_utf8(bytes).map_err(|bytes| {
@@ -131,7 +131,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The next line, which a header must have.
+    /// The next line, which must exist because it belongs to the header.
     pub fn of_header(&mut self, before: usize, what: &str) -> Result<Line, BristolError> {
         let mut line = Line::default();
         if self.next(&mut line)? {

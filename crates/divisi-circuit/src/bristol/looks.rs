@@ -1,10 +1,10 @@
-//! What a file that is no circuit of a known form seems to be, by how it begins: for the sentence that
-//! refuses it.
+//! Guesses the format of a file that is no circuit in a known format, by its beginning, for the error
+//! message.
 
-/// What is read.
+/// The formats that can be read.
 pub(super) const KNOWN: &str = "Bristol Fashion and the format before it are read";
 
-/// How files of other forms begin, without regard to case, and what they are.
+/// The beginnings of files in other formats, in any case, and the formats' names.
 const FORMS: [(&[u8], &str); 19] = [
     (b"aag ", "AIGER in ASCII"),
     (b"aig ", "binary AIGER"),
@@ -27,7 +27,7 @@ const FORMS: [(&[u8], &str); 19] = [
     (b"\x7fELF", "a program"),
 ];
 
-/// The form that a first line seems to be of.
+/// The format that a first line seems to have.
 pub(super) fn of(line: &[u8]) -> Option<&'static str> {
     let line = line.trim_ascii_start();
     let begins = |begin: &[u8]| line.get(..begin.len()).is_some_and(|own| own.eq_ignore_ascii_case(begin));

@@ -1,19 +1,23 @@
-//! Circuits as others publish them.
+//! Circuits in published formats.
 //!
-//! *Bristol Fashion* (N. P. Smart et al., "'Bristol Fashion' MPC circuits") is a text file: the numbers of
-//! gates and wires, the widths of the input values, those of the output values, then one gate a line: how
-//! many wires it reads and writes, their numbers, its name. The wires of the inputs come first, those of the
-//! outputs last. Gates are `XOR`, `AND`, `INV`, `EQ` (a constant), `EQW` (a copy) and `MAND` (several ANDs).
-//! The format before it (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has
-//! one line with the widths of two inputs and one output in place of the two, and knows `XOR`, `AND` and
-//! `INV`. Files of both that others have written know more: `OR`, `NAND`, `NOR` (each a product) and `XNOR`,
-//! names in any case, comments (lines that begin with `//` or `#`) and blank lines anywhere.
+//! *Bristol Fashion* (N. P. Smart et al., "'Bristol Fashion' MPC circuits") is a text format. A file has the
+//! numbers of gates and wires; the widths of the input values; the widths of the output values; then one gate
+//! on each line: the numbers of wires that it reads and writes, these wires, and its name. The wires of the
+//! inputs are the first ones, those of the outputs the last ones. Gates are `XOR`, `AND`, `INV`, `EQ` (a
+//! constant), `EQW` (a copy) and `MAND` (several ANDs).
 //!
-//! A file may come from anybody: what it declares is believed only as far as its length bears it out.
+//! The *older format* (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has a
+//! single line with the widths of two inputs and one output, and the gates `XOR`, `AND` and `INV`.
 //!
-//! [`read`] makes a program of a file, in memory that is proportional to its gates. [`survey`] demands the
-//! same of it and keeps nothing but what is known of each wire; [`crate::stream`] runs a file from where it
-//! lies. All three take gates from one [`Reader`].
+//! In both formats the parser also accepts what other programs write: `OR`, `NAND`, `NOR` (each counts as an
+//! AND) and `XNOR`, names in any case, comments (lines that begin with `//` or `#`), and blank lines
+//! anywhere.
+//!
+//! Files are not trusted: a header that declares more than a file of this length can have is refused.
+//!
+//! [`read`] makes a program of a file, in memory proportional to the number of its gates. [`survey`] checks a
+//! file in the same way, and keeps only a few bytes for each wire. [`crate::stream`] runs a circuit directly
+//! from its file. All three get the gates from a [`Reader`].
 
 mod error;
 mod gates;

@@ -1,4 +1,4 @@
-//! A file as a program.
+//! Reads a file into a program.
 
 use super::error::BristolError;
 use super::gates::{LONGEST, Reader};
@@ -10,16 +10,16 @@ use crate::build::{Build, BuildBit};
 use crate::gates::Gates;
 use crate::program::Program;
 
-/// A file that was read.
+/// A circuit that was read from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CircuitFile {
-    /// The circuit, with every sum and product of the file.
+    /// The circuit, with every XOR and AND of the file.
     pub program: Program,
-    /// What the file has.
+    /// The file's gates by kind.
     pub counts: FileCounts,
-    /// How it is written.
+    /// The format of the file.
     pub format: Format,
-    /// In which order the wires of its values stand, if it is a published file that is known.
+    /// The order of the wires of its values, if it is a known published file.
     pub order: Option<BitOrder>,
 }
 
@@ -27,8 +27,8 @@ pub struct CircuitFile {
 /// declares.
 ///
 /// # Errors
-/// [`BristolError`] names the first line that is not understood, reads a wire that no line above it writes
-/// (so also: a circle), writes a wire twice, or declares what the file does not have.
+/// [`BristolError`] names the first line that cannot be parsed, reads a wire that no earlier line writes
+/// (which also excludes cycles), writes a wire twice, or declares what the file does not have.
 pub fn read(file: &[u8]) -> Result<CircuitFile, BristolError> {
     if file.len() > LONGEST {
         return Err(BristolError::new(1, format!("files of more than {LONGEST} bytes are not read")));

@@ -1,4 +1,4 @@
-//! A file looked through once, in five bytes a wire.
+//! Checks a circuit file in one pass, with five bytes of memory for each wire.
 
 use super::error::BristolError;
 use super::gates::Reader;
@@ -8,12 +8,12 @@ use super::wires::Wires;
 use std::io::BufRead;
 use std::num::NonZeroU32;
 
-/// How many gates of each name a file has.
+/// How many gates of each kind a file has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileCounts {
-    /// Sums, those of `XNOR` included.
+    /// XORs, including those of `XNOR`.
     pub xor: usize,
-    /// Products, those of `MAND`, `OR`, `NAND` and `NOR` included.
+    /// ANDs, including those of `MAND`, `OR`, `NAND` and `NOR`.
     pub and: usize,
     /// Negations.
     pub inv: usize,
@@ -36,33 +36,34 @@ impl FileCounts {
     }
 }
 
-/// Readers of a wire that are too many to be counted, or never end: those of an output.
+/// The count of readers of a wire that is read 255 times or more, or is an output and so must be kept to the
+/// end.
 pub(crate) const MANY: u8 = u8::MAX;
 
-/// What a file is found to be.
+/// The result of checking a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// What it declares.
+    /// The header of the file.
     pub header: Header,
-    /// What it has.
+    /// The file's gates by kind.
     pub counts: FileCounts,
-    /// The longest chain of its products: that of the program that [`read`](super::read) gives.
+    /// The largest number of ANDs on a path: the same as in the program that [`read`](super::read) makes.
     pub and_depth: usize,
-    /// In which order the wires of its values stand, if it is a published file that is known.
+    /// The order of the wires of its values, if it is a known published file.
     pub order: Option<BitOrder>,
-    /// How often each wire is read; [`MANY`] if it is an output, or read as often as that.
+    /// How often each wire is read; [`MANY`] if it is an output, or is read 255 times or more.
     pub(crate) readers: Vec<u8>,
 }
 
-/// Looks through a circuit in either format, of so many bytes, and demands of it all that
-/// [`read`](super::read) does, without keeping a gate: five bytes a wire.
+/// Checks a circuit of `length` bytes in either format, as [`read`](super::read) does, without keeping its
+/// gates. Memory: five bytes for each wire.
 ///
 /// # Errors
-/// Those of [`read`](super::read).
+/// As [`read`](super::read).
 pub fn survey<R: BufRead>(input: R, length: usize) -> Result<Survey, BristolError> {
     let mut reader = Reader::new(input, length)?;
     let header = reader.header().clone();
-    // of each wire the longest chain of products that it depends on, and one
+    // for each wire that was written, one more than the largest number of ANDs on a path to it
     let one = NonZeroU32::MIN;
     let mut depths = Wires::new(&header, std::iter::repeat_n(one, header.inputs.iter().sum()));
     let mut readers = vec![0_u8; header.wires];

@@ -1,22 +1,22 @@
-//! What a file of a circuit says: its header, and its gates one by one.
+//! The contents of a circuit file: its header and its gates.
 
 /// The two formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The newer one.
+    /// Bristol Fashion, the newer one.
     Fashion,
-    /// The older one: two inputs, one output.
+    /// The older one, with two inputs and one output.
     Older,
 }
 
-/// What a file declares before its gates.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// How the file is written.
+    /// The format of the file.
     pub format: Format,
-    /// Lines of gates.
+    /// How many gates it has.
     pub gates: usize,
-    /// Wires: those of the inputs first, those of the outputs last.
+    /// How many wires it has: those of the inputs first, those of the outputs last.
     pub wires: usize,
     /// The width of each input value.
     pub inputs: Vec<usize>,
@@ -24,15 +24,15 @@ pub struct Header {
     pub outputs: Vec<usize>,
 }
 
-/// A gate of a file. Wires are numbers as the file has them: not looked at yet.
+/// A gate of a file. Wires are the numbers in the file, which are not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // operands and results
 pub enum Gate<'r> {
-    /// `out = x + y`, or with a 1 added.
+    /// `out = x + y`, or `x + y + 1` if negated.
     Xor { x: usize, y: usize, out: usize, negated: bool },
-    /// `out = x y`, with negations.
+    /// `out = x y`, with some values negated.
     And { x: usize, y: usize, out: usize, signs: Negations },
-    /// `out[i] = x[i] y[i]`: lists of one length.
+    /// `out[i] = x[i] y[i]`; the lists have the same length.
     Mand { x: &'r [usize], y: &'r [usize], out: &'r [usize] },
     /// `out = x + 1`.
     Inv { x: usize, out: usize },
@@ -42,11 +42,11 @@ pub enum Gate<'r> {
     Eqw { x: usize, out: usize },
 }
 
-/// Where a 1 is added in a product of two.
+/// Which values of an AND are negated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Negations {
-    /// To both operands.
+    /// Both operands.
     pub operands: bool,
-    /// To the result.
+    /// The result.
     pub result: bool,
 }

@@ -1,16 +1,16 @@
-//! The wires of a file as its gates come: each is written once, and before it is read.
+//! Checks, gate by gate, that each wire of a file is written once, and before it is read.
 
 use super::error::BristolError;
 use super::syntax::Header;
 
-/// What is known of each wire that is written.
+/// A value of type `T` for each wire that has been written.
 pub(super) struct Wires<T> {
     held: Vec<Option<T>>,
     written: usize,
 }
 
 impl<T: Copy> Wires<T> {
-    /// Those of a header, whose inputs are these.
+    /// The wires of a file with this header; `inputs` are the values of the input wires.
     pub fn new(header: &Header, inputs: impl IntoIterator<Item = T>) -> Wires<T> {
         let mut held: Vec<Option<T>> = Vec::with_capacity(header.wires);
         held.extend(inputs.into_iter().map(Some));
@@ -19,7 +19,7 @@ impl<T: Copy> Wires<T> {
         Wires { held, written }
     }
 
-    /// A wire that a line reads.
+    /// The value of a wire that a line reads.
     pub fn read(&self, line: usize, wire: usize) -> Result<T, BristolError> {
         match self.held.get(wire) {
             Some(&Some(held)) => Ok(held),
@@ -30,7 +30,7 @@ impl<T: Copy> Wires<T> {
         }
     }
 
-    /// A wire that a line writes.
+    /// Sets the value of a wire that a line writes.
     pub fn write(&mut self, line: usize, wire: usize, value: T) -> Result<(), BristolError> {
         match self.held.get_mut(wire) {
             Some(place @ None) => *place = Some(value),
@@ -47,7 +47,7 @@ impl<T: Copy> Wires<T> {
         BristolError::new(line, format!("wire {wire} is not one of the {}", self.held.len()))
     }
 
-    /// All wires, once the last line was read.
+    /// The values of all wires, after the last line.
     pub fn finish(self, line: usize) -> Result<Vec<Option<T>>, BristolError> {
         let (wires, written) = (self.held.len(), self.written);
         if let Some(missing) = self.held.iter().position(Option::is_none) {

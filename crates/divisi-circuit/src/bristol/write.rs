@@ -1,11 +1,12 @@
-//! The writer of both formats.
+//! Writes circuits in both formats.
 
 use super::{FileCounts, Format};
 use crate::program::{LinearGate, Program};
 use std::fmt;
 use std::io::{self, Write};
 
-/// A gate of the file, in the order of the program. Wires are numbered as they are written, inputs first.
+/// A gate of the file. Gates have the order of the program. Wires are numbered in the order in which they are
+/// written, inputs first.
 enum Gate {
     Constant(bool),
     Not(usize),
@@ -14,12 +15,12 @@ enum Gate {
     Copy(usize),
 }
 
-/// Writes a program in Bristol Fashion: the inputs' wires first and the outputs' last, in their order; a sum
-/// of products as ANDs and XORs. An output that is an input, or stands there already, becomes a copy (`EQW`).
-/// The counts are those of the file.
+/// Writes a program in Bristol Fashion. Inputs' wires are the first and outputs' wires the last, in their
+/// order. A sum of products is written as ANDs and XORs. An output that is an input, or equal to another
+/// output, becomes a copy (`EQW`). Returns the number of gates by kind.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     put(program, Format::Fashion, out)
 }
@@ -28,16 +29,16 @@ pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<F
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unwritable {
-    /// The format before Bristol Fashion has at most two inputs and one output.
+    /// The older format has at most two inputs and one output.
     Values {
-        /// Input values of the program.
+        /// How many input values the program has.
         inputs: usize,
-        /// Its output values.
+        /// How many output values it has.
         outputs: usize,
     },
-    /// It has no gate for a constant but the sum of an input with itself, and there is no input.
+    /// The older format builds a constant from an input, and the program has no inputs.
     NoInput,
-    /// The place that it was to go to takes no more.
+    /// `out` returned an error.
     Unwritten(io::Error),
 }
 
@@ -59,11 +60,11 @@ impl fmt::Display for Unwritable {
 
 impl std::error::Error for Unwritable {}
 
-/// Writes a program in either format. That before Bristol Fashion has `XOR`, `AND` and `INV` alone: a
-/// constant becomes the sum of an input wire with itself, a copy two negations.
+/// Writes a program in either format. The older one only has `XOR`, `AND` and `INV`: a constant is written as
+/// the XOR of an input wire with itself, a copy as two negations.
 ///
 /// # Errors
-/// [`Unwritable`] if the format has no room for it, or `out` fails.
+/// [`Unwritable`] if the format cannot express the program, or if `out` fails.
 pub fn write_as(
     program: &Program,
     format: Format,
@@ -81,8 +82,8 @@ pub fn write_as(
     put(program, format, out).map_err(Unwritable::Unwritten)
 }
 
-/// The gates of a list that the format before Bristol Fashion has not, as others that it has; and where the
-/// gates that are left are then.
+/// Replaces the gates that the older format does not have by others. Also returns the new position of each
+/// gate.
 fn lowered(gates: Vec<Gate>, inputs: usize) -> (Vec<Gate>, Vec<usize>) {
     let (mut lowered, mut at) = (Vec::with_capacity(gates.len()), Vec::with_capacity(gates.len()));
     for gate in gates {
@@ -106,7 +107,7 @@ fn lowered(gates: Vec<Gate>, inputs: usize) -> (Vec<Gate>, Vec<usize>) {
 fn put(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     let inputs = program.input_bits();
     let (mut gates, results) = unroll(program);
-    // Where the outputs' wires go, each once and no input; what is left over is copied.
+    // The position of each output wire: each gate at most once, and no input. Other outputs are copied.
     let mut place = vec![None; gates.len()];
     let mut copies = Vec::new();
     for (i, &wire) in results.iter().enumerate() {
@@ -181,11 +182,11 @@ fn put(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> io
     Ok(counts)
 }
 
-/// The program's gates, each writing a wire of its own, and the wires of the outputs.
+/// The program's gates, each with a wire of its own, and the wires of the outputs.
 fn unroll(program: &Program) -> (Vec<Gate>, Vec<usize>) {
     let inputs = program.input_bits();
     let mut gates = Vec::with_capacity(program.linear_count() + program.and_count());
-    // The wire that a slot holds.
+    // The wire that each slot holds.
     let mut held: Vec<usize> = (0..inputs).collect();
     held.resize(program.slots(), 0);
     let push = |gates: &mut Vec<Gate>, gate| {

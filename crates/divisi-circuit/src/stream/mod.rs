@@ -1,19 +1,19 @@
-//! Circuits that stay in their file: looked through once, then run from it as often as needed, gate by gate,
-//! in five bytes a wire and what the live wires take.
+//! Circuits that are run directly from their file, as often as needed. The memory is five bytes for each
+//! wire, and the values of the wires that exist at one time.
 //!
-//! What a run is given are steps on slots, as of a [`Program`](crate::Program), but in the file's order and
-//! without levels. What everybody knows is folded on the way, so that **no step reads a wire with a public
-//! value, or one wire twice**: constants, a wire with itself (be it behind copies or negations), products and
-//! sums with constants. A copy is the wire itself. A negation is a sign on it, which becomes a step where a
-//! product or an output reads it.
+//! A run gets steps on slots, like those of a [`Program`](crate::Program), but in the file's order and
+//! without levels. Public values are folded while the file is read, so that **no step reads a wire with a
+//! public value, or one wire twice**. Folded are constants, gates on a wire and itself (also behind copies or
+//! negations), and XORs and ANDs with constants. A copy is another name of its wire. A negation is noted at
+//! the wire, and becomes a step if an AND or an output reads it.
 //!
-//! The file may change between two readings. The first one keeps a digest of every piece of 64 KiB, and no
-//! later one believes a byte before its whole piece was compared: a run goes through the gates that were
-//! surveyed, and ends with [`CircuitFault::Changed`] where the file is another. What it gave before that is
-//! the beginning of the right circuit.
+//! The file may change between two readings. The first reading keeps a digest of every piece of 64 KiB. Later
+//! readings use no byte of a piece before they have compared its digest. So a run processes the gates that
+//! were checked at first, and ends with [`CircuitFault::Changed`] where the file differs; the steps before
+//! that are the beginning of the right circuit.
 //!
-//! Memory is five bytes a wire, 32 a piece, and what the longest line takes: with `MAND` some 90 bytes a
-//! product of it. A wire that is read 255 times or more keeps its slot to the end.
+//! Memory: five bytes for each wire, 32 for each piece, and that of the longest line (a `MAND` takes about 90
+//! bytes for each of its ANDs). A wire that is read 255 times or more keeps its slot to the end.
 
 mod origin;
 mod walk;
@@ -27,45 +27,46 @@ use std::fmt;
 use std::sync::Arc;
 use walk::Walk;
 
-/// One step of a run. `out` may be one of the operands' slots.
+/// One step of a run. `out` may be the slot of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateStep {
     /// `out = x + y`.
     Xor {
-        /// Where the result goes.
+        /// The slot of the result.
         out: Slot,
-        /// One operand.
+        /// The first operand.
         x: Slot,
-        /// The other, not the same.
+        /// The second operand, which is another slot.
         y: Slot,
     },
     /// `out = x + 1`.
     Not {
-        /// Where the result goes.
+        /// The slot of the result.
         out: Slot,
         /// The operand.
         x: Slot,
     },
-    /// The next product, `x y`: its result waits. No step writes a slot that a waiting product reads.
+    /// The next AND, `x y`. Its result is put into a queue. No step writes a slot that an AND in the queue
+    /// reads.
     And {
-        /// One operand.
+        /// The first operand.
         x: Slot,
-        /// The other, not the same.
+        /// The second operand, which is another slot.
         y: Slot,
     },
-    /// The oldest result that waits.
+    /// Takes the oldest result from the queue.
     Take {
-        /// Where it goes.
+        /// The slot of the result.
         out: Slot,
     },
 }
 
-/// Where an output bit is in the end.
+/// Where an output bit is after the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// In a slot.
     Slot(Slot),
-    /// Everybody knows it.
+    /// It is a public constant.
     Constant(bool),
 }
 
@@ -88,11 +89,11 @@ impl fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Looks through a file, in two readings.
+    /// Checks a file and plans its slots, in two readings.
     ///
     /// # Errors
-    /// [`CircuitFault::Wrong`] as [`read`](crate::bristol::read) says it, or if the file has more than [`LONGEST`]
-    /// bytes; the other faults.
+    /// [`CircuitFault::Wrong`] as [`read`](crate::bristol::read), or if the file has more than [`LONGEST`]
+    /// bytes; [`CircuitFault::Unreadable`] and [`CircuitFault::Changed`].
     pub fn open(origin: impl Origin + 'static) -> Result<Stream, CircuitFault> {
         let mut reading = Reading::new(&origin, None)?;
         let length = reading.length();
@@ -117,11 +118,11 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Gives its steps to `step`, in one reading: the same ones to all who have the same file.
+    /// Passes the circuit's steps to `step`, in one reading. The steps depend only on the file's bytes.
     ///
     /// # Errors
-    /// The first of `step`; [`CircuitFault::Changed`] or [`CircuitFault::Unreadable`] where the file is not
-    /// what it was: no step is of another file.
+    /// The first error of `step`; [`CircuitFault::Changed`] or [`CircuitFault::Unreadable`] if the file has
+    /// changed or cannot be read. All steps before an error are those of the unchanged file.
     pub fn walk<E: From<CircuitFault>>(
         &self,
         mut step: impl FnMut(GateStep) -> Result<(), E>,
@@ -165,49 +166,49 @@ impl Stream {
         &self.header().outputs
     }
 
-    /// How many input wires there are. Input wire `i` stands in slot `i`.
+    /// How many input wires there are. Input wire `i` is in slot `i`.
     #[must_use]
     pub fn input_bits(&self) -> usize {
         self.inputs().iter().sum()
     }
 
-    /// How many wires are held at once.
+    /// The largest number of wires that exist at one time.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Products among the steps: those of the file but for what everybody knows.
+    /// The number of ANDs among the steps: those of the file without folded ones.
     #[must_use]
     pub fn and_count(&self) -> usize {
         self.ands
     }
 
-    /// Where the output wires are in the end. A slot may stand here twice.
+    /// Where the output wires are after the run. A slot may occur twice.
     #[must_use]
     pub fn results(&self) -> &[End] {
         &self.results
     }
 
-    /// How the file is written.
+    /// The format of the file.
     #[must_use]
     pub fn format(&self) -> Format {
         self.header().format
     }
 
-    /// In which order the wires of its values stand, if it is a published file that is known.
+    /// The order of the wires of its values, if it is a known published file.
     #[must_use]
     pub fn order(&self) -> Option<BitOrder> {
         self.survey.order
     }
 
-    /// What the file has.
+    /// The file's gates by kind.
     #[must_use]
     pub fn counts(&self) -> FileCounts {
         self.survey.counts
     }
 
-    /// The longest chain of products in the file.
+    /// The AND depth of the file.
     #[must_use]
     pub fn and_depth(&self) -> usize {
         self.survey.and_depth

@@ -1,4 +1,4 @@
-//! Where a circuit's file is, and readings of it that give nothing that was not there the first time.
+//! Where a circuit's file is, and readings of it that detect changes.
 
 use crate::bristol;
 use std::fmt;
@@ -6,24 +6,24 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
-/// The longest file, in bytes: its wires have numbers of 30 bits.
+/// The largest length of a file in bytes: then its wires' numbers have at most 30 bits.
 pub const LONGEST: u64 = 1 << 30;
 
-/// What is read at once, and compared with what was there before, in bytes.
+/// The number of bytes that are read and compared at once.
 const PIECE: usize = 1 << 16;
 
-/// Where a file can be read from its beginning, as often as needed.
+/// A source from which a file can be read from its beginning, as often as needed.
 pub trait Origin: fmt::Debug + Send + Sync {
-    /// Its length in bytes, and a reader that begins at its first byte.
+    /// The file's length in bytes, and a reader that begins at its first byte.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)>;
 }
 
 impl Origin for PathBuf {
     fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)> {
-        // before it is opened: a pipe would be waited for
+        // checked before it is opened: opening a pipe would block
         let known = std::fs::metadata(self)?;
         if !known.is_file() {
             return Err(io::Error::other("it is no file"));
@@ -43,14 +43,14 @@ impl Origin for Vec<u8> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CircuitFault {
-    /// It is no circuit.
+    /// It is not a valid circuit.
     Wrong(bristol::BristolError),
-    /// The system does not give it.
+    /// The system cannot read it.
     Unreadable {
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
-    /// It is not what it was when it was first read.
+    /// It has changed since it was first read.
     Changed,
 }
 
@@ -83,7 +83,7 @@ impl From<io::Error> for CircuitFault {
     }
 }
 
-/// What a file is: its length, and a digest of each piece.
+/// The length of a file, and a digest of each piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
     pub length: u64,
@@ -99,22 +99,22 @@ impl Pieces {
     }
 }
 
-/// One reading of a file. After the first one no byte is given before all of its piece was found to be what
-/// it was.
+/// One reading of a file. In all but the first reading, no byte is returned before the digest of its piece
+/// was compared.
 pub(super) struct Reading<'o> {
     input: io::Take<Box<dyn Read + 'o>>,
-    /// What it was at the first reading; nothing if this is the first.
+    /// The result of the first reading; `None` in the first one.
     known: Option<&'o Pieces>,
     now: Pieces,
     piece: Vec<u8>,
-    /// How much of the piece was taken.
+    /// How many bytes of the piece have been returned.
     taken: usize,
     came: u64,
     fault: Option<CircuitFault>,
 }
 
 impl<'o> Reading<'o> {
-    /// From the beginning; `known` is what the first reading found.
+    /// Begins a reading. `known` is the result of the first reading, or `None` if this is it.
     pub fn new(origin: &'o dyn Origin, known: Option<&'o Pieces>) -> Result<Self, CircuitFault> {
         let (length, input) = origin.open()?;
         if known.is_some_and(|known| known.length != length) {
@@ -125,22 +125,22 @@ impl<'o> Reading<'o> {
             return Err(CircuitFault::Wrong(bristol::BristolError::new(1, reason)));
         }
         let now = Pieces { length, digests: Vec::new() };
-        // one byte more than there should be would be seen
+        // one byte more than the length is read, to detect a file that has grown
         let input = input.take(length + 1);
         Ok(Reading { input, known, now, piece: Vec::new(), taken: 0, came: 0, fault: None })
     }
 
-    /// Its length in bytes.
+    /// The file's length in bytes.
     pub fn length(&self) -> usize {
         usize::try_from(self.now.length).unwrap_or(usize::MAX)
     }
 
-    /// Why it did not go on: whoever parses it knows only that there was no more.
+    /// Why the reading ended early. The parser only sees the end of the file.
     pub fn fault(&mut self) -> Option<CircuitFault> {
         self.fault.take()
     }
 
-    /// What the file is, when all of it came.
+    /// The file's length and digests, after all of it was read.
     pub fn finish(mut self) -> Result<Pieces, CircuitFault> {
         while self.piece.len() > self.taken || self.next()? {
             self.taken = self.piece.len();
@@ -148,7 +148,7 @@ impl<'o> Reading<'o> {
         Ok(self.now)
     }
 
-    /// The next piece, if there is one.
+    /// Reads the next piece, if there is one, and compares it.
     fn next(&mut self) -> Result<bool, CircuitFault> {
         self.piece.clear();
         self.taken = 0;

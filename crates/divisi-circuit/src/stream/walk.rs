@@ -1,27 +1,28 @@
-//! From gates to steps: what each wire is, which slot holds it, and when the slot is free again.
+//! Translates gates to steps: decides what each wire is, which slot holds it, and when the slot is free
+//! again.
 //!
-//! The gates are those of the survey, for a reading gives nothing else. What cannot be then, as a wire that
-//! is not there or a slot too many, ends the walk with [`CircuitFault::Changed`] all the same.
+//! Readings return only gates that the survey has checked. An impossible gate (with a wire that does not
+//! exist, or one slot too many) nevertheless ends the walk, with [`CircuitFault::Changed`].
 
 use super::{CircuitFault, End, GateStep};
 use crate::bristol::{Gate, MANY, Negations, Reader, Survey};
 use crate::program::Slot;
 use std::io::BufRead;
 
-/// Products that wait at most, so that engines can do many at once; likewise slots that wait for them to be
-/// free.
+/// The largest number of ANDs in the queue, so that engines can compute many at once; also of slots that
+/// become free when the queue is emptied.
 const WAITING: usize = 256;
 
-/// What a wire is.
+/// The value of a wire.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// Everybody knows it.
+    /// A public constant.
     Constant(bool),
-    /// What is in a slot, or its negation.
+    /// The value in a slot, or its negation.
     Held { slot: u32, negated: bool },
 }
 
-/// A wire's value in four bytes; 0 if nothing was written yet.
+/// A wire's value in four bytes; 0 if the wire has not been written.
 #[derive(Clone, Copy, Default)]
 struct Packed(u32);
 
@@ -52,31 +53,31 @@ impl Value {
     }
 }
 
-/// What a slot holds.
+/// The state of a slot.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// Reads that are still to come of the wires that it holds; `u32::MAX` if there is no end of them.
+    /// How many reads of its wires are still to come; `u32::MAX` if the slot is never freed.
     readers: u32,
-    /// Whether the result that it is to hold waits.
+    /// Whether its value is a result in the queue.
     waits: bool,
-    /// Whether it is among the free ones, or will be.
+    /// Whether it is free, or will be when the queue is empty.
     free: bool,
 }
 
-/// Reads of a wire that are to come.
+/// The number of reads of a wire.
 fn count(readers: u8) -> u32 {
     if readers == MANY { u32::MAX } else { u32::from(readers) }
 }
 
-/// A walk over a file's gates.
+/// The state of a walk over a file's gates.
 pub(super) struct Walk<'s> {
     survey: &'s Survey,
     wires: Vec<Packed>,
     places: Vec<Place>,
     free: Vec<u32>,
-    /// Slots that are free once nothing waits: a waiting product may still read them.
+    /// Slots that are free once the queue is empty; an AND in the queue may still read them.
     later: Vec<u32>,
-    /// Where the results go that wait, oldest first.
+    /// The slots of the results in the queue, oldest first.
     waiting: Vec<u32>,
     most: usize,
     ands: usize,
@@ -84,7 +85,7 @@ pub(super) struct Walk<'s> {
 }
 
 impl<'s> Walk<'s> {
-    /// At the inputs, with no more slots than these.
+    /// The state at the beginning, with at most `most` slots.
     pub fn new(survey: &'s Survey, most: usize) -> Self {
         let header = &survey.header;
         let inputs: usize = header.inputs.iter().sum();
@@ -99,7 +100,7 @@ impl<'s> Walk<'s> {
             ands: 0,
             results: Vec::new(),
         };
-        // numbers of wires fit: the file is not longer than that
+        // wires' numbers fit 32 bits, because the file's length is limited
         for (slot, (wire, readers)) in (0_u32..).zip(walk.wires.iter_mut().zip(&survey.readers).take(inputs))
         {
             *wire = Packed::new(Value::Held { slot, negated: false });
@@ -121,7 +122,7 @@ impl<'s> Walk<'s> {
         self.results
     }
 
-    /// All gates of a file of so many bytes, as steps.
+    /// Passes all gates of a file of `length` bytes to `step`, as steps.
     pub fn run<E: From<CircuitFault>>(
         &mut self,
         input: impl BufRead,
@@ -216,7 +217,7 @@ impl<'s> Walk<'s> {
         if let Some(place) = self.places.get_mut(to as usize) {
             place.waits = true;
         }
-        // from here on what is free waits
+        // slots that are freed from here on must wait for the queue
         for (value, slot) in [(a, x), (b, y)] {
             self.done(value);
             self.leave(slot);
@@ -225,7 +226,7 @@ impl<'s> Walk<'s> {
         self.take_if_many(step)
     }
 
-    /// A slot that holds the value without a sign; of its own if there was one.
+    /// A slot that holds the value without negation; a new one if the value was negated.
     fn plain<E: From<CircuitFault>>(
         &mut self,
         value: Value,
@@ -241,7 +242,7 @@ impl<'s> Walk<'s> {
         Ok(to)
     }
 
-    /// Where the outputs are. They are never free again, so nothing overwrites one.
+    /// Where the outputs are. Their slots are never freed, so nothing overwrites them.
     fn finish<E: From<CircuitFault>>(
         &mut self,
         step: &mut impl FnMut(GateStep) -> Result<(), E>,
@@ -257,7 +258,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// The results that these slots are to hold are taken, if they wait.
+    /// Takes results from the queue until these slots have their values.
     fn need<E>(
         &mut self,
         slots: [u32; 2],
@@ -284,7 +285,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// What a wire is.
+    /// The value of a wire.
     fn read(&self, wire: usize) -> Result<Value, CircuitFault> {
         self.wires.get(wire).and_then(|packed| packed.get()).ok_or(CircuitFault::Changed)
     }
@@ -301,7 +302,8 @@ impl<'s> Walk<'s> {
         count(self.survey.readers.get(wire).copied().unwrap_or(MANY))
     }
 
-    /// A wire without a gate: what reads it reads what its value has, and these were read for it.
+    /// Makes `out` another name of a value, without a step: later reads of `out` are reads of the value. The
+    /// operands were read once.
     fn rename(&mut self, out: usize, value: Value, operands: &[Value]) -> Result<(), CircuitFault> {
         let readers = self.readers(out);
         if let Value::Held { slot, .. } = value
@@ -314,7 +316,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// One read of a value is done: its slot is free after the last one.
+    /// Counts one read of a value; after the last one its slot is free.
     fn done(&mut self, value: Value) {
         let Value::Held { slot, .. } = value else { return };
         let Some(place) = self.places.get_mut(slot as usize) else { return };
@@ -324,7 +326,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A slot for a wire that is read so often: the one freed last, if there is any.
+    /// A slot for a wire that is read this often: the one that was freed last, if there is one.
     fn room(&mut self, readers: u32) -> Result<u32, CircuitFault> {
         let place = Place { readers, waits: false, free: false };
         if let Some(slot) = self.free.pop() {
@@ -340,7 +342,7 @@ impl<'s> Walk<'s> {
         Ok(self.places.len() as u32 - 1)
     }
 
-    /// A slot is free if nobody will read it.
+    /// Frees a slot if nothing will read it.
     fn leave(&mut self, slot: u32) {
         let Some(place) = self.places.get_mut(slot as usize) else { return };
         if place.readers == 0 && !place.free {

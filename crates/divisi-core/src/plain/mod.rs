@@ -119,6 +119,10 @@ impl Bytes for Plain {
         }
         Ok(())
     }
+
+    fn join_bytes(&mut self, parts: &[&PlainByte]) -> Result<PlainByte, Abort> {
+        Ok(PlainByte::new(parts.iter().flat_map(|part| part.values()).copied().collect()))
+    }
 }
 
 impl Blocks for Plain {

@@ -307,9 +307,25 @@ impl Session {
     /// [`Abort::CheckFailed`] without a culprit: a party that told the others different things makes honest
     /// parties differ.
     pub fn compare(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
-        for peer in self.peers() {
-            self.send(step, peer, digest, 0)?;
-        }
+        self.show(step, digest)?;
+        self.demand_same(check, step, digest)
+    }
+
+    /// The first half of [`Session::compare`]: send a digest to every peer. Messages that depend on nothing
+    /// that is compared may follow before the second half, and travel beside it.
+    ///
+    /// # Errors
+    /// [`Abort::Network`] if the session is poisoned or a link is gone.
+    pub fn show(&mut self, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
+        self.peers().into_iter().try_for_each(|peer| self.send(step, peer, digest, 0))
+    }
+
+    /// The second half of [`Session::compare`]: receive every peer's digest and demand that it equals this
+    /// one.
+    ///
+    /// # Errors
+    /// As [`Session::compare`].
+    pub fn demand_same(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
         for peer in self.peers() {
             let mut theirs = [0; 32];
             self.recv(step, peer, &mut theirs)?;

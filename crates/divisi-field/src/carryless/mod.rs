@@ -1,8 +1,8 @@
-//! Carry-less products of 64-bit words without special instructions and without tables.
+//! Carry-less products of 64-bit words, without special instructions and without tables.
 
 pub(crate) mod pairs;
 
-/// One bit in four, at four offsets.
+/// Masks that select every fourth bit, at four offsets.
 const HOLES: [u128; 4] = {
     let first = u128::MAX / 15;
     [first, first << 1, first << 2, first << 3]
@@ -10,9 +10,10 @@ const HOLES: [u128; 4] = {
 
 /// The product of two polynomials over GF(2) of degree below 64.
 ///
-/// Each operand falls into four parts with three zeros between their bits. A column of the integer product of
-/// two parts counts at most 15 pairs if one of them has 15 bits, so it stays within its four bits, and its
-/// lowest bit is the coefficient wanted. The four highest bits of `y` are therefore multiplied apart.
+/// Each operand is divided into four parts, in which three zeros separate the bits. In the integer product of
+/// two parts, a group of four bits counts pairs of bits. Its count is at most 15 if one of the parts has at
+/// most 15 bits, so it does not overflow, and its lowest bit is the coefficient. The four highest bits of `y`
+/// are therefore multiplied separately.
 #[inline]
 pub(crate) fn product(x: u64, y: u64) -> u128 {
     const LOW: u64 = u64::MAX >> 4;
@@ -23,7 +24,8 @@ pub(crate) fn product(x: u64, y: u64) -> u128 {
     for (k, hole) in HOLES.into_iter().enumerate() {
         let mut columns = 0;
         for (i, x_part) in x_part.iter().enumerate() {
-            // both below 2^64; said to wrap, for a check would cost more than the product
+            // both are below 2^64, so nothing wraps; `wrapping_mul` avoids a check that would cost more than
+            // the product
             columns ^= x_part.wrapping_mul(y_part[(k + 4 - i) % 4]);
         }
         product ^= columns & hole;
@@ -35,7 +37,8 @@ pub(crate) fn product(x: u64, y: u64) -> u128 {
     product
 }
 
-/// The product of two polynomials of degree below 128: (low, high), by three products of words.
+/// The product of two polynomials of degree below 128, as (low, high) halves; it takes three products of
+/// words.
 #[inline]
 pub(crate) fn wide_product(x: u128, y: u128) -> (u128, u128) {
     let (x0, x1, y0, y1) = (x as u64, (x >> 64) as u64, y as u64, (y >> 64) as u64);

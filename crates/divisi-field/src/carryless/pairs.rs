@@ -1,6 +1,7 @@
-//! Two products at a time: by the vector registers that every x86-64 processor has, else one after the other.
+//! Two carry-less products at a time: in the vector registers that every x86-64 processor has, or otherwise
+//! one after the other.
 
-/// A sum of products, unreduced.
+/// A sum of products that is not reduced.
 pub(crate) struct Sum(Parts);
 
 impl Sum {
@@ -34,17 +35,17 @@ use x86::Parts;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    //! Karatsuba's method down to products of 32 bits, of which PMULUDQ makes two.
+    //! Karatsuba's method down to products of 32 bits; PMULUDQ makes two of them at a time.
     //!
-    //! As in [`super::super::product`] an operand falls into four parts with three zeros between their bits;
-    //! of 32 bits each part has eight, and no column of a product overflows.
+    //! As in [`super::super::product`], an operand is divided into four parts, in which three zeros separate
+    //! the bits. A part of 32 bits has eight bits, so no group of a product overflows.
 
     use core::arch::x86_64::*;
 
-    /// One bit in four.
+    /// A mask that selects every fourth bit.
     const HOLES: u64 = u64::MAX / 15;
 
-    /// Of two products each: low x low, (low + high) x (low + high), high x high.
+    /// Karatsuba's three products, for both pairs: low x low, (low + high) x (low + high), high x high.
     #[derive(Clone, Copy)]
     pub(super) struct Parts {
         low: __m128i,
@@ -64,7 +65,7 @@ mod x86 {
         pub(super) fn products(x: [u64; 2], y: [u64; 2]) -> Self {
             // SAFETY: SSE2 belongs to x86-64.
             unsafe {
-                // by value: a detour over memory would wait for its own stores
+                // built in registers: a load would have to wait for the preceding stores of the same words
                 let [x, y] = [x, y].map(|v| _mm_set_epi64x(v[1] as i64, v[0] as i64));
                 let (x_high, y_high) = (_mm_srli_epi64(x, 32), _mm_srli_epi64(y, 32));
                 Self {
@@ -114,7 +115,7 @@ mod x86 {
             let hole = |k: u32| _mm_set1_epi64x((HOLES << k) as i64);
             let x = [0, 1, 2, 3].map(|k| _mm_and_si128(x, hole(k)));
             let y = [0, 1, 2, 3].map(|k| _mm_and_si128(y, hole(k)));
-            // written out, for a loop here would compute its masks each time
+            // written out: the compiler would compute a loop's masks in every iteration
             let column = |k: u32, [a, b, c, d]: [__m128i; 4]| {
                 let first = _mm_xor_si128(_mm_mul_epu32(x[0], a), _mm_mul_epu32(x[1], b));
                 let second = _mm_xor_si128(_mm_mul_epu32(x[2], c), _mm_mul_epu32(x[3], d));

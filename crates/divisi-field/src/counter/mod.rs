@@ -1,7 +1,8 @@
-//! AES-128 in counter mode by the processor's own rounds: the stream behind every correlated random value.
+//! AES-128 in counter mode with the processor's AES instructions. All correlated random values come from such
+//! streams.
 //!
-//! A processor without VAES, or without the instructions of the kernel `neon`, gets none: callers have
-//! another way to the same stream.
+//! `new` returns `None` on a processor without VAES (or, on Arm, without the instructions of the kernel
+//! `neon`). Callers then use the crate `aes`, which makes the same stream.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;

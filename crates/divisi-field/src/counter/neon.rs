@@ -1,4 +1,4 @@
-//! AESE and AESMC on registers of one block.
+//! Counter mode by AESE and AESMC; a register holds one block.
 
 use core::arch::aarch64::*;
 
@@ -23,10 +23,10 @@ impl Counter {
         (kernel::active() == Kernel::Neon).then(|| Counter { keys: unsafe { expand(key) } })
     }
 
-    /// Words of the stream, little-endian, from this block on; the last block may be cut short. Block b is
-    /// the encryption of b as a little-endian number. The position is public.
+    /// Words of the stream, little-endian, from block `block` on; the last block may be used in part. Block b
+    /// is the encryption of b as a little-endian number. The block's number is public.
     pub fn words(&self, block: u64, out: &mut [u64]) {
-        // SAFETY: there is no value of this type unless the instructions were found.
+        // SAFETY: a value of this type exists only if the processor has the instructions.
         unsafe { words(&self.keys, block, out) }
     }
 }
@@ -51,7 +51,7 @@ fn expand(key: &[u8; 16]) -> [uint8x16_t; 11] {
     let zero = vdupq_n_u8(0);
     let constants = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
     for (key, constant) in keys[1..].iter_mut().zip(constants) {
-        // of four equal columns ShiftRows makes the same four, so that what remains of AESE is SubBytes
+        // all four columns are equal, so ShiftRows changes nothing, and AESE is only SubBytes
         let last = vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(k));
         let substituted = vreinterpretq_u32_u8(vaeseq_u8(vreinterpretq_u8_u32(last), zero));
         let turned = vorrq_u32(vshrq_n_u32::<8>(substituted), vshlq_n_u32::<24>(substituted));
@@ -76,7 +76,7 @@ fn words(keys: &[uint8x16_t; 11], block: u64, out: &mut [u64]) {
         }
         block += BLOCKS as u64;
     }
-    // the rest, of a public length, block by block
+    // the rest, whose length is public, block by block
     let (pairs, last) = rest.as_chunks_mut::<2>();
     for pair in pairs {
         let [x] = blocks::<1>(keys, block);
@@ -90,7 +90,7 @@ fn words(keys: &[uint8x16_t; 11], block: u64, out: &mut [u64]) {
     }
 }
 
-/// So many blocks of the stream.
+/// N blocks of the stream.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn blocks<const N: usize>(keys: &[uint8x16_t; 11], block: u64) -> [uint8x16_t; N] {
@@ -105,7 +105,7 @@ fn blocks<const N: usize>(keys: &[uint8x16_t; 11], block: u64) -> [uint8x16_t; N
     x
 }
 
-/// All rounds of some blocks. AESE adds the round key first, so that the last key is added apart.
+/// All AES rounds on some blocks. AESE adds a round key first, so the last key is added separately.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 pub(crate) fn rounds<const N: usize>(keys: &[uint8x16_t; 11], x: &mut [uint8x16_t; N]) {

@@ -1,4 +1,4 @@
-//! VAES on four blocks a register, or two without AVX-512.
+//! Counter mode by VAES on registers of four blocks, or of two without AVX-512.
 
 mod weigh;
 
@@ -6,7 +6,8 @@ use core::arch::x86_64::*;
 
 use crate::kernel::{self, Kernel};
 
-/// Words made in one turn: eight registers of four blocks, enough to hide the latency of a round.
+/// Words that are made in one iteration: eight registers of four blocks, enough to hide the latency of a
+/// round.
 const TURN: usize = 64;
 /// The same with registers of two blocks.
 const NARROW_TURN: usize = 32;
@@ -23,7 +24,7 @@ pub(crate) enum Width {
 /// The round keys of one key; wiped when dropped.
 pub struct Counter {
     pub(crate) keys: [__m128i; 11],
-    /// What was found on this processor.
+    /// The width that this processor supports.
     pub(crate) width: Width,
 }
 
@@ -41,13 +42,13 @@ impl Counter {
         able.then(|| Counter { keys: unsafe { expand(key) }, width })
     }
 
-    /// Words of the stream, little-endian, from this block on; the last block may be cut short. Block b is
-    /// the encryption of b as a little-endian number. The position is public.
+    /// Words of the stream, little-endian, from block `block` on; the last block may be used in part. Block b
+    /// is the encryption of b as a little-endian number. The block's number is public.
     pub fn words(&self, block: u64, out: &mut [u64]) {
         match self.width {
-            // SAFETY: there is no value of this width unless VAES and AVX-512 were found.
+            // SAFETY: a value of this width exists only if the processor has VAES and AVX-512.
             Width::Four => unsafe { words(&self.keys, block, out) },
-            // SAFETY: nor one of this width unless VAES and AVX2 were found.
+            // SAFETY: a value of this width exists only if the processor has VAES and AVX2.
             Width::Two => unsafe { narrow_words(&self.keys, block, out) },
         }
     }
@@ -101,7 +102,7 @@ fn words(keys: &[__m128i; 11], block: u64, out: &mut [u64]) {
         let stream = blocks(&keys, block);
         for (x, eight) in stream.iter().zip(rest.chunks_mut(8)) {
             let mask = if eight.len() == 8 { 0xff } else { (1 << eight.len()) - 1 };
-            // SAFETY: as many words are written as there are; their number is public.
+            // SAFETY: the mask names only the words of the slice; their number is public.
             unsafe { _mm512_mask_storeu_epi64(eight.as_mut_ptr().cast(), mask, *x) };
         }
     }
@@ -123,20 +124,20 @@ fn narrow_words(keys: &[__m128i; 11], block: u64, out: &mut [u64]) {
     if !rest.is_empty() {
         let stream = narrow_blocks(&keys, block);
         for (x, four) in stream.iter().zip(rest.chunks_mut(4)) {
-            // SAFETY: as many words are written as there are; their number is public.
+            // SAFETY: the mask names only the words of the slice; their number is public.
             unsafe { _mm256_maskstore_epi64(four.as_mut_ptr().cast(), narrow_mask(four.len()), *x) };
         }
     }
 }
 
-/// The mask of so many words, at most four.
+/// A mask of the first `words` words (at most four).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn narrow_mask(words: usize) -> __m256i {
     _mm256_cmpgt_epi64(_mm256_set1_epi64x(words as i64), _mm256_set_epi64x(3, 2, 1, 0))
 }
 
-/// Each round key in both places of a register.
+/// Copies each round key into both halves of a register.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn narrow_broadcast(keys: &[__m128i; 11]) -> [__m256i; 11] {
@@ -156,7 +157,7 @@ fn narrow_blocks(keys: &[__m256i; 11], block: u64) -> [__m256i; 8] {
     x
 }
 
-/// Sixteen numbers from this one on.
+/// The sixteen counter blocks from this number on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn narrow_counters(block: u64) -> [__m256i; 8] {
@@ -171,7 +172,7 @@ fn narrow_counters(block: u64) -> [__m256i; 8] {
     x
 }
 
-/// All rounds of the blocks in some registers of two.
+/// All AES rounds on registers of two blocks.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 pub(crate) fn narrow_rounds<const REGISTERS: usize>(keys: &[__m256i; 11], x: &mut [__m256i; REGISTERS]) {
@@ -188,8 +189,8 @@ pub(crate) fn narrow_rounds<const REGISTERS: usize>(keys: &[__m256i; 11], x: &mu
     }
 }
 
-/// Each round key in all four places of a register. A loop, for `map` would be a call without the target's
-/// features.
+/// Copies each round key into all four quarters of a register. It is a loop because `map` would call a
+/// function that lacks the target's features.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 pub(crate) fn broadcast(keys: &[__m128i; 11]) -> [__m512i; 11] {

@@ -1,4 +1,4 @@
-//! PCLMULQDQ on one element at a time.
+//! GF(2^128) by PCLMULQDQ, one element at a time.
 
 use core::arch::x86_64::*;
 
@@ -75,7 +75,8 @@ impl Sum {
         self.high = _mm_xor_si128(self.high, _mm_clmulepi64_si128(x, y, 0x11));
     }
 
-    /// Two products with x^7 + x^2 + x + 1: the highest word comes down by 64 first, then the one below it.
+    /// Reduces by two products with x^7 + x^2 + x + 1: first the highest word, shifted down by 64, then the
+    /// next one.
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     fn reduce(self) -> __m128i {
@@ -88,7 +89,7 @@ impl Sum {
         _mm_xor_si128(_mm_xor_si128(low, lower), _mm_slli_si128(upper, 8))
     }
 
-    /// The sum as it is: its low and its high 128 bits, for fields with other moduli.
+    /// The low and high 128 bits of the sum, for fields with other moduli.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn halves(self) -> (u128, u128) {
@@ -98,8 +99,8 @@ impl Sum {
     }
 }
 
-/// An element that is a value: through general registers, for a detour over memory would wait for its own
-/// stores.
+/// An element in a vector register. It goes through general registers: a load would have to wait for the
+/// preceding stores of the same words.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn register(x: u128) -> __m128i {

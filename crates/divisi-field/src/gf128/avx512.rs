@@ -1,4 +1,4 @@
-//! VPCLMULQDQ on four elements at a time.
+//! GF(2^128) by VPCLMULQDQ, four elements at a time.
 
 use core::arch::x86_64::*;
 
@@ -68,8 +68,8 @@ fn product(x: __m512i, y: __m512i) -> __m512i {
     sum.reduce()
 }
 
-/// Four unreduced sums of products, by Karatsuba's method: the halves' sums are multiplied in place of the
-/// two crossed products, of which the low and the high product are still to be taken.
+/// Four unreduced sums of products, by Karatsuba's method: `middle` is the product of the halves' sums, from
+/// which the low and the high product are subtracted at the end.
 struct Sum {
     low: __m512i,
     middle: __m512i,
@@ -97,9 +97,8 @@ impl Sum {
         self.high = _mm512_xor_si512(self.high, _mm512_clmulepi64_epi128(x, y, 0x11));
     }
 
-    /// As in [`super::reduce`]. What a shift pushes out of a word goes to the next one: out of the low word
-    /// to the high word of the result, out of the high word, with which it comes down, to the low word of
-    /// what is shifted.
+    /// As [`super::reduce`]. Bits that a shift moves out of a word are added to the next one: those of the
+    /// low word to the high word of the result; those of the high word to the low word of what is shifted.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn reduce(self) -> __m512i {
@@ -125,14 +124,14 @@ fn sum3(x: __m512i, y: __m512i, z: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64(x, y, z, 0x96)
 }
 
-/// The words of each element exchanged.
+/// Swaps the two words of each element.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn swap_halves(x: __m512i) -> __m512i {
     _mm512_shuffle_epi32(x, 0x4e)
 }
 
-/// The first four elements, zeros after the last.
+/// The first four elements; zeros if there are fewer.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(x: &[Gf128]) -> __m512i {

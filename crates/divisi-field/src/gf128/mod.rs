@@ -1,6 +1,6 @@
 //! GF(2^128) = F2\[x\]/(x^128 + x^7 + x^2 + x + 1), the field of GCM (NIST SP 800-38D).
 //!
-//! Products accumulate unreduced in 256 bits; a sum of products is reduced once.
+//! Sums of products are accumulated unreduced in 256 bits, and reduced once.
 
 use crate::field::operators;
 #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
 
-/// The most tiles that [`Gf128::absorb`] takes at once.
+/// The largest number of tiles that [`Gf128::absorb`] takes at once.
 pub const TOGETHER: usize = 8;
 
 /// An element, bit i the coefficient of x^i.
@@ -47,12 +47,12 @@ impl Gf128 {
         dispatch!(mul(self, other))
     }
 
-    /// `sums[c] * powers[0]`, and word c of each tile times the power behind that of the tile before it: some
-    /// more terms of a polynomial in one element, for as many columns as there are sums. A tile is `columns`
-    /// words, of which those behind the last sum are left out.
+    /// Adds further terms of a polynomial in one element, for as many columns as there are sums: `sums[c]`
+    /// becomes `sums[c] * powers[0]` plus the sum over t of word c of tile t times `powers[t + 1]`. A tile
+    /// has `columns` words; those after the last sum are ignored.
     ///
     /// # Panics
-    /// If there are more than [`TOGETHER`] tiles, more sums than columns, or fewer powers than tiles and one.
+    /// If there are more than [`TOGETHER`] tiles, more sums than columns, or not one power more than tiles.
     pub fn absorb(sums: &mut [Self], tiles: &[u128], columns: usize, powers: &[Self]) {
         let count = tiles.len().checked_div(columns).unwrap_or(0);
         assert!(count <= TOGETHER && sums.len() <= columns && count < powers.len(), "terms of a polynomial");
@@ -129,10 +129,10 @@ impl BigField for Gf128 {
     }
 }
 
-/// Reduces a polynomial of degree below 256, its halves low and high.
+/// Reduces a polynomial of degree below 256, given by its low and high halves.
 ///
-/// With x^128 = x^7 + x^2 + x + 1 the high half comes down once; what it pushes over the border again has
-/// degree below 7 and comes down with it.
+/// With x^128 = x^7 + x^2 + x + 1 the high half is added to the low one. Its bits that again exceed the
+/// degree have degree below 7 there, and are added in the same way.
 #[inline(always)]
 fn reduce((low, high): (u128, u128)) -> Gf128 {
     let high = high ^ high >> 121 ^ high >> 126 ^ high >> 127;

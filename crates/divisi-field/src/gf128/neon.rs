@@ -1,4 +1,4 @@
-//! PMULL on one element at a time.
+//! GF(2^128) by PMULL, one element at a time.
 
 use core::arch::aarch64::*;
 
@@ -79,7 +79,8 @@ impl Sum {
         self.high = veorq_u64(self.high, high(x, y));
     }
 
-    /// Two products with x^7 + x^2 + x + 1: the highest word comes down by 64 first, then the one below it.
+    /// Reduces by two products with x^7 + x^2 + x + 1: first the highest word, shifted down by 64, then the
+    /// next one.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     fn reduce(self) -> uint64x2_t {
@@ -92,7 +93,7 @@ impl Sum {
         veorq_u64(veorq_u64(below, lower), vextq_u64::<1>(zero, upper))
     }
 
-    /// The sum as it is: its low and its high 128 bits, for fields with other moduli.
+    /// The low and high 128 bits of the sum, for fields with other moduli.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     pub(crate) fn halves(self) -> (u128, u128) {
@@ -117,7 +118,7 @@ fn high(x: uint64x2_t, y: uint64x2_t) -> uint64x2_t {
     vreinterpretq_u64_p128(vmull_high_p64(vreinterpretq_p64_u64(x), vreinterpretq_p64_u64(y)))
 }
 
-/// An element that is a value.
+/// An element in a vector register.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 pub(crate) fn register(x: u128) -> uint64x2_t {

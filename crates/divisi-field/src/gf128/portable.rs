@@ -1,4 +1,4 @@
-//! Words of any processor.
+//! GF(2^128) in portable code.
 
 use super::{Gf128, reduce};
 use crate::carryless::wide_product;

@@ -30,7 +30,8 @@ fn ghash_order_puts_one_first() {
     assert_eq!(Gf128::ONE.to_ghash(), one);
 }
 
-/// Against products one by one, for columns that fill registers and that do not, all or some of them summed.
+/// Compares with single products, for numbers of columns that fill registers and others, where all or some of
+/// the columns are summed.
 #[test]
 fn tiles_are_absorbed_column_by_column() {
     let mut state = 1_u128;

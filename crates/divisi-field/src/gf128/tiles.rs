@@ -1,10 +1,10 @@
-//! Sums over tiles, column by column: what a check hashes rows with, two columns a register.
+//! Sums over tiles, column by column, two columns in a register. A check hashes rows with them.
 
 use core::arch::x86_64::*;
 
 use super::{Gf128, TOGETHER};
 
-/// As [`super::Gf128::absorb`], for columns that come in fours; how many of them were served.
+/// [`super::Gf128::absorb`] for columns in groups of four; returns how many columns were processed.
 #[target_feature(enable = "avx2,pclmulqdq,vpclmulqdq")]
 pub(super) fn absorb(sums: &mut [Gf128], tiles: &[u128], columns: usize, powers: &[Gf128]) -> usize {
     let mut factors = [Factor::of(&Gf128(0)); 1 + TOGETHER];
@@ -31,7 +31,7 @@ pub(super) fn absorb(sums: &mut [Gf128], tiles: &[u128], columns: usize, powers:
     served
 }
 
-/// A factor of both elements of a register, and the sum of its words, for Karatsuba's method.
+/// A factor for both elements of a register, and the sum of its words, for Karatsuba's method.
 #[derive(Clone, Copy)]
 struct Factor {
     words: __m256i,
@@ -47,7 +47,7 @@ impl Factor {
     }
 }
 
-/// Two unreduced sums of products; of `middle` the low and the high product are still to be taken.
+/// Two unreduced sums of products; the low and the high product must still be subtracted from `middle`.
 struct Sum {
     low: __m256i,
     middle: __m256i,
@@ -71,7 +71,8 @@ impl Sum {
         self.high = _mm256_xor_si256(self.high, _mm256_clmulepi64_epi128(x, factor.words, 0x11));
     }
 
-    /// Two products with x^7 + x^2 + x + 1: the highest word comes down by 64 first, then the one below it.
+    /// Reduces by two products with x^7 + x^2 + x + 1: first the highest word, shifted down by 64, then the
+    /// next one.
     #[inline]
     #[target_feature(enable = "avx2,vpclmulqdq")]
     fn reduce(self) -> __m256i {
@@ -86,7 +87,7 @@ impl Sum {
     }
 }
 
-/// The words of each element exchanged.
+/// Swaps the two words of each element.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn swap_words(x: __m256i) -> __m256i {

@@ -1,7 +1,7 @@
-//! GF(2^4) = F2\[X\]/(X^4 + X + 1), the field of MAESTRO (ePrint 2024/1317, section 2.1) below AES's.
+//! GF(2^4) = F2\[X\]/(X^4 + X + 1), the small field of MAESTRO (ePrint 2024/1317, section 2.1).
 //!
-//! In bulk an element of 512 lanes is four planes, the coefficient of X^i in plane i; the functions here take
-//! planes or, inside a [`Task`](crate::kernel::Task), registers.
+//! 512 elements are four planes, with the coefficients of X^i in plane i. The functions here take planes or,
+//! inside a [`Task`](crate::kernel::Task), registers.
 
 use crate::field::operators;
 use crate::{Field, Word};
@@ -57,7 +57,7 @@ pub fn add<W: Word>(x: &[W; 4], y: &[W; 4]) -> [W; 4] {
     [x[0] ^ y[0], x[1] ^ y[1], x[2] ^ y[2], x[3] ^ y[3]]
 }
 
-/// The product, by nine ANDs.
+/// The product, with nine ANDs.
 #[inline(always)]
 pub fn mul<W: Word>(x: &[W; 4], y: &[W; 4]) -> [W; 4] {
     let c = polynomial_product(x, y);

@@ -6,7 +6,7 @@ use crate::kernel::{Task, available, run, with};
 
 crate::field_laws!(Gf4);
 
-/// All 256 pairs, lane 16 x + y.
+/// All 256 pairs: lane 16 x + y has x and y.
 fn pairs() -> [[Plane; 4]; 2] {
     let mut planes = [[Plane::ZERO; 4]; 2];
     for (plane, shift) in planes.as_flattened_mut().iter_mut().zip([4, 5, 6, 7, 0, 1, 2, 3]) {

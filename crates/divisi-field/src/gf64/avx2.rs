@@ -1,5 +1,5 @@
-//! Carry-less products of as many elements at a time as the processor has instructions for; planes by
-//! shuffles.
+//! The AVX2 kernel of GF(2^64). Carry-less products use the widest instruction that the processor has; planes
+//! are weighed by shuffles.
 
 use super::Gf64;
 use super::unreduced::Unreduced;
@@ -8,8 +8,8 @@ use crate::Plane;
 pub(super) use super::pclmul::mul;
 pub(super) use super::weigh_avx2::{matrices, weigh, weigh_bytes};
 
-/// Defines functions that are those of [`super::vpclmul`] if the processor has the instruction, else those of
-/// [`super::pclmul`].
+/// Defines functions that call those of [`super::vpclmul`] if the processor has VPCLMULQDQ, and otherwise
+/// those of [`super::pclmul`].
 macro_rules! widest {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => { $(
         #[target_feature(enable = "avx2,pclmulqdq")]
@@ -33,7 +33,7 @@ widest! {
     fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]);
 }
 
-/// Whether the processor has VPCLMULQDQ, and no test wants to do without: a load and a branch.
+/// Whether the processor has VPCLMULQDQ, unless a test disables it. The cost is a load and a branch.
 #[inline(always)]
 fn is_wide() -> bool {
     #[cfg(test)]

@@ -1,4 +1,4 @@
-//! VPCLMULQDQ on eight elements at a time.
+//! GF(2^64) by VPCLMULQDQ, eight elements at a time.
 
 use core::arch::x86_64::*;
 
@@ -55,7 +55,7 @@ pub(super) fn line_products(x: &[Gf64], y: &[Gf64]) -> (Gf64, Gf64) {
     (sum(ones), sum(leadings))
 }
 
-/// As [`super::add_words`], whose check of the lengths comes before.
+/// [`super::add_words`], after its check of the lengths.
 #[target_feature(enable = "avx512f,vpclmulqdq")]
 pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
     let c = load(coefficients);
@@ -132,7 +132,7 @@ fn product(x: __m512i, y: __m512i) -> __m512i {
     let odd = _mm512_clmulepi64_epi128(x, y, 0x11);
     let low = _mm512_unpacklo_epi64(even, odd);
     let high = _mm512_unpackhi_epi64(even, odd);
-    // As in `super::reduce`; the ternary function 0x96 is the sum of three.
+    // As `super::reduce`; the ternary function 0x96 is the XOR of three.
     let over = _mm512_ternarylogic_epi64(
         _mm512_srli_epi64(high, 60),
         _mm512_srli_epi64(high, 61),
@@ -144,7 +144,7 @@ fn product(x: __m512i, y: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64(sum, _mm512_slli_epi64(high, 3), _mm512_slli_epi64(high, 4), 0x96)
 }
 
-/// The first eight elements, zeros after the last.
+/// The first eight elements; zeros if there are fewer.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load(x: &[Gf64]) -> __m512i {

@@ -1,9 +1,9 @@
-//! One sum over all lanes of weighted planes, where each lane has a coefficient that is a product: one factor
-//! for its byte of eight lanes, one for its place in the byte.
+//! A sum over all lanes of several planes, where the coefficient of a lane is a product: one factor for the
+//! byte of eight lanes that it is in, one for its place in the byte.
 //!
-//! With weights and factors of the places multiplied beforehand, a byte of every plane is a sum of 64-bit
-//! words, the same linear map for all bytes; so that 512 lanes cost 64 carry-less products, whatever they
-//! hold.
+//! The weights of planes and the factors of places are multiplied in advance. Then a byte of every plane is
+//! mapped to a sum of 64-bit words, by a linear map that is the same for all bytes. So 512 lanes cost 64
+//! carry-less products, whatever the number of planes.
 
 use super::lane_weights::LaneWeights;
 #[cfg(target_arch = "aarch64")]
@@ -15,8 +15,8 @@ use crate::kernel::dispatch;
 use crate::{BigField, Plane};
 
 impl LaneWeights {
-    /// Lane `8 a + b` of plane p weighs `weights[p] * factors[b]`. Both are public: what is looked up
-    /// depends on them.
+    /// The weight of lane `8 a + b` of plane p is `weights[p] * factors[b]`. Both must be public, because
+    /// they determine which table entries are read.
     #[must_use]
     pub fn new(weights: &[Gf64], factors: &[Gf64; 8]) -> Self {
         let mut products = vec![*factors; weights.len()];
@@ -36,11 +36,11 @@ impl LaneWeights {
 /// `sum over a, b, p of coefficients[a] * weights[p] * factors[b] * planes[p][8 a + b]`.
 ///
 /// # Panics
-/// If there are not as many planes as weights, or the weights were made with another kernel.
+/// If the number of planes is not that of weights, or if the weights were made for another kernel.
 #[must_use]
 pub fn combine(planes: &[&Plane], weights: &LaneWeights, coefficients: &[Gf64; 64]) -> Gf64 {
     assert_eq!(planes.len(), weights.planes(), "a weight for each plane");
-    // those of another kernel would be no weights at all
+    // the tables of another kernel have another format
     let kernel = crate::kernel::active();
     assert_eq!(kernel, weights.kernel, "weights made for another kernel");
     let mut words = [Gf64(0); 64];

@@ -1,7 +1,7 @@
 //! GF(2^64) = F2\[Y\]/(Y^64 + Y^4 + Y^3 + Y + 1), in which MAESTRO (ePrint 2024/1317, section 2.7) verifies
 //! products.
 //!
-//! Products accumulate unreduced in 128 bits; a sum of products is reduced once.
+//! Sums of products are accumulated unreduced in 128 bits, and reduced once.
 
 use crate::field::operators;
 use crate::kernel::{dispatch, vectorize};
@@ -112,15 +112,15 @@ impl BigField for Gf64 {
     }
 }
 
-/// Adds to each lane the weights of the planes in which its bit is one: `out[l] += sum_i planes[i][l] *
-/// weights[i]`.
+/// Adds to each lane the weights of the planes in which its bit is one:
+/// `out[l] += sum_i planes[i][l] * weights[i]`.
 ///
-/// With [`PSI8_POWERS`] as weights this embeds eight planes of bytes; with random weights it combines
-/// whatever the planes hold. The lanes from `out.len()` on are not read into anything. The weights are
-/// public: what is looked up depends on them.
+/// With [`PSI8_POWERS`] as weights this embeds bytes, given as eight planes; with random weights it makes
+/// random combinations of planes. Lanes from `out.len()` on are ignored. The weights must be public, because
+/// they determine which table entries are read.
 ///
 /// # Panics
-/// If there are more lanes than a plane has, or not as many weights as planes.
+/// If there are more lanes than a plane has, or if the number of weights is not that of planes.
 pub fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     assert!(out.len() <= Plane::LANES, "a plane has 512 lanes");
     assert_eq!(planes.len(), weights.len(), "a weight for each plane");
@@ -129,8 +129,8 @@ pub fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
 
 /// Reduces a polynomial of degree below 128.
 ///
-/// With Y^64 = Y^4 + Y^3 + Y + 1 the high half comes down once; what it pushes over the border again has
-/// degree below 4 and comes down with it.
+/// With Y^64 = Y^4 + Y^3 + Y + 1 the high half is added to the low one. Its bits that again exceed the degree
+/// have degree below 4 there, and are added in the same way.
 #[inline(always)]
 const fn reduce(wide: u128) -> Gf64 {
     let (low, high) = (wide as u64, (wide >> 64) as u64);

@@ -1,4 +1,4 @@
-//! PMULL on pairs of elements; planes by table look-ups in registers.
+//! GF(2^64) by PMULL, two elements at a time; planes are weighed by table look-ups in registers.
 
 use core::arch::aarch64::*;
 
@@ -88,7 +88,7 @@ pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
     }
 }
 
-/// As [`super::add_words`], whose check of the lengths comes before.
+/// [`super::add_words`], after its check of the lengths.
 #[target_feature(enable = "neon,aes")]
 pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
     let (coefficients, _) = coefficients.as_chunks::<2>();
@@ -109,7 +109,7 @@ pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: 
     }
 }
 
-/// In the low word the sum of both.
+/// The sum of both words, in the low word.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn neighbours(x: uint64x2_t) -> uint64x2_t {
@@ -136,16 +136,15 @@ fn wide(x: u128) -> uint64x2_t {
     vreinterpretq_u64_p128(x)
 }
 
-/// Two products.
+/// The products of two pairs.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn product(x: uint64x2_t, y: uint64x2_t) -> uint64x2_t {
     reduce(low(x, y), high(x, y))
 }
 
-/// Reduces two polynomials of degree below 128. What stands above the border comes down by a product with
-/// [`TAIL`]; of that product four bits at most stand above it again, and the product of bytes brings them
-/// down.
+/// Reduces two polynomials of degree below 128. The high word is multiplied by [`TAIL`] and added. At most
+/// four bits of this product exceed the degree again; a product of bytes reduces them.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn reduce(first: uint64x2_t, second: uint64x2_t) -> uint64x2_t {
@@ -166,7 +165,7 @@ fn reduce_one(x: uint64x2_t) -> Gf64 {
     Gf64(vgetq_lane_u64::<0>(veorq_u64(veorq_u64(x, once), over)))
 }
 
-/// Products of words below 16 with [`TAIL`], which are bytes.
+/// Products of words below 16 with [`TAIL`]; the results have less than eight bits.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn bytes_by_tail(x: uint64x2_t) -> uint64x2_t {

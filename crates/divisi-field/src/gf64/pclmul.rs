@@ -1,5 +1,5 @@
-//! PCLMULQDQ on pairs of elements: for the AVX2 kernel where there is no more, and for the rests of longer
-//! registers.
+//! GF(2^64) by PCLMULQDQ, two elements at a time: for the AVX2 kernel on processors without VPCLMULQDQ, and
+//! for the last elements of a slice.
 
 use core::arch::x86_64::*;
 
@@ -83,7 +83,7 @@ pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
     }
 }
 
-/// As [`super::add_words`], whose check of the lengths comes before.
+/// [`super::add_words`], after its check of the lengths.
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
     let (coefficients, _) = coefficients.as_chunks::<2>();

@@ -1,4 +1,4 @@
-//! Words of any processor.
+//! GF(2^64) in portable code.
 
 use super::unreduced::Unreduced;
 use super::{Gf64, reduce};

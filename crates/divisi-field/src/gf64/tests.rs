@@ -22,7 +22,7 @@ fn pairs_agree_with_the_reference() {
 #[test]
 fn weigh_agrees_with_the_reference() {
     let plane = any::<[u64; 8]>().prop_map(Plane);
-    // around the blocks of lanes and the groups of planes of every kernel
+    // lengths around the blocks of lanes and the groups of planes of all kernels
     let around = [127, 128, 129, 255, 256, 257, 287, 288, 289, 511, 512];
     for lanes in lengths().into_iter().chain(around).filter(|lanes| *lanes <= Plane::LANES) {
         for count in [0, 1, 4, 7, 8, 9, 15, 16, 17, 32, 33, 40, 64, 65, 130] {
@@ -56,7 +56,7 @@ fn lengths_that_do_not_fit_are_refused() {
     assert!(refused(|| weigh(&mut [], &[&Plane::ZERO], &[])));
 }
 
-/// The image of an element under X -> root.
+/// The image of an element under the map X -> root.
 fn embed(bits: u128, root: Gf64) -> Gf64 {
     (0..8).rev().fold(Gf64::ZERO, |sum, i| sum * root + Gf64((bits >> i & 1) as u64))
 }
@@ -136,7 +136,8 @@ fn y_has_degree_eight_over_gf8() {
     assert_eq!(rank(products), 64);
 }
 
-/// The 16 elements Y^0 .. Y^15 are independent over the embedded GF(2^4), which word coefficients rest on.
+/// The 16 elements Y^0 .. Y^15 are linearly independent over the embedded GF(2^4); the coefficients of words
+/// rely on this.
 #[test]
 fn y_has_degree_sixteen_over_gf4() {
     let powers = |root: Gf64| core::iter::successors(Some(Gf64::ONE), move |power| Some(*power * root));

@@ -1,19 +1,19 @@
-//! Sums of carry-less products before their reduction.
+//! Sums of carry-less products that are not reduced.
 
 use super::{Gf64, reduce};
 use zeroize::Zeroize;
 
-/// A sum that was not reduced yet: that of four polynomials of degree below 128, each as low word and high
-/// word.
+/// An unreduced sum. It is the sum of four polynomials of degree below 128, each given by its low and its
+/// high word.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Unreduced(pub(super) [u64; 8]);
 
 impl Unreduced {
-    /// Nothing added yet.
+    /// The empty sum.
     pub const ZERO: Self = Self([0; 8]);
 
-    /// The sum.
+    /// The sum as a field element.
     #[must_use]
     pub fn reduce(&self) -> Gf64 {
         let half = |first: usize| self.0.iter().skip(first).step_by(2).fold(0, |sum, word| sum ^ word);

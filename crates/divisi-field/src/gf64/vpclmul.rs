@@ -1,4 +1,5 @@
-//! VPCLMULQDQ on four elements at a time, for the AVX2 kernel where the processor has it.
+//! GF(2^64) by VPCLMULQDQ, four elements at a time, for the AVX2 kernel on processors that have the
+//! instruction.
 
 use core::arch::x86_64::*;
 
@@ -78,7 +79,7 @@ pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
     pclmul::fold(x_rest, r, out_rest);
 }
 
-/// As [`super::add_words`], whose check of the lengths comes before.
+/// [`super::add_words`], after its check of the lengths.
 #[target_feature(enable = "avx2,pclmulqdq,vpclmulqdq")]
 pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
     let c = load2(coefficients);

@@ -1,11 +1,10 @@
 //! Weighing planes by VPSHUFB.
 //!
-//! A byte that holds a bit of each of eight planes, or eight bits of one plane, is mapped to the sum of the
-//! weights of its bits. Of a nibble there are sixteen such sums, and byte j of all of them is a table that
-//! one register holds: so two shuffles give byte j of the sums of 32 bytes. The sums stay in eight registers,
-//! one for each byte of a word, until all planes are in them; only then are they transposed to words. The
-//! tables depend on the weights alone, which are public, and a shuffle takes the same time whatever the bytes
-//! are that select.
+//! A byte holds a bit of each of eight planes, or eight bits of one plane. It is mapped to the sum of the
+//! weights of its bits. A nibble has sixteen such sums; byte j of all of them is a table that fits a
+//! register. So two shuffles give byte j of the sums of 32 bytes. The sums stay in eight registers, one for
+//! each byte of a word, until all planes have been added; only then are they transposed to words. The tables
+//! depend only on the weights, which are public, and a shuffle takes the same time for all bytes.
 
 use core::arch::x86_64::*;
 
@@ -13,13 +12,13 @@ use super::pclmul::{load, store};
 use super::{Gf64, LaneWeights};
 use crate::Plane;
 
-/// How many arrays of 64 bytes the tables of eight weights are: those of the lower nibble first, in the order
-/// of the bytes of the sum.
+/// How many arrays of 64 bytes the tables of eight weights take: first those of the lower nibble, in the
+/// order of the bytes of the sum.
 const TABLES: usize = 4;
 
-/// As [`super::weigh`], whose checks of the lengths come before.
+/// [`super::weigh`], after its checks of the lengths.
 ///
-/// Up to 64 planes share the transposition of the result.
+/// The result is transposed once for up to 64 planes.
 #[target_feature(enable = "avx2")]
 pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     for (planes, weights) in planes.chunks(64).zip(weights.chunks(64)) {
@@ -32,7 +31,7 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     }
 }
 
-/// At most 8 G planes.
+/// The same for at most 8 G planes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
@@ -69,7 +68,7 @@ fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[
     }
 }
 
-/// Adds sums that lie byte by byte to 32 words.
+/// Adds sums, whose bytes are in separate registers, to 32 words.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_sums(out: &mut [Gf64; 32], sums: [__m256i; 8]) {
@@ -82,7 +81,7 @@ fn add_sums(out: &mut [Gf64; 32], sums: [__m256i; 8]) {
     }
 }
 
-/// For each plane the tables of its eight weights.
+/// The tables of each plane's eight weights.
 #[target_feature(enable = "avx2")]
 pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     let mut all = Vec::with_capacity(TABLES * weights.len());
@@ -92,7 +91,7 @@ pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     all
 }
 
-/// As [`super::combine`] needs it: the sums of a byte of every plane.
+/// For [`super::combine`]: the sums of each byte position over all planes.
 #[target_feature(enable = "avx2")]
 pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
     let (tables, _) = weights.matrices.as_chunks::<TABLES>();
@@ -110,7 +109,7 @@ pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &L
     }
 }
 
-/// The places of the registers of [`words_of_bytes`], half by half.
+/// The words in the order of the registers of [`words_of_bytes`].
 #[inline]
 fn halves(words: &mut [Gf64; 32]) -> impl Iterator<Item = [&mut [Gf64; 2]; 2]> {
     let (low, high) = words.split_at_mut(16);
@@ -119,7 +118,7 @@ fn halves(words: &mut [Gf64; 32]) -> impl Iterator<Item = [&mut [Gf64; 2]; 2]> {
     low.iter_mut().zip(high).map(|(low, high)| [low, high])
 }
 
-/// Adds to register j byte j of the sums that these bytes select.
+/// Looks up these bytes in the tables, and adds byte j of the sums to register j.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add(sums: &mut [__m256i; 8], bytes: __m256i, tables: &[[u64; 8]; TABLES]) {
@@ -164,7 +163,7 @@ fn tables_of(weights: &[Gf64; 8]) -> [[u64; 8]; TABLES] {
 fn tables_of_nibble(weights: &[Gf64; 4]) -> [__m256i; 4] {
     // SAFETY: the reference covers four elements of 64 bits.
     let all = unsafe { _mm256_loadu_si256(weights.as_ptr().cast()) };
-    // the sums of the nibbles 0, 1, 8 and 9, then the same with 2, with 4 and with both: each half of a
+    // the sums of the nibbles 0, 1, 8 and 9, then the same with 2, with 4 and with both; each half of a
     // register has two neighbours
     let with_1 =
         _mm256_and_si256(_mm256_permute4x64_epi64(all, 0b00_00_00_00), _mm256_setr_epi64x(0, -1, 0, -1));
@@ -175,7 +174,8 @@ fn tables_of_nibble(weights: &[Gf64; 4]) -> [__m256i; 4] {
     let a = _mm256_xor_si256(with_1, with_8);
     let b = _mm256_xor_si256(a, w1);
     let [c, d] = [_mm256_xor_si256(a, w2), _mm256_xor_si256(b, w2)];
-    // byte by byte: of two neighbours, of four, of eight; then both halves of a table side by side
+    // byte by byte: first groups of two neighbours, then of four, then of eight; at last both halves of a
+    // table are joined
     let pair = _mm256_setr_epi8(
         0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14,
         7, 15,
@@ -202,12 +202,12 @@ fn half_of_plane(plane: &Plane, half: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(halves[half].as_ptr().cast()) }
 }
 
-/// The bytes of these 256 lanes, bit i of plane i, 32 lanes in each register.
+/// The bytes of these 256 lanes, where bit i is from plane i; a register has 32 lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes_of_planes(planes: &[&Plane; 8], half: usize) -> [__m256i; 8] {
-    // As words_of_bytes leaves words 16 apart in one register: bytes 0, 1, 4, 5, 8, 9 and so on come into the
-    // lower half.
+    // words_of_bytes puts words that are 16 apart into one register; so bytes 0, 1, 4, 5, 8, 9 and so on are
+    // moved to the lower half.
     let apart = _mm256_setr_epi8(
         0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11,
         14, 15,
@@ -216,8 +216,8 @@ fn bytes_of_planes(planes: &[&Plane; 8], half: usize) -> [__m256i; 8] {
     for (x, plane) in x.iter_mut().zip(planes) {
         *x = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(half_of_plane(plane, half), apart), 0b11_01_10_00);
     }
-    // bit r of register i and bit i of register r change places, in each byte: quarters of 8 x 8 bits, of 4 x
-    // 4, of 2 x 2
+    // swaps bit r of register i with bit i of register r, in each byte: first in quarters of 8 x 8 bits, then
+    // of 4 x 4 and 2 x 2
     for i in 0..4 {
         [x[i], x[i + 4]] = exchange::<4>([x[i], x[i + 4]], 0x0f);
     }
@@ -230,7 +230,7 @@ fn bytes_of_planes(planes: &[&Plane; 8], half: usize) -> [__m256i; 8] {
     words_of_bytes(x)
 }
 
-/// The bits of `a` above the mask's change places with those of `b` under it, J bits lower.
+/// Swaps the bits of `a` that are J above the mask with the bits of `b` under the mask.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn exchange<const J: i32>([a, b]: [__m256i; 2], mask: i8) -> [__m256i; 2] {

@@ -1,9 +1,9 @@
 //! Weighing planes by GF2P8AFFINEQB.
 //!
-//! Eight planes hold a byte of each lane, and the sum of the weights of its bits is a linear map from 8 bits
-//! to 64: eight 8 x 8 bit matrices, one for each byte of the sum, the same for all lanes. So for 64 lanes at
-//! a time: their bytes into one register, eight affine instructions, and the eight registers of result bytes
-//! transposed to words.
+//! Eight planes hold a byte of each lane. The sum of the weights of its bits is a linear map from 8 bits to
+//! 64, the same for all lanes: eight 8 x 8 bit matrices, one for each byte of the sum. So for 64 lanes at a
+//! time: their bytes are put into one register, eight affine instructions are applied, and the eight
+//! registers of result bytes are transposed to words.
 
 use core::arch::x86_64::*;
 
@@ -12,9 +12,9 @@ use super::{Gf64, LaneWeights};
 use crate::Plane;
 use crate::transpose::gfni::{affine_matrices, order, transpose_bits, words_of_planes};
 
-/// As [`super::weigh`], whose checks of the lengths come before.
+/// [`super::weigh`], after its checks of the lengths.
 ///
-/// Up to 32 planes share the transposition of the result.
+/// The result is transposed once for up to 32 planes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     for (planes, weights) in planes.chunks(32).zip(weights.chunks(32)) {
@@ -26,7 +26,7 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     }
 }
 
-/// The order of lanes in which [`words_of_bytes`] wants them: byte 16q + 2r + e is of lane 8r + 2q + e, q <
+/// The order of lanes that [`words_of_bytes`] needs: byte 16q + 2r + e is that of lane 8r + 2q + e, for q <
 /// 4, r < 8.
 const INTERLEAVED: [u8; 64] = {
     let mut order = [0; 64];
@@ -38,7 +38,7 @@ const INTERLEAVED: [u8; 64] = {
     order
 };
 
-/// At most 8 G planes.
+/// The same for at most 8 G planes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
@@ -72,7 +72,7 @@ fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[
     }
 }
 
-/// For each plane the matrices that map a byte of it to the sum of the weights of its bits.
+/// The matrices, for each plane, that map a byte of it to the sum of the weights of its bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     let one = |weights: &[Gf64; 8]| {
@@ -85,7 +85,8 @@ pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     weights.iter().map(one).collect()
 }
 
-/// As [`super::combine`] needs it: the sums of a byte of every plane, a plane's 64 bytes in one register.
+/// For [`super::combine`]: the sums of each byte position over all planes; a plane's 64 bytes are in one
+/// register.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
     let mut sums = [_mm512_setzero_si512(); 8];
@@ -107,11 +108,11 @@ pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &L
     }
 }
 
-/// Register j holding byte j of 64 words in interleaved order, the words in order.
+/// Transposes: register j has byte j of 64 words, in interleaved order; the result has the words in order.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn words_of_bytes(b: [__m512i; 8]) -> [__m512i; 8] {
-    // The quarter of a register with bytes 16q .. 16q + 15 stays within itself in all three steps.
+    // In all three steps, bytes 16q .. 16q + 15 of a register stay in their quarter.
     let [low01, high01] = [_mm512_unpacklo_epi8(b[0], b[1]), _mm512_unpackhi_epi8(b[0], b[1])];
     let [low23, high23] = [_mm512_unpacklo_epi8(b[2], b[3]), _mm512_unpackhi_epi8(b[2], b[3])];
     let [low45, high45] = [_mm512_unpacklo_epi8(b[4], b[5]), _mm512_unpackhi_epi8(b[4], b[5])];

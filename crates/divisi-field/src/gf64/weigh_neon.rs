@@ -1,8 +1,7 @@
-//! Weighing planes by TBL, which looks sixteen bytes up in a table of sixteen: the way of
-//! [`weigh_avx2`](super), whose text says why, with registers of sixteen bytes.
+//! Weighing planes by TBL, which looks up sixteen bytes in a table of sixteen. The method is that of
+//! [`weigh_avx2`](super), which explains it, with registers of sixteen bytes.
 //!
-//! The tables depend on the weights alone, which are public, and TBL takes the same time whatever the bytes
-//! are that select.
+//! The tables depend only on the weights, which are public, and TBL takes the same time for all bytes.
 
 use core::arch::aarch64::*;
 
@@ -11,15 +10,15 @@ use super::{Gf64, LaneWeights};
 use crate::Plane;
 use crate::transpose::neon::{bytes_of_planes, shuffle, unshuffle};
 
-/// How many arrays of 64 bytes the tables of eight weights are: those of the lower nibble first, in the order
-/// of the bytes of the sum.
+/// How many arrays of 64 bytes the tables of eight weights take: first those of the lower nibble, in the
+/// order of the bytes of the sum.
 const TABLES: usize = 4;
 
 type Tables = [[u64; 8]; TABLES];
 
-/// As [`super::weigh`], whose checks of the lengths come before.
+/// [`super::weigh`], after its checks of the lengths.
 ///
-/// Up to 64 planes share the transposition of the result.
+/// The result is transposed once for up to 64 planes.
 #[target_feature(enable = "neon,aes")]
 pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     for (planes, weights) in planes.chunks(64).zip(weights.chunks(64)) {
@@ -33,7 +32,7 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     }
 }
 
-/// At most 8 G planes, of a byte of which the first T of sixteen tables are looked into.
+/// The same for at most 8 G planes; only the first T of the sixteen tables of a byte are used.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn weigh_groups<const G: usize, const T: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
@@ -70,7 +69,7 @@ fn weigh_groups<const G: usize, const T: usize>(out: &mut [Gf64], planes: &[&Pla
     }
 }
 
-/// Adds sums that lie byte by byte to 32 words.
+/// Adds sums, whose bytes are in separate registers, to 32 words.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn add_sums(out: &mut [Gf64; 32], sums: [[uint8x16_t; 8]; 2]) {
@@ -83,7 +82,7 @@ fn add_sums(out: &mut [Gf64; 32], sums: [[uint8x16_t; 8]; 2]) {
     }
 }
 
-/// For each plane the tables of its eight weights.
+/// The tables of each plane's eight weights.
 #[target_feature(enable = "neon,aes")]
 pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     let mut all = Vec::with_capacity(TABLES * weights.len());
@@ -93,7 +92,7 @@ pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     all
 }
 
-/// As [`super::combine`] needs it: the sums of a byte of every plane.
+/// For [`super::combine`]: the sums of each byte position over all planes.
 #[target_feature(enable = "neon,aes")]
 pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
     let (tables, _) = weights.matrices.as_chunks::<TABLES>();
@@ -114,7 +113,7 @@ pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &L
     }
 }
 
-/// Adds to register j byte j of the sums that these bytes select in the first T tables.
+/// Looks up these bytes in the first T tables, and adds byte j of the sums to register j.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn add<const T: usize>(sums: &mut [[uint8x16_t; 8]; 2], bytes: [uint8x16_t; 2], tables: &Tables) {
@@ -155,7 +154,7 @@ fn tables_of(weights: &[Gf64; 8]) -> Tables {
     tables
 }
 
-/// Table j holds byte j of the sixteen sums.
+/// Table j has byte j of the sixteen sums.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn tables_of_nibble([w0, w1, w2, w3]: &[Gf64; 4]) -> [uint8x16_t; 8] {
@@ -176,7 +175,7 @@ fn tables_of_nibble([w0, w1, w2, w3]: &[Gf64; 4]) -> [uint8x16_t; 8] {
     unshuffle(unshuffle(unshuffle(bytes)))
 }
 
-/// Words whose byte j is in register j, two in each register, in order.
+/// Transposes: register j has byte j of sixteen words; the result has two words in each register, in order.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn words_of_bytes(bytes: [uint8x16_t; 8]) -> [uint8x16_t; 8] {

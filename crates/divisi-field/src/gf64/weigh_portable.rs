@@ -1,9 +1,9 @@
-//! Weighing planes by the method of the four Russians, turned round.
+//! Weighing planes by the method of the four Russians, with the roles of data and tables exchanged.
 //!
-//! Bit j of a lane's sum is the sum of those planes whose weight has bit j. So for each four planes all
-//! sixteen sums are made, and bit j of their weights, a nibble, says which of them goes to plane j of the
-//! result. The weights are public, and with them what is looked up where; the sums of planes are secret, and
-//! each is computed whatever it is needed for. At the end the 64 planes of the result become words.
+//! Bit j of a lane's sum is the sum of those planes whose weight has bit j set. So for each four planes all
+//! sixteen sums are computed; the four bits j of their weights select the sum that is added to plane j of the
+//! result. The weights are public, and so is the selection. The sums of planes are secret, and all of them
+//! are computed. At the end the 64 planes of the result are transposed to words.
 
 use core::ops::BitXor;
 
@@ -13,10 +13,11 @@ use crate::transpose::square::all_quarters;
 use crate::word::Baseline;
 use crate::{Plane, Word};
 
-/// Up to so many planes, each is weighed on its own: the planes of the result would cost more.
+/// Up to this number of planes, each plane is weighed separately, because 64 planes of result would cost
+/// more.
 const FEW: usize = 4;
 
-/// As [`super::weigh`], whose checks of the lengths come before.
+/// [`super::weigh`], after its checks of the lengths.
 pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     if planes.len() <= FEW {
         return each_plane(out, planes, weights);
@@ -37,7 +38,7 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     }
 }
 
-/// In each word of the planes the square of 64 by 64 bits is transposed.
+/// Transposes the square of 64 by 64 bits that the same word of all planes forms.
 fn squares(planes: &mut [Plane; 64]) {
     quarters::<32>(planes, 0x0000_0000_ffff_ffff);
     quarters::<16>(planes, 0x0000_ffff_0000_ffff);
@@ -47,8 +48,8 @@ fn squares(planes: &mut [Plane; 64]) {
     quarters::<1>(planes, 0x5555_5555_5555_5555);
 }
 
-/// The upper right quarter of each square of 2 J by 2 J bits changes places with the lower left one, in all
-/// eight words at once.
+/// Swaps the upper right quarter of each square of 2 J by 2 J bits with the lower left one, in all eight
+/// words at once.
 #[inline(always)]
 fn quarters<const J: usize>(planes: &mut [Plane; 64], mask: u64) {
     for pair in planes.chunks_exact_mut(2 * J) {
@@ -74,13 +75,13 @@ fn each_plane(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     }
 }
 
-/// For each plane the bits of its eight weights, those of one place in a byte: 64 bytes.
+/// For each plane the bits of its eight weights, grouped by their place in a byte: 64 bytes.
 pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     weights.iter().map(columns).collect()
 }
 
-/// As [`super::combine`] needs it: the sums of a byte of every plane. The eight bits of the bytes are the
-/// planes here, of 64 lanes.
+/// For [`super::combine`]: the sums of each byte position over all planes. Here the eight bits of the bytes
+/// are the planes, with 64 lanes.
 pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
     let mut sums = [0; 64];
     for (plane, columns) in planes.iter().zip(&weights.matrices) {
@@ -95,7 +96,7 @@ fn columns(weights: &[Gf64; 8]) -> [u64; 8] {
     transpose_bytes(weights.map(|weight| weight.0)).map(transpose)
 }
 
-/// Adds to sum j those of eight planes that byte j of the columns names.
+/// Adds to each sum j those of the eight planes that byte j of the columns selects.
 #[inline(always)]
 fn add<W: Copy + BitXor<Output = W>>(sums: &mut [W; 64], planes: &[W; 8], zero: W, columns: &[u64; 8]) {
     let (halves, _) = planes.as_chunks::<4>();
@@ -108,7 +109,7 @@ fn add<W: Copy + BitXor<Output = W>>(sums: &mut [W; 64], planes: &[W; 8], zero: 
     }
 }
 
-/// Sum n is that of the planes whose numbers are bits of n.
+/// All sums of four planes: entry n is the sum of the planes whose numbers are set bits of n.
 #[inline(always)]
 fn all_sums<W: Copy + BitXor<Output = W>>(planes: &[W; 4], zero: W) -> [W; 16] {
     let mut sums = [zero; 16];

@@ -1,8 +1,8 @@
-//! Sums of products of planes, taken as words, with coefficients: for bits, whose errors in 64 lanes are an
-//! element of the field as they stand.
+//! Sums of planes with coefficients, where each word of a plane is read as a field element. For bits this
+//! suffices, because 64 lanes of errors then are one field element.
 //!
-//! Word `w` of a plane holds 64 lanes, lane `b` as the coefficient of `Y^b`; so `coefficient * word` is the
-//! sum over the lanes of `coefficient * Y^b * bit`, one carry-less product for 64 lanes. Products accumulate
+//! Word `w` of a plane has 64 lanes; lane `b` is the coefficient of `Y^b`. So `coefficient * word` is the sum
+//! over the lanes of `coefficient * Y^b * bit`: one carry-less product for 64 lanes. Products are accumulated
 //! unreduced.
 
 #[cfg(target_arch = "aarch64")]
@@ -17,7 +17,7 @@ use crate::kernel::dispatch;
 /// `sums[p] += sum over w of coefficients[w] * planes[p].0[w]`.
 ///
 /// # Panics
-/// If there are not as many planes as sums.
+/// If the number of planes is not that of sums.
 pub fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
     assert_eq!(sums.len(), planes.len(), "a sum for each plane");
     dispatch!(add_words(sums, planes, coefficients));

@@ -1,21 +1,21 @@
 //! The S-box of AES (FIPS 197, section 5.1.1), its inverse, and inversion in GF(2^4), as polynomials over
-//! GF(2): what a table lookup on monomials needs.
+//! GF(2), for table lookups by monomials.
 //!
-//! `T(x) = sum over U of a_U x^U`, where U is a set of index bits, given as the number whose bits it is, and
-//! x^U the product of those bits of x. All of it is public and made when the program is compiled.
+//! `T(x) = sum over U of a_U x^U`. U is a set of index bits, given as a number with these bits set, and x^U
+//! is the product of these bits of x. Everything here is public and is computed by the compiler.
 
 use super::Gf8;
 
-/// The S-box by its monomials: bit b of entry U tells whether output bit b has the monomial U.
+/// The S-box as a polynomial: bit b of entry U says whether output bit b has the monomial U.
 pub const SBOX: [u8; 256] = monomials(sbox_table());
 
-/// The inverse S-box by its monomials.
+/// The inverse S-box as a polynomial.
 pub const INVERSE_SBOX: [u8; 256] = monomials(inverse_sbox_table());
 
-/// Inversion in GF(2^4), 0 to 0, by its monomials.
+/// Inversion in GF(2^4), where 0 becomes 0, as a polynomial.
 pub const GF4_INVERSE: [u8; 16] = monomials(gf4_inverse_table());
 
-/// From values to monomials: the coefficient of U is the sum of the values at all subsets of U.
+/// The coefficients of a table: that of U is the sum of the values at all subsets of U.
 const fn monomials<const N: usize>(mut table: [u8; N]) -> [u8; N] {
     let mut bit = 1;
     while bit < N {

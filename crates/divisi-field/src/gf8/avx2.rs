@@ -1,4 +1,4 @@
-//! Packed bytes, 32 to a register.
+//! Products of packed bytes, 32 in a register.
 
 use core::arch::x86_64::*;
 
@@ -25,8 +25,8 @@ fn mul_block(x: &mut [u8; 32], y: &[u8; 32]) {
         unsafe { (_mm256_loadu_si256(x.as_ptr().cast()), _mm256_loadu_si256(y.as_ptr().cast())) };
     let modulus = _mm256_set1_epi8(0x1b);
     let zero = _mm256_setzero_si256();
-    // Horner's rule from the highest bit of y: the comparison with zero spreads a byte's highest bit over the
-    // byte.
+    // Horner's rule from the highest bit of y; the comparison with zero copies a byte's highest bit to all
+    // its bits.
     let mut sum = zero;
     for _ in 0..8 {
         let carry = _mm256_and_si256(_mm256_cmpgt_epi8(zero, sum), modulus);

@@ -1,4 +1,4 @@
-//! Packed bytes, 64 to a register: GF2P8MULB multiplies in this very field.
+//! Products of packed bytes, 64 in a register: GF2P8MULB multiplies in this field.
 
 use core::arch::x86_64::*;
 

@@ -1,12 +1,11 @@
 //! GF(2^8) = F2\[X\]/(X^8 + X^4 + X^3 + X + 1), the field of AES (FIPS 197, section 4).
 //!
-//! Elements come in three forms: scalars ([`Gf8`]); packed bytes, whose products [`mul_slices`] computes; and
-//! eight planes for 512 lanes, the coefficient of X^i in plane i, for which the other functions here take
-//! planes or, inside a [`Task`](crate::kernel::Task), registers. [`tower`] has the isomorphic GF((2^4)^2).
+//! Elements have three forms. Single elements are [`Gf8`]. Packed bytes are multiplied by [`mul_slices`]. 512
+//! elements are eight planes, with the coefficients of X^i in plane i; the other functions here take planes
+//! or, inside a [`Task`](crate::kernel::Task), registers. [`tower`] has the isomorphic field GF((2^4)^2).
 
 use crate::field::operators;
 use crate::{Field, Word, gf4, kernel};
-use zeroize::Zeroizing;
 
 pub mod anf;
 #[cfg(target_arch = "x86_64")]
@@ -46,10 +45,12 @@ impl Field for Gf8 {
     const BYTES: usize = 1;
     type Bytes = [u8; 1];
 
+    #[inline(always)]
     fn from_low_bits(bits: u128) -> Self {
         Self(bits as u8)
     }
 
+    #[inline(always)]
     fn to_bits(self) -> u128 {
         self.0.into()
     }
@@ -59,8 +60,8 @@ impl Field for Gf8 {
     }
 
     fn multiply_each(x: &mut [Self], y: &[Self]) {
-        let mut room = Zeroizing::new([[0; 256]; 2]);
-        let [a, b] = &mut *room;
+        let mut room = [[0; 256]; 2];
+        let [a, b] = &mut room;
         for (x, y) in x.chunks_mut(256).zip(y.chunks(256)) {
             let count = x.len().min(y.len());
             a.iter_mut().zip(&*x).for_each(|(to, x)| *to = x.0);
@@ -68,6 +69,9 @@ impl Field for Gf8 {
             mul_slices(&mut a[..count], &b[..count]);
             x.iter_mut().zip(&a[..count]).for_each(|(x, a)| x.0 = *a);
         }
+        // with the widest stores there are, where `zeroize` writes byte by byte
+        room = [[0; 256]; 2];
+        zeroize::optimization_barrier(&room);
     }
 }
 
@@ -122,7 +126,7 @@ pub fn add<W: Word>(x: &[W; 8], y: &[W; 8]) -> [W; 8] {
     sum
 }
 
-/// The product, by 27 ANDs: a third level of Karatsuba's method over that of GF(2^4).
+/// The product, with 27 ANDs: a third level of Karatsuba's method above GF(2^4).
 #[inline(always)]
 pub fn mul<W: Word>(x: &[W; 8], y: &[W; 8]) -> [W; 8] {
     let ([x_low, x_high], [y_low, y_high]) = (halves(x), halves(y));
@@ -193,7 +197,7 @@ pub const AFFINE_CONSTANT: Gf8 = Gf8(0x63);
 /// The constant of the inverse affine map.
 pub const INVERSE_AFFINE_CONSTANT: Gf8 = Gf8(0x05);
 
-/// The linear part of the affine map of SubBytes; [`AFFINE_CONSTANT`] is still to be added.
+/// The linear part of the affine map of SubBytes, without [`AFFINE_CONSTANT`].
 #[inline(always)]
 pub fn affine_linear<W: Word>(x: &[W; 8]) -> [W; 8] {
     let mut y = *x;
@@ -203,7 +207,7 @@ pub fn affine_linear<W: Word>(x: &[W; 8]) -> [W; 8] {
     y
 }
 
-/// The linear part of the inverse affine map; [`INVERSE_AFFINE_CONSTANT`] is still to be added.
+/// The linear part of the inverse affine map, without [`INVERSE_AFFINE_CONSTANT`].
 #[inline(always)]
 pub fn inverse_affine_linear<W: Word>(x: &[W; 8]) -> [W; 8] {
     let mut y = *x;

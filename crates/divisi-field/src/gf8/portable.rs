@@ -1,4 +1,4 @@
-//! Packed bytes, eight to a word.
+//! Products of packed bytes, eight in a word.
 
 /// `x[i] = x[i] * y[i]`.
 pub(super) fn mul_slices(x: &mut [u8], y: &[u8]) {
@@ -12,7 +12,7 @@ pub(super) fn mul_slices(x: &mut [u8], y: &[u8]) {
     }
 }
 
-/// Eight products side by side.
+/// Eight products at once.
 fn mul_word(x: u64, y: u64) -> u64 {
     const EACH: u64 = u64::MAX / 255;
     let mut power = x;

@@ -40,7 +40,7 @@ fn packed_bytes_agree_with_the_reference() {
     }
 }
 
-/// Slices of elements, of lengths that end within a block of the copy, and one that is longer than the other.
+/// Slices whose lengths end within a block, and one slice that is longer than the other.
 #[test]
 fn slices_of_elements_agree_with_the_reference() {
     for kernel in available() {
@@ -57,7 +57,7 @@ fn slices_of_elements_agree_with_the_reference() {
     }
 }
 
-/// All operations on one tile: 512 bytes x and y.
+/// All operations on one tile: 512 bytes x and 512 bytes y.
 #[derive(Clone, Copy)]
 struct Operations([Plane; 8], [Plane; 8]);
 
@@ -168,7 +168,7 @@ fn phi_is_an_isomorphism_of_fields() {
     }
 }
 
-/// Eq. 1 and 2 of MAESTRO, where the inverse of zero is zero.
+/// Equations 1 and 2 of MAESTRO; the inverse of zero is zero.
 #[test]
 fn inversion_in_the_tower() {
     for x in (0..=255).map(Gf8) {

@@ -1,6 +1,6 @@
-//! GF((2^4)^2) = GF(2^4)\[X\]/(X^2 + X + {E}) and the isomorphism Phi from GF(2^8) to it, after MAESTRO
-//! (ePrint 2024/1317), section 2.1, whose maps are Wolkerstorfer, Oswald and Lamberger's. An element is a_h
-//! X + a_l.
+//! GF((2^4)^2) = GF(2^4)\[X\]/(X^2 + X + {E}), and the isomorphism Phi from GF(2^8) to it, after MAESTRO
+//! (ePrint 2024/1317), section 2.1; the maps are those of Wolkerstorfer, Oswald and Lamberger. An element is
+//! a_h X + a_l.
 
 use super::Gf8;
 use crate::{Field, Gf4, Word};
@@ -8,7 +8,7 @@ use crate::{Field, Gf4, Word};
 /// {E}, the constant coefficient of the modulus.
 pub const E: Gf4 = Gf4::new(0xe);
 
-/// Phi in bit planes: an element of GF(2^8) to (a_h, a_l).
+/// Phi on bit planes: maps an element of GF(2^8) to (a_h, a_l).
 #[inline(always)]
 pub fn phi<W: Word>(a: &[W; 8]) -> ([W; 4], [W; 4]) {
     let a57 = a[5] ^ a[7];
@@ -18,7 +18,7 @@ pub fn phi<W: Word>(a: &[W; 8]) -> ([W; 4], [W; 4]) {
     ([h0, a17 ^ a46, a[2] ^ a[3] ^ a57, a57], [a[0] ^ h0, a[1] ^ a[2], a17, a[2] ^ a[4]])
 }
 
-/// The inverse of Phi in bit planes.
+/// The inverse of Phi on bit planes.
 #[inline(always)]
 pub fn phi_inverse<W: Word>(h: &[W; 4], l: &[W; 4]) -> [W; 8] {
     let h01 = h[0] ^ h[1];
@@ -48,14 +48,14 @@ pub fn phi_scalar(a: Gf8) -> (Gf4, Gf4) {
 
 /// The inverse of Phi on one element.
 pub fn phi_inverse_scalar(h: Gf4, l: Gf4) -> Gf8 {
-    // Each mask selects a_h in the high four bits and a_l in the low four.
+    // Each mask selects bits of a_h in its high four bits, and of a_l in its low four.
     const MASKS: [u8; 8] = [0x11, 0xb0, 0xb2, 0x72, 0xba, 0x34, 0x9e, 0xb4];
     let both = h.bits() << 4 | l.bits();
     let bit = |mask: u8| (both & mask).count_ones() as u8 & 1;
     Gf8((0..8).fold(0, |sum, i| sum | bit(MASKS[i]) << i))
 }
 
-/// v of Eq. 2, which Eq. 1 inverts: the norm of a_h X + a_l.
+/// The norm v of a_h X + a_l (Eq. 2), which Eq. 1 inverts.
 pub fn norm(h: Gf4, l: Gf4) -> Gf4 {
     h.square() * E + h * l + l.square()
 }

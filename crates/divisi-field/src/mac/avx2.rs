@@ -1,10 +1,10 @@
-//! Carry-less products of as many elements at a time as the processor has instructions for.
+//! The AVX2 kernel of these fields. It uses the widest carry-less product that the processor has.
 
 use super::{Narrow, pclmul, vpclmul};
 
 pub(super) use super::pclmul::mul;
 
-/// Defines functions that are those of [`vpclmul`] if the processor has the instruction, else those of
+/// Defines functions that call those of [`vpclmul`] if the processor has VPCLMULQDQ, and otherwise those of
 /// [`pclmul`].
 macro_rules! widest {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => { $(
@@ -27,7 +27,7 @@ widest! {
     fn combine(out: &mut [F], c: &[F], rows: &[&[F]]);
 }
 
-/// Whether the processor has VPCLMULQDQ, and no test wants to do without: a load and a branch.
+/// Whether the processor has VPCLMULQDQ, unless a test disables it. The cost is a load and a branch.
 #[inline(always)]
 fn is_wide() -> bool {
     #[cfg(test)]

@@ -1,4 +1,4 @@
-//! VPCLMULQDQ on eight elements at a time.
+//! These fields by VPCLMULQDQ, eight elements at a time.
 
 use core::arch::x86_64::*;
 
@@ -54,7 +54,7 @@ pub(super) fn combine<F: Narrow>(out: &mut [F], c: &[F], rows: &[&[F]]) {
     let (wide, rest) = out.as_chunks_mut::<32>();
     let done = 32 * wide.len();
     for (block, out) in wide.iter_mut().enumerate() {
-        // four registers at once share a coefficient
+        // four registers are processed together with one coefficient
         let (mut even, mut odd) = ([_mm512_setzero_si512(); 4], [_mm512_setzero_si512(); 4]);
         for (c, row) in c.iter().zip(rows) {
             let factor = _mm512_set1_epi64(c.word() as i64);
@@ -88,7 +88,7 @@ fn product<F: Narrow>(x: __m512i, y: __m512i) -> __m512i {
     reduce_all::<F>(_mm512_clmulepi64_epi128(x, y, 0x00), _mm512_clmulepi64_epi128(x, y, 0x11))
 }
 
-/// As [`super::reduce`], of the polynomials of the even and of the odd elements.
+/// [`super::reduce`] for the polynomials of the even and of the odd elements.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn reduce_all<F: Narrow>(even: __m512i, odd: __m512i) -> __m512i {
@@ -120,7 +120,7 @@ fn count(bits: u32) -> __m128i {
     _mm_cvtsi32_si128(bits as i32)
 }
 
-/// The first eight elements, zeros after the last.
+/// The first eight elements; zeros if there are fewer.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load<F: Narrow>(x: &[F]) -> __m512i {
@@ -128,7 +128,7 @@ fn load<F: Narrow>(x: &[F]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi64(first(x.len()), x.as_ptr().cast()) }
 }
 
-/// Overwrites the first eight elements, or as many as there are, with reduced ones.
+/// Overwrites the first eight elements, or as many as there are; `x` must be reduced.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store<F: Narrow>(x: __m512i, place: &mut [F]) {

@@ -1,20 +1,21 @@
-//! Elements of 128 lanes as columns: word c has bit c of each. Times y they move up by a column, so that a
-//! sum by powers of y is one of columns, whose high ones come down as the modulus says: for many summands a
-//! few additions for 128 lanes, where products need one for each lane.
+//! 128 elements as columns: word c has bit c of each element. A product by y moves every column up by one. So
+//! a sum weighted by powers of y is a sum of shifted columns; the columns above the degree are then added to
+//! lower ones, as the modulus says. This takes a few additions of words for 128 lanes, where products would
+//! be needed for each lane.
 
 use crate::kernel::vectorize;
 use zeroize::Zeroize;
 
-/// The most summands, and the most columns of an element.
+/// The largest number of summands, and of columns of an element.
 const MOST: usize = 72;
 
-/// `out[c]` gets column c of the sum of y^k times summand k, in a field of `out.len()` bits whose modulus has
-/// these exponents below the highest one.
+/// `out[c]` gets column c of the sum of y^k times summand k, in a field of `out.len()` bits. `taps` are the
+/// exponents of the modulus below the highest one.
 pub(super) fn weigh(taps: &[u32], out: &mut [u128], summands: &[&[u128]]) {
     let bits = out.len();
     assert!(summands.iter().all(|columns| columns.len() == bits), "as many columns as bits");
     assert!(bits <= MOST && summands.len() <= MOST, "too many summands");
-    // as halves, which are added side by side
+    // as halves, which are added at once
     let mut sums = [[0_u64; 2]; 2 * MOST];
     vectorize(
         #[inline(always)]
@@ -27,7 +28,7 @@ pub(super) fn weigh(taps: &[u32], out: &mut [u128], summands: &[&[u128]]) {
             }
         },
     );
-    // from the highest one on: what comes down may have to come down again
+    // from the highest column down, because a column may be moved down more than once
     for c in (bits..bits + summands.len()).rev() {
         let high = sums[c];
         for tap in taps {
@@ -47,7 +48,7 @@ mod tests {
     use crate::kernel::{available, with};
     use crate::{Field, Gf40, Gf42, Gf48, Gf72, MacField};
 
-    /// Against products of each lane.
+    /// Compares with products in each lane.
     fn agrees<F: MacField>() {
         let mut state = 1_u128;
         let mut element = || {

@@ -1,19 +1,20 @@
-//! The fields of MACs: large enough that a MAC is not guessed, small enough that authenticated bits stay
+//! Fields for MACs: large enough that MACs cannot be guessed, small enough that authenticated bits stay
 //! cheap.
 //!
-//! | field | modulus | holds | |
+//! | field | modulus | subfields, with a root | use |
 //! |---|---|---|---|
 //! | [`Gf40`] | y^40 + y^20 + y^15 + y^10 + 1 | GF(2^8), root y^5 + 1 | KOR+17 |
-//! | [`Gf42`] | y^42 + y^7 + 1 | GF(2^6), root y^14 + y^7 + 1 | KOR+17's 3DES-Raw, whose modulus is reducible |
+//! | [`Gf42`] | y^42 + y^7 + 1 | GF(2^6), root y^14 + y^7 + 1 | KOR+17's 3DES-Raw, with another modulus |
 //! | [`Gf48`] | y^48 + y^5 + y^3 + y^2 + 1 | GF(2^8), GF(2^6) | the default |
 //! | [`Gf72`] | y^72 + y^10 + y^9 + y^3 + 1 | GF(2^8), GF(2^6) | 64 bits of statistical security |
 //!
 //! Keller, Orsini, Rotaru, Scholl, Soria-Vazquez, Vivek, *Faster Secure Multi-Party Computation of AES and
-//! DES Using Lookup Tables* (ACNS 2017) print y^42 + y^21 + 1, which is a product of two polynomials: MACs
-//! over it are forged with probability 2^-6. Every modulus here is tested for irreducibility.
+//! DES Using Lookup Tables* (ACNS 2017) has the modulus y^42 + y^21 + 1, which is a product of two
+//! polynomials; with it MACs could be forged with probability 2^-6. Every modulus here is tested for
+//! irreducibility.
 //!
-//! Elements of at most 48 bits are 64-bit words whose products accumulate unreduced in 128 bits; one set of
-//! kernels serves them all.
+//! Elements of at most 48 bits are 64-bit words, whose products are accumulated unreduced in 128 bits; the
+//! same kernels serve all of these fields.
 
 use crate::field::operators;
 use crate::kernel::{dispatch, vectorize};
@@ -53,43 +54,43 @@ pub trait MacField: BigField {
     /// `out[i] = sum over k of c[k] * rows[k][i]`.
     ///
     /// # Panics
-    /// If there are not as many rows as coefficients, or a row is shorter than `out`.
+    /// If the number of rows is not that of coefficients, or if a row is shorter than `out`.
     fn combine(out: &mut [Self], c: &[Self], rows: &[&[Self]]);
 
-    /// The sum of y^k times summand k, for 128 lanes at once, all of them as columns: word c of a summand,
-    /// and of `out`, has bit c of every lane.
+    /// The sum of y^k times summand k, for 128 lanes at once, in columns: word c of a summand, and of `out`,
+    /// has bit c of every lane.
     ///
     /// # Panics
-    /// If there are not [`Field::BITS`] columns of each, or more than 72 summands.
+    /// If a summand or `out` does not have [`Field::BITS`] columns, or if there are more than 72 summands.
     fn weigh_columns(out: &mut [u128], summands: &[&[u128]]);
 
-    /// The elements that these words give, uniform if they are: [`MacField::WORDS`] words each.
+    /// The elements of these words, [`MacField::WORDS`] words for each; they are uniform if the words are.
     ///
     /// # Panics
     /// If the lengths do not fit.
     fn from_words(out: &mut [Self], words: &[u64]);
 
-    /// How many uniform words an element takes.
+    /// How many uniform words make an element.
     const WORDS: usize;
 }
 
-/// What the kernels know of a field whose elements are words.
+/// The constants that the kernels need of a field whose elements are words.
 ///
 /// # Safety
 /// The type is transparent over `u64`, and its lowest [`Field::BITS`] bits are the element.
 unsafe trait Narrow: MacField {
-    /// The exponents of the modulus below the highest one. Neither exceeds half of the field's bits, so that
-    /// two folds reduce a product.
+    /// The exponents of the modulus below the highest one. None exceeds half of the field's bits, so that two
+    /// folds reduce a product.
     const TAPS: &'static [u32];
 
     fn word(self) -> u64;
 
-    /// The element of a word that is reduced.
+    /// The element of a reduced word.
     fn of(word: u64) -> Self;
 }
 
-/// Reduces a polynomial of degree below `2 BITS - 1`: what stands above the field comes down once, and what
-/// that pushes over the border comes down with the second fold.
+/// Reduces a polynomial of degree below `2 BITS - 1` by two folds. The first one adds the part above the
+/// field's degree to the lower part; the second one does so with the bits that again exceed the degree.
 #[inline(always)]
 fn reduce<F: Narrow>(wide: u128) -> F {
     let once = (wide as u64 & mask::<F>()) ^ fold::<F>((wide >> F::BITS) as u64);
@@ -111,7 +112,7 @@ fn check_rows<F>(out: &[F], c: &[F], rows: &[&[F]]) {
     assert!(rows.iter().all(|row| row.len() >= out.len()), "a row is too short");
 }
 
-/// A field whose elements are words.
+/// Defines a field whose elements are words.
 macro_rules! narrow {
     ($(#[$doc:meta])* $name:ident, $bits:literal, $bytes:literal, $taps:expr) => {
         $(#[$doc])*
@@ -120,7 +121,7 @@ macro_rules! narrow {
         pub struct $name(u64);
 
         impl $name {
-            /// The element whose coefficients are the low bits; `None` if there are others.
+            /// The element with these coefficients; `None` if there are bits above the field's degree.
             pub const fn new(bits: u64) -> Option<Self> {
                 if bits >> $bits == 0 { Some(Self(bits)) } else { None }
             }

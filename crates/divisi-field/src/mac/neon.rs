@@ -1,4 +1,4 @@
-//! PMULL on two elements at a time.
+//! These fields by PMULL, two elements at a time.
 
 use core::arch::aarch64::*;
 
@@ -58,7 +58,7 @@ pub(super) fn combine<F: Narrow>(out: &mut [F], c: &[F], rows: &[&[F]]) {
     let (blocks, rest) = out.as_chunks_mut::<8>();
     let done = 8 * blocks.len();
     for (block, out) in blocks.iter_mut().enumerate() {
-        // four registers at once share a coefficient
+        // four registers are processed together with one coefficient
         let (mut even, mut odd) = ([vdupq_n_u64(0); 4], [vdupq_n_u64(0); 4]);
         for (c, row) in c.iter().zip(rows) {
             let factor = vdupq_n_u64(c.word());
@@ -90,7 +90,7 @@ fn product<F: Narrow>(x: uint64x2_t, y: uint64x2_t) -> uint64x2_t {
     reduce_both::<F>(low(x, y), high(x, y))
 }
 
-/// As [`super::reduce`], of two polynomials.
+/// [`super::reduce`] for two polynomials.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn reduce_both<F: Narrow>(first: uint64x2_t, second: uint64x2_t) -> uint64x2_t {

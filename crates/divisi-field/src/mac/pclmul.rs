@@ -1,4 +1,4 @@
-//! PCLMULQDQ on one or two elements at a time.
+//! These fields by PCLMULQDQ, one or two elements at a time.
 
 use core::arch::x86_64::*;
 

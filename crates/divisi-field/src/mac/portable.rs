@@ -1,4 +1,4 @@
-//! Words of any processor.
+//! These fields in portable code.
 
 use super::{Narrow, reduce};
 use crate::carryless::pairs::{Sum, products};

@@ -1,4 +1,4 @@
-//! The slow reference: shift and add by the modulus in full, for every field of this folder.
+//! The slow reference for all fields of this module: shift and add.
 
 use crate::Field;
 
@@ -22,8 +22,8 @@ pub(super) fn product(mut x: u128, mut y: u128, modulus: u128) -> u128 {
     sum
 }
 
-/// Rabin's test: y^(2^d) = y, and y^(2^(d/q)) - y has no factor in common with the modulus for any prime q
-/// that divides d.
+/// Rabin's test: y^(2^d) = y, and for every prime q that divides d, y^(2^(d/q)) - y has no common factor with
+/// the modulus.
 pub(super) fn is_irreducible(modulus: u128) -> bool {
     let degree = modulus.ilog2();
     let frobenius = |times: u32| (0..times).fold(2, |x, _| product(x, x, modulus));

@@ -1,26 +1,26 @@
-//! Where small fields lie in those of the MACs.
+//! Embeddings of small fields into the fields of MACs.
 //!
-//! An embedding is given by a root of the small field's modulus: of its conjugates the smallest as an
-//! integer, which is KOR+17's own choice where that paper has one (y^5 + 1 in GF(2^40); y^14 + y^7 + 1 in
-//! GF(2^42)). The tests find the roots again.
+//! An embedding is given by a root of the small field's modulus. Of the conjugate roots it is the smallest as
+//! an integer, which is also KOR+17's choice where the paper has one (y^5 + 1 in GF(2^40); y^14 + y^7 + 1 in
+//! GF(2^42)). The tests compute the roots again.
 
 use super::{Gf6, Gf40, Gf42, Gf48, Gf72, MODULUS_40, MODULUS_42, MODULUS_48, MODULUS_72};
 use crate::{Field, Gf8};
 
-/// A field that holds a copy of another one.
+/// A field that contains a copy of another field.
 pub trait Holds<S: Field>: Field {
-    /// Where the powers 1, x, x^2, .. of the small field's generator lie.
+    /// The images of the powers 1, x, x^2, .. of the small field's generator.
     fn powers() -> &'static [Self];
 
-    /// The image of an element: a homomorphism of fields.
+    /// The image of an element. The map is a homomorphism of fields.
     fn embed(x: S) -> Self;
 
-    /// The image of an element that is public, from a table: its place tells the element.
+    /// The image of a public element, read from a table at an index that depends on the element.
     fn embed_public(x: S) -> Self;
 
-    /// A map that is linear over GF(2), and the inverse of [`Holds::embed`] on the small field: of a sum
-    /// whose terms lie anywhere but which itself lies in the small field, the projections of the terms add up
-    /// to the element.
+    /// A map that is linear over GF(2) and inverts [`Holds::embed`]. If a sum of elements lies in the image
+    /// of the small field, the projections of its terms add up to the small field's element, even if the
+    /// terms lie elsewhere.
     fn project(self) -> S;
 }
 
@@ -129,7 +129,7 @@ const fn powers<const N: usize>(root: u128, modulus: u128) -> [u128; N] {
     powers
 }
 
-/// The sum of the powers that the bits of x choose.
+/// The sum of the powers that the bits of x select.
 const fn image<const N: usize>(powers: [u128; N], x: usize) -> u128 {
     let (mut sum, mut i) = (0, 0);
     while i < N {
@@ -139,11 +139,11 @@ const fn image<const N: usize>(powers: [u128; N], x: usize) -> u128 {
     sum
 }
 
-/// Masks such that the parity of `rows[j] & masks[i]` is one if i = j, else zero: Gauss' elimination finds N
-/// columns in which the rows are independent, and the inverse of what stands there. With dependent rows the
-/// program does not compile.
+/// Masks such that the parity of `rows[j] & masks[i]` is one if i = j, else zero. Gaussian elimination finds
+/// N columns in which the rows are independent, and inverts the matrix of these columns. If the rows are
+/// dependent, the program does not compile.
 const fn left_inverse<const N: usize>(rows: [u128; N]) -> [u128; N] {
-    // rows[j] is the sum of the original rows that tracks[j] names
+    // rows[j] is the sum of the original rows whose bits are set in tracks[j]
     let (mut rows, mut tracks, mut columns) = (rows, [0_u32; N], [0; N]);
     let mut j = 0;
     while j < N {
@@ -165,8 +165,8 @@ const fn left_inverse<const N: usize>(rows: [u128; N]) -> [u128; N] {
         }
         pivot += 1;
     }
-    // an element x_0 rows[0] + .. has in column k the sum of those y_k of which it is made after the
-    // elimination; and x_j is the sum of the y_k whose tracks name j
+    // an element x_0 rows[0] + .. has in column k a sum y_k of coefficients, as the elimination says; x_j is
+    // the sum of those y_k whose tracks contain j
     let mut masks = [0; N];
     let mut k = 0;
     while k < N {

@@ -79,14 +79,14 @@ fn combinations<F: MacField>(mul: fn(F, F) -> F) {
     assert!(std::panic::catch_unwind(|| F::combine(&mut [F::ZERO], &[F::ONE], &[])).is_err());
 }
 
-/// The text's modulus of GF(2^42) is none: (y^6 + y^3 + 1) divides it.
+/// The paper's modulus of GF(2^42) is reducible: y^6 + y^3 + 1 divides it.
 #[test]
 fn the_printed_modulus_is_reducible() {
     assert!(!reference::is_irreducible(1 << 42 | 1 << 21 | 1));
 }
 
-/// K10: the embedding is a homomorphism of fields, exhaustively; its root is a root of the small field's
-/// modulus, and of all of them the smallest; and the projection inverts it, linearly.
+/// K10: the embedding is a homomorphism of fields, tested exhaustively; its root is the smallest root of the
+/// small field's modulus; and the projection is linear and inverts the embedding.
 fn embedding<S: Field, F: Root<S> + MacField>(modulus: u32) {
     let elements = || (0..1_u128 << S::BITS).map(S::from_low_bits);
     for (x, y) in elements().flat_map(|x| elements().map(move |y| (x, y))) {
@@ -98,7 +98,8 @@ fn embedding<S: Field, F: Root<S> + MacField>(modulus: u32) {
     for (i, power) in F::powers().iter().enumerate() {
         assert!(*power == F::embed(S::from_low_bits(1 << i)));
     }
-    // all elements of the small field are powers of one, which some element of the large field gives
+    // all non-zero elements of the small field are powers of one, which is a power of some element of the
+    // large field
     let order = (1_u128 << S::BITS) - 1;
     let power = |x: F, mut e: u128| {
         let (mut square, mut product) = (x, F::ONE);

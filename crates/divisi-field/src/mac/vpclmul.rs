@@ -1,4 +1,4 @@
-//! VPCLMULQDQ on four elements at a time.
+//! These fields by VPCLMULQDQ, four elements at a time.
 
 use core::arch::x86_64::*;
 
@@ -52,7 +52,7 @@ pub(super) fn combine<F: Narrow>(out: &mut [F], c: &[F], rows: &[&[F]]) {
     let (wide, rest) = out.as_chunks_mut::<16>();
     let done = 16 * wide.len();
     for (block, out) in wide.iter_mut().enumerate() {
-        // four registers at once share a coefficient
+        // four registers are processed together with one coefficient
         let (mut even, mut odd) = ([_mm256_setzero_si256(); 4], [_mm256_setzero_si256(); 4]);
         for (c, row) in c.iter().zip(rows) {
             let factor = _mm256_set1_epi64x(c.word() as i64);
@@ -87,7 +87,7 @@ fn product<F: Narrow>(x: __m256i, y: __m256i) -> __m256i {
     reduce_all::<F>(_mm256_clmulepi64_epi128(x, y, 0x00), _mm256_clmulepi64_epi128(x, y, 0x11))
 }
 
-/// As [`super::reduce`], of the polynomials of the even and of the odd elements.
+/// [`super::reduce`] for the polynomials of the even and of the odd elements.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn reduce_all<F: Narrow>(even: __m256i, odd: __m256i) -> __m256i {
@@ -140,7 +140,7 @@ fn store<F: Narrow>(x: __m256i, place: &mut [F; 4]) {
     unsafe { _mm256_storeu_si256(place.as_mut_ptr().cast(), x) }
 }
 
-/// Fewer than four elements, zeros after the last.
+/// Fewer than four elements, with zeros after the last.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_rest<F: Narrow>(x: &[F]) -> __m256i {
@@ -149,7 +149,7 @@ fn load_rest<F: Narrow>(x: &[F]) -> __m256i {
     load(&four)
 }
 
-/// Overwrites as many elements as there are.
+/// Overwrites the elements of a slice of fewer than four.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store_rest<F: Narrow>(x: __m256i, place: &mut [F]) {

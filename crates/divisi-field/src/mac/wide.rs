@@ -1,6 +1,6 @@
-//! GF(2^72) = F2\[y\]/(y^72 + y^10 + y^9 + y^3 + 1), two words an element.
+//! GF(2^72) = F2\[y\]/(y^72 + y^10 + y^9 + y^3 + 1), two words for an element.
 //!
-//! Its products go through those of GF(2^128), unreduced.
+//! Products are made as in GF(2^128), unreduced, and then reduced by this modulus.
 
 use super::{MacField, check_rows, columns};
 use crate::field::operators;
@@ -15,7 +15,7 @@ const LOW: u128 = (1 << 72) - 1;
 pub struct Gf72(u128);
 
 impl Gf72 {
-    /// The element whose coefficients are the low bits; `None` if there are others.
+    /// The element with these coefficients; `None` if there are bits above the field's degree.
     pub const fn new(bits: u128) -> Option<Self> {
         if bits >> 72 == 0 { Some(Self(bits)) } else { None }
     }
@@ -107,7 +107,7 @@ impl MacField for Gf72 {
     }
 }
 
-/// Reduces a polynomial of degree below 143, its halves low and high.
+/// Reduces a polynomial of degree below 143, given by its low and high halves.
 #[inline(always)]
 fn reduce((low, high): (u128, u128)) -> Gf72 {
     let fold = |x: u128| x ^ x << 3 ^ x << 9 ^ x << 10;
@@ -116,7 +116,7 @@ fn reduce((low, high): (u128, u128)) -> Gf72 {
 }
 
 mod portable {
-    //! Words of any processor.
+    //! Portable code.
 
     use super::{Gf72, reduce};
     use crate::carryless::wide_product;
@@ -143,7 +143,7 @@ mod portable {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    //! PCLMULQDQ on one element at a time, by the sums of GF(2^128).
+    //! PCLMULQDQ on one element at a time, as in GF(2^128).
 
     use super::{Gf72, reduce};
     use crate::gf128::avx2::{Sum, register};
@@ -176,7 +176,7 @@ mod avx2 {
     }
 }
 
-/// There is nothing to win by longer registers where two words are one element.
+/// Longer registers have no advantage here, because an element has two words.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     pub(super) use super::avx2::{combine, dot, mul};
@@ -184,7 +184,7 @@ mod avx512 {
 
 #[cfg(target_arch = "aarch64")]
 mod neon {
-    //! PMULL on one element at a time, by the sums of GF(2^128).
+    //! PMULL on one element at a time, as in GF(2^128).
 
     use super::{Gf72, reduce};
     use crate::gf128::neon::{Sum, register};

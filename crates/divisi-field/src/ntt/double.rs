@@ -1,17 +1,17 @@
-//! AVX2 with FMA, or NEON: integers in doubles, two levels at a time.
+//! Transforms with AVX2 and FMA, or with NEON: integers in doubles, two levels at a time.
 //!
-//! Sizes are in units of q < 2^50; what is exact stays below 8 ([`crate::zp`]'s `double`). A product by a
-//! factor of at most 1/2 in size is below 0.5 + 0.1875 X, of X; a reduction leaves 0.5 and a little. Forth:
-//! of four values below 2.5 two are reduced and two multiplied (below 0.97), so that the first level leaves
-//! 1.5, and the second 1.5 + 0.79 < 2.5. Back: of values below 1.1 sums and differences are below 2.2; sums
-//! are reduced, products are below 0.92; the second level adds to 1.1 and 1.84, of which the latter is
-//! reduced, and multiplies what is below 1.84 to 0.85.
+//! Sizes in this text are multiples of q < 2^50; values below 8 are exact ([`crate::zp`]'s `double`). The
+//! product of a value of size X by a factor of size at most 1/2 is below 0.5 + 0.1875 X; a reduction leaves
+//! slightly more than 0.5. Forward: of four values below 2.5, two are reduced and two multiplied (below
+//! 0.97); so the first level leaves 1.5, and the second 1.5 + 0.79 < 2.5. Inverse: of values below 1.1, sums
+//! and differences are below 2.2; sums are reduced, products are below 0.92. The second level's sums are
+//! below 1.1 and 1.84, of which the latter is reduced; products of values below 1.84 are below 0.85.
 
 use crate::zp::Modulus;
 use crate::zp::double::Lanes;
 use crate::zp::four::*;
 
-/// Words become doubles in their places.
+/// Converts words to doubles, in place.
 #[inline]
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon,aes"))]

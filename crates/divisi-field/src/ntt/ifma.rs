@@ -1,12 +1,13 @@
-//! AVX-512 with IFMA: the portable room's butterflies on eight values, with products of 52 bits; q < 2^50, so
-//! that values below 4q fit. Written over [`Wide`], so that tests run it on any processor.
+//! Transforms with AVX-512 and IFMA: the butterflies of the portable code on eight values at a time, with
+//! products of 52 bits. q < 2^50, so values below 4q fit. The code is generic over [`Wide`], so that tests
+//! can run it on any processor.
 
 use super::Factors;
 use crate::zp::Modulus;
 use crate::zp::ifma::{Lanes, Wide};
 
-/// Where the left and right values of a level lie in two registers, and how they come back to their places:
-/// of distances 4, 2 and 1.
+/// For the distances 4, 2 and 1: which values of two registers are the left and right inputs of the
+/// butterflies, and how the results are put back.
 const LEFT: [[u64; 8]; 3] =
     [[0, 1, 2, 3, 8, 9, 10, 11], [0, 1, 4, 5, 8, 9, 12, 13], [0, 2, 4, 6, 8, 10, 12, 14]];
 const RIGHT: [[u64; 8]; 3] =
@@ -16,14 +17,14 @@ const ONE: [[u64; 8]; 3] =
 const TWO: [[u64; 8]; 3] =
     [[4, 5, 6, 7, 12, 13, 14, 15], [4, 5, 12, 13, 6, 7, 14, 15], [4, 12, 5, 13, 6, 14, 7, 15]];
 
-/// Two vectors of a list, from `at` on.
+/// The two vectors of a list from position `at` on.
 #[inline(always)]
 fn two(x: &mut [u64; 16]) -> [&mut [u64; 8]; 2] {
     let [one, two] = x.as_chunks_mut::<8>().0 else { unreachable!("sixteen are twice eight") };
     [one, two]
 }
 
-/// The factors of sixteen values at distance 4, 2 or 1: two, four or eight of them, each as often as it is
+/// The two, four or eight factors for sixteen values at distance 4, 2 or 1, each repeated as often as it is
 /// used.
 #[inline(always)]
 fn spread<W: Wide>(list: &[u64], level: usize) -> W {
@@ -58,7 +59,7 @@ fn forward_over<W: Wide>(m: Modulus, factors: &Factors, x: &mut [u64]) {
     let (lanes, n) = (Lanes::<W>::new(m), x.len());
     let (w, s) = (&factors.factor[..n], &factors.quotient[..n]);
     let mut blocks = 1;
-    // levels of distance 8 and more, two at a time after an odd one
+    // levels of distance 8 and more: two at a time, after a single one if their number is odd
     if n.trailing_zeros() % 2 == 0 {
         let (w, s) = (W::splat(w[1]), W::splat(s[1]));
         let (left, right) = x.split_at_mut(n / 2);
@@ -151,7 +152,7 @@ fn inverse_over<W: Wide>(m: Modulus, factors: &Factors, scale: u64, x: &mut [u64
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86 {
-    //! The code for processors that have it.
+    //! The code for processors with IFMA.
 
     use super::{Factors, Modulus};
     use crate::zp::ifma::x86::Zmm;

@@ -1,17 +1,17 @@
-//! Negacyclic number-theoretic transforms: polynomials modulo X^N + 1 over Z_q, q = 1 mod 2N, as their values
-//! at the odd powers of a 2N-th root of one, where products are element by element.
+//! Negacyclic number-theoretic transforms. They map polynomials modulo X^N + 1 over Z_q, with q = 1 mod 2N,
+//! to their values at the odd powers of a 2N-th root of one, where products are element by element.
 //!
-//! Slot i holds the value at psi^(2 brv(i) + 1), brv reversing the log2 N bits, and psi the root that
-//! [`Ntt::new`] finds: the same for everybody. Coefficients and values are below q on both sides. The
-//! butterflies are Harvey's (2014) with Shoup's products: values grow to a few q and are reduced at the end.
-//! Constant time.
+//! Slot i has the value at psi^(2 brv(i) + 1). brv reverses the log2 N bits of a number, and psi is the root
+//! that [`Ntt::new`] finds, the same for all parties. Coefficients and values are below q. The butterflies
+//! are Harvey's (2014) with Shoup's products: values grow to a few q and are reduced at the end. Constant
+//! time.
 
 use crate::zp::{Modulus, Room};
 use std::sync::OnceLock;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod double;
-// its text is generic, and tests run it with a model of its registers on every processor
+// compiled on every processor: the code is generic, and tests run it with a model of its registers
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod ifma;
 mod portable;
@@ -20,9 +20,9 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-/// The fewest coefficients that the vector code takes.
+/// The smallest number of coefficients for vector code.
 const LEAST: usize = 16;
-/// The most coefficients.
+/// The largest number of coefficients.
 const MOST: usize = 1 << 17;
 
 /// The transforms of one length over one prime.
@@ -40,15 +40,15 @@ pub struct Ntt {
     ifma: OnceLock<[Factors; 2]>,
 }
 
-/// Powers of the root or its inverse in the order of their use, each with Shoup's quotient.
+/// Powers of the root or of its inverse, in the order in which they are used, each with Shoup's quotient.
 pub(crate) struct Factors {
     factor: Vec<u64>,
     quotient: Vec<u64>,
 }
 
 impl Ntt {
-    /// Transforms of `n` coefficients, a power of two from 16 to 2^17, over a prime q = 1 mod 2n below 2^50.
-    /// `None` for others.
+    /// The transforms of `n` coefficients, a power of two from 16 to 2^17, over a prime q = 1 mod 2n below
+    /// 2^50. `None` for other parameters.
     #[must_use]
     pub fn new(q: u64, n: usize) -> Option<Ntt> {
         let modulus = Modulus::new(q)?;
@@ -84,13 +84,13 @@ impl Ntt {
         self.n
     }
 
-    /// Never.
+    /// Always false.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Coefficients into values.
+    /// Transforms coefficients to values.
     ///
     /// # Panics
     /// If there are not N of them.
@@ -107,7 +107,7 @@ impl Ntt {
         }
     }
 
-    /// Values into coefficients.
+    /// Transforms values to coefficients.
     ///
     /// # Panics
     /// If there are not N of them.
@@ -136,7 +136,7 @@ impl Ntt {
         powers
     }
 
-    /// The factors of both directions, with quotients of so many bits.
+    /// The factors of both directions, with quotients of `bits` bits.
     fn factors(&self, bits: u32) -> [Factors; 2] {
         [self.root, self.modulus.invert(self.root)].map(|root| {
             let factor = self.powers(root);

@@ -1,25 +1,26 @@
-//! 64-bit integers: Harvey's butterflies without their reductions. Of q < 2^50 a word has 14 bits to spare.
-//! Forth every level adds 2q to what values are below, 2^17 coefficients have 17 of them: 35q. Back every
-//! level doubles it: reduced after eight.
+//! Transforms on 64-bit integers: Harvey's butterflies without their reductions. With q < 2^50 a word has 14
+//! spare bits. In the forward direction every level increases the bound on values by 2q, and 2^17
+//! coefficients have 17 levels: values stay below 35q. In the inverse direction every level doubles the
+//! bound, so values are reduced after eight levels.
 
 use super::Factors;
 use crate::zp::Modulus;
 
-/// x w below 2q, of any x.
+/// x w modulo q, below 2q, for any x.
 #[inline(always)]
 fn times(q: u64, x: u64, w: u64, quotient: u64) -> u64 {
     let over = ((u128::from(x) * u128::from(quotient)) >> 64) as u64;
     x.wrapping_mul(w).wrapping_sub(over.wrapping_mul(q))
 }
 
-/// (a, b) into (a + w b, a - w b): 2q more than a.
+/// Maps (a, b) to (a + w b, a - w b); results are at most 2q larger than a.
 #[inline(always)]
 fn forth(q: u64, a: u64, b: u64, w: u64, quotient: u64) -> (u64, u64) {
     let v = times(q, b, w, quotient);
     (a + v, a + 2 * q - v)
 }
 
-/// (a, b) into (a + b, (a - b) w), of b at most `bound`, a multiple of q.
+/// Maps (a, b) to (a + b, (a - b) w); b is at most `bound`, a multiple of q.
 #[inline(always)]
 fn back(q: u64, bound: u64, a: u64, b: u64, w: u64, quotient: u64) -> (u64, u64) {
     (a + b, times(q, a + bound - b, w, quotient))
@@ -29,7 +30,8 @@ pub(super) fn forward(m: Modulus, factors: &Factors, x: &mut [u64]) {
     let (q, n) = (m.get(), x.len());
     let (w, s) = (&factors.factor[..n], &factors.quotient[..n]);
     let mut blocks = 1;
-    // an odd level first, then two at a time, so that each word is loaded half as often
+    // a single level first if their number is odd, then two at a time, so that each word is loaded half as
+    // often
     if n.trailing_zeros() % 2 == 1 {
         let (left, right) = x.split_at_mut(n / 2);
         for (a, b) in left.iter_mut().zip(right) {

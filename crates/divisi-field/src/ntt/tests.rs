@@ -5,7 +5,7 @@ use crate::kernel;
 use crate::zp::prime::next_prime;
 use crate::zp::{P16, P32};
 
-/// Borders among other values: all of them, or only q - 1, so that sums grow as far as they can.
+/// Random elements with extreme values among them, or only q - 1, so that sums grow as far as possible.
 fn elements(q: u64, n: usize, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let mut next = |_| {
@@ -20,7 +20,8 @@ fn elements(q: u64, n: usize, seed: u64) -> Vec<u64> {
     (0..n).map(&mut next).collect()
 }
 
-/// Of each length the plaintext primes and the largest and smaller primes that there are.
+/// For each length the transforms over the plaintext primes, over the largest suitable prime, and over
+/// smaller ones.
 fn transforms(n: usize) -> Vec<Ntt> {
     let step = 2 * n as u64;
     let largest = ((1_u64 << 50) - step..1 << 50).rev().chain((0..1 << 20).map(|i| (1 << 50) - i * step + 1));
@@ -70,7 +71,7 @@ fn products_of_values_are_products_of_polynomials() {
     }
 }
 
-/// At the lengths in use all rooms agree with one another, with values at their borders.
+/// At the lengths in use all implementations agree, also for extreme values.
 #[test]
 fn long_transforms_agree_in_all_rooms() {
     for n in [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131_072] {

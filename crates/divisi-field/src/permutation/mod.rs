@@ -1,8 +1,8 @@
-//! AES-128 under one key as a permutation of many blocks by the processor's own rounds: what
-//! correlation-robust hashes and trees of seeds are made of.
+//! AES-128 under one key as a permutation of many blocks, with the processor's AES instructions.
+//! Correlation-robust hashes and trees of seeds are made from it.
 //!
-//! A processor without VAES, or without the instructions of the kernel `neon`, gets none: callers have
-//! another way to the same permutation.
+//! `new` returns `None` on a processor without VAES (or, on Arm, without the instructions of the kernel
+//! `neon`). Callers then use the crate `aes`, which computes the same permutation.
 
 #[cfg(target_arch = "aarch64")]
 mod neon;

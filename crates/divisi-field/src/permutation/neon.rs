@@ -1,10 +1,10 @@
-//! AESE and AESMC on registers of one block.
+//! The permutation by AESE and AESMC; a register holds one block.
 
 use core::arch::aarch64::*;
 
 use crate::counter::neon::{BLOCKS, Counter, rounds};
 
-/// The permutation of one key, whose round keys are those of a [`Counter`]; wiped when dropped.
+/// The permutation of one key. Its round keys are those of a [`Counter`]; wiped when dropped.
 pub struct Permutation(Counter);
 
 impl Permutation {
@@ -14,9 +14,9 @@ impl Permutation {
         Counter::new(key).map(Permutation)
     }
 
-    /// Replace each block, a little-endian number, by its encryption.
+    /// Replaces each block, a little-endian number, by its encryption.
     pub fn permute(&self, blocks: &mut [u128]) {
-        // SAFETY: there is no value of this type unless the instructions were found.
+        // SAFETY: a value of this type exists only if the processor has the instructions.
         unsafe { permute(&self.0.keys, blocks) }
     }
 }
@@ -33,7 +33,7 @@ fn permute(keys: &[uint8x16_t; 11], blocks: &mut [u128]) {
     for turn in turns {
         together(keys, turn);
     }
-    // what fits into half a turn does not wait for the other half
+    // a rest of at most half an iteration is processed with half as many registers
     let (half, rest) = rest.as_chunks_mut::<{ BLOCKS / 2 }>();
     for turn in half {
         together(keys, turn);

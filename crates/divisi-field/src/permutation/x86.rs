@@ -1,14 +1,13 @@
-//! VAES on four blocks a register, or two without AVX-512.
+//! The permutation by VAES on registers of four blocks, or of two without AVX-512.
 
 use core::arch::x86_64::*;
 
 use crate::counter::x86::{Counter, Width, broadcast, narrow_broadcast, narrow_mask, narrow_rounds};
 
-/// Blocks that go through the rounds together: eight registers of four, enough to hide the latency of a
-/// round.
+/// Blocks that are processed together: eight registers of four, enough to hide the latency of a round.
 const TURN: usize = 32;
 
-/// The permutation of one key, whose round keys are those of a [`Counter`]; wiped when dropped.
+/// The permutation of one key. Its round keys are those of a [`Counter`]; wiped when dropped.
 pub struct Permutation(Counter);
 
 impl Permutation {
@@ -18,12 +17,12 @@ impl Permutation {
         Counter::new(key).map(Permutation)
     }
 
-    /// Replace each block, a little-endian number, by its encryption.
+    /// Replaces each block, a little-endian number, by its encryption.
     pub fn permute(&self, blocks: &mut [u128]) {
         match self.0.width {
-            // SAFETY: there is no value of this width unless VAES and AVX-512 were found.
+            // SAFETY: a value of this width exists only if the processor has VAES and AVX-512.
             Width::Four => unsafe { permute(&self.0.keys, blocks) },
-            // SAFETY: nor one of this width unless VAES and AVX2 were found.
+            // SAFETY: a value of this width exists only if the processor has VAES and AVX2.
             Width::Two => unsafe { narrow_permute(&self.0.keys, blocks) },
         }
     }
@@ -51,7 +50,7 @@ fn permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
             unsafe { _mm512_storeu_si512(four.as_mut_ptr().cast(), *x) };
         }
     }
-    // a rest that fits into half a turn does not wait for the other half
+    // a rest of at most half an iteration is processed with half as many registers
     match rest.len() {
         0 => {}
         1..=16 => few::<4>(&keys, rest),
@@ -59,18 +58,18 @@ fn permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
     }
 }
 
-/// Fewer blocks than a turn has, in so many registers, which hold them.
+/// Processes fewer blocks than an iteration has, in as many registers as they fill.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 fn few<const REGISTERS: usize>(keys: &[__m512i; 11], blocks: &mut [u128]) {
     let mut x = [_mm512_setzero_si512(); REGISTERS];
     for (x, some) in x.iter_mut().zip(blocks.chunks(4)) {
-        // SAFETY: as many words are read as there are; their number is public.
+        // SAFETY: the mask names only words of the slice; their number is public.
         *x = unsafe { _mm512_maskz_loadu_epi64(words(some.len()), some.as_ptr().cast()) };
     }
     rounds(keys, &mut x);
     for (x, some) in x.iter().zip(blocks.chunks_mut(4)) {
-        // SAFETY: as many words are written as there are.
+        // SAFETY: the mask names only words of the slice.
         unsafe { _mm512_mask_storeu_epi64(some.as_mut_ptr().cast(), words(some.len()), *x) };
     }
 }
@@ -79,7 +78,7 @@ fn few<const REGISTERS: usize>(keys: &[__m512i; 11], blocks: &mut [u128]) {
 fn narrow_permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
     let keys = narrow_broadcast(keys);
     for turn in blocks.chunks_mut(TURN / 2) {
-        // what fits into half a turn does not wait for the other half
+        // a rest of at most half an iteration is processed with half as many registers
         if turn.len() <= TURN / 4 {
             narrow::<4>(&keys, turn);
         } else {
@@ -88,7 +87,7 @@ fn narrow_permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
     }
 }
 
-/// The blocks of a turn of registers of two, or fewer.
+/// Processes at most as many blocks as these registers of two blocks hold.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn narrow<const REGISTERS: usize>(keys: &[__m256i; 11], blocks: &mut [u128]) {
@@ -113,13 +112,13 @@ fn narrow<const REGISTERS: usize>(keys: &[__m256i; 11], blocks: &mut [u128]) {
     }
 }
 
-/// The mask of the words of this many blocks, at most four.
+/// A mask of the words of this many blocks (at most four).
 #[inline]
 fn words(blocks: usize) -> __mmask8 {
     0xff >> (8 - 2 * blocks)
 }
 
-/// All rounds of the blocks in some registers.
+/// All AES rounds on some registers.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 fn rounds<const REGISTERS: usize>(keys: &[__m512i; 11], x: &mut [__m512i; REGISTERS]) {

@@ -1,9 +1,9 @@
 //! Transposition by registers of 64 bytes.
 //!
-//! Seen as a matrix of bytes, a register has 8 x 8 of them, and seen as eight 64-bit words it has eight 8 x 8
-//! bit matrices. VPERMB transposes the bytes, GF2P8AFFINEQB the bits within each word: its output byte p has
-//! as bit i the parity of (byte 7 - i of the matrix) AND (byte p of the argument), so the argument's byte p =
-//! 2^p picks column p.
+//! A register is a matrix of 8 x 8 bytes, and each of its eight 64-bit words is a matrix of 8 x 8 bits.
+//! VPERMB transposes the bytes, and GF2P8AFFINEQB the bits within each word: bit i of its output byte p is
+//! the parity of (byte 7 - i of the matrix) AND (byte p of the argument). So the argument with byte p = 2^p
+//! selects column p.
 
 use core::arch::x86_64::*;
 
@@ -12,7 +12,7 @@ use crate::Plane;
 /// 2^p at byte p of each word.
 const COLUMNS: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
 
-/// Byte 8a + b takes byte 8b + a.
+/// A permutation that takes byte 8b + a to byte 8a + b.
 const TRANSPOSED: [u8; 64] = {
     let mut order = [0; 64];
     let mut p = 0;
@@ -23,7 +23,7 @@ const TRANSPOSED: [u8; 64] = {
     order
 };
 
-/// Byte 8a + b takes byte 8a + 7 - b.
+/// A permutation that takes byte 8a + 7 - b to byte 8a + b.
 const REVERSED: [u8; 64] = {
     let mut order = [0; 64];
     let mut p = 0;
@@ -34,7 +34,8 @@ const REVERSED: [u8; 64] = {
     order
 };
 
-/// Byte 8a + 7 - b takes byte 8b + a: transposed, and reversed for the matrices of GF2P8AFFINEQB.
+/// A permutation that takes byte 8b + a to byte 8a + 7 - b: transposed, and reversed for the matrices of
+/// GF2P8AFFINEQB.
 const TRANSPOSED_REVERSED: [u8; 64] = {
     let mut order = [0; 64];
     let mut p = 0;
@@ -67,7 +68,7 @@ pub(super) fn from_planes(planes: &[Plane; 8], out: &mut [u8]) {
     }
 }
 
-/// The bytes of 64 lanes from the words of their planes, plane i's as word i.
+/// The bytes of 64 lanes, from the words of their eight planes; word i is that of plane i.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi,gfni")]
 pub(crate) fn transpose_bits(words: __m512i) -> __m512i {
@@ -75,8 +76,8 @@ pub(crate) fn transpose_bits(words: __m512i) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(COLUMNS), matrices, 0)
 }
 
-/// The eight matrices of GF2P8AFFINEQB that together map a byte to the sum of the 64-bit weights of its bits,
-/// matrix j giving byte j of the sum.
+/// The eight matrices for GF2P8AFFINEQB that together map a byte to the sum of the 64-bit weights of its
+/// bits; matrix j gives byte j of the sum.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi,gfni")]
 pub(crate) fn affine_matrices(weights: __m512i) -> __m512i {
@@ -84,7 +85,7 @@ pub(crate) fn affine_matrices(weights: __m512i) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(COLUMNS.swap_bytes()), matrices, 0)
 }
 
-/// Register w gets word w of each plane, plane i's as word i.
+/// Collects words: register w gets word w of each plane, that of plane i as word i.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn words_of_planes(planes: [&Plane; 8]) -> [__m512i; 8] {
@@ -96,11 +97,11 @@ pub(crate) fn words_of_planes(planes: [&Plane; 8]) -> [__m512i; 8] {
     transpose_words(rows)
 }
 
-/// Transposes an 8 x 8 matrix of words, a register a row.
+/// Transposes an 8 x 8 matrix of words; each register is a row.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose_words(r: [__m512i; 8]) -> [__m512i; 8] {
-    // Words 2k of two rows side by side, then words 2k + 1.
+    // First pairs of words 2k of two rows, then pairs of words 2k + 1.
     let even = [
         _mm512_unpacklo_epi64(r[0], r[1]),
         _mm512_unpacklo_epi64(r[2], r[3]),
@@ -134,7 +135,7 @@ fn transpose_pairs(r: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-/// The register that holds a permutation of bytes.
+/// A register with a permutation of bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn order(bytes: &[u8; 64]) -> __m512i {
@@ -142,7 +143,7 @@ pub(crate) fn order(bytes: &[u8; 64]) -> __m512i {
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// The first 64 bytes, zeros after the last.
+/// The first 64 bytes; zeros if there are fewer.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(bytes: &[u8]) -> __m512i {

@@ -1,5 +1,6 @@
-//! Bytes to bit planes and back: byte l becomes lane l, its bit i goes to plane i. And [`square`] matrices of
-//! bits, of which some are [`slim`], and tiles of few columns, whose [`rows`] are [`narrow()`].
+//! Transposition of bits. Bytes become bit planes and back: byte l is lane l, and its bit i is in plane i.
+//! There are also [`square`] matrices of bits, [`slim`] ones whose second half is zero, and tiles with few
+//! columns, whose [`rows`] have one word ([`narrow()`]).
 
 use crate::{Plane, kernel};
 
@@ -14,7 +15,7 @@ pub(crate) mod square;
 pub use narrow::{narrow, rows};
 pub use square::{slim, square};
 
-/// Spreads at most 512 bytes over eight planes; the lanes after the last byte become zero.
+/// Writes at most 512 bytes to eight planes. The lanes after the last byte become zero.
 ///
 /// # Panics
 /// If there are more bytes than lanes.
@@ -31,7 +32,7 @@ pub fn to_planes(bytes: &[u8], out: &mut [Plane; 8]) {
     }
 }
 
-/// Collects the bytes of the first `out.len()` lanes.
+/// Reads the bytes of the first `out.len()` lanes.
 ///
 /// # Panics
 /// If there are more bytes than lanes.

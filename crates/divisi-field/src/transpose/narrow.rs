@@ -1,27 +1,27 @@
-//! Columns of at most 64 become rows of one word: two tiles of 128 rows at once, so that each step of the
-//! transposition combines whole registers.
+//! Tiles of at most 64 columns become rows of one word, two tiles of 128 rows at a time, so that each step
+//! uses whole registers.
 //!
-//! Word c of a tile is column c, and bit r of it belongs to row r. The two halves of two tiles are four
-//! squares of 64 by 64 bits, which lie side by side: register c holds word c of all four. They are transposed
-//! like [`square`](super::square()), six steps of exchanges between registers, three at a time while eight
-//! registers stay where they are.
+//! Word c of a tile is column c, whose bit r belongs to row r. The two halves of two tiles are four squares
+//! of 64 by 64 bits; register c holds word c of all four. They are transposed as in
+//! [`square`](super::square()), by six steps that exchange bits between registers. Three steps are done while
+//! the same eight registers are loaded.
 
 use super::square;
 use crate::kernel::vectorize;
 use core::ops::Range;
 use zeroize::Zeroize;
 
-/// Rows of a tile.
+/// How many rows a tile has.
 const TILE: usize = 128;
 
-/// Word c of four squares.
+/// Word c of each of the four squares.
 type Four = [u64; 4];
 
-/// Some of the 256 rows of two tiles of at most 128 columns, each as `of` makes it of its bits, behind what
-/// is in `out`: column c is bit c.
+/// Appends some of the 256 rows of two tiles of at most 128 columns to `out`. `of` makes the entry from a
+/// row's bits, in which bit c is column c.
 ///
 /// # Panics
-/// If a tile has more than 128 columns, or there are no such rows.
+/// If a tile has more than 128 columns, or there are not so many rows.
 pub fn rows<T>(tiles: [&[u128]; 2], range: Range<usize>, of: impl Fn(u128) -> T, out: &mut Vec<T>) {
     if tiles.iter().all(|columns| columns.len() <= 64) {
         let mut room = [[0; TILE]; 2];
@@ -39,8 +39,8 @@ pub fn rows<T>(tiles: [&[u128]; 2], range: Range<usize>, of: impl Fn(u128) -> T,
     }
 }
 
-/// Bit r of word c of a tile becomes bit c of its row r; bits beyond the last column become zero. A missing
-/// tile has no columns.
+/// Bit r of word c of a tile becomes bit c of its row r; the bits after the last column become zero. A
+/// missing tile is a tile without columns.
 ///
 /// # Panics
 /// If a tile has more than 64 columns.
@@ -81,8 +81,8 @@ pub fn narrow(tiles: [&[u128]; 2], rows: &mut [[u64; 128]; 2]) {
     );
 }
 
-/// Three steps between the eight registers that stand `EACH` apart, from `first` on: those four, two and one
-/// apart among them exchange quarters, as in [`super::square()`].
+/// Three steps on the eight registers `first`, `first + EACH` and so on: those that are four, two and one
+/// apart in this list exchange quarters, as in [`super::square()`].
 #[inline(always)]
 fn steps<const EACH: usize>(squares: &mut [Four; 64], first: usize, steps: [(u32, u64); 3]) {
     let mut eight: [Four; 8] = [[0; 4]; 8];
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Some rows of tiles of few columns, of many, and of one of each.
+    /// Some rows of tiles with few columns, with many, and of one tile of each kind.
     #[test]
     fn rows_are_those_of_the_columns() {
         let columns = |count: usize| -> Vec<u128> {

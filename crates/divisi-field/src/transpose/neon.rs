@@ -1,9 +1,9 @@
-//! Transposition by eight registers of 16 bytes.
+//! Transposition with eight registers of 16 bytes.
 //!
-//! The 128 bytes of eight registers are numbered by seven bits: three for the register, four for the place in
-//! it. A [`shuffle`] interleaves the first four registers with the last four, so that byte p comes to the
-//! place that p is with its bits rotated by one: after three of them the register's bits stand lowest.
-//! [`unshuffle`] takes one back.
+//! The 128 bytes of eight registers are numbered with seven bits: three for the register, four for the place
+//! in it. A [`shuffle`] interleaves the first four registers with the last four. Byte p moves to the place
+//! whose number is p with its bits rotated by one; after three shuffles the register's bits are the lowest
+//! ones. [`unshuffle`] is the inverse of one shuffle.
 
 use core::arch::aarch64::*;
 
@@ -48,7 +48,7 @@ pub(super) fn from_planes(planes: &[Plane; 8], out: &mut [u8]) {
     }
 }
 
-/// The bytes of lanes 128 `quarter` to 128 `quarter` + 127 in order, bit i of plane i.
+/// The bytes of lanes 128 `quarter` to 128 `quarter` + 127 in order; bit i is from plane i.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 pub(crate) fn bytes_of_planes(planes: &[&Plane; 8], quarter: usize) -> [uint8x16_t; 8] {
@@ -61,7 +61,7 @@ pub(crate) fn bytes_of_planes(planes: &[&Plane; 8], quarter: usize) -> [uint8x16
     shuffle(shuffle(shuffle(exchange_bits(x))))
 }
 
-/// The first four registers interleaved with the last four.
+/// Interleaves the first four registers with the last four.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 pub(crate) fn shuffle(x: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
@@ -93,13 +93,13 @@ pub(crate) fn unshuffle(x: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
     ]
 }
 
-/// Bit r of register i and bit i of register r change places, in each byte: quarters of 8 x 8 bits, of 4 x 4,
-/// of 2 x 2.
+/// Swaps bit r of register i with bit i of register r, in each byte: first in quarters of 8 x 8 bits, then of
+/// 4 x 4 and 2 x 2.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn exchange_bits(mut x: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
     for i in 0..4 {
-        // both nibbles at once: an instruction shifts and inserts what it shifted
+        // both nibbles at once: one instruction shifts a register and inserts it into another
         let (a, b) = (x[i], x[i + 4]);
         (x[i], x[i + 4]) = (vsliq_n_u8::<4>(a, b), vsriq_n_u8::<4>(b, a));
     }

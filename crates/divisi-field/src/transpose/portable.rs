@@ -1,4 +1,4 @@
-//! Eight bytes at a time: an 8 x 8 bit matrix in a word.
+//! Transposition of eight bytes at a time: an 8 x 8 bit matrix in a word.
 
 use crate::Plane;
 
@@ -26,7 +26,7 @@ pub(super) fn from_planes(planes: &[Plane; 8], out: &mut [u8]) {
     }
 }
 
-/// The bytes that stand at one place in eight words become a word, for each of the eight places.
+/// Transposes an 8 x 8 matrix of bytes: word i of the result has byte i of each word.
 #[inline]
 pub(crate) fn transpose_bytes(words: [u64; 8]) -> [u64; 8] {
     let mut bytes = [[0; 8]; 8];
@@ -38,7 +38,7 @@ pub(crate) fn transpose_bytes(words: [u64; 8]) -> [u64; 8] {
     bytes.map(u64::from_le_bytes)
 }
 
-/// Transposes the matrix whose row i is byte i: swaps the off-diagonal quarters of 2 x 2, 4 x 4 and 8 x 8
+/// Transposes the matrix whose row i is byte i: swaps the off-diagonal quarters of its 2 x 2, 4 x 4 and 8 x 8
 /// blocks.
 #[inline]
 pub(crate) fn transpose(mut matrix: u64) -> u64 {

@@ -1,8 +1,8 @@
-//! Square matrices of 128 by 128 bits, transposed in place: columns of correlated bits become rows.
+//! Transposes square matrices of 128 by 128 bits in place: columns of correlated bits become rows.
 
 use crate::kernel::vectorize;
 
-/// Transposes: bit j of word i and bit i of word j change places.
+/// Transposes: swaps bit j of word i with bit i of word j.
 pub fn square(matrix: &mut [u128; 128]) {
     vectorize(
         #[inline(always)]
@@ -12,7 +12,7 @@ pub fn square(matrix: &mut [u128; 128]) {
             for (word, (l, h)) in matrix.iter().zip(low.iter_mut().zip(high.iter_mut())) {
                 (*l, *h) = (*word as u64, (*word >> 64) as u64);
             }
-            // the upper right quarter and the lower left one
+            // the upper right quarter and the lower left one are swapped
             for (h, l) in high[..64].iter_mut().zip(&mut low[64..]) {
                 core::mem::swap(h, l);
             }
@@ -28,8 +28,8 @@ pub fn square(matrix: &mut [u128; 128]) {
     );
 }
 
-/// As [`square`], of a matrix whose words from the 64th on are zero, in half the time: of the words that come
-/// out the upper halves are.
+/// [`square`] for a matrix whose words from the 64th on are zero, in half the time; the upper halves of the
+/// results are then zero.
 pub fn slim(matrix: &mut [u128; 128]) {
     vectorize(
         #[inline(always)]
@@ -56,8 +56,7 @@ pub(crate) fn all_quarters(words: &mut [u64]) {
     quarters::<1>(words, 0x5555_5555_5555_5555);
 }
 
-/// In each square of 2 J by 2 J bits on the diagonal of the column of squares: the upper right quarter
-/// changes places with the lower left one.
+/// In each square of 2 J by 2 J bits on the diagonal: swaps the upper right quarter with the lower left one.
 #[inline(always)]
 fn quarters<const J: usize>(words: &mut [u64], mask: u64) {
     for pair in words.chunks_exact_mut(2 * J) {

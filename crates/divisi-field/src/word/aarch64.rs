@@ -1,4 +1,4 @@
-//! Registers of 64-bit Arm, of which NEON is a part.
+//! Registers of 64-bit Arm, which always has NEON.
 
 use core::arch::aarch64::*;
 

@@ -1,4 +1,5 @@
-//! A plane in registers, so that one generic text becomes AVX-512, AVX2 and portable code.
+//! The trait of register types, so that generic code on planes is compiled for AVX-512, AVX2, NEON and
+//! portable words.
 
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitXor, BitXorAssign, Not};
 
@@ -10,7 +11,7 @@ mod aarch64;
 pub(crate) mod x86;
 
 /// The register type of the portable kernel: vector registers that every processor of the architecture has,
-/// or else machine words.
+/// or otherwise machine words.
 #[cfg(target_arch = "x86_64")]
 pub(crate) type Baseline = x86::Xmm;
 #[cfg(target_arch = "aarch64")]
@@ -18,8 +19,8 @@ pub(crate) type Baseline = aarch64::Neon;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) type Baseline = Plane;
 
-/// One bit of 512 lanes, loaded: a [`Plane`] itself, or vector registers inside a
-/// [`Task`](crate::kernel::Task).
+/// One bit of each of 512 lanes, loaded: a [`Plane`] or, inside a [`Task`](crate::kernel::Task), vector
+/// registers.
 pub trait Word:
     Copy
     + BitXor<Output = Self>
@@ -36,13 +37,13 @@ pub trait Word:
     /// Stores a plane.
     fn store(self, plane: &mut Plane);
 
-    /// All lanes zero.
+    /// Zero in all lanes.
     #[inline(always)]
     fn zero() -> Self {
         Self::load(&Plane::ZERO)
     }
 
-    /// All lanes the low bit of `bit`.
+    /// The low bit of `bit` in all lanes.
     #[inline(always)]
     fn splat(bit: u64) -> Self {
         Self::load(&Plane::splat(bit))
@@ -85,7 +86,7 @@ impl Word for Plane {
     }
 }
 
-/// The operators of a register type, from a function for each.
+/// Defines the operators of a register type by a function for each.
 macro_rules! register_operators {
     ($register:ident, $xor:path, $and:path, $or:path) => {
         impl core::ops::BitXor for $register {

@@ -1,5 +1,5 @@
 //! Registers of x86-64. Values of [`Zmm`] and [`Ymm`] exist only inside [`crate::kernel::run`], which has
-//! seen that the processor has the instructions: neither type can be named outside this crate.
+//! checked that the processor has the instructions: neither type can be named outside this crate.
 
 use core::arch::x86_64::*;
 

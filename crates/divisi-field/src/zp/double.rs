@@ -1,16 +1,16 @@
-//! AVX2 with FMA, or NEON: integers below 2^53 are exact in doubles, and so is a product as the sum of two of
-//! them.
+//! Arithmetic in doubles, with AVX2 and FMA, or with NEON: integers below 2^53 are exact, and a product is
+//! the exact sum of two doubles.
 //!
-//! Of x y the high part is h = fl(x y) and the low part l = x y - h, exactly. The quotient c = round(h / q)
-//! is off by at most |x y| / q * 3 * 2^-53 beyond the rounding, so that h - c q is an integer below 2^53,
+//! The high part of x y is h = fl(x y), the low part is l = x y - h, exactly. The quotient c = round(h / q)
+//! has an error of at most |x y| / q * 3 * 2^-53 beside the rounding. So h - c q is an integer below 2^53,
 //! exact in one fused operation, and r = (h - c q) + l is congruent to x y. With |x| <= X q, |y| <= q / 2 and
-//! q < 2^50 its size is at most (0.5 + 0.1875 X) q. None of the numbers is subnormal, infinite or NaN, so
-//! that the time does not depend on them.
+//! q < 2^50, |r| is at most (0.5 + 0.1875 X) q. No number is subnormal, infinite or NaN, so the time does not
+//! depend on the values.
 
 use super::Modulus;
 use super::four::*;
 
-/// A modulus in all lanes.
+/// A modulus, in all lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes {
     q: Four,
@@ -25,7 +25,7 @@ impl Lanes {
         Lanes { q: splat(m.get() as f64), inverse: splat(1.0 / m.get() as f64) }
     }
 
-    /// x y, centred as the module's header says.
+    /// x y, centred as described above.
     #[inline]
     #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
     #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon,aes"))]
@@ -36,7 +36,7 @@ impl Lanes {
         add(sub_mul(high, quotient, self.q), low)
     }
 
-    /// An integer below 2^53 in size, between -q/2 - 1 and q/2 + 1.
+    /// Reduces an integer below 2^53 in absolute value to between -q/2 - 1 and q/2 + 1.
     #[inline]
     #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
     #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon,aes"))]
@@ -44,7 +44,7 @@ impl Lanes {
         sub_mul(x, round(mul(x, self.inverse)), self.q)
     }
 
-    /// What is above -q and below q, from 0 to q - 1.
+    /// Maps a value between -q and q to 0 to q - 1.
     #[inline]
     #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
     #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon,aes"))]
@@ -73,7 +73,7 @@ pub(super) fn add_product(m: Modulus, sum: &mut [u64], x: &[u64], y: &[u64]) {
     let (x, x_rest) = x.as_chunks::<4>();
     let (y, y_rest) = y.as_chunks::<4>();
     for (sum, (x, y)) in sum.iter_mut().zip(x.iter().zip(y)) {
-        // between -q and 2q, then between -q/2 - 1 and q/2 + 1
+        // first between -q and 2q, then between -q/2 - 1 and q/2 + 1
         let all = lanes.reduce(add(load_words(sum), lanes.mul(load_words(x), load_words(y))));
         store_words(lanes.positive(all), sum);
     }

@@ -1,14 +1,14 @@
-//! Four doubles in registers, under the same names on each architecture.
+//! Four doubles in registers, with the same function names on each architecture.
 //!
-//! A function here may be called where the processor is known to have the room's instructions, which the
-//! compiler sees to.
+//! These functions may be called only where the processor is known to have the instructions; the compiler
+//! checks this.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aarch64::*;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::*;
 
-/// 2^52: added to an integer from 0 to 2^52 it leaves the integer in the low bits.
+/// 2^52: added to an integer from 0 to 2^52 it puts the integer into the low bits of the double.
 const MAGIC: f64 = (1_u64 << 52) as f64;
 
 #[cfg(target_arch = "x86_64")]
@@ -21,14 +21,14 @@ mod x86 {
 
     pub(crate) type Four = __m256d;
 
-    /// The same in all places.
+    /// x in all places.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     pub(crate) fn splat(x: f64) -> Four {
         _mm256_set1_pd(x)
     }
 
-    /// Each of two twice.
+    /// Each of two numbers twice.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     pub(crate) fn twice(x: &[f64; 2]) -> Four {
@@ -70,7 +70,7 @@ mod x86 {
         _mm256_fnmadd_pd(x, y, z)
     }
 
-    /// The nearest integer, of two the even one.
+    /// The nearest integer; of two equally near ones the even one.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     pub(crate) fn round(x: Four) -> Four {
@@ -140,7 +140,7 @@ mod x86 {
         unsafe { _mm256_loadu_pd(x.as_ptr()) }
     }
 
-    /// Doubles that stand in the places of words.
+    /// Doubles that are stored in words.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     pub(crate) fn load(x: &[u64; 4]) -> Four {
@@ -148,7 +148,7 @@ mod x86 {
         unsafe { _mm256_loadu_pd(x.as_ptr().cast()) }
     }
 
-    /// Stores doubles in the places of words.
+    /// Stores doubles in words.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     pub(crate) fn store(x: Four, place: &mut [u64; 4]) {
@@ -167,14 +167,14 @@ mod aarch64 {
 
     pub(crate) type Four = [float64x2_t; 2];
 
-    /// The same in all places.
+    /// x in all places.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     pub(crate) fn splat(x: f64) -> Four {
         [vdupq_n_f64(x); 2]
     }
 
-    /// Each of two twice.
+    /// Each of two numbers twice.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     pub(crate) fn twice(x: &[f64; 2]) -> Four {
@@ -216,7 +216,7 @@ mod aarch64 {
         [vfmsq_f64(z[0], x[0], y[0]), vfmsq_f64(z[1], x[1], y[1])]
     }
 
-    /// The nearest integer, of two the even one.
+    /// The nearest integer; of two equally near ones the even one.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     pub(crate) fn round(x: Four) -> Four {
@@ -291,7 +291,7 @@ mod aarch64 {
         unsafe { [vld1q_f64(x.as_ptr()), vld1q_f64(x.as_ptr().add(2))] }
     }
 
-    /// Doubles that stand in the places of words.
+    /// Doubles that are stored in words.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     pub(crate) fn load(x: &[u64; 4]) -> Four {
@@ -299,7 +299,7 @@ mod aarch64 {
         unsafe { [vld1q_f64(x.as_ptr().cast()), vld1q_f64(x.as_ptr().add(2).cast())] }
     }
 
-    /// Stores doubles in the places of words.
+    /// Stores doubles in words.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     pub(crate) fn store(x: Four, place: &mut [u64; 4]) {

@@ -1,11 +1,11 @@
-//! Products of 52 bits, eight at a time: AVX-512 with IFMA, and a model of its registers for tests.
+//! Products of 52 bits, eight at a time: with AVX-512 and IFMA, or with a model of these registers for tests.
 //!
-//! Everything that computes is written over [`Wide`], so that all processors test it; only the model's
-//! counterpart, a line an operation, needs the instructions.
+//! All computations are generic over [`Wide`], so that tests run them on any processor. Only the
+//! implementation of its operations, one line each, needs the instructions.
 
 use super::Modulus;
 
-/// Eight words of 64 bits, and what IFMA does with their low 52 bits.
+/// Eight words of 64 bits, with IFMA's operations on their low 52 bits.
 pub(crate) trait Wide: Copy {
     fn splat(x: u64) -> Self;
     fn load(x: &[u64; 8]) -> Self;
@@ -19,13 +19,13 @@ pub(crate) trait Wide: Copy {
     fn low(self, x: Self, y: Self) -> Self;
     /// self + the high 52 bits of the product of the low 52 bits.
     fn high(self, x: Self, y: Self) -> Self;
-    /// All words times two to a power.
+    /// Shifts all words left.
     fn shift(self, by: u32) -> Self;
-    /// Word i is word `order[i]` of both registers, of which self comes first.
+    /// Word i of the result is word `order[i]` of both registers together; those of `self` come first.
     fn pick(self, other: Self, order: &[u64; 8]) -> Self;
 }
 
-/// A modulus in all lanes.
+/// A modulus, in all lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<W> {
     pub(crate) q: W,
@@ -42,27 +42,27 @@ impl<W: Wide> Lanes<W> {
         Lanes { q, twice, mu: W::splat(m.mu52()), zero: W::splat(0), up: 52 - m.bits() }
     }
 
-    /// x w below 2q, of x below 2^52 and a known factor w with floor(2^52 w / q) (Shoup).
+    /// x w modulo q, below 2q, for x below 2^52 and a known factor w with floor(2^52 w / q) (Shoup).
     #[inline(always)]
     pub(crate) fn times(self, x: W, w: W, shoup: W) -> W {
         let quotient = self.zero.high(x, shoup);
         self.zero.low(x, w).sub(self.zero.low(quotient, self.q)).cut()
     }
 
-    /// What is below 2q or not, below it; of x below 4q.
+    /// Reduces x below 4q to below 2q.
     #[inline(always)]
     pub(crate) fn halve(self, x: W) -> W {
         x.min(x.sub(self.twice))
     }
 
-    /// What is below 2q, below q.
+    /// Reduces x below 2q to below q.
     #[inline(always)]
     pub(crate) fn once(self, x: W) -> W {
         x.min(x.sub(self.q))
     }
 
-    /// x y, of elements: Barrett, floor(x y / 2^(bits - 1)) floor(2^(bits + 51) / q) / 2^52 is short by less
-    /// than 2.5.
+    /// x y for elements, by Barrett's method: the quotient floor(x y / 2^(bits - 1)) floor(2^(bits + 51) / q)
+    /// / 2^52 is too small by less than 2.5.
     #[inline(always)]
     fn mul(self, x: W, y: W) -> W {
         let high = self.zero.high(x.shift(self.up), y.shift(1));
@@ -108,7 +108,7 @@ fn scale_over<W: Wide>(m: Modulus, x: &mut [u64], c: u64) {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
     //! The registers. A value of [`Zmm`] exists only inside functions that [`Room::Ifma`](crate::zp::Room)
-    //! calls, which has seen that the processor has the instructions.
+    //! calls, which has checked that the processor has the instructions.
 
     use super::{Modulus, Wide};
     use core::arch::x86_64::*;
@@ -191,7 +191,7 @@ pub(crate) mod x86 {
     }
 }
 
-/// The same registers as the manual describes them, for processors without.
+/// A model of these registers, as the processor manual describes them, for processors without IFMA.
 #[cfg(test)]
 pub(crate) mod model {
     use super::{Modulus, Wide};

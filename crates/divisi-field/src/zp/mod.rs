@@ -1,7 +1,7 @@
-//! Integers modulo a prime below 2^50: what lattice ciphertexts and their plaintexts are made of.
+//! Integers modulo a prime below 2^50, for lattice ciphertexts and their plaintexts.
 //!
-//! Elements are `u64` below the prime; operations work on slices. [`crate::Field`] is of characteristic two,
-//! so these stand beside it. Everything runs in constant time in the elements; the prime is public.
+//! Elements are `u64` below the prime, with operations on slices. They do not implement [`crate::Field`],
+//! which is for characteristic two. Everything takes constant time in the elements; the prime is public.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::kernel::Kernel;
@@ -11,7 +11,7 @@ use crate::kernel::{self, vectorize};
 pub(crate) mod double;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod four;
-// its text is generic, and tests run it with a model of its registers on every processor
+// compiled on every processor: the code is generic, and tests run it with a model of its registers
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) mod ifma;
 mod portable;
@@ -19,15 +19,15 @@ pub mod prime;
 #[cfg(test)]
 mod tests;
 
-/// The prime of numbers: 2^32 - 2^30 + 1, which is 1 modulo 2^17.
+/// The prime for numbers: 2^32 - 2^30 + 1, which is 1 modulo 2^17.
 pub const P32: u64 = (1 << 32) - (1 << 30) + 1;
-/// The prime of garbling: 2^16 + 1.
+/// The prime for garbling: 2^16 + 1.
 pub const P16: u64 = (1 << 16) + 1;
 /// Every modulus is below 2 to this power.
 pub const MODULUS_BITS: u32 = 50;
 
-/// The code that a call runs: kernels do not promise fused or integer multiply-add, so these are asked for
-/// apart.
+/// The implementation that a call uses. It is chosen apart from the kernel, because a kernel need not have
+/// fused or integer multiply-add instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// 64-bit integers.
@@ -41,7 +41,7 @@ pub(crate) enum Room {
 }
 
 impl Room {
-    /// The room for the active kernel on this processor.
+    /// The implementation for the active kernel on this processor.
     pub(crate) fn active() -> Room {
         match kernel::active() {
             #[cfg(target_arch = "x86_64")]
@@ -55,11 +55,12 @@ impl Room {
     }
 }
 
-/// A prime below 2^50 with what reduces by it. Nobody checks that it is prime but [`prime::is_prime`].
+/// A prime below 2^50, with constants for reduction. Whether it is prime is not checked here;
+/// [`prime::is_prime`] does so.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Modulus {
     q: u64,
-    /// The bits of q.
+    /// The number of bits of q.
     bits: u32,
     /// floor(2^(2 bits) / q).
     mu: u64,
@@ -70,7 +71,7 @@ pub struct Modulus {
 }
 
 impl Modulus {
-    /// An odd modulus from 3 to 2^50.
+    /// The modulus q, with constants for reduction; `None` unless q is odd and from 3 to 2^50.
     #[must_use]
     pub const fn new(q: u64) -> Option<Modulus> {
         if q < 3 || q.is_multiple_of(2) || q >> MODULUS_BITS != 0 {
@@ -100,7 +101,7 @@ impl Modulus {
         ((1_u128 << (self.bits + 51)) / u128::from(self.q)) as u64
     }
 
-    /// x if it is below q, else x - q; of x below 2q.
+    /// Reduces x below 2q: x if it is below q, else x - q.
     #[inline(always)]
     #[must_use]
     pub fn once(self, x: u64) -> u64 {
@@ -128,7 +129,7 @@ impl Modulus {
         self.once(self.q - x)
     }
 
-    /// The product of two elements: Barrett, the quotient short by at most 2.
+    /// The product of two elements, by Barrett's method; the quotient is too small by at most 2.
     #[inline(always)]
     #[must_use]
     pub fn mul(self, x: u64, y: u64) -> u64 {
@@ -139,7 +140,7 @@ impl Modulus {
         self.once(self.once(rest))
     }
 
-    /// Any word, reduced.
+    /// Reduces any word.
     #[inline(always)]
     #[must_use]
     pub fn reduce(self, x: u64) -> u64 {
@@ -147,7 +148,7 @@ impl Modulus {
         self.once(self.once(x.wrapping_sub((quotient as u64).wrapping_mul(self.q))))
     }
 
-    /// Any two words, reduced: of 128 uniform bits an element that is uniform within 2^-78.
+    /// Reduces any number of 128 bits. If it is uniform, the result is within 2^-78 of uniform.
     #[inline(always)]
     #[must_use]
     pub fn reduce_wide(self, x: u128) -> u64 {
@@ -195,7 +196,7 @@ impl Modulus {
         power
     }
 
-    /// The inverse modulo a prime; zero of zero.
+    /// The inverse modulo a prime; zero for zero.
     #[must_use]
     pub fn invert(self, x: u64) -> u64 {
         self.pow(x, self.q - 2)

@@ -1,4 +1,4 @@
-//! One element at a time.
+//! Operations on slices in portable code, one element at a time.
 
 use super::Modulus;
 

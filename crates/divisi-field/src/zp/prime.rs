@@ -2,7 +2,8 @@
 
 use super::MODULUS_BITS;
 
-/// Whether a number below 2^64 is prime: Miller and Rabin with twelve bases, which leave no exception there.
+/// Whether a number below 2^64 is prime: the Miller-Rabin test with twelve bases, which is always right for
+/// such numbers.
 #[must_use]
 pub fn is_prime(q: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -37,7 +38,7 @@ pub fn is_prime(q: u64) -> bool {
     })
 }
 
-/// The least prime from `from` on that is 1 modulo `step`, below 2^50, and none of `taken`.
+/// The least prime that is at least `from`, 1 modulo `step`, below 2^50, and not in `taken`.
 #[must_use]
 pub fn next_prime(from: u64, step: u64, taken: &[u64]) -> Option<u64> {
     let first = from.saturating_sub(1).checked_next_multiple_of(step)?.checked_add(1)?;

@@ -4,7 +4,7 @@ use super::prime::{is_prime, next_prime};
 use super::*;
 use proptest::prelude::*;
 
-/// Small and large moduli, at the borders of bit lengths too.
+/// Small and large moduli, also at the limits of bit lengths.
 pub(crate) const MODULI: [u64; 8] =
     [3, 17, P16, P32, (1 << 31) - 1, 562_949_953_421_381, 1_125_899_903_827_969, 1_125_899_906_842_597];
 
@@ -12,7 +12,7 @@ fn modulus(q: u64) -> Modulus {
     Modulus::new(q).unwrap()
 }
 
-/// Elements at the borders, and others.
+/// Extreme elements, and others.
 fn elements(q: u64, count: usize, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let mut next = || {
@@ -63,7 +63,8 @@ fn inverses_and_borders() {
     }
 }
 
-/// Every room that this processor has, and the model of IFMA's registers, at lengths around their widths.
+/// All implementations that this processor can run, and the model of IFMA's registers, at lengths around
+/// their widths.
 #[test]
 fn vectors_agree_with_scalars() {
     for q in MODULI {
@@ -112,7 +113,7 @@ fn primes_are_what_a_sieve_finds() {
         assert_eq!(is_prime(i as u64), !composite[i], "{i}");
         (i * i..20_000).step_by(i).for_each(|j| composite[j] = true);
     }
-    // strong pseudoprimes to the first bases, and to the first nine
+    // composite numbers that pass the test with the first bases, or with the first nine
     for q in [3_215_031_751, 3_825_123_056_546_413_051, 341_550_071_728_321] {
         assert!(!is_prime(q));
     }

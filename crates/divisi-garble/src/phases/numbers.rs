@@ -1,5 +1,5 @@
-//! The numbers under which gates and triples are hashed: none returns, over instances, circuits, batches and
-//! modes of a session.
+//! Gates and triples have session-wide numbers, which enter the tweaks of hashes. This test shows that no
+//! number occurs twice, over instances, circuits, batches and modes.
 
 use super::*;
 use crate::lab::{Lab, of_party, run_over};

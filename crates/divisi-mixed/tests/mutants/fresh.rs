@@ -1,23 +1,34 @@
 //! What hides a secret is fresh, whole, and serves once: of zeros the masks themselves are opened.
 
 use super::{act, opened, plain};
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Way, party};
-use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters};
+use divisi_core::testing::{Harness, Way, failed_check, links, party};
+use divisi_core::{Abort, Boolean, Check, Convert, Lanes, PartyId, ProgramRun, PublicParameters, Step};
 use divisi_field::zp::P32;
-use divisi_mixed::{Gmw, GmwBit, Num, num};
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+const GATHER: &str = "divisi_mixed::num/open.gather";
 const NUMBERS: &str = "divisi_mixed::num/open.tell";
 const BITS: &str = "divisi_mixed::convert/open.tell";
 
-/// No eight bytes of these messages are there twice, and no bit is the same in all of them.
+/// No eight bytes of these messages are there twice, and of many no bit is the same in all of them.
 fn are_fresh(messages: &[Vec<u8>], times: usize) {
     assert_eq!(messages.len(), times);
     let words: Vec<&[u8]> = messages.iter().flat_map(|body| body.chunks_exact(8)).collect();
     let different: BTreeSet<&[u8]> = words.iter().copied().collect();
     assert_eq!(different.len(), words.len(), "a mask that served twice");
+    // of few words some bit may be the same by chance
+    if words.len() >= 64 {
+        let bits =
+            || words.iter().map(|word| word.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte)));
+        assert_eq!(bits().fold(0, |any, word| any | word), u64::MAX, "bits that are never set");
+        assert_eq!(bits().fold(u64::MAX, |all, word| all & word), 0, "bits that are always set");
+    }
 }
 
 /// A2B of zeros, twice.
@@ -55,10 +66,27 @@ fn triples_of_bits_serve_once() {
     let program = g.finish();
     let (_, seen) = act(2, None, |mixed| {
         let gmw = mixed.gmw();
-        gmw.prepare(512)?;
-        (0..3).try_for_each(|_| gmw.run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(128); 2])]))
+        gmw.prepare(3 * 512)?;
+        (0..3).try_for_each(|_| gmw.run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(512); 2])]))
     });
-    are_fresh(&opened(&seen, party(1), "divisi_mixed::gmw/products", 32), 6);
+    are_fresh(&opened(&seen, party(1), "divisi_mixed::gmw/products", 128), 6);
+}
+
+/// Inputs that are zero, of either party, some words each: the other one's shares are all that hides them.
+#[test]
+fn every_input_has_a_mask_of_its_own() {
+    let (shares, _) = act(2, None, |mixed| {
+        let me = mixed.session().me();
+        let mut others = Vec::new();
+        for owner in [party(1), party(2), party(1), party(2)] {
+            let zero = GmwBit::zero(64 * 20);
+            let share = mixed.gmw().input(owner, zero.lanes(), Some(&zero).filter(|_| me == owner))?;
+            let words: Vec<u8> = share.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+            others.extend(Some(words).filter(|_| me != owner));
+        }
+        Ok(others)
+    });
+    are_fresh(&shares.concat(), 4);
 }
 
 /// Of three parties none is told an output but its receivers, one or several \[G11\].
@@ -129,4 +157,82 @@ fn numbers_are_reduced() {
         opened(|body| body[4..8].copy_from_slice(&(P32 as u32).to_le_bytes())).iter().all(Result::is_err)
     );
     assert!(opened(|body| body[..4].fill(0xff)).iter().all(Result::is_err));
+}
+
+/// Two parties who open another d than theirs, one more in every lane, in the first `tries` tries of so many
+/// candidates each: as if all of them were p or more. What `f` gives, and how many numbers each opening had.
+fn rejected<R: Send>(
+    candidates: usize,
+    tries: usize,
+    f: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
+) -> (Vec<Result<R, Abort>>, Vec<usize>) {
+    let lattice = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 2, P32).unwrap();
+    let ring = Arc::new(Ring::new(lattice).unwrap());
+    let agreed = ring.parameters().describe(PublicParameters::new("mixed attacks"));
+    let harness = Harness::new(2, &agreed).patient();
+    let gather = Step::new(GATHER).id;
+    // of three openings a try the last one is d, which the parties add up in turn
+    for (party, (from, to)) in links(2).enumerate() {
+        let mut count = 0;
+        harness.hand(from, to, move |mut frame| {
+            if frame.step == gather && frame.body.len() == 4 * candidates {
+                if 2 * count + (1 - party) < tries {
+                    for number in frame.body.as_chunks_mut::<4>().0 {
+                        let one_more = (u64::from(u32::from_le_bytes(*number)) + 1) % P32;
+                        *number = (one_more as u32).to_le_bytes();
+                    }
+                }
+                count += 1;
+            }
+            vec![frame]
+        });
+    }
+    let recording = harness.recording(party(1));
+    let ends = harness.act(|session| {
+        let gmw = Gmw::new(session, SetupConfig::default())?;
+        f(&mut Mixed::new(gmw, plain(), None, Some(&ring))?)
+    });
+    let told = recording.read().into_iter().filter(|seen| seen.frame.step == Step::new(NUMBERS).id);
+    (ends, told.map(|seen| seen.frame.body.len() / 4).collect())
+}
+
+/// Of candidates for a mask d is opened and nothing else, and no r of p or more is taken, in the first try or
+/// the next, whatever other lanes are: with it a zero has the bits of p. All candidates of a try may be
+/// rejected, and none of them serves later \[G6\].
+#[test]
+fn masks_of_p_or_more_serve_nobody() {
+    let lanes: usize = 120;
+    let candidates = lanes * 4 / 3 + 8;
+    for tries in [0, 1, 2] {
+        let (ends, opened) = rejected(candidates, tries, |mixed| {
+            mixed.prepare_masks(lanes)?;
+            let bits: Vec<GmwBit> = mixed.convert(Num::zero(lanes))?;
+            mixed.gmw().output(&[party(1), party(2)], &bits)
+        });
+        for end in ends {
+            let bits = end.unwrap().unwrap();
+            assert_eq!(bits.len(), 32);
+            assert!(bits.iter().all(|bit| bit.words().iter().all(|word| *word == 0)), "{tries}");
+        }
+        // two products, and d
+        assert!(opened.len() > 3 * tries);
+        for (i, numbers) in opened[..3 * (tries + 1)].iter().enumerate() {
+            assert_eq!(*numbers, if i % 3 == 2 { candidates } else { 2 * candidates }, "{tries} {i}");
+        }
+    }
+}
+
+/// After so many tries, and not before, a session ends in which every candidate is rejected.
+#[test]
+fn an_item_has_64_tries() {
+    let candidates = 9;
+    for (tries, ends_well) in [(63, true), (64, false)] {
+        let (ends, opened) = rejected(candidates, tries, |mixed| mixed.prepare_masks(1));
+        let tried = opened.iter().filter(|numbers| **numbers == candidates).count();
+        assert!(tried >= 64, "{tries}: {tried}");
+        for end in ends {
+            assert!(end.is_ok() == ends_well && (ends_well || tried == 64), "{tries}: {tried} {end:?}");
+            assert!(ends_well || failed_check(&end) == Some(Check::G6));
+        }
+    }
 }

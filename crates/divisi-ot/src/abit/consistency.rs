@@ -1,17 +1,17 @@
-//! The proof that each party uses one Delta towards all others (WRK17, Figure 15, step 3), once a session of
-//! three or more.
+//! The proof that each party uses the same Delta towards all others (WRK17, Figure 15, step 3). It runs once
+//! in each session of three or more parties.
 //!
-//! On rho sacrificed positions r, the bits of all parties being x^k_r:
+//! It uses up rho positions r; x^k_r is party k's bit there.
 //!
 //! (a) P_i commits to S = sum over k of K_i\[x^k_r\], to S + Delta_i, and to its own bits with their MACs;
-//! broadcast. (b) When all commitments are here and their echoes agree, P_i opens its bits and MACs. (c) P_i
-//! demands that each opened bit has its MAC under Delta_i. With b = sum over k of x^k_r it opens S + b
-//! Delta_i, and not the
-//!     other.
-//! (d) P_j's opened value must be the sum of all M_j\[x^k_r\], for each j.
+//! the commitments are broadcast.
+//! (b) When all commitments are here and their echoes agree, P_i opens its bits and MACs.
+//! (c) P_i demands that each opened bit has its MAC under Delta_i. With b = sum over k of x^k_r it then opens
+//! S + b Delta_i, and not the other commitment.
+//! (d) For each j, the value that P_j opened must be the sum of all M_j\[x^k_r\].
 //!
-//! The paper's figure lacks the demand in (c), without which the opening gives Delta_i away: who opens a
-//! flipped bit gets S + (b + 1) Delta_i, and knows S + b Delta_i from the MACs (docs/garbling.md).
+//! The paper's figure lacks the demand in (c). Without it the opening reveals Delta_i: a party that opens a
+//! flipped bit gets S + (b + 1) Delta_i, and it computes S + b Delta_i from the MACs (docs/garbling.md, 5).
 
 use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;
@@ -25,9 +25,9 @@ const ECHO: Step = step!("echo");
 const BITS: Step = step!("bits");
 const SUMS: Step = step!("sums");
 
-/// What the commitments of (a) say, and what a party remembers of a peer.
+/// A party's commitments of (a), and what we keep of a peer's.
 struct Commitments {
-    /// For each r to S, then to S + Delta.
+    /// For each r the commitments to S and to S + Delta.
     sums: Vec<[Commitment; 2]>,
     bits: Commitment,
 }
@@ -44,15 +44,15 @@ impl Commitments {
     }
 }
 
-/// Our part of the proof, after (a).
+/// Our state in the proof, after (a).
 pub(crate) struct Proof {
     rho: usize,
-    /// Our bits x^i_r, bit r for r.
+    /// Our bits: bit r of the word is x^i_r.
     x: u128,
-    /// M_k\[x^i_r\] and K_i\[x^k_r\], by party index and r.
+    /// M_k\[x^i_r\] and K_i\[x^k_r\], by index of party k and by r.
     macs: Vec<Vec<u128>>,
     keys: Vec<Vec<u128>>,
-    /// S and S + Delta for each r, with what opens them.
+    /// S and S + Delta for each r, with the nonces that open their commitments.
     sums: Vec<[(u128, Nonce); 2]>,
     ours: Commitments,
     nonce: Option<Nonce>,
@@ -62,17 +62,17 @@ pub(crate) struct Proof {
     opened: Vec<Vec<u8>>,
 }
 
-/// All commitments are here, and our echo of them was sent.
+/// The state when all commitments are here and we have sent our echo of them.
 pub(crate) struct Heard(Proof, Echoed);
 
-/// All agree on all commitments.
+/// The state when all parties have received the same commitments.
 pub(crate) struct Confirmed(Proof);
 
-/// Our bits and MACs are open.
+/// The state when we have opened our bits and MACs.
 pub(crate) struct Opened(Proof);
 
 impl Proof {
-    /// (a): commit, on the positions of one tile.
+    /// (a): commits to the values at the positions of one tile.
     pub(crate) fn commit(
         session: &mut Session,
         rho: u32,
@@ -91,7 +91,7 @@ impl Proof {
         #[cfg(feature = "fault")]
         let macs = ends.deviation.told_macs(macs);
         let keys: Vec<_> = made.keys.iter().map(rows).collect();
-        // the sacrificed tile's other positions go nowhere
+        // positions of the sacrificed tile beyond rho are not used
         let x = bits.get(tile).copied().unwrap_or(0) & low_bits(rho);
         #[cfg(feature = "fault")]
         let x = ends.deviation.flipped_opening.map_or(x, |r| x ^ 1 << r);
@@ -104,7 +104,8 @@ impl Proof {
             x,
             macs,
             keys,
-            // all of its room at once: S beside S + Delta would stay behind in what it grew out of
+            // the capacity is complete at once: a vector that grows would leave copies of S beside S + Delta
+            // behind
             sums: Vec::with_capacity(rho),
             ours: Commitments { sums: Vec::new(), bits: Commitment([0; 32]) },
             nonce: None,
@@ -128,14 +129,14 @@ impl Proof {
         for peer in session.peers() {
             session.send(COMMIT, peer, &message, 0)?;
         }
-        // [W8] the mutant opens at once
+        // [W8] the mutant opens at once, before it has all commitments
         if session.mutated(Check::W8) {
             proof.send_bits(session)?;
         }
         Ok(proof)
     }
 
-    /// Receive all commitments and echo them.
+    /// Receives all commitments and echoes them.
     pub(crate) fn hear(mut self, session: &mut Session) -> Result<Heard, Abort> {
         self.receive(session)?;
         let mut echo = Echo::new(session, ECHO);
@@ -146,7 +147,7 @@ impl Proof {
         if session.mutated(Check::W8) {
             self.receive_bits(session)?;
         }
-        session.observe(Check::W8); // [W8] nothing of ours is open yet
+        session.observe(Check::W8); // [W8] we have opened nothing yet
         let echoed = echo.send(session)?;
         Ok(Heard(self, echoed))
     }
@@ -173,7 +174,7 @@ impl Proof {
         Ok(())
     }
 
-    /// What a party commits to that waited for the others' openings.
+    /// The commitments of a corrupt party that waited for the others' openings.
     #[cfg(feature = "fault")]
     fn rush(&mut self, session: &mut Session) -> Result<Zeroizing<Vec<[u128; 2]>>, Abort> {
         self.receive(session)?;
@@ -184,7 +185,7 @@ impl Proof {
             let words = self.opened[peer.index()][48..].as_chunks().0;
             let place = me.index() - usize::from(peer < me);
             for (sum, mac) in sums.iter_mut().zip(&words[place * self.rho..]) {
-                // whichever is to be opened
+                // chosen so that either of them, when opened, is the right value
                 sum.iter_mut().for_each(|sum| *sum ^= u128::from_le_bytes(*mac));
             }
         }
@@ -205,7 +206,7 @@ impl Proof {
 }
 
 impl Heard {
-    /// Compare the echoes of the commitments.
+    /// Compares the echoes of the commitments.
     pub(crate) fn confirm(self, session: &mut Session) -> Result<Confirmed, Abort> {
         let Heard(proof, echoed) = self;
         echoed.compare(session, Check::W7)?; // [W7]
@@ -214,7 +215,7 @@ impl Heard {
 }
 
 impl Confirmed {
-    /// (b): open our bits and their MACs.
+    /// (b): opens our bits and their MACs.
     pub(crate) fn open_bits(self, session: &mut Session) -> Result<Opened, Abort> {
         if !session.mutated(Check::W8) {
             self.0.send_bits(session)?;
@@ -224,13 +225,13 @@ impl Confirmed {
 }
 
 impl Opened {
-    /// (c) and (d): receive all bits, open our sums, and check everybody's.
+    /// (c) and (d): receives all bits, opens our sums, and checks everybody's.
     ///
-    /// It counts as `check`: \[W10\], or \[K12\] over a field.
+    /// Failures are reported as `check`: \[W10\], or \[K12\] over a field.
     pub(crate) fn settle(self, session: &mut Session, check: Check, deltas: &Deltas) -> Result<(), Abort> {
         let mut proof = self.0;
         let (n, me, rho) = (session.parties(), session.me(), proof.rho);
-        // opened bits and MACs, ours among them
+        // opened bits and MACs of all parties, with ours
         let mut bits = vec![0; n];
         let mut macs = vec![vec![Vec::new(); n]; n];
         taint::public(BITS, std::slice::from_mut(&mut proof.x));
@@ -246,7 +247,7 @@ impl Opened {
             session.opened(Check::W8, BITS, 0, peer, &theirs.bits, &nonce, rest)?; // [W8]
             let words: Vec<u128> = rest.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word)).collect();
             let x = words[0] & low_bits(rho);
-            // (c), the paper's gap: each bit has its MAC under our Delta
+            // (c), with the demand that the paper lacks: each bit has its MAC under our Delta
             let others = PartyId::all(n).filter(|party| *party != peer);
             for (party, rows) in others.zip(words[1..].chunks_exact(rho)) {
                 macs[peer.index()][party.index()] = rows.to_vec();
@@ -261,7 +262,7 @@ impl Opened {
             session.require(check, BITS, right, Some(peer))?; // [W10] [K12]
             bits[peer.index()] = x;
         }
-        // (c): of each pair exactly one
+        // (c): exactly one commitment of each pair is opened
         session.observe(Check::W9); // [W9]
         let others = |party: PartyId| {
             PartyId::all(n).filter(move |k| *k != party).fold(0, |sum, k| sum ^ bits[k.index()])
@@ -276,7 +277,7 @@ impl Opened {
         for peer in session.peers() {
             session.send(SUMS, peer, &message, 0)?;
             if session.mutated(Check::W9) {
-                // the mutant opens the other one too
+                // the mutant opens the other one, too
                 for (r, pair) in proof.sums.iter().enumerate() {
                     let value = pair[1 - (ours >> r & 1) as usize].0;
                     session.send(SUMS, peer, &value.to_le_bytes(), 0)?;
@@ -306,12 +307,12 @@ impl Opened {
                     session.recv(SUMS, peer, &mut [0; 16])?;
                 }
             }
-            // the prover or one of those whose MACs were added
+            // the cheater is the prover, or one of the parties whose MACs were added: nobody is named
             let right = taint::verdict(SUMS, wrong == 0);
             session.require(check, SUMS, right, None)?; // [W10] [K12]
         }
-        session.observe(Check::W11); // [W11] rho equations, whose positions the caller drops
-        // who has two Deltas passes each of them with one half
+        session.observe(Check::W11); // [W11] the caller drops the rho positions that were used
+        // a party with two Deltas passes each of the rho equations with probability 1/2
         session.meter().verification_error((-(rho as f64)).exp2());
         Ok(())
     }
@@ -325,13 +326,13 @@ impl Drop for Proof {
     }
 }
 
-/// What (b) opens: our bits, then the MACs by peer.
+/// The message of (b): our bits, then our MACs, peer by peer.
 fn payload(x: u128, macs: &[Vec<u128>]) -> Vec<u8> {
     let words = [x].into_iter().chain(macs.iter().flatten().copied());
     words.flat_map(u128::to_le_bytes).collect()
 }
 
-/// A word of this many low ones.
+/// A word whose lowest `count` bits are one.
 fn low_bits(count: usize) -> u128 {
     u128::MAX.checked_shr(128 - count as u32).unwrap_or(0)
 }
@@ -340,7 +341,7 @@ fn low_bits(count: usize) -> u128 {
 mod tests {
     use super::low_bits;
 
-    /// Of the sacrificed tile no more bits are opened, and no fewer, than there are repetitions.
+    /// Exactly as many bits of the sacrificed tile are opened as there are repetitions.
     #[test]
     fn as_many_bits_as_repetitions() {
         for count in 0..=128_u32 {

@@ -1,4 +1,4 @@
-//! Pi_aBit (WRK17, Figure 14) for all parties at once, with SoftSpokenOT's check and the paper's in one.
+//! Pi_aBit (WRK17, Figure 14) for all parties at once. SoftSpokenOT's check and the paper's are done as one.
 
 use super::AuthBits;
 use super::consistency::Proof;
@@ -16,17 +16,18 @@ use zeroize::Zeroizing;
 const COIN: Step = step!("coin");
 const ECHO: Step = step!("echo");
 
-/// Our bits at new positions.
+/// Our bits at the positions that a call makes.
 #[derive(Clone, Copy)]
 pub enum Bits<'a> {
-    /// So many, drawn here.
+    /// This number of bits, drawn at random by the call.
     Random(usize),
-    /// So many that we choose, packed as [`AuthBits::bits`]. They are as private and as bound as random ones:
-    /// what the check opens of them is padded by random bits that it sacrifices.
+    /// This number of bits of our choice, packed as [`AuthBits::bits`]. They stay as private as random ones,
+    /// because the check masks what it opens of them by random bits that it sacrifices; and we are bound to
+    /// them in the same way.
     Chosen(&'a [u64], usize),
 }
 
-/// Without the bits.
+/// Prints the number of bits, never the bits.
 impl std::fmt::Debug for Bits<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -37,7 +38,7 @@ impl std::fmt::Debug for Bits<'_> {
 }
 
 impl Bits<'_> {
-    /// How many positions.
+    /// The number of positions.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
@@ -45,7 +46,7 @@ impl Bits<'_> {
         }
     }
 
-    /// Whether there is a word for every position.
+    /// Whether the packed words suffice for the number of bits.
     pub(crate) fn are_there(&self) -> bool {
         match self {
             Bits::Random(_) => true,
@@ -53,7 +54,7 @@ impl Bits<'_> {
         }
     }
 
-    /// `tiles` tiles that begin with these bits, filled up with random ones.
+    /// `tiles` tiles: these bits first, then random ones.
     pub(crate) fn tiles(&self, session: &Session, tiles: usize) -> Vec<u128> {
         let mut bits = random_bits(session, tiles);
         if let Bits::Chosen(words, count) = self {
@@ -67,27 +68,29 @@ impl Bits<'_> {
     }
 }
 
-/// Rows of all pairs that passed the check, or their columns.
+/// Rows of all pairs that passed the check, or their columns (`R`).
 pub(crate) struct Produced<R = VoleRows> {
-    /// Our bits, packed; more than are handed out, as all of these.
+    /// Our bits, packed. There are more of them than `keep`, as there are rows.
     pub(crate) bits: Zeroizing<Vec<u64>>,
     pub(crate) rows: Made<R>,
-    /// How many positions are handed out.
+    /// How many positions the caller gets.
     pub(crate) keep: usize,
 }
 
-/// Rows of one width for these bits; with `prove` equations every party proves first that its Delta is the
-/// same towards all.
+/// Makes rows of one width for these bits, with every peer. If `prove` is a number, that many equations first
+/// prove that every party uses one Delta towards all others.
 ///
-/// Adversary: malicious, all parties but one. Cost: (tiles of 128 positions, and one, and one for the proof)
-/// times the trees of the width (ceil(128 / k), or ceil(f / k), ceil(128 / k) or both over a field) times 16
-/// bytes to each peer, and the check; 3 rounds between two parties, 4 among more, 5 with the proof.
+/// Adversary: malicious, all parties but one. Cost to each peer: 16 bytes for each tile and each tree. The
+/// tiles are those of 128 positions, one more, and another one for the proof. The trees are ceil(128 / k) for
+/// labels; over a field ceil(f / k), ceil(128 / k), or both, by the width. The check comes on top. Rounds: 3
+/// between two parties, 4 among more, 5 with the proof.
 ///
-/// 1. P_i picks the bits of all positions; the last tile is sacrificed to the check, one bit for each of its
-///    128 equations, and the one before to the proof.
-/// 2. Each pair makes rows, both directions at once: P_i has M_k\[x_m\], P_k has K_k\[x_m\].
-/// 3. (a) A coin z, after all corrections. (b) X = h(x) is broadcast, with (d) the MACs of its 128 bits under
-///    each Delta_k, which P_k checks. The echo of all X is compared before anything depends on the bits.
+/// 1. P_i chooses the bits of all positions. The last tile is sacrificed to the check, one bit for each of
+///    its 128 equations; the tile before it to the proof.
+/// 2. Each pair makes rows, in both directions at once: P_i has M_k\[x_m\], P_k has K_k\[x_m\].
+/// 3. (a) A coin z is tossed, after all corrections. (b) X = h(x) is broadcast, with (d) the MACs of its 128
+///    bits under each Delta_k, which P_k checks. The echoes of all X are compared before anything depends on
+///    the bits.
 /// 4. The sacrificed tiles are dropped.
 pub(crate) fn produce<R: Outcome>(
     session: &mut Session,
@@ -110,13 +113,13 @@ pub(crate) fn produce<R: Outcome>(
     // 2.
     let request = Request { width, each: R::each, tiles, x: &x, links: Links::All };
     let made = ends.extend(session, request, deltas)?;
-    // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
+    // 3. (a); the proof's commitments travel in the same round, because its rows are fixed, too
     session.observe(Check::W3); // [W3]
     coins.ready(session)?;
     let (coin, proof) = session.exchange(|session| {
         let mut coin = [2; 16];
         let mut opened = if session.mutated(Check::W3) { None } else { Some(coins.open(session, COIN)?) };
-        // who waits for the others' openings waits for the coin before
+        // a corrupt party that waits for the others' openings has to answer the coin first
         #[cfg(feature = "fault")]
         if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
             coin = coins.hear(session, opened)?;
@@ -129,7 +132,7 @@ pub(crate) fn produce<R: Outcome>(
         Ok((coin, proof))
     })?;
     let heard = proof.map(|proof| proof.hear(session)).transpose()?;
-    // 3. (b), (d), and beside it the echo of the commitments
+    // 3. (b) and (d); the echo of the commitments travels in the same round
     let relation = if field { Check::K11 } else { Check::W5 };
     let (mut checked, confirmed): (Passed<R>, _) = session.exchange(|session| {
         let told = made.tell(session, coin, &x, ends)?;
@@ -148,7 +151,7 @@ pub(crate) fn produce<R: Outcome>(
         opened.settle(session, if field { Check::K12 } else { Check::W10 }, deltas)?;
     }
     // 4.
-    // [W11] the positions of the proof go too; the mutants of W6 and W11 leave theirs at the end
+    // [W11] the positions of the proof are dropped, too; the mutants of W6 and W11 keep theirs, at the end
     let keep = match (session.mutated(Check::W6), session.mutated(Check::W11)) {
         (true, _) => tiles * TILE,
         (_, true) => (tiles - 1) * TILE,
@@ -157,20 +160,20 @@ pub(crate) fn produce<R: Outcome>(
     Ok(Produced { bits: packed(&bits), rows: checked.rows, keep })
 }
 
-/// Words of tiles as words of 64.
+/// The words of tiles as packed words of 64 bits.
 pub(crate) fn packed(bits: &[u128]) -> Zeroizing<Vec<u64>> {
     Zeroizing::new(bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect())
 }
 
 impl Produced {
-    /// The authenticated bits of these rows, and their pads, if they have any.
+    /// Splits rows into authenticated bits and, if the rows have such columns, pads.
     pub(crate) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
         let Produced { bits, rows: Made { macs, keys }, keep } = self;
         let apart_from_macs = layout.hashed(session) == layout.pads();
         let apart = |rows: Vec<ByGroup<VoleRows>>| {
             let mut both = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
             for [macs, pads] in rows {
-                // the mutant's pads are those of the columns that authenticate
+                // the mutant makes pads from the columns of MACs
                 let copy = || macs.as_ref().map(Part::copy);
                 let pads = if apart_from_macs { pads.map(Part::of) } else { copy() };
                 both.0.push(macs.map_or_else(Kept::default, VoleRows::into_words));
@@ -184,7 +187,7 @@ impl Produced {
     }
 }
 
-/// Fresh bits of ours alone, one word a tile.
+/// Random bits that only we know, one word for each tile.
 pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
     let mut seed = Zeroizing::new([0; 16]);
     session.entropy(seed.as_mut_slice());
@@ -208,7 +211,7 @@ mod tests {
         assert_eq!(format!("{:?}", Bits::Random(3)), "Random(3)");
     }
 
-    /// What pads the sums, and what fills the last tile, is random whatever is chosen.
+    /// The sacrificed bits, and the bits that fill the last tile, are random even if the bits are chosen.
     #[test]
     fn chosen_bits_stand_before_random_ones() {
         let ends = run(2, &PublicParameters::new("chosen bits"), |session| {

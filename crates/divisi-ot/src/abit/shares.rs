@@ -1,10 +1,10 @@
-//! Shares of the MACs of sums of bits: what SPDZ makes of authenticated bits, added up before it is
-//! transposed.
+//! Shares of the MACs of sums of bits, which SPDZ makes from authenticated bits. They are added up before
+//! they are transposed.
 //!
-//! With x the sum of all x^i and Delta that of all Delta_i, x^i Delta_i + sum M_j\[x^i\] + K_i\[x^j\] over
-//! all j are shares of x Delta. The sum is linear over GF(2), and so is what turns columns into rows: the
-//! columns of all pairs are added up as they lie, after each passed its check, and rows are made of the
-//! sum.
+//! Let x be the sum of all x^i, and Delta that of all Delta_i. Then the values x^i Delta_i + sum over j of
+//! M_j\[x^i\] + K_i\[x^j\] are shares of x Delta. Both this sum and the transposition of columns into rows
+//! are linear over GF(2). So the columns of all pairs, after each pair passed its check, are added up first,
+//! and only the sum is transposed.
 
 use super::produce::Produced;
 use crate::softspoken::TILE;
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 /// One party's bits at some positions, and its shares of the MACs of the sums of all parties' bits there.
 ///
-/// Positions come in tiles of [`MacShares::TILE`], of which each has one word a column: bit p of word c is
+/// Positions come in tiles of [`MacShares::TILE`]. Each tile has one word for each column: bit p of word c is
 /// bit c of the share at the tile's position p. Wiped when dropped.
 pub struct MacShares {
     len: usize,
@@ -31,14 +31,14 @@ impl MacShares {
     /// How many positions a tile has.
     pub const TILE: usize = TILE;
 
-    /// From the columns of all pairs, of MACs and of keys, and our own Delta.
+    /// Made from the columns of MACs and of keys of all pairs, and from our own Delta.
     pub(crate) fn of(mut made: Produced<Proven>, delta: u128, columns: usize) -> MacShares {
         let rows = &mut made.rows;
         let all = rows.macs.iter_mut().chain(&mut rows.keys);
         let mut all = all.filter_map(|groups| groups[MACS].take().map(Proven::into_words));
         let mut words = all.next().unwrap_or_default();
         let others: Vec<Kept<u128>> = all.collect();
-        // a bit of Delta in every place of a word
+        // each bit of Delta, spread over a whole word
         let delta: Zeroizing<Vec<u64>> =
             Zeroizing::new((0..columns).map(|c| (delta >> c & 1).wrapping_neg() as u64).collect());
         let each = columns.max(1);
@@ -60,7 +60,7 @@ impl MacShares {
         MacShares { len: made.keep, bits: std::mem::take(&mut *made.bits), columns, words }.cut()
     }
 
-    /// From rows: a dealer's.
+    /// Made from rows that a dealer made.
     #[cfg(feature = "testing")]
     pub(crate) fn dealt(bits: &crate::AuthBits, delta: u128, columns: usize) -> MacShares {
         let mut words = Kept::zeros(bits.len().div_ceil(TILE) * columns);
@@ -74,7 +74,7 @@ impl MacShares {
         MacShares { len: bits.len(), bits: bits.bits().to_vec(), columns, words }.cut()
     }
 
-    /// Forget what stands after the last position.
+    /// Wipes what lies after the last position.
     fn cut(mut self) -> MacShares {
         let words = self.len.div_ceil(64).min(self.bits.len());
         wipe::words(&mut self.bits[words..]);
@@ -98,7 +98,7 @@ impl MacShares {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -110,20 +110,20 @@ impl MacShares {
         &self.bits
     }
 
-    /// Our bits at the positions of a tile, those that do not exist zero.
+    /// Our bits at the positions of a tile; zeros after the last position.
     #[must_use]
     pub fn own(&self, tile: usize) -> u128 {
         let word = |at: usize| self.bits.get(at).map_or(0, |word| u128::from(*word));
         word(2 * tile) | word(2 * tile + 1) << 64
     }
 
-    /// The columns of a tile; none if there is no such tile.
+    /// The columns of a tile; empty if there is no such tile.
     #[must_use]
     pub fn tile(&self, tile: usize) -> &[u128] {
         self.words.chunks_exact(self.columns.max(1)).nth(tile).unwrap_or(&[])
     }
 
-    /// The shares at these positions, as far as they exist, each as `of` makes it of its bits.
+    /// The shares at these positions, as far as there are any; `of` makes the result from each share's bits.
     pub fn rows<T>(&self, positions: Range<usize>, of: impl Fn(u128) -> T) -> Vec<T> {
         let end = positions.end.min(self.len);
         let mut out = Vec::with_capacity(end.saturating_sub(positions.start));

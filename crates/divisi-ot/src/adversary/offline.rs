@@ -1,8 +1,8 @@
-//! What a party can do at home with a key of few bits: try all of them on what it received (docs/ot.md,
+//! Offline search for a key of few bits: a party tries all keys on the messages that it received (docs/ot.md,
 //! section 4).
 //!
-//! None of this finds anything in what the protocols send; against the mutant of K14, whose pads come from
-//! the columns under Delta_i, each of these searches gives Delta_i.
+//! On messages of the real protocols these searches find nothing. On those of K14's mutant, which makes pads
+//! from the columns under Delta_i, each of them finds Delta_i.
 
 use crate::hash::{self, Place, Tweak, TweakableHash};
 use crate::record::Call;
@@ -11,7 +11,8 @@ use crate::softspoken::tree::Permutations;
 use divisi_core::{PartyId, Session};
 use std::collections::HashSet;
 
-/// Our rows of the base OTs that `peer` made its trees from, in order: what our own hash was asked for.
+/// Our rows of the base OTs from which `peer` made its trees, in order: read from the inputs of our own hash
+/// calls.
 #[must_use]
 pub fn first_rows(calls: &[Call], session: &Session, peer: PartyId) -> Vec<u128> {
     let place = u128::from(u32::from_le_bytes([hash::BASE, peer.number(), session.me().number(), 0]));
@@ -24,9 +25,9 @@ fn hashed(session: &Session, place: Place, row: u128, unit: u64) -> u128 {
     word[0]
 }
 
-/// The guesses of the peer's Delta, of f bits, that fit its trees for pieces of one bit over a field: the key
-/// of a base OT that we did not choose would be the hash of our row and the guess, and opens the other leaf,
-/// which the tree's total confirms.
+/// The guesses of the peer's f-bit Delta that are consistent with its trees, for pieces of one bit over a
+/// field. With a right guess, the hash of our row plus the guess is the key that we did not choose in a base
+/// OT. It decrypts the other leaf, which the tree's total confirms.
 #[must_use]
 pub fn fit_trees(session: &Session, peer: PartyId, f: u32, trees: &[u8], rows: &[u128]) -> Vec<u128> {
     let layout = Layout::field(1, f);
@@ -47,8 +48,8 @@ pub fn fit_trees(session: &Session, peer: PartyId, f: u32, trees: &[u8], rows: &
     (1..1 << f).filter(|guess| (0..4).all(|c| fits(*guess, c))).collect()
 }
 
-/// The guesses that fit a message of payloads of `width` bits, at most 128, which are the same in all rows:
-/// our rows are those of the bits `x`, the first one's number is `first`.
+/// The guesses that are consistent with a message of payloads of `width` bits (at most 128), which are the
+/// same in all rows. Our rows are those of the bits `x`; `first` is the number of the first one.
 #[must_use]
 pub fn fit_payloads(
     session: &Session,
@@ -66,7 +67,7 @@ pub fn fit_payloads(
             word | u128::from(body[at / 8] >> (at % 8) & 1) << bit
         })
     };
-    // the sum of both pads does not depend on our bit
+    // the sum of both pads is the same for either value of our bit
     let payload = |guess: u128, row: usize| {
         let pad = |word| hashed(session, place, word, first + row as u64);
         (told(row) ^ pad(rows[row]) ^ pad(rows[row] ^ guess)) & low
@@ -74,8 +75,8 @@ pub fn fit_payloads(
     (1..1 << f).filter(|guess| (1..6).all(|row| payload(*guess, row) == payload(*guess, 0))).collect()
 }
 
-/// The guesses for which the hash of one of our rows and the guess, at any place from the peer to us and for
-/// any of the numbers `units`, stands somewhere in what we received.
+/// The guesses for which the hash of (one of our rows plus the guess), for any step from the peer to us and
+/// for any of the numbers `units`, occurs somewhere in the bytes that we received.
 #[must_use]
 pub fn stands_in(
     session: &Session,

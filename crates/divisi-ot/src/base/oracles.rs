@@ -1,11 +1,11 @@
-//! What base OTs are drawn and hashed from: each oracle, pad, scalar and choice for itself.
+//! Tests that each oracle, pad, scalar and choice of base OTs is independent of the others.
 
 use super::*;
 use divisi_core::PublicParameters;
 use divisi_core::testing::run;
 
-/// The element and the keys belong to one direction of one pair in one session; a pad to all that it is made
-/// of, bit by bit.
+/// C and the oracle of keys differ by session, sender and receiver. A pad depends on every bit of everything
+/// that is hashed for it.
 #[test]
 fn oracles_serve_one_purpose() {
     let (mut elements, mut pads) = (Vec::new(), Vec::new());
@@ -71,8 +71,8 @@ fn oracles_serve_one_purpose() {
     }
 }
 
-/// Scalars are uniform modulo the order, choices in all 128 bits, and all of them differ: no program tells by
-/// how much another one's choice differs from its own.
+/// Scalars are uniform modulo the order, choices are uniform in all 128 bits, and all of them differ: no
+/// message T reveals how its choice differs from that of another.
 #[test]
 fn scalars_and_choices_are_uniform() {
     const RUNS: usize = 64;

@@ -1,4 +1,4 @@
-//! Base OTs of a pair, right and wrong.
+//! Tests of the base OTs of one pair, with right and wrong messages.
 
 use super::*;
 use divisi_core::testing::run;
@@ -6,7 +6,7 @@ use divisi_core::{PublicParameters, step};
 
 pub(super) const LABELS: Batch = Batch { count: COUNT, public: true };
 
-/// Both ends of the base OTs of a pair, P_1 the sender, after `change` of their messages.
+/// Runs both parties of the base OTs of a pair, with P_1 as sender, on messages that `change` has changed.
 fn pair(
     change: impl Fn(&mut [u8; ELEMENT], &mut [u8]) + Sync,
 ) -> Result<(Vec<[u128; 2]>, Vec<u128>, u128), Rejected> {
@@ -63,7 +63,8 @@ fn the_receiver_has_the_key_of_its_choice_and_not_the_other() {
     assert!((30..98).contains(&choices.count_ones()));
 }
 
-/// For every bit of a field's key and of pads, none of them public, whatever lies across two words.
+/// All base OTs of a field's key and of pads are used: no bit is public, also those that lie across two
+/// words.
 #[test]
 fn base_ots_of_a_field_are_all_used() {
     for f in [8, 40, 72] {
@@ -81,7 +82,8 @@ fn base_ots_of_a_field_are_all_used() {
     }
 }
 
-/// Another element in place of T gives other keys at its index, and fails nothing: the trees on top notice.
+/// Another element in place of T gives other keys at its index, and no error; the check of the trees detects
+/// it.
 #[test]
 fn keys_depend_on_the_message_of_their_index() {
     let (sender, receiver, choices) = pair(|_, t| t.copy_within(..ELEMENT, 5 * ELEMENT)).unwrap();
@@ -92,7 +94,7 @@ fn keys_depend_on_the_message_of_their_index() {
     assert_eq!(sender[12][(choices >> 12 & 1) as usize], receiver[12]);
 }
 
-/// An element for which one of the four would be known to everybody.
+/// An element T is rejected if one of the four f(e) is neutral, because everybody would know its pad.
 #[test]
 fn a_neutral_element_among_the_four_is_rejected() {
     let ends = run(2, &PublicParameters::new("base ot tests"), |session| {
@@ -109,7 +111,7 @@ fn a_neutral_element_among_the_four_is_rejected() {
     assert!(ends.into_iter().all(|end| end.unwrap() == [true; 3]));
 }
 
-/// The points of small order of Ed25519, as they are encoded there, and encodings that are not reduced or
+/// The points of small order of Ed25519, as they are encoded there; and encodings that are not reduced, or
 /// negative (RFC 9496, appendix A.2 has more).
 const BAD: [&str; 14] = [
     "0100000000000000000000000000000000000000000000000000000000000000",

@@ -1,8 +1,8 @@
-//! Products of bits with payloads of one bit each, all of them packed: what Boolean triples are made of, at
-//! about the cost of the hashes.
+//! Products of bits with payloads of one bit, packed. Boolean triples are made from them; the hashes are most
+//! of the cost.
 //!
-//! The same steps, rows, tweaks and messages as those of [`BitVectors`](super::BitVectors) of width 1,
-//! without a word of 128 bits for each row.
+//! Steps, rows, tweaks and messages are those of [`BitVectors`](super::BitVectors) of width 1. But there is
+//! no word of 128 bits for each row.
 
 use super::{AHEAD, BATCH, Direction, MESSAGE, PAYLOAD, Round};
 use crate::Kept;
@@ -14,10 +14,10 @@ use divisi_core::{Abort, PartyId, Session};
 use divisi_field::kernel::vectorize;
 use std::ops::Range;
 
-/// The class of payloads of one block.
+/// The class of payloads that need one block.
 pub(super) const CLASS: u8 = 0;
 
-/// The lowest bits of at most 64 words, the first one lowest.
+/// The lowest bit of each of at most 64 words, the first one lowest.
 fn lowest(words: &[u128]) -> u64 {
     vectorize(
         #[inline(always)]
@@ -25,17 +25,17 @@ fn lowest(words: &[u128]) -> u64 {
     )
 }
 
-/// The lowest `count` bits.
+/// A word whose lowest `count` bits are one.
 pub(super) fn below(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
 impl Setup {
-    /// [`Setup::correlate`] with everybody's bits and payloads of one bit a row, packed as [`Pads::bits`]:
-    /// our shares of the products, packed.
+    /// [`Setup::correlate`] without a chooser, for payloads of one bit, packed as [`Pads::bits`]. Returns our
+    /// shares of the products, packed.
     ///
     /// # Errors
-    /// As [`Setup::correlate`]; [`Abort::Misuse`] for bits behind the last row.
+    /// As [`Setup::correlate`]; also [`Abort::Misuse`] if bits after the last row are set.
     pub fn correlate_bits<S: Trust>(
         &mut self,
         session: &mut Session,
@@ -100,8 +100,8 @@ impl Setup {
     }
 }
 
-/// Step 1 for rows from a multiple of 64 on: d = H(K) + H(K + Delta') + y, behind what is in `body`, and H(K)
-/// for us.
+/// Step 1 for rows from a multiple of 64 on: appends d = H(K) + H(K + Delta') + y to `body`, and adds H(K) to
+/// our shares.
 pub(super) fn tell(
     direction: &mut Direction<'_>,
     rows: &[u128],
@@ -128,7 +128,7 @@ pub(super) fn tell(
     body.truncate(from + rows.len().div_ceil(8));
 }
 
-/// The first part of step 2, which waits for nothing: H(M).
+/// The first part of step 2, which needs no message: H(M).
 pub(super) fn mask(direction: &mut Direction<'_>, rows: &[u128], out: &mut [u64]) {
     let mut pads = Kept::<u128>::zeros(BATCH);
     for (here, out) in rows.chunks(BATCH).zip(out.chunks_mut(BATCH / 64)) {
@@ -139,7 +139,7 @@ pub(super) fn mask(direction: &mut Direction<'_>, rows: &[u128], out: &mut [u64]
     }
 }
 
-/// The rest of step 2 for so many rows: x d; whether there was nothing behind the last one.
+/// The rest of step 2 for `rows` rows: adds x d. Returns whether the bits after the last row are zero.
 pub(super) fn hear(bits: &[u64], rows: usize, body: &[u8], out: &mut [u64]) -> bool {
     let mut last = 0;
     for ((d, x), out) in body.chunks(8).zip(bits).zip(out) {

@@ -1,28 +1,28 @@
-//! What payloads are made of, and what masks them.
+//! The kinds of payloads, and how they are masked.
 
 use crate::delta::mask;
 use crate::kept::Keep;
 
-/// One row's payload: some words, each with its pad and its place on the wire. Public; secrets are in the
-/// words alone.
+/// A kind of payload: how a row's payload is divided into words, and how each word is masked and sent. The
+/// kind is public; only the words are secret.
 pub trait Payload: Copy {
     /// One element of a payload.
     type Word: Keep;
 
     /// How many words a row has.
     fn words(&self) -> usize;
-    /// How many blocks make the pads of a row.
+    /// How many blocks the pads of a row take.
     fn blocks(&self) -> usize;
-    /// Whether the hash gives one block a row, which a generator stretches to all of these: for payloads
-    /// longer than the hash's classes, where a block of its own each would be slow too.
+    /// Whether the hash makes one block for a row, which a generator stretches to all blocks. For payloads
+    /// longer than the hash's largest class; hashing every block would also be slow.
     fn is_stretched(&self) -> bool {
         false
     }
-    /// How many bits a word has on the wire.
+    /// How many bits a word takes in a message.
     fn wire_bits(&self, word: usize) -> u32;
-    /// Whether there can be such payloads.
+    /// Whether the parameters are in range.
     fn is_sound(&self) -> bool;
-    /// The pad of a word from the row's blocks, within 2^-64 of uniform.
+    /// The pad of a word, from the row's blocks; its distribution is within 2^-64 of uniform.
     fn pad(&self, blocks: &[u128], word: usize) -> Self::Word;
     /// The sum.
     fn add(&self, a: Self::Word, b: Self::Word) -> Self::Word;
@@ -30,21 +30,21 @@ pub trait Payload: Copy {
     fn sub(&self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// The word if the lowest bit of `bit` is one, else zero; without a branch.
     fn times(&self, bit: u64, word: Self::Word) -> Self::Word;
-    /// As bits.
+    /// The word as the bits that are sent.
     fn on_wire(&self, word: Self::Word) -> u128;
-    /// From a peer's bits, unless they are no word.
+    /// The word of these received bits; `None` if they encode no word.
     fn off_wire(&self, bits: u128) -> Option<Self::Word>;
-    /// Zero for what can stand at this place of a payload, and for nothing else; without a branch.
+    /// Zero exactly if `value` is a valid word at this place of a payload; without a branch.
     fn excess(&self, value: Self::Word, word: usize) -> u128;
 
-    /// The bits of a row.
+    /// How many bits the payload of a row takes in a message.
     fn bits(&self) -> usize {
         (0..self.words()).map(|word| self.wire_bits(word) as usize).sum()
     }
 }
 
-/// Vectors of `width` bits, which are added bit by bit: 128 to a word, the first ones lowest, and the last
-/// word with what is left.
+/// Vectors of `width` bits, added bit by bit. A word has 128 of them, the first ones lowest; the last word
+/// has the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitVectors {
     /// How many bits a row has.
@@ -114,7 +114,7 @@ impl Payload for BitVectors {
     }
 }
 
-/// Vectors of `count` numbers modulo a public p between 2 and 2^64 - 1, each reduced.
+/// Vectors of `count` numbers modulo a public p with 2 <= p < 2^64, each reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     /// p.
@@ -124,8 +124,8 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// What is below 2 p, less p unless it is below p: what is below p wraps around, and is less before. A
-    /// minimum is a move, not a branch.
+    /// Reduces a sum below 2 p modulo p: the smaller of the sum and (sum - p), where a negative difference
+    /// wraps around to a large number. The minimum compiles to a conditional move, not a branch.
     #[inline(always)]
     fn reduced(&self, sum: u128) -> u64 {
         sum.min(sum.wrapping_sub(u128::from(self.modulus))) as u64
@@ -153,7 +153,8 @@ impl Payload for Numbers {
     }
 
     /// floor(block p / 2^128): each number comes from floor or ceil of 2^128 / p blocks, so that the distance
-    /// from uniform is below p / 2^128, at most 2^-64. No division, whose time would depend on the block.
+    /// from uniform is below p / 2^128, at most 2^-64. There is no division, whose time could depend on the
+    /// block.
     #[inline]
     fn pad(&self, blocks: &[u128], word: usize) -> u64 {
         let (block, p) = (blocks[word], u128::from(self.modulus));
@@ -193,8 +194,8 @@ impl Payload for Numbers {
     }
 }
 
-/// Vectors of `count` numbers modulo 65,537 = 2^16 + 1, each reduced, of any length: a generator stretches
-/// the hash of a row, and each number has half a block.
+/// Vectors of `count` numbers modulo 65,537 = 2^16 + 1, each reduced, of any length. A generator stretches
+/// the hash of a row, and each number takes half a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Long {
     /// How many numbers a row has.
@@ -202,10 +203,10 @@ pub struct Long {
 }
 
 impl Long {
-    /// 2^16 + 1.
+    /// The modulus 2^16 + 1.
     pub const MODULUS: u64 = (1 << 16) + 1;
 
-    /// What is below 2 p, less p unless it is below p.
+    /// Reduces a number below 2 p modulo p.
     #[inline(always)]
     fn once(x: u64, p: u64) -> u64 {
         x.min(x.wrapping_sub(p))
@@ -236,9 +237,9 @@ impl Payload for Long {
         self.count > 0
     }
 
-    /// The half as a number modulo p: 2^16 is -1, so that it is an alternating sum of 16-bit digits. 2^64 is
-    /// 1 more than a multiple of p: zero comes from one half more than every other number, and the distance
-    /// from uniform is below 2^-64.
+    /// The half block modulo p. Because 2^16 = -1 modulo p this is an alternating sum of 16-bit digits. 2^64
+    /// is 1 more than a multiple of p, so zero comes from one half block more than every other number; the
+    /// distance from uniform is below 2^-64.
     #[inline(always)]
     fn pad(&self, blocks: &[u128], word: usize) -> u64 {
         let half = (blocks[word / 2] >> (64 * (word % 2))) as u64;
@@ -303,16 +304,15 @@ mod tests {
         }
     }
 
-    /// The number of a block is its place in p equal parts of all blocks: for each number the least block
-    /// that gives it is ceil(number 2^128 / p), so no number comes from more than one block more than
-    /// another.
+    /// All blocks, in order, are divided into p nearly equal ranges, one for each number. The first block of
+    /// a number's range is ceil(number 2^128 / p), so no range has two blocks more than another.
     #[test]
     fn pads_are_uniform_within_2_to_the_minus_64() {
         for modulus in MODULI {
             let numbers = Numbers { modulus, count: 1 };
             let p = u128::from(modulus);
             for number in [0, 1, modulus / 3, modulus / 2, modulus - 1] {
-                // number 2^128 / p in two steps of long division
+                // number 2^128 / p by two steps of long division
                 let (high, rest) = ((u128::from(number) << 64) / p, (u128::from(number) << 64) % p);
                 let least = high << 64 | (rest << 64).div_ceil(p);
                 assert_eq!(numbers.pad(&[least], 0), number, "{modulus} {number}");
@@ -324,8 +324,8 @@ mod tests {
         }
     }
 
-    /// Each number from as many halves as any other, and zero from one more: the pad of a half is the half
-    /// modulo p, and 2^64 is 1 modulo p.
+    /// The pad of a half block is the half block modulo p, and 2^64 = 1 modulo p: every number comes from
+    /// equally many half blocks, and zero from one more.
     #[test]
     fn long_pads_are_halves_modulo_p() {
         let (long, p) = (Long { count: 5 }, Long::MODULUS);
@@ -377,7 +377,7 @@ mod tests {
             let bits = BitVectors { width };
             let all: u32 = (0..bits.words()).map(|w| bits.pad(&[u128::MAX; 3], w).count_ones()).sum();
             assert_eq!((all as usize, bits.bits()), (width, width));
-            // each word has a block of its own
+            // each word has its own block
             let blocks = [u128::MAX / 3, u128::MAX / 5, u128::MAX / 7];
             assert!((0..bits.words()).all(|w| bits.pad(&blocks, w) == blocks[w] & bits.low(w)));
             let numbers = Numbers { modulus: u64::MAX, count: 3 };

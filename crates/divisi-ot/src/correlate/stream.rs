@@ -1,10 +1,11 @@
-//! Products of random bits with payloads of one bit each, of which no row is kept: what Boolean triples are
-//! made of, in memory that does not grow with them.
+//! Products of random bits with payloads of one bit, made without keeping rows. Boolean triples are made from
+//! them, in memory that hardly grows with their number.
 //!
-//! The steps, rows, tweaks and numbers of [`Setup::semi_honest_rows`] and [`Setup::correlate_bits`] one after
-//! the other, chunk by chunk: a maker's H(M) waits for nothing, and a holder's message leaves as soon as its
-//! rows are corrected, so that a row is hashed where it was made, in the cache, and is gone. A row serves one
-//! payload, for it is nowhere else \[G14\].
+//! Steps, rows, tweaks and numbers are those of [`Setup::semi_honest_rows`] followed by
+//! [`Setup::correlate_bits`], but chunk by chunk. The maker computes H(M) without waiting for messages. The
+//! holder sends its message for a chunk as soon as it has corrected the chunk's rows. So a row is hashed
+//! while it is in the cache, and then overwritten. No row can serve two payloads, because no copy of it
+//! exists \[G14\].
 
 use super::bits::{CLASS, below, hear, mask, tell};
 use super::{Direction, PAYLOAD};
@@ -21,21 +22,21 @@ use divisi_core::{Abort, Check, PartyId, Session};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Chunks that are sent before the first ones are awaited, by all peers together: so many that a long line is
-/// paid for once, and so few that what is on its way fits into memory.
+/// Chunks, of all peers together, that are sent before the first ones are awaited. There are enough that the
+/// delay of a slow connection is paid once, and few enough that the data on its way fits into memory.
 const AHEAD: usize = 64;
 
 impl Setup {
-    /// Random bits of ours, and our shares of the products of the sum of everybody's with the sum of
-    /// everybody's `values`, a bit a row, packed as [`crate::Pads::bits`]; all parties call it with the same
-    /// count, in the same order. Semi-honest.
+    /// Draws random bits, and returns them with our shares of the products: the sum of all parties' bits
+    /// times the sum of all parties' `values`, one bit for each row, packed as [`crate::Pads::bits`]. All
+    /// parties call it with the same count and in the same order. Semi-honest.
     ///
-    /// Two rounds; to each peer ceil(128 / k) bits a row for the row, and one. It holds a few bits a row, and
-    /// a chunk of rows.
+    /// Two rounds. To each peer ceil(128 / k) bits for each row, and one bit for its payload. The memory is a
+    /// few bits for each row, and a chunk of rows.
     ///
     /// # Errors
-    /// The abort that ends the session, which erases everything secret; [`Abort::Misuse`] for bits behind the
-    /// last row, for no row, and of a set-up whose rows are checked.
+    /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] if bits after the last
+    /// row are set, if there are no rows, or if this set-up's rows are checked.
     pub fn random_products(
         &mut self,
         session: &mut Session,
@@ -47,7 +48,7 @@ impl Setup {
         if values.len() != count.div_ceil(64) || last != 0 {
             return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
-        // what fails on the way is not put back
+        // after an error the source stays erased
         match std::mem::replace(&mut self.source, Source::Erased) {
             Source::Trees(mut ends, proven) => {
                 let made = wipe::stack(|| {
@@ -60,7 +61,7 @@ impl Setup {
                 made
             }
             source => {
-                // nothing to be saved where there are no trees
+                // a dealer has no trees, and so nothing to put back
                 self.source = source;
                 let mut pads = self.semi_honest_rows(session, Bits::Random(count), Links::All)?;
                 let bits = Kept::from(pads.bits());
@@ -98,7 +99,7 @@ impl Setup {
         let ahead = (AHEAD / peers.len().max(1)).clamp(4, AHEAD);
         let (mut sums, mut rows) = (Sums::new(), Kept::<u128>::zeros(CHUNK.min(tiles) * TILE));
         let (mut corrections, mut body) = (Vec::with_capacity(CHUNK * trees), Vec::new());
-        // of a chunk: how many rows, and the words of bits they are
+        // how many rows a chunk has, and which words of the packed bits they are
         let of = |tiles: &Range<usize>| {
             let (first, end) = (tiles.start * TILE, count.min(tiles.end * TILE));
             (end - first, first / 64..end.div_ceil(64))

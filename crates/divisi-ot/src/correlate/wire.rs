@@ -1,6 +1,6 @@
-//! Words of any number of bits, one behind the other, in as few bytes as there can be.
+//! Packs words of any number of bits into bytes, without gaps.
 
-/// Writes words, the first one lowest.
+/// Packs words, the first one into the lowest bits.
 pub(super) struct Writer<'b> {
     body: &'b mut Vec<u8>,
     waiting: u128,
@@ -12,7 +12,7 @@ impl<'b> Writer<'b> {
         Writer { body, waiting: 0, bits: 0 }
     }
 
-    /// The lowest `bits` of a word, which has no others: at most 128.
+    /// Appends the lowest `bits` (at most 128) of a word, whose other bits are zero.
     #[inline]
     pub(super) fn push(&mut self, word: u128, bits: u32) {
         self.push_half(word as u64, bits.min(64));
@@ -32,14 +32,14 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// The last bytes, filled up by zeros.
+    /// Appends the last bytes, padded with zeros.
     pub(super) fn end(self) {
         let bytes = (self.waiting as u64).to_le_bytes();
         self.body.extend_from_slice(&bytes[..self.bits.div_ceil(8) as usize]);
     }
 }
 
-/// Reads words.
+/// Unpacks words.
 pub(super) struct Reader<'b> {
     body: &'b [u8],
     waiting: u128,
@@ -51,7 +51,7 @@ impl<'b> Reader<'b> {
         Reader { body, waiting: 0, bits: 0 }
     }
 
-    /// The next word of so many bits, at most 128; zeros where the body has ended.
+    /// The next word of `bits` bits (at most 128); zeros after the end of the body.
     #[inline]
     pub(super) fn pull(&mut self, bits: u32) -> u128 {
         let low = u128::from(self.pull_half(bits.min(64)));
@@ -74,7 +74,7 @@ impl<'b> Reader<'b> {
         word
     }
 
-    /// Whether nothing but zeros is left.
+    /// Whether only zero bits of the last byte remain.
     pub(super) fn ends(&self) -> bool {
         self.waiting == 0 && self.body.is_empty()
     }

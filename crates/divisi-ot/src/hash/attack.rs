@@ -1,14 +1,14 @@
-//! The attack that many keys stop, against the construction itself over permutations of 2^18 values: all
-//! known hashes of one key in one table, and pi(c) + c looked up for random c.
+//! The attack because of which keys are changed, run against the construction over permutations of 2^18
+//! values: all known hashes of one key go into a table, in which pi(c) + c is looked up for random c.
 
 use super::{Cipher, Family, Keyed, Place, Tweak, remaining_bits};
 use divisi_core::{PartyId, Prg};
 use std::collections::HashMap;
 
-/// The bits of a toy label.
+/// The length in bits of a label of this small model.
 const BITS: u32 = 18;
 const VALUES: usize = 1 << BITS;
-/// Hashes that are known in a session: 64 guesses suffice if all have one key.
+/// How many hashes of a session are known. If all have one key, about 64 guesses suffice.
 const KNOWN: u64 = 1 << 12;
 
 /// A permutation as a table.
@@ -18,7 +18,8 @@ struct Toy {
     back: Vec<u32>,
 }
 
-/// The bits of a tweak above a label's come down again, so that so many units differ.
+/// Maps a block to the model's size: the tweak's bits above a label's length are folded into the lower ones,
+/// so that the tweaks of many units differ.
 fn fold(x: u128) -> u32 {
     (x ^ x >> BITS) as u32 & (VALUES as u32 - 1)
 }
@@ -29,7 +30,7 @@ impl Cipher for Toy {
     }
 }
 
-/// A permutation for each name, in one session.
+/// A random permutation for each name, in one session.
 #[derive(Clone, Copy)]
 struct Toys(u64);
 
@@ -62,7 +63,7 @@ fn place() -> Place {
     Place::new(super::FIRST_STEP, from, to)
 }
 
-/// What an adversary knows of one call: the input whose partner is secret, and the partner's hash.
+/// What an adversary knows of one call: the input of the pair that it has, and the hash of the other input.
 struct Known {
     unit: u64,
     label: u128,
@@ -73,8 +74,8 @@ fn tweak(unit: u64) -> Tweak {
     Tweak { unit, row: 0 }
 }
 
-/// The first key's calls in a session with so many units to a key, and Delta. Those of other keys are of no
-/// use to a table.
+/// The calls under the first key of a session with `units` units to a key, and Delta. Calls under other keys
+/// do not help the table.
 fn known(toys: Toys, units: u64) -> (Vec<Known>, u128) {
     let mut prg = Prg::new(&[toys.0 as u8; 16]);
     let delta = 1 + random(&mut prg, VALUES - 1) as u128;
@@ -85,7 +86,7 @@ fn known(toys: Toys, units: u64) -> (Vec<Known>, u128) {
     (known.map(|(i, (label, hash))| Known { unit: i as u64, label, hash }).collect(), delta)
 }
 
-/// The attack on a key's calls: Delta and the guesses it took, of so many.
+/// The attack on the calls of one key. Returns Delta and the number of guesses it took, at most `guesses`.
 fn attack(toys: Toys, known: &[Known], guesses: usize) -> Option<(u128, usize)> {
     let toy = toys.under(place().key(0));
     let mut table: HashMap<u32, Vec<&Known>> = HashMap::new();
@@ -96,7 +97,7 @@ fn attack(toys: Toys, known: &[Known], guesses: usize) -> Option<(u128, usize)> 
         known.iter().rev().take(3).all(|known| {
             let mut x = [known.label ^ delta];
             let mut calls = Keyed::new(&toys, place(), 1 << 20);
-            // made once
+            // the permutation is made once, not for every guess
             calls.current = Some((0, toy.clone()));
             calls.hash(&mut x, |_| tweak(known.unit));
             x[0] == known.hash
@@ -116,7 +117,8 @@ fn attack(toys: Toys, known: &[Known], guesses: usize) -> Option<(u128, usize)> 
     None
 }
 
-/// Of 4,096 calls of a session: with one key for all of them, as it was, and with one for every four.
+/// 4,096 calls of a session: with one key for all of them the attack succeeds, with a new key for every four
+/// calls it does not.
 #[test]
 fn one_table_over_a_session_gives_delta_and_one_over_a_key_does_not() {
     for toys in [1, 2, 3, 4].map(Toys) {
@@ -128,8 +130,8 @@ fn one_table_over_a_session_gives_delta_and_one_over_a_key_does_not() {
     }
 }
 
-/// A guess finds Delta with the chance that the printed bits say, whatever the number of calls in the
-/// session.
+/// The number of guesses agrees with [`remaining_bits`] of the targets under a key, whatever the number of
+/// calls in the session.
 #[test]
 fn the_attack_takes_as_long_as_the_remaining_bits_say() {
     for units in [4, 32, 256] {

@@ -1,4 +1,4 @@
-//! The set-up of a corrupt party of a test (feature `fault`; never part of a build that holds real secrets).
+//! The set-up of a test's corrupt party (feature `fault`; never part of a build that holds real secrets).
 
 use super::{Setup, SetupConfig, Source};
 use crate::Delta;
@@ -7,7 +7,7 @@ use crate::delta::Deltas;
 use divisi_core::{Abort, Session};
 
 impl Setup {
-    /// A set-up of a party that deviates.
+    /// Makes a set-up as a party that deviates.
     ///
     /// # Errors
     /// As [`Setup::new`].
@@ -48,8 +48,8 @@ impl Setup {
         Ok(setup)
     }
 
-    /// From now on this party computes with a Delta that differs by so much from the one that its trees are
-    /// for; with `rows` also where it makes its keys of others' bits.
+    /// From now on this party computes with a Delta that differs by `difference` from the one of its trees;
+    /// with `rows` also when it makes its keys for others' bits.
     pub fn take_another_delta(&mut self, difference: u128, rows: bool) {
         let other = self.deltas.delta.get() ^ difference;
         self.deltas.delta = if self.layout.public {

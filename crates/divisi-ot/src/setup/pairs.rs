@@ -1,24 +1,24 @@
-//! The set-up of all pairs at once: base OTs, trees, and the coins' commitments beside them.
+//! The set-up of all pairs at once: base OTs and trees; the commitments of the coins travel with them.
 //!
-//! Each pair needs trees in both directions, each from 127 base OTs in which the holder of a Delta chooses;
-//! over a field from f + 128, in which the holder of Delta and Delta' does. [`Base::Both`] makes them all by
-//! public keys:
+//! Each pair needs trees in both directions. The trees of one direction come from 127 base OTs in which the
+//! holder of a Delta chooses; over a field from f + 128, in which the holder of Delta and Delta' chooses.
+//! [`Base::Both`] makes all of them with public keys:
 //!
-//! 1. A of every sender; T_i of every receiver, with the flips that correct its random choices to its Delta;
-//!    commitments to coins.
-//! 2. Trees of every maker; echo of the commitments.
+//! 1. Every sender sends A. Every receiver sends T_i, with the bits that correct its random choices to its
+//!    Delta. All commit to their coins.
+//! 2. Every maker sends its trees. All echo the commitments.
 //!
-//! [`Base::Half`] makes one direction of each pair so, every party being sender and receiver about equally
-//! often. In the other direction the base OTs are rows of the first: the maker's bit is the choice, its row
-//! the key of it, and the holder has both keys. Over a field they are rows of the columns of pads, and never
-//! of those of MACs \[K14\]: there the two keys are K and K + Delta_i, so that whoever has one could try the
-//! other with each of 2^f Deltas (docs/ot.md).
+//! [`Base::Half`] makes one direction of each pair so; every party is sender and receiver about equally
+//! often. The base OTs of the other direction are rows of the first one: the maker's bit is the choice, its
+//! hashed row the key of that choice, and the holder has both keys. Over a field they are rows of the columns
+//! of pads, never of those of MACs \[K14\]. From a row of MACs the two keys would be hashes of K and K +
+//! Delta_i, and the party that has one of them could try the other with each of 2^f Deltas (docs/ot.md, 4).
 //!
-//! 1. and 2. as above, for one direction; with its trees the maker sends the corrections of 128 rows and as
-//!    many sacrificed ones.
-//! 3. A coin, after all of them.
-//! 4. The check of these rows; beside it the flips that correct its random choices to the maker's own Delta.
-//! 5. If the check passed: trees the other way, from the hashes of the rows.
+//! 1. and 2. as above, for one direction. With its trees the maker sends the corrections of 128 rows and of
+//!    128 sacrificed ones.
+//! 3. A coin, after all corrections.
+//! 4. The check of these rows. With it, the bits that correct the random choices to the maker's own Delta.
+//! 5. If the check passed: trees in the other direction, from the hashes of the rows.
 
 use super::{Base, SetupConfig};
 use crate::abit::produce::random_bits;
@@ -40,16 +40,16 @@ const FLIPS: Step = step!("flips");
 const TABLES: Step = step!("base.tables");
 const TREES: Step = step!("trees");
 
-/// Whether the base OTs in which `sender` sends and `receiver` receives are made by public keys.
+/// Whether the base OTs from `sender` to `receiver` are made with public keys.
 fn by_public_key(base: Base, sender: PartyId, receiver: PartyId) -> bool {
     match base {
         Base::Both => true,
-        // of each pair one, and of all pairs of a party about half
+        // one direction of each pair, and for every party about half of its pairs in either direction
         Base::Half => (sender < receiver) == (sender.index().abs_diff(receiver.index()) % 2 == 1),
     }
 }
 
-/// Make the trees with every peer, and commit to coins.
+/// Makes the trees with every peer, and commits to coins.
 pub(super) fn connect(
     session: &mut Session,
     config: SetupConfig,
@@ -69,7 +69,7 @@ pub(super) fn connect(
         deviation: Box::default(),
     };
 
-    // [K14] rows of these columns become base OTs
+    // [K14] the columns whose rows become base OTs
     let pads = layout.hashed(session);
     let width = if pads == layout.pads() { Width::Pads } else { Width::Macs };
 
@@ -116,7 +116,7 @@ pub(super) fn connect(
     }
 
     // 2.
-    // of each peer's first rows a random choice for each base OT, and a tile that is sacrificed
+    // each peer's first rows: a random choice for each base OT, and a tile that is sacrificed
     let tiles = layout.all().div_ceil(TILE) + 1;
     let x: Vec<_> = (0..n).map(|_| Zeroizing::new(random_bits(session, tiles))).collect();
     let x: Vec<&[u128]> = x.iter().map(|x| x.as_slice()).collect();
@@ -127,7 +127,7 @@ pub(super) fn connect(
                 ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, &flips)?);
             }
         }
-        // the corrections of the first rows beside the trees
+        // the corrections of the first rows travel with the trees
         let begun = match config.base {
             Base::Both => None,
             Base::Half => {
@@ -187,8 +187,8 @@ pub(super) fn connect(
     Ok((ends, coins))
 }
 
-/// What corrects random choices to the complement of the key's bits, as bytes; nothing at a public bit. What
-/// fills the last byte is choices that are not used.
+/// The bits, as bytes, that correct random choices to the complement of the key's bits; zero at a public bit.
+/// The unused bits of the last byte are choices that are not used.
 fn flips(layout: Layout, choices: &Key, delta: &Key) -> Vec<u8> {
     let mut bytes: Vec<u8> =
         choices.iter().zip(delta).flat_map(|(choice, delta)| (choice ^ !delta).to_le_bytes()).collect();
@@ -197,7 +197,7 @@ fn flips(layout: Layout, choices: &Key, delta: &Key) -> Vec<u8> {
     bytes
 }
 
-/// The bits of such bytes.
+/// The key whose bits are in these bytes.
 fn key_of(bytes: &[u8]) -> Key {
     let mut words = [0; 32];
     words.iter_mut().zip(bytes).for_each(|(word, byte)| *word = *byte);
@@ -206,7 +206,8 @@ fn key_of(bytes: &[u8]) -> Key {
     key
 }
 
-/// The keys of base OTs from rows, with an offset; zero at that of a public bit, which is not used.
+/// The keys of base OTs: the hash of each row after `offset` was added. Zero at the index of a public bit,
+/// which is not used.
 fn hashed(
     session: &Session,
     hash: &TweakableHash,
@@ -224,7 +225,7 @@ fn hashed(
     keys
 }
 
-/// Make the trees towards a peer and tell it.
+/// Makes the trees towards a peer and sends them.
 fn make(
     session: &mut Session,
     peer: PartyId,
@@ -269,7 +270,7 @@ mod tests {
     use divisi_core::testing::{links, run};
     use std::collections::HashSet;
 
-    /// Equal rows give other keys at every index, in every direction of every pair, in every session.
+    /// Equal rows give different keys at every index, in every direction of every pair, and in every session.
     #[test]
     fn keys_of_base_ots_name_their_place() {
         let mut seen = HashSet::new();

@@ -1,7 +1,7 @@
-//! What is asked of a set-up: rows of any width, checked or semi-honest.
+//! The rows that a set-up makes: of any width, checked or semi-honest.
 //!
-//! Rows come from behind one type, [`Source`]: trees, or a dealer in tests. What asks for them does not see
-//! which, so that another source (one that expands them from short seeds) can stand beside it.
+//! Rows come from one type, [`Source`]: the trees, or a dealer in tests. Callers do not see which, so that
+//! another source (for example one that expands rows from short seeds) can be added.
 
 use super::{SETUP, Setup};
 use crate::abit::produce::{Bits, Produced, packed, produce};
@@ -14,30 +14,30 @@ use crate::{AuthBits, MacShares, wipe};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
 
-/// Where authenticated bits come from.
+/// How rows are made.
 pub(crate) enum Source {
-    /// The trees towards each peer; whether the Deltas were proven consistent.
+    /// By the trees towards each peer. The flag says whether the Deltas were proven consistent.
     Trees(Ends, bool),
-    /// An abort has erased everything.
+    /// Not at all: an abort has erased everything.
     Erased,
-    /// A common seed: tests only.
+    /// By a dealer with a common seed: tests only.
     #[cfg(feature = "testing")]
     Dealt(Box<crate::dealer::Dealer>),
 }
 
-/// What a source gives.
+/// What a source makes.
 enum Given<R> {
-    /// From trees.
+    /// Rows from trees.
     Made(Produced<R>),
-    /// By the dealer, what is handed out.
+    /// The dealer's authenticated bits and pads.
     #[cfg(feature = "testing")]
     Dealt(AuthBits, Pads<Checked>),
 }
 
 /// Wide rows at new positions: authenticated bits, and pads under the same bits.
 ///
-/// That both are columns of one row, and the check one relation over all of them, is what makes a bit's pad
-/// and its MAC belong to one bit \[K13\]: positions are moved out of both together.
+/// A bit's pad and its MAC certainly belong to the same bit \[K13\], because both are columns of one row, and
+/// one check covers all columns. Positions are always removed from both together.
 pub struct WideBits {
     /// The bits with MACs and keys.
     pub bits: AuthBits,
@@ -52,13 +52,14 @@ impl WideBits {
         self.bits.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bits.is_empty()
     }
 
-    /// Move the first `count` positions out; `None`, and nothing moved, if there are fewer.
+    /// Removes the first `count` positions and returns them. If there are fewer: `None`, and nothing is
+    /// removed.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<WideBits> {
         Some(WideBits { bits: self.bits.take(count)?, pads: self.pads.take(count)? })
@@ -66,20 +67,20 @@ impl WideBits {
 }
 
 impl Setup {
-    /// Random authenticated bits of all parties at `count` new positions, checked. The first call among three
-    /// or more parties also proves everybody's Delta consistent.
+    /// Makes random authenticated bits of all parties at `count` new positions, checked. The first call among
+    /// three or more parties also proves that everybody's Delta is consistent.
     ///
-    /// All parties call it in the same order with the same count, on any strand of the set-up's session. It
-    /// holds 32 bytes a position and peer; 3 rounds between two parties, else 4, and 5 the first time.
+    /// All parties call it in the same order with the same count, on any strand of the set-up's session.
+    /// Memory: 32 bytes for each position and peer. Rounds: 3 between two parties, else 4, and 5 the first
+    /// time.
     ///
     /// # Errors
-    /// The abort that ends the session; everything secret is erased then.
+    /// The abort that ends the session; all secrets are erased then.
     pub fn authenticated_bits(&mut self, session: &mut Session, count: usize) -> Result<AuthBits, Abort> {
         self.mac_rows(session, Bits::Random(count))
     }
 
-    /// The same for bits of our choice too: [`Setup::authenticated_bits`]. Chosen bits cost what random ones
-    /// do.
+    /// [`Setup::authenticated_bits`] for bits of our choice, or random ones. Both cost the same.
     ///
     /// # Errors
     /// As [`Setup::authenticated_bits`]; [`Abort::Misuse`] if there are fewer words than bits.
@@ -93,9 +94,9 @@ impl Setup {
         made
     }
 
-    /// Our shares of the MACs of the sums of all parties' bits, at new positions: the same rows as
-    /// [`Setup::mac_rows`], with the same check, whose columns are added up and become rows only where
-    /// somebody asks for them. Of two parties it holds f / 4 bytes a position, a third of what rows take.
+    /// Our shares of the MACs of the sums of all parties' bits, at new positions. The rows and the check are
+    /// those of [`Setup::mac_rows`]. But the columns are added up first, and the sum becomes rows only when
+    /// it is read. Between two parties it takes f / 4 bytes for each position, a third of what rows take.
     ///
     /// # Errors
     /// As [`Setup::mac_rows`].
@@ -109,8 +110,8 @@ impl Setup {
         })
     }
 
-    /// Wide rows: authenticated bits with pads under the same bits; otherwise as [`Setup::mac_rows`], with 64
-    /// bytes a position and peer.
+    /// Wide rows: authenticated bits with pads under the same bits. Otherwise as [`Setup::mac_rows`]; memory
+    /// is 64 bytes for each position and peer.
     ///
     /// # Errors
     /// As [`Setup::mac_rows`]; [`Abort::Misuse`] for a set-up that is not over a field.
@@ -122,8 +123,8 @@ impl Setup {
         Ok(WideBits { bits, pads })
     }
 
-    /// Rows of pads alone, checked like those of MACs: random OTs with the same bits towards all peers, as
-    /// MASCOT's products need them.
+    /// Rows of pads alone, checked like those of MACs. They are random OTs with the same bits towards all
+    /// peers, as MASCOT's products need them.
     ///
     /// # Errors
     /// As [`Setup::wide_rows`].
@@ -131,19 +132,18 @@ impl Setup {
         if self.layout.public {
             return Err(session.misuse(SETUP, "checked rows of pads in a set-up without a field"));
         }
-        // the mutant's pads are those of the columns that authenticate
+        // the mutant makes pads from the columns of MACs
         let apart = self.layout.hashed(session) == self.layout.pads();
         let width = if apart { Width::Pads } else { Width::Macs };
         Ok(self.rows(session, width, bits)?.1)
     }
 
-    /// Rows of pads that no check stands behind, the next ones in the directions of `links`: for protocols in
-    /// which all parties do what they should, and some of them look. One round; 16 bytes a position and
-    /// direction, and ceil(128 / k) bits a position towards each peer that we have bits for. A set-up that
-    /// gives such rows gives no others.
+    /// Rows of pads without a check, in the directions of `links`, for protocols against semi-honest parties.
+    /// One round. Memory: 16 bytes for each position and direction. Cost: ceil(128 / k) bits for each
+    /// position, to each peer towards which we have bits. A set-up that makes such rows makes no others.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for a set-up whose rows are checked.
+    /// The abort that ends the session; [`Abort::Misuse`] if this set-up's rows are checked.
     pub fn semi_honest_rows(
         &mut self,
         session: &mut Session,
@@ -183,8 +183,8 @@ impl Setup {
         }
     }
 
-    /// Refuse what cannot be asked of this set-up. All its rows are checked, or none: who may lie in some of
-    /// them learns bits of the keys that the others are under \[G14\].
+    /// Refuses calls that do not fit this set-up. Either all its rows are checked, or none: in unchecked rows
+    /// a malicious party could learn bits of the keys that protect the checked ones \[G14\].
     pub(crate) fn enter(
         &mut self,
         session: &mut Session,
@@ -199,7 +199,7 @@ impl Setup {
             self.deltas.erase();
         }
         if bits.count() == 0 {
-            return Err(session.misuse(SETUP, "authenticated bits at no position"));
+            return Err(session.misuse(SETUP, "a request for no positions"));
         }
         if !bits.are_there() {
             return Err(session.misuse(SETUP, "not one word for each chosen bit"));
@@ -210,7 +210,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Rows of this width, split into what authenticates and pads.
+    /// Rows of this width that passed the check, split into authenticated bits and pads.
     fn rows(
         &mut self,
         session: &mut Session,
@@ -232,10 +232,10 @@ impl Setup {
         bits: Bits<'_>,
     ) -> Result<Given<R>, Abort> {
         self.enter(session, bits, true)?;
-        // what fails on the way is not put back
+        // after an error the source stays erased
         match std::mem::replace(&mut self.source, Source::Erased) {
             Source::Trees(mut ends, proven) => {
-                // the proof is about the Deltas of MACs
+                // the proof concerns the Deltas of MACs
                 let macs = width != Width::Pads;
                 let prove = (self.parties > 2 && !proven && macs).then_some(self.config.rho);
                 let asked = (width, bits);

@@ -1,59 +1,59 @@
-//! Which columns a pair's rows have, and which trees stand behind them.
+//! The columns of a pair's rows, and the trees that make them.
 //!
-//! The columns are one or two groups, each under a key of its own that is cut into pieces of k bits by
-//! itself:
+//! The columns form one or two groups. Each group has its own key, which is cut into pieces of k bits
+//! separately:
 //!
 //! - *labels*: 128 columns under Delta_i, whose lowest bit is public. They authenticate bits and make pads.
 //! - *field*: f columns under Delta_i, a uniform element of GF(2^f), which authenticate bits; and 128 columns
 //!   under an independent Delta'_i, which make pads. A row has the columns of the first group (narrow), of
 //!   the second (a pad alone), or all of them with one bit (wide).
 //!
-//! Columns, base OTs and bits of a key are numbered alike, those of the first group first: a [`Key`] is all
-//! bits in this order.
+//! Columns, base OTs and bits of a key have the same numbers, with those of the first group first. A [`Key`]
+//! has all bits in this order.
 
 use super::MAX_K;
 use divisi_core::{Check, Session};
 use std::ops::Range;
 
-/// The key of all columns: bit c of it, from the lowest of the first word, is that of column c.
+/// The key of all columns: bit c, counted from the lowest bit of the first word, is that of column c.
 pub(crate) type Key = [u128; 2];
 
-/// The most columns of both groups.
+/// The largest number of columns of both groups together.
 pub(crate) const MOST: usize = 256;
-/// The columns of pads: enough that no number of guesses away from a session finds their key.
+/// The number of columns of pads: so many that their key cannot be found by an offline search.
 pub(crate) const PADS: usize = 128;
 /// The group of the columns that authenticate.
 pub(crate) const MACS: usize = 0;
 
-/// Bit c of a key, in the lowest bit; the other bits are those behind it.
+/// Bit c of a key, as the lowest bit of the result; the higher bits are those that follow it in the key.
 #[inline]
 pub(crate) fn bit(key: &Key, c: usize) -> u128 {
     key[c / 128] >> (c % 128)
 }
 
-/// The columns of a set of trees.
+/// The layout of the columns of a set of trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// SoftSpokenOT's parameter.
     pub(crate) k: u32,
-    /// How many columns the groups have; none if there is no such group.
+    /// How many columns each group has; zero if there is no such group.
     columns: [usize; 2],
     /// Whether the first bit of the key is public.
     pub(crate) public: bool,
 }
 
-/// Which groups a row has columns of.
+/// Which groups of columns a row has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// The first group alone.
+    /// Only the first group, which authenticates.
     Macs,
-    /// That of pads alone: the same as the first where there is one.
+    /// Only the group that makes pads; in a set-up for labels this is the first group.
     Pads,
-    /// All.
+    /// All groups.
     Wide,
 }
 
-/// The bits of the key that make a piece: where it begins, and how many they are.
+/// A piece of the key: its first bit and its number of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) first: usize,
@@ -61,12 +61,13 @@ pub(crate) struct Piece {
 }
 
 impl Layout {
-    /// 128 columns under a key whose lowest bit is public.
+    /// The layout for labels: 128 columns under a key whose lowest bit is public.
     pub(crate) fn labels(k: u32) -> Layout {
         Layout { k, columns: [128, 0], public: true }
     }
 
-    /// `f` columns under a uniform key, an even number and at most 128, and those of pads.
+    /// The layout over a field: `f` columns (an even number, at most 128) under a uniform key, and those of
+    /// pads.
     pub(crate) fn field(k: u32, f: u32) -> Layout {
         debug_assert!(f > 0 && f.is_multiple_of(2) && f as usize <= MOST - PADS, "columns of a field");
         Layout { k, columns: [f as usize, PADS], public: false }
@@ -79,7 +80,7 @@ impl Layout {
 
     /// The group whose rows are hashed \[K14\]: that of pads, never the few columns of a field's MACs.
     pub(crate) fn hashed(self, session: &Session) -> usize {
-        // the mutant hashes rows that can be tried at home
+        // the mutant hashes rows whose key can be searched offline
         if session.mutated(Check::K14) { MACS } else { self.pads() }
     }
 
@@ -92,7 +93,7 @@ impl Layout {
         }
     }
 
-    /// All columns, and so all base OTs, and all bits of a key.
+    /// The number of all columns, which is also that of base OTs and of bits of a key.
     pub(crate) fn all(self) -> usize {
         self.columns[0] + self.columns[1]
     }
@@ -103,7 +104,7 @@ impl Layout {
         first..first + self.columns[group]
     }
 
-    /// The bytes of a bit for each column.
+    /// How many bytes one bit for each column takes.
     pub(crate) fn bytes(self) -> usize {
         self.all().div_ceil(8)
     }
@@ -112,7 +113,7 @@ impl Layout {
         self.columns[group].div_ceil(self.k.clamp(1, MAX_K) as usize)
     }
 
-    /// The pieces, and so the trees, of these groups: as many bits as a row costs.
+    /// The pieces, and so the trees, of these groups; a row costs one bit for each of them.
     pub(crate) fn trees(self, groups: &Range<usize>) -> Range<usize> {
         let before = if groups.start == 0 { 0 } else { self.pieces_of(0) };
         before..before + groups.clone().map(|group| self.pieces_of(group)).sum::<usize>()
@@ -123,7 +124,7 @@ impl Layout {
         self.trees(&(0..2)).len()
     }
 
-    /// One piece.
+    /// Piece number `c`.
     pub(crate) fn piece(self, c: usize) -> Piece {
         let group = usize::from(c >= self.pieces_of(0));
         let columns = self.columns(group);
@@ -131,7 +132,7 @@ impl Layout {
         Piece { first, bits: (self.k as usize).min(columns.end - first) }
     }
 
-    /// The key of all columns from those of the groups.
+    /// Combines the keys of the groups to the key of all columns.
     pub(crate) fn key(self, groups: [u128; 2]) -> Key {
         let [first, second] = groups;
         match self.columns[0] {
@@ -140,7 +141,7 @@ impl Layout {
         }
     }
 
-    /// The key of one group.
+    /// The part of the key that belongs to one group.
     pub(crate) fn group(self, key: &Key, group: usize) -> u128 {
         let columns = self.columns(group);
         let (low, high) = (columns.start % 128, 128 - columns.start % 128);
@@ -157,7 +158,7 @@ impl Layout {
 mod tests {
     use super::*;
 
-    /// Every column is in one piece of its own group, for every k and field.
+    /// Every column lies in exactly one piece, which is of its own group, for every k and field.
     #[test]
     fn pieces_cover_the_columns() {
         for k in 1..=MAX_K {

@@ -1,4 +1,4 @@
-//! Rows of a pair from trees that both ends take from one list.
+//! Tests of a pair's rows, with trees whose leaves both parties take from a common list.
 
 use super::*;
 use divisi_field::kernel::{Kernel, with};
@@ -12,7 +12,7 @@ fn sequence() -> impl FnMut() -> u128 {
     }
 }
 
-/// Both ends, with trees whose leaves they take from one list, and the holder's key.
+/// Maker and holder with leaves from a common list, and the holder's key.
 fn ends(layout: Layout, random: &mut impl FnMut() -> u128) -> (Maker, Holder, Key) {
     let delta = layout.key([random() & (u128::MAX >> (128 - layout.columns(0).len())), random()]);
     let delta = if layout.pads() == 0 { [delta[0], 0] } else { delta };
@@ -22,14 +22,14 @@ fn ends(layout: Layout, random: &mut impl FnMut() -> u128) -> (Maker, Holder, Ke
         let seeds: Vec<u128> = (0..1 << bits).map(|_| random()).collect();
         let alpha = (0..bits).map(|b| ((bit(&delta, first + b) & 1) as usize) << b).sum::<usize>();
         let known: Vec<u128> = (1..1 << bits).map(|z| seeds[z ^ alpha]).collect();
-        // kept ready or not, the streams are the same
+        // streams are equal whether or not their keys are kept ready
         holder.push(Leaves::new(&known, layout.k.is_multiple_of(2)));
         maker.push(Leaves::new(&seeds, true));
     }
     (Maker::new(layout, maker), Holder::new(layout, holder), delta)
 }
 
-/// Against the definition, for every k and width.
+/// Compares with the definition, for every k and width.
 #[test]
 fn rows_are_correlated_for_every_k() {
     use layout::Width::{Macs, Pads, Wide};
@@ -106,7 +106,7 @@ fn speed() {
         let (mut all, mut d) = (vec![1; 64 * CHUNK * TILE], Vec::new());
         let mut best = [f64::MAX; 2];
         for _ in 0..2 {
-            // memory that was not used for long, as when there are many rows
+            // memory that is not in the cache, as when there are many rows
             let now = std::time::Instant::now();
             for v in all.chunks_mut(CHUNK * TILE) {
                 d.clear();

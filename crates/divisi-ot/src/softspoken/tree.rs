@@ -1,18 +1,18 @@
 //! All-but-one trees: the maker knows 2^k leaves, the holder all but the one at its piece of Delta.
 //!
-//! Source: SoftSpokenOT, Figures 13 and 14: the tree of Goldreich, Goldwasser and Micali with one base OT a
-//! level, and the consistency check with which a maker who lies guesses bits of Delta, one a lie, or is
-//! caught \[O2\].
+//! Source: SoftSpokenOT, Figures 13 and 14: the tree of Goldreich, Goldwasser and Micali with one base OT for
+//! each level, and the consistency check. A maker that deviates must guess one bit of Delta for each
+//! deviation, or is caught \[O2\].
 //!
-//! The level that decides bit b of Delta uses base OT b. The holder gets the sum of those children that lie
-//! on the other side of its path than its bit of Delta, so its choice there is the complement of that bit;
-//! the base OT's random choice is corrected to it by one bit that the holder sends. The holder keeps all
-//! nodes in the order of y + alpha, so that no index depends on Delta.
+//! The level that decides bit b of Delta uses base OT b. At each level the holder needs the sum of those
+//! children that lie on the other side than its path, so its choice is the complement of its bit of Delta.
+//! The base OT's choice was random; the holder sends one bit that corrects it. The holder keeps all nodes in
+//! the order of y + alpha, so that no index depends on Delta.
 //!
-//! If bit 0 of Delta is public ([`crate::lowest_bit`]), the maker sends at its level the one sum that belongs
-//! to it in the clear, and the other one not at all. A holder with another bit there does not exist \[W1\].
+//! If bit 0 of Delta is public ([`crate::lowest_bit`]), the maker sends in the clear the one sum that belongs
+//! to the public bit, and does not send the other sum. So a holder cannot have another bit there \[W1\].
 //!
-//! Message: for each base OT two blocks, for each tree 32 bytes, and 32 bytes; one way.
+//! Message, one way: two blocks for each base OT, 32 bytes for each tree, and 32 bytes.
 
 use super::layout::{Key, Layout, Piece, bit as bit_of};
 use crate::cipher::Permutation;
@@ -26,11 +26,11 @@ use std::mem::ManuallyDrop;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The most bytes that a party spends on leaves that are ready to be expanded. Beyond it keeps their seeds
-/// alone, and makes the keys each time anew: with many peers, each of whom has few rows.
+/// The most memory, in bytes, that a party spends on leaves whose cipher keys are kept expanded. If it needed
+/// more (many peers, with few rows each), it keeps only the seeds and expands the keys each time.
 const READY: usize = 16 << 20;
 
-/// Whether the leaves of this many parties are kept ready.
+/// Whether leaves are kept with expanded keys, among this number of parties.
 pub(crate) fn kept_ready(parties: usize, layout: Layout) -> bool {
     let leaves: usize = (0..layout.pieces()).map(|c| 1 << layout.piece(c).bits).sum();
     2 * parties * leaves * size_of::<Aes128Enc>() <= READY
@@ -38,15 +38,15 @@ pub(crate) fn kept_ready(parties: usize, layout: Layout) -> bool {
 
 /// The leaves of one tree.
 pub(crate) enum Leaves {
-    /// Ready to be expanded, by the vector kernel and by the crate's cipher.
+    /// With expanded keys, for the vector kernel and for the crate `aes`.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vector(Vec<Counter>),
     Blocks(Vec<Aes128Enc>),
-    /// Seeds alone.
+    /// Only their seeds.
     Seeds(Zeroizing<Vec<u128>>),
 }
 
-/// A leaf that is ready: AES-128 in counter mode, by one of two ways to the same stream.
+/// A leaf with an expanded key: AES-128 in counter mode, in one of two implementations of the same stream.
 pub(crate) enum Leaf<'a> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vector(&'a Counter),
@@ -65,7 +65,7 @@ impl Leaves {
         Leaves::Blocks(seeds.iter().map(cipher).collect())
     }
 
-    /// Go through all leaves in order.
+    /// Calls `f` on all leaves in order.
     pub(crate) fn each(&self, mut f: impl FnMut(usize, Leaf<'_>)) {
         match self {
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -76,7 +76,7 @@ impl Leaves {
                 ciphers.iter().enumerate().for_each(|(y, leaf)| f(y, Leaf::Blocks(leaf)))
             }
             Leaves::Seeds(seeds) => {
-                // one key takes the place of another, and the last one is wiped
+                // each key overwrites the one before, and the last one is wiped
                 let mut leaf = ManuallyDrop::new(cipher(&0));
                 for (y, seed) in seeds.iter().enumerate() {
                     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -102,8 +102,8 @@ fn cipher(seed: &u128) -> Aes128Enc {
     Aes128Enc::new(&seed.to_le_bytes().into())
 }
 
-/// The fixed permutations of a pair's trees in one session: two for children, one for seeds of streams, two
-/// for what is checked.
+/// The fixed permutations for a pair's trees in one session: two for children, one for the seeds of streams,
+/// two for the values that are checked.
 pub(crate) struct Permutations([Permutation; 5]);
 
 impl Permutations {
@@ -119,7 +119,7 @@ impl Permutations {
         }))
     }
 
-    /// Some permutations, of no session.
+    /// Some permutations that belong to no session.
     pub(crate) fn fixed() -> Permutations {
         Permutations(std::array::from_fn(|i| Permutation::new(&[i as u8; 16])))
     }
@@ -132,7 +132,7 @@ impl Permutations {
         out
     }
 
-    /// The seeds of the streams of these leaves, and what is checked of them.
+    /// For each leaf, the seed of its stream and the value that is checked.
     pub(crate) fn leaves(&self, leaves: &[u128]) -> (Zeroizing<Vec<u128>>, Zeroizing<Vec<[u128; 2]>>) {
         let (low, high) = (self.apply(3, leaves), self.apply(4, leaves));
         let checked = low.iter().zip(high.iter()).map(|(l, h)| [*l, *h]).collect();
@@ -140,13 +140,13 @@ impl Permutations {
     }
 }
 
-/// The bytes of a maker's message: sums, then totals, then the digest.
+/// The length in bytes of a maker's message: sums, then totals, then the digest.
 pub(crate) fn message_bytes(layout: Layout) -> usize {
     layout.all() * 32 + layout.pieces() * 32 + 32
 }
 
-/// Make the trees towards a holder whose choices in the base OTs are corrected by `flips`, and whose bit 0 is
-/// `lowest` if it is public; the message goes into `message`.
+/// Makes the trees towards a holder and appends the message. `flips` corrects the holder's choices in the
+/// base OTs; `lowest` is its bit 0, if that is public.
 pub(crate) fn make(
     session: &Session,
     permutations: &Permutations,
@@ -172,9 +172,10 @@ pub(crate) fn make(
             for (e, (side, out)) in sides.iter().zip(sums[bit * 32..].chunks_exact_mut(16)).enumerate() {
                 let sum = side.iter().fold(0, |sum, node| sum ^ node);
                 let key = keys[bit];
-                // the holder's key is that of its choice, which is e + flip where e is what it needs
+                // the holder has the key of its random choice, which is e + flip if it needs the sum of side
+                // e
                 let pad = key[0] ^ (key[0] ^ key[1]) & mask((e as u64) ^ bit_of(flips, bit) as u64);
-                // [W1] of the public bit only the sum of the other side, in the clear
+                // [W1] of a public bit only the sum of the other side is sent, in the clear
                 let public = layout.public && bit == 0;
                 let said = if public { sum & mask(e as u64 ^ lowest as u64) } else { sum ^ pad };
                 out.copy_from_slice(&said.to_le_bytes());
@@ -192,8 +193,8 @@ pub(crate) fn make(
     trees
 }
 
-/// Read the maker's message with Delta and the keys of the base OTs; whether the trees are consistent comes
-/// with them \[O2\].
+/// Reads the maker's message with Delta and the keys of the base OTs. The result has the leaves, and whether
+/// the trees are consistent \[O2\].
 pub(crate) fn hold(
     permutations: &Permutations,
     (layout, ready): (Layout, bool),
@@ -207,7 +208,7 @@ pub(crate) fn hold(
     let mut trees = Vec::with_capacity(layout.pieces());
     for (c, total) in totals.chunks_exact(32).enumerate() {
         let Piece { first, bits } = layout.piece(c);
-        // in the order of y + alpha: the first node is the one on the path, of which nothing is known
+        // in the order of y + alpha the first node is the one on the path, which is unknown
         let mut nodes = Zeroizing::new(vec![0]);
         for bit in (first..first + bits).rev() {
             let alpha = mask(bit_of(delta, bit) as u64);
@@ -217,7 +218,7 @@ pub(crate) fn hold(
                 let swap = (l ^ r) & alpha;
                 children.extend([l ^ swap, r ^ swap]);
             }
-            // the sum that we chose: of the side where our bit of Delta is not
+            // the sum that we chose: that of the side on which our path does not lie
             let (said, _) = sums[bit * 32..].as_chunks::<16>();
             let (zero, one) = (u128::from_le_bytes(said[0]), u128::from_le_bytes(said[1]));
             let sum = zero ^ (zero ^ one) & !alpha ^ keys[bit];
@@ -229,7 +230,7 @@ pub(crate) fn hold(
         let (total, _) = total.as_chunks::<16>();
         checked[0] = [u128::from_le_bytes(total[0]), u128::from_le_bytes(total[1])];
         checked[0] = checked.iter().skip(1).fold(checked[0], |sum, x| [sum[0] ^ x[0], sum[1] ^ x[1]]);
-        // to the order of y
+        // back to the order of y
         for bit in 0..bits {
             let alpha = mask(bit_of(delta, first + bit) as u64);
             for pair in checked.chunks_exact_mut(2 << bit) {
@@ -265,7 +266,7 @@ mod tests {
     use divisi_core::{PublicParameters, step};
     use std::collections::HashSet;
 
-    /// All five permutations of all directions of two sessions differ.
+    /// All five permutations differ, in both directions of two sessions.
     #[test]
     fn permutations_serve_one_purpose() {
         let mut seen = HashSet::new();
@@ -287,7 +288,7 @@ mod tests {
 
     const DELTA: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834;
 
-    /// No leaf is another's, in any tree, and the holder has all but its own.
+    /// No two leaves are equal, in any tree, and the holder lacks exactly its own.
     #[test]
     fn leaves_differ_and_one_is_unknown() {
         let fields = [1, 4, 8].map(|k| Layout::field(k, 42));
@@ -322,7 +323,7 @@ mod tests {
                 }
                 session.recv(step!("trees"), peer, &mut message)?;
                 let permutations = Permutations::new(&session, peer, session.me());
-                // the choice is the complement of the bit, and at the public one there is none
+                // the choice is the complement of the bit; at the public bit there is no choice
                 let key = |i: usize| 1000 * (2 - (bit_of(&delta, i) & 1)) + i as u128;
                 let keys: Vec<u128> =
                     (0..all).map(|i| if layout.public && i == 0 { 0 } else { key(i) }).collect();
@@ -343,7 +344,7 @@ mod tests {
                     assert_eq!(made[(z + 1) ^ alpha], *seed);
                 }
                 assert!(!held.contains(&made[alpha]), "{layout:?} {c}");
-                // nor is it what the known ones lack of what is told of all
+                // nor does the total reveal it: it is not the total minus the known leaves' seeds
                 let total = message[all * 32 + 32 * c..].as_chunks::<16>().0;
                 for half in [total[0], total[1]] {
                     let rest = held.iter().fold(u128::from_le_bytes(half), |sum, seed| sum ^ seed);

@@ -1,4 +1,4 @@
-//! Tiles of columns, and what becomes of them once they passed the check.
+//! Tiles of columns, and the rows or columns that they become once they passed the check.
 
 use crate::Kept;
 use crate::softspoken::TILE;
@@ -6,8 +6,8 @@ use divisi_core::{Check, Session};
 use divisi_field::gf128::TOGETHER;
 use divisi_field::{Field, Gf128, transpose};
 
-/// Tiles of one group's columns, fixed but not checked: `each` words a tile, of which the first `columns` are
-/// in use.
+/// Tiles of one group's columns, which are fixed but not yet checked. A tile has `each` words, of which the
+/// first `columns` are used.
 #[must_use = "correlations that are not checked must not be used"]
 pub struct Columns {
     pub(super) words: Kept<u128>,
@@ -16,23 +16,24 @@ pub struct Columns {
     first: u64,
 }
 
-/// What columns are once they passed the check.
+/// The form of columns that passed the check.
 pub(crate) trait Outcome: Sized {
-    /// How many words a tile of so many columns has.
+    /// How many words a tile with this number of columns takes.
     fn each(columns: usize) -> usize;
 
-    /// What becomes of some tiles whose columns are hashed, of so many columns, while they are at hand.
+    /// Converts some tiles with this number of columns, right after they were hashed and while they are in
+    /// the cache.
     fn turn(tiles: &mut [u128], columns: usize);
 
-    /// All of them.
+    /// Wraps the converted tiles.
     fn of(columns: Columns) -> Self;
 
-    /// Forget the last tile.
+    /// Removes the last tile.
     fn drop_tile(&mut self);
 }
 
-/// One word a row, of one end of a pair and one group of columns, checked or typed as semi-honest: M of the
-/// maker, K of the holder. Wiped when dropped.
+/// Rows of one direction of a pair and one group of columns, a word for each row: M at the maker, K at the
+/// holder. They are checked, or their type says that they are semi-honest. Wiped when dropped.
 pub struct VoleRows {
     words: Kept<u128>,
     /// The number of the first row among all rows of its trees.
@@ -40,7 +41,7 @@ pub struct VoleRows {
 }
 
 impl VoleRows {
-    /// The rows.
+    /// The rows, a word each.
     #[must_use]
     pub fn words(&self) -> &[u128] {
         &self.words
@@ -51,20 +52,20 @@ impl VoleRows {
         self.words
     }
 
-    /// The number of the first row: none returns, whatever these trees are asked for.
+    /// The number of the first row. These trees never use a number twice.
     pub(crate) fn first(&self) -> u64 {
         self.first
     }
 }
 
 impl Outcome for VoleRows {
-    /// A tile becomes as many rows as it has room for.
+    /// A tile takes as many words as it has rows.
     fn each(_: usize) -> usize {
         TILE
     }
 
     fn turn(tiles: &mut [u128], columns: usize) {
-        // columns that are not used are zero
+        // unused columns are zero
         let turned = if columns <= TILE / 2 { transpose::slim } else { transpose::square };
         tiles.as_chunks_mut().0.iter_mut().for_each(turned);
     }
@@ -79,15 +80,15 @@ impl Outcome for VoleRows {
     }
 }
 
-/// Columns that passed the check, as they lie: for who adds up the columns of all pairs, and makes rows of
-/// the sums alone. Wiped when dropped.
+/// Columns that passed the check and stay columns: for callers that add up the columns of all pairs and make
+/// rows of the sum. Wiped when dropped.
 pub(crate) struct Proven {
     words: Kept<u128>,
     columns: usize,
 }
 
 impl Proven {
-    /// Tile by tile, the columns of each.
+    /// The words: tile by tile, the columns of each.
     pub(crate) fn into_words(self) -> Kept<u128> {
         self.words
     }
@@ -111,7 +112,8 @@ impl Outcome for Proven {
 }
 
 impl Columns {
-    /// Room for tiles of so many columns, `each` words a tile, from the number of their first row on.
+    /// Space for `tiles` tiles with this number of columns, `each` words for a tile; `first` is the number of
+    /// their first row.
     pub(super) fn zeros(tiles: usize, columns: usize, each: usize, first: u64) -> Columns {
         Columns { words: Kept::zeros(tiles * each), columns, each, first }
     }
@@ -121,7 +123,8 @@ impl Columns {
         self.each
     }
 
-    /// Rows of one tile before the check: what is committed, and worth nothing until the check passed.
+    /// The rows of one tile, before the check. A party commits to them, and must not use them before the
+    /// check passed.
     pub(crate) fn peek(&self, tile: usize) -> [u128; TILE] {
         let mut rows = [0; TILE];
         if let Some(columns) = self.words.chunks_exact(self.each).nth(tile) {
@@ -131,15 +134,16 @@ impl Columns {
         rows
     }
 
-    /// Rows that no check stands behind: right if both ends are honest, for protocols that promise no more.
+    /// The rows without a check: they are right if both parties are honest, which semi-honest protocols
+    /// assume.
     pub(crate) fn semi_honest(mut self) -> VoleRows {
         VoleRows::turn(&mut self.words, TILE);
         VoleRows::of(self)
     }
 
-    /// h of every column, and what they become: h is the sum of z^(m - 1 - t) times the word of tile t, of m.
-    /// Some tiles at a time, which stay in the cache nearest to the core, so that as many products are
-    /// reduced once.
+    /// h of every column, and the converted columns. h is the sum of z^(m - 1 - t) times the word of tile t,
+    /// for m tiles. Several tiles are processed together: they stay in the first-level cache, and the sum of
+    /// their products is reduced once.
     pub(super) fn hash<R: Outcome>(mut self, session: &Session, z: Gf128) -> (Vec<Gf128>, R) {
         let mut sums = vec![Gf128(0); self.columns];
         let bare = session.mutated(Check::W2);
@@ -151,7 +155,7 @@ impl Columns {
             // z^n, .., z, 1
             let mut powers = [Gf128::ONE; 1 + TOGETHER];
             (0..count).rev().for_each(|i| powers[i] = powers[i + 1] * z);
-            // the mutant's equations lack their pads
+            // the mutant's equations are not masked: the sacrificed tile is not counted
             let counted = count - usize::from(bare && left == 0);
             Gf128::absorb(&mut sums, &tiles[..counted * each], each, &powers[..=count]);
             R::turn(tiles, self.columns);
@@ -160,11 +164,11 @@ impl Columns {
     }
 }
 
-/// [W6] The sacrificed tile is gone.
+/// [W6] Drops the sacrificed tile.
 pub(super) fn drop_last<R: Outcome>(session: &Session, rows: &mut R) {
     session.observe(Check::W6); // [W6]
     if session.mutated(Check::W6) {
-        return; // the mutant hands the sacrificed bits out
+        return; // the mutant keeps the sacrificed bits
     }
     rows.drop_tile();
 }

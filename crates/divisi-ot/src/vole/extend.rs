@@ -1,4 +1,4 @@
-//! The extension itself: corrections, chunk by chunk, with all peers at once.
+//! The extension: corrections, chunk by chunk, with all peers at once.
 
 use super::{ByGroup, CORRECT, Columns, Ends, Made, read, write};
 use crate::delta::Deltas;
@@ -9,24 +9,24 @@ use divisi_core::{Abort, Session};
 use divisi_field::transpose;
 use std::ops::Range;
 
-/// Chunks whose corrections are sent before the first ones are awaited: with few, a long line would be paid
-/// for again and again.
+/// Chunks whose corrections are sent before the first ones of a peer are awaited. If it were small, the delay
+/// of a slow connection would be paid many times.
 const AHEAD: usize = 32;
 
-/// What rows are asked for.
+/// A request for rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'x> {
     pub(crate) width: Width,
-    /// How many words a tile of so many columns has.
+    /// How many words a tile with a given number of columns takes.
     pub(crate) each: fn(usize) -> usize,
     pub(crate) tiles: usize,
-    /// Our bits towards each party, one word a tile.
+    /// Our bits towards each party, one word for each tile.
     pub(crate) x: &'x [&'x [u128]],
     /// Who makes rows towards whom.
     pub(crate) links: Links,
 }
 
-/// An extension under way: our corrections are ahead of those of the peers.
+/// An extension in progress: our first corrections have been sent, the peers' have not been received.
 pub(crate) struct Extension<'x> {
     request: Request<'x>,
     groups: Range<usize>,
@@ -37,8 +37,8 @@ pub(crate) struct Extension<'x> {
 }
 
 impl Ends {
-    /// The next rows with every peer. One round: corrections go both ways chunk by chunk, ours well ahead of
-    /// theirs.
+    /// Makes the next rows with every peer. One round: corrections go in both directions chunk by chunk, ours
+    /// well ahead of theirs.
     pub(crate) fn extend(
         &mut self,
         session: &mut Session,
@@ -51,7 +51,8 @@ impl Ends {
         })
     }
 
-    /// Room for one direction, from the number of the next row of each pair that takes part.
+    /// Space for the rows of one direction with each peer; `next` gives the number of the next row, or `None`
+    /// for a peer that takes no part.
     fn room(&self, request: &Request<'_>, next: impl Fn(usize) -> Option<u64>) -> Vec<ByGroup<Columns>> {
         let groups = self.layout.groups(request.width);
         let of = |at: usize, group: usize| {
@@ -62,14 +63,14 @@ impl Ends {
         (0..self.makers.len()).map(|at| [of(at, 0), of(at, 1)]).collect()
     }
 
-    /// The first part of [`Ends::extend`]: nothing is awaited. What else belongs to the round can be sent
-    /// after it.
+    /// The first part of [`Ends::extend`], which waits for nothing. Other messages of the same round can be
+    /// sent after it.
     pub(crate) fn begin<'x>(
         &mut self,
         session: &mut Session,
         request: Request<'x>,
     ) -> Result<Extension<'x>, Abort> {
-        // makers first: holders may not be there yet
+        // as maker first: the peers may not be ready as holders yet
         let next = |j: usize| {
             let makes = request.links.makes(session, session.me().index(), j);
             self.makers[j].as_ref().filter(|_| makes).map(Maker::next)
@@ -121,9 +122,9 @@ impl Ends {
         Ok(extension.made)
     }
 
-    /// The next chunk of rows of pads for these bits, one word a tile, as maker towards the party of this
-    /// index; what corrects them goes into `corrections`. The number of the first row; `None` where there is
-    /// no pair. No check stands behind them.
+    /// Makes, as maker towards the party of this index, the next chunk of rows of pads for these bits, one
+    /// word for each tile. `corrections` gets the corrections. Returns the number of the first row; `None` if
+    /// there is no such pair. The rows are not checked.
     pub(crate) fn make_pads(
         &mut self,
         index: usize,
@@ -141,7 +142,7 @@ impl Ends {
         Some(first)
     }
 
-    /// The same as holder, from the maker's corrections for so many tiles.
+    /// Makes the same rows as holder, from the maker's corrections for these tiles.
     pub(crate) fn hold_pads(
         &mut self,
         index: usize,
@@ -158,7 +159,7 @@ impl Ends {
         Some(first)
     }
 
-    /// Our corrections of one chunk to every peer.
+    /// Sends our corrections of one chunk to every peer.
     fn correct(
         &mut self,
         session: &mut Session,
@@ -185,7 +186,7 @@ impl Ends {
     }
 }
 
-/// Where these tiles of every group lie.
+/// The places of these tiles, in every group.
 fn tiles_in<'a>(columns: &'a mut ByGroup<Columns>, tiles: &Range<usize>) -> Tiles<'a> {
     columns.each_mut().map(|columns| match columns {
         Some(columns) => {

@@ -1,5 +1,5 @@
-//! Lies of the maker of rows towards a holder whose Delta is known to be all ones: every one of them moves
-//! something, and must be found, whatever its column, tile and bit.
+//! Deviations of the maker of rows towards a holder whose Delta is known to be all ones. Every one of them
+//! changes something, so the check must detect it, whatever its column, tile and bit.
 
 use super::*;
 use crate::delta::{Delta, Deltas};
@@ -11,21 +11,21 @@ use divisi_core::testing::{Harness, failed_check, many, party};
 
 const COIN: [u8; 16] = [0x35; 16];
 
-/// How the holder of `tiles` tiles of rows with this Delta ends; k = 1, so that each column has its own
-/// corrections and its own tree.
+/// The holder's result for `tiles` tiles of rows with this Delta. k = 1, so that each column has its own tree
+/// and its own corrections.
 fn holder(
     delta: u128,
     tiles: usize,
     corrections: impl Fn(&mut [u128]) + Send + 'static,
     sums: impl Fn(&mut [u128]) + Send + 'static,
 ) -> Result<(), Abort> {
-    // the lowest bit is the party's
+    // the lowest bit of Delta determines which party may hold it
     let whose = party(if delta & 1 == 1 { 1 } else { 2 });
     let delta = move || Delta::drawn(whose, |bytes| *bytes = delta.to_le_bytes());
     holder_of((Width::Macs, Check::W5), || Deltas::labels(1, delta()), tiles, corrections, sums)
 }
 
-/// The same for rows of any width, whose check counts as this one, under any keys.
+/// The same for rows of any width and under any keys; failures are reported as `check`.
 fn holder_of(
     (width, counted): (Width, Check),
     deltas: impl Fn() -> Deltas + Sync,
@@ -97,7 +97,7 @@ fn an_honest_maker_is_believed() {
     }
 }
 
-/// One bit of one correction, in each column, and of one sum.
+/// Changes one bit of one correction, in each column, and one bit of one sum.
 #[test]
 fn every_column_tile_and_bit_is_looked_at() {
     let tiles = 3;
@@ -109,7 +109,7 @@ fn every_column_tile_and_bit_is_looked_at() {
             found(&holder(u128::MAX, tiles, |_| (), move |sums| sums[1 + column] ^= 1 << bit)),
             "sum {column} {bit}"
         );
-        // one bit of Delta, and whether it is one is what the lie asks
+        // a deviation in a column is detected exactly if that bit of Delta is one
         if column > 0 {
             assert_eq!(holder(!(1 << column), tiles, lie, |_| ()), Ok(()), "{column}");
             assert!(found(&holder(1 << column, tiles, lie, |_| ())), "{column}");
@@ -120,7 +120,8 @@ fn every_column_tile_and_bit_is_looked_at() {
     }
 }
 
-/// Lies that would cancel if columns, tiles or bits were added up, or the same factor stood for several.
+/// Deviations that would cancel out if columns, tiles or bits were added up, or if one factor served several
+/// of them.
 #[test]
 fn lies_do_not_make_up_for_each_other() {
     let tiles = 4;
@@ -138,14 +139,14 @@ fn lies_do_not_make_up_for_each_other() {
         assert!(found(&holder(u128::MAX, tiles, lie, |_| ())), "tiles {s} {t}");
     }
     let all = move |d: &mut [u128]| (0..128).for_each(|column| d[column * tiles + 2] ^= 9);
-    // other bits towards this holder, consistently: all columns move alike, and X with them
+    // consistently other bits towards this holder: all columns change alike, and X with them
     let end = holder(u128::MAX, tiles, all, |_| ());
     assert_eq!(failed_check(&end), Some(Check::W5));
 }
 
-/// Every column of narrow rows, of pads, and of wide rows over a field, of corrections and of sums; no bit is
-/// public. Lies in a column of MACs and in one of pads do not make up for each other, nor does one X for the
-/// other.
+/// Checks every column of narrow rows, of pads, and of wide rows over a field, in corrections and in sums; no
+/// bit is public. Deviations in a column of MACs and in one of pads do not cancel, and one group's X does not
+/// serve the other.
 #[test]
 fn every_column_of_a_field_is_looked_at() {
     const F: usize = 12;
@@ -170,7 +171,7 @@ fn every_column_of_a_field_is_looked_at() {
     }
     let keys = || Deltas::field(1, F as u32, all(F as u32), all(128));
     for (from, to) in [(0, F), (F, F + 128), (F - 1, F + 1), (0, F + 128)] {
-        // the corrections of a group, or of both, as for another bit
+        // the corrections of one group, or of both, are those of another bit
         let lie = move |d: &mut [u128]| (from..to).for_each(|column| d[column * tiles] ^= 4);
         let end = holder_of((Width::Wide, Check::K11), keys, tiles, lie, |_| ());
         assert_eq!(failed_check(&end), Some(Check::K11), "{from} {to}");

@@ -1,47 +1,49 @@
-//! A handwritten digit, by a network of the shape that the paper counts for MNIST: exactly 666,600 products.
+//! Recognition of a handwritten digit by a neural network with exactly the 666,600 products that the paper
+//! counts for MNIST.
 //!
-//! An image of 28x28 points, each 0 to 16; a 5x5 convolution to 16 channels (230,400 products), ReLU, the
-//! maximum of 2x2; another 5x5 convolution to 16 channels (409,600), ReLU, the maximum of 2x2; 256 to 100
-//! (25,600) with ReLU; 100 to 10 (1,000). Weights are integers of 8 bits. The image is one party's, the
-//! network another's, and both stay secret; who has the image learns ten numbers, the largest of which stands
-//! at the digit.
+//! An image has 28x28 points of value 0 to 16. The layers: a 5x5 convolution to 16 channels (230,400
+//! products), ReLU, the maximum of 2x2; another 5x5 convolution to 16 channels (409,600), ReLU, the maximum
+//! of 2x2; 256 to 100 (25,600) with ReLU; 100 to 10 (1,000). Weights are integers of 8 bits. One party has
+//! the image and another one the network, and both stay secret. The owner of the image learns ten numbers;
+//! the position of the largest is the digit.
 //!
-//! Sums are bits anyway where they are compared with 0: there they are divided by a power of two and rounded
-//! down, which costs nothing, and what is left has so few bits that maximum and B2A are cheap. The powers are
-//! public, and depend on the network alone ([`Network::shifts`]).
+//! Sums are converted to bits when they are compared with 0. There they are also divided by a power of two
+//! and rounded down, at no cost. The results have few bits, so maximum and B2A are cheap. The powers are
+//! public and depend on the network only ([`Network::shifts`]).
 
 use crate::plain::Entries;
 use crate::program::{BOUND, LARGEST, ProgramError, Script, Value, ValueKind};
 use crate::shape::Shape;
 use crate::valid::Draw;
 
-/// A side of an image.
+/// The side of an image in points.
 pub const SIDE: usize = 28;
 /// The largest value of a point.
 pub const BRIGHTEST: i64 = 16;
-/// A digit as scikit-learn has it: a side, before it is enlarged.
+/// The side of a digit in scikit-learn's data, before it is enlarged.
 const SMALL: usize = 8;
-/// A side of what a convolution looks at.
+/// The side of a convolution's window.
 const WINDOW: usize = 5;
 const CHANNELS: usize = 16;
-/// Of each layer: what goes into a sum, and how many sums there are of it.
+/// For each layer: the number of products in a sum, and the number of sums.
 pub const LAYERS: [[usize; 2]; 4] =
     [[WINDOW * WINDOW, CHANNELS], [WINDOW * WINDOW * CHANNELS, CHANNELS], [256, 100], [100, 10]];
-/// The bits of what comes out of each layer but the last.
+/// The number of bits of each layer's results, but for the last layer.
 pub const WIDTHS: [usize; 3] = [8, 12, 12];
-/// By how many bits the sums of the network in the repository are divided.
+/// The number of bits by which sums of the network in the repository are shifted down.
 const SHIFTS: [u32; 3] = [6, 9, 12];
 
-/// The weights that data/digits.py made, and the digits that it held out (data/README.md).
+/// The weights that data/digits.py made, and the test digits that it did not train with (data/README.md).
 const WEIGHTS: &[u8] = include_bytes!("../../data/digits.weights");
 const HELD_OUT: &[u8] = include_bytes!("../../data/digits.held-out");
 
-/// A layer: weights row by row, a row for each thing that goes in, and a bias for each column.
+/// A layer: a matrix of weights, with a row for each input and a column for each output, and a bias for each
+/// output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// Of 8 bits.
+    /// The weights, of 8 bits, row by row.
     pub weights: Vec<i64>,
-    /// Of 32 bits.
+    /// The biases, of 32 bits.
     pub biases: Vec<i64>,
 }
 
@@ -53,11 +55,11 @@ pub struct Network {
 }
 
 impl Network {
-    /// From the bytes that data/digits.py writes: of each layer its weights, a byte each, then its biases,
-    /// four bytes each, the lowest first.
+    /// Reads a network from the bytes that data/digits.py writes: for each layer its weights, one byte each,
+    /// then its biases, four bytes each in little-endian order.
     ///
     /// # Errors
-    /// Another length; sums that could be wrong for some image.
+    /// If the length is wrong, or if some image could lead to a wrong sum.
     pub fn read(bytes: &[u8]) -> Result<Network, ProgramError> {
         let (mut rest, mut layers) = (bytes, Vec::with_capacity(LAYERS.len()));
         for [into, out] in LAYERS {
@@ -79,10 +81,10 @@ impl Network {
         Ok(Network { layers, shifts })
     }
 
-    /// The one in the repository.
+    /// The network in the repository.
     ///
     /// # Errors
-    /// None: it is part of the program.
+    /// None: the weights are part of the program.
     pub fn trained() -> Result<Network, ProgramError> {
         Network::read(WEIGHTS)
     }
@@ -93,8 +95,8 @@ impl Network {
         &self.layers
     }
 
-    /// By how many bits the sums of each layer but the last are divided: so many that the largest sum of any
-    /// image has [`WIDTHS`].
+    /// By how many bits the sums of each layer but the last are shifted down: so many that the largest sum
+    /// that any image gives has [`WIDTHS`] bits.
     #[must_use]
     pub fn shifts(&self) -> [u32; 3] {
         self.shifts
@@ -108,15 +110,17 @@ impl Network {
     }
 }
 
-/// By how many bits sums have to be divided.
+/// The numbers of bits by which sums have to be shifted down.
 ///
 /// # Errors
-/// A sum of some image that reaches 2^30, from where comparisons are wrong, or of the last layer p/2.
+/// If some image gives a sum of 2^30 or more, for which comparisons are wrong, or in the last layer p/2 or
+/// more.
 fn bounded(layers: &[Layer]) -> Result<[u32; 3], ProgramError> {
     let mut shifts = [0; 3];
     let mut largest = BRIGHTEST;
     for (i, (layer, [_, out])) in layers.iter().zip(LAYERS).enumerate() {
-        // what goes in is between 0 and `largest`: sums are between those of either sign
+        // inputs are between 0 and `largest`, so a sum is between those of the negative and of the positive
+        // weights
         let (mut most, mut size) = (0, 0);
         for (column, bias) in layer.biases.iter().enumerate() {
             let of = |sign: i64| {
@@ -142,19 +146,19 @@ fn shape(sides: &[usize]) -> Result<Shape, ProgramError> {
     Shape::new(sides).ok_or_else(|| "a shape that is too large".into())
 }
 
-/// The network of the repository's powers of two as a program: `owner` has the weights (inputs `weights1`,
-/// `biases1` and so on), `reader` the image (input `image`) and learns `logits`.
+/// A program for the network in the repository. `owner` has the network (inputs `weights1`, `biases1` and so
+/// on); `reader` has the image (input `image`) and learns `logits`.
 ///
 /// # Errors
-/// A party 0.
+/// If a party is 0.
 pub fn script(owner: u8, reader: u8) -> Result<Script, ProgramError> {
     with_shifts(owner, reader, SHIFTS)
 }
 
-/// The same for a network whose sums are divided by other powers ([`Network::shifts`]).
+/// The same for a network with other shifts ([`Network::shifts`]).
 ///
 /// # Errors
-/// A party 0; more than 30 bits.
+/// If a party is 0, or a shift is more than 30 bits.
 pub fn with_shifts(owner: u8, reader: u8, shifts: [u32; 3]) -> Result<Script, ProgramError> {
     let mut program = Script::new();
     let image = program.input("image", reader, ValueKind::Num, shape(&[SIDE * SIDE])?)?;
@@ -188,8 +192,8 @@ fn affine(program: &mut Script, x: &Value, [weights, biases]: &[Value; 2]) -> Re
     program.add(&sums, biases)
 }
 
-/// A convolution of `side` times `side` points of some channels, which stand together: a row for each place,
-/// a column for each channel that comes out; and the side of what comes out.
+/// A convolution of `side` times `side` points; the channels of a point are neighbours. The result has a row
+/// for each place and a column for each channel. Also returns the side of the result.
 fn convolution(
     program: &mut Script,
     x: &Value,
@@ -210,14 +214,14 @@ fn convolution(
     Ok((affine(program, &windows, layer)?, out))
 }
 
-/// max(0, x / 2^by rounded down), as bits.
+/// ReLU: max(0, x / 2^by rounded down), as bits.
 fn rectified(program: &mut Script, x: &Value, by: u32, width: usize) -> Result<Value, ProgramError> {
     let scaled = program.shift(x, -i64::from(by))?;
     let (bits, negative) = (program.bits(&scaled, width)?, program.lt(&scaled, 0)?);
     program.select(&negative, 0, &bits)
 }
 
-/// The maximum of each 2x2 block of every channel, as numbers; places are rows, channels columns.
+/// The maximum of each 2x2 block of every channel, as numbers. Rows are places, columns are channels.
 fn pooled(program: &mut Script, x: &Value, side: usize) -> Result<Value, ProgramError> {
     let half = side / 2;
     let mut places = Vec::with_capacity(side * side * CHANNELS);
@@ -234,7 +238,7 @@ fn pooled(program: &mut Script, x: &Value, side: usize) -> Result<Value, Program
     program.num(&largest)
 }
 
-/// A digit that was held out: 784 points row by row, and what it is.
+/// A test digit: its 784 points row by row, and the right answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The points.
@@ -243,8 +247,8 @@ pub struct Sample {
     pub digit: u8,
 }
 
-/// The digits that the network of the repository has not seen, enlarged: each point three times three, with
-/// two of 0 around.
+/// The digits that the network in the repository was not trained with, enlarged: each point becomes 3x3
+/// points, with a border of two zeros.
 #[must_use]
 pub fn held_out() -> Vec<Sample> {
     let sample = |bytes: &[u8]| {
@@ -262,11 +266,12 @@ pub fn held_out() -> Vec<Sample> {
     HELD_OUT.chunks_exact(SMALL * SMALL + 1).map(sample).collect()
 }
 
-/// The images of a file in the format of MNIST (IDX: 0, 0, 8, 3, then how many, rows and columns, four bytes
-/// each, the highest first, then a byte a point, 0 to 255): their points divided by 16.
+/// Reads images from a file in MNIST's format IDX: the bytes 0, 0, 8, 3; the numbers of images, rows and
+/// columns, four bytes each in big-endian order; then one byte for each point, 0 to 255. Points are divided
+/// by 16.
 ///
 /// # Errors
-/// Another format, images of another size, or fewer than were said.
+/// If the format is another one, the images have another size, or there are fewer than the header says.
 pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
     let number = |at: usize| {
         let bytes: Option<[u8; 4]> = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -289,10 +294,10 @@ pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
     Ok(points.chunks_exact(SIDE * SIDE).map(image).collect())
 }
 
-/// The inputs of [`script`]: the network of the repository, and an image.
+/// The inputs of [`script`]: a network, and an image.
 ///
 /// # Errors
-/// An image that has not 784 points of 0 to 16.
+/// If the image does not have 784 points of 0 to 16.
 pub fn inputs_for(network: &Network, image: &[i64]) -> Result<Vec<Entries>, ProgramError> {
     if image.len() != SIDE * SIDE || image.iter().any(|point| !(0..=BRIGHTEST).contains(point)) {
         return Err(format!("an image has {} points from 0 to {BRIGHTEST}", SIDE * SIDE));

@@ -1,32 +1,32 @@
-//! K-means (Lloyd's steps) on points of several parties, in integers: each step gives every point to the
-//! nearest centre, the first of those equally near, and moves every centre to the mean of its points, rounded
-//! down; a centre without points stays. Nobody learns which points go where.
+//! K-means (Lloyd's algorithm) on points of several parties, in integers. Each step assigns every point to
+//! the nearest centre (the first one of those equally near), and moves every centre to the mean of its
+//! points, rounded down. A centre without points stays. Nobody learns which point belongs to which centre.
 
 use crate::plain::Entries;
 use crate::program::{ProgramError, Script, ValueKind};
 use crate::shape::Shape;
 
-/// The iris plants, as scikit-learn has them (data/README.md).
+/// Fisher's iris plants, as in scikit-learn (data/README.md).
 const IRIS: &str = include_str!("../../data/iris.csv");
-/// Lengths of a plant.
+/// How many lengths of a plant were measured.
 pub const FEATURES: usize = 4;
-/// Kinds of plants.
+/// How many kinds of plants there are.
 const KINDS: usize = 3;
-/// Steps: after so many no plant changes its group.
+/// How many steps are made: after these no plant changes its group.
 const STEPS: usize = 5;
 
 fn shape(sides: &[usize]) -> Result<Shape, ProgramError> {
     Shape::new(sides).ok_or_else(|| "too many points or centres, or none: give other numbers".into())
 }
 
-/// Centres of points that belong to as many parties as there are entries in `rows`, so many rows each, the
-/// first party's first; the first party chooses where centres start. Inputs: `start`, then `points1` and so
-/// on. Everybody learns `centres` and `sizes`, how many points each had in the last step.
+/// K-means with `centres` centres. Party i has `rows[i - 1]` points of `features` coordinates each; the first
+/// party chooses the initial centres. Inputs: `start`, then `points1` and so on. All parties learn `centres`,
+/// and `sizes`: how many points each centre had in the last step.
 ///
-/// Distances squared, and sums of a coordinate, are to stay below 2^30.
+/// Squared distances, and sums of a coordinate, must stay below 2^30.
 ///
 /// # Errors
-/// More than 255 parties, none, or shapes that are too large.
+/// If there are more than 255 parties or none, or if shapes are too large.
 pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> Result<Script, ProgramError> {
     let mut program = Script::new();
     let parties = (1..=rows.len()).map(u8::try_from).collect::<Result<Vec<u8>, _>>();
@@ -58,7 +58,7 @@ pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> 
             let is_near = program.gather(&is_near, &turned)?;
             let is_near = program.reshape(&is_near, shape(&[centres, *rows])?)?;
             let member = program.num(&is_near)?;
-            // 3. how many, and their sums
+            // 3. the number of points of each centre, and their sums
             let (count, sum) = (program.sum(&member)?, program.matmul(&member, points)?);
             found = Some(match found {
                 None => (count, sum),
@@ -83,7 +83,7 @@ pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> 
     Ok(program)
 }
 
-/// The iris plants: their lengths in millimetres, four a plant.
+/// The iris plants: four lengths of each, in millimetres.
 ///
 /// # Errors
 /// None: the file is part of the program.
@@ -107,14 +107,14 @@ pub fn iris(rows: &[usize]) -> Result<Script, ProgramError> {
     script(rows, FEATURES, KINDS, STEPS)
 }
 
-/// The inputs of [`iris`]: blocks of plants in an order in which the three kinds take turns, so that every
-/// party has all of them; centres start at the first party's first three plants.
+/// The inputs of [`iris`]. The plants are arranged so that the three kinds alternate, and every party has all
+/// kinds. The initial centres are the first party's first three plants.
 ///
 /// # Errors
-/// More rows than there are plants.
+/// If there are more rows than plants.
 pub fn iris_inputs(rows: &[usize]) -> Result<Vec<Entries>, ProgramError> {
     let plants = plants()?;
-    // one of each kind after the other
+    // one plant of each kind in turn
     let third = plants.len() / KINDS;
     let mut mixed = (0..plants.len()).map(|i| plants.get(i % KINDS * third + i / KINDS));
     let mut blocks = Vec::with_capacity(rows.len());

@@ -1,5 +1,5 @@
-//! The applications that GYKW estimates in section 8.5 (Tables 4 and 6), by name, from inputs to outputs.
-//! Semi-honest, as every run of a program.
+//! The applications whose cost GYKW estimates in section 8.5 (Tables 4 and 6), by name, with inputs and
+//! outputs. Semi-honest, like every run of a program.
 //!
 //! | name | what | inputs |
 //! |---|---|---|
@@ -8,11 +8,11 @@
 //! | `mnist` | [`digits`]: which digit an image of 28x28 shows, by a network that is secret too | image and network |
 //! | `gauss` | the density of a normal distribution at seven points | points, mean and deviation |
 //! | `merge-db` | mean and variance of two tables of 100 | a table each |
-//! | `table4-biomatch` and so on | [`table6`]: as many operations as the paper counts, whatever they compute | random |
+//! | `table4-biomatch` and so on | [`table6`]: the paper's counts of operations, without a meaning | random |
 //!
-//! "Gauss Dist." is defined nowhere in the paper; this one has comparisons, quotients and a table, of seven
-//! numbers as the paper has seven A2B. What the others compute is not said in full either: the paper has
-//! their counts from a compiler, and here they stand as texts in `programs/`.
+//! The paper does not define "Gauss Dist."; the program here has comparisons, quotients and a table, on seven
+//! numbers, because the paper has seven A2B. Nor does it say in full what the others compute: it has their
+//! counts from a compiler. Here they are texts in `programs/`.
 
 pub mod digits;
 pub mod kmeans;
@@ -26,7 +26,7 @@ use crate::valid::{self, Draw};
 /// An application.
 #[derive(Clone, Copy)]
 pub struct Application {
-    /// Its name, on the command line too.
+    /// Its name, also on the command line.
     pub name: &'static str,
     /// What it computes, in a few words.
     pub about: &'static str,
@@ -34,7 +34,7 @@ pub struct Application {
     inputs: Option<fn(Draw<'_>) -> Result<Vec<Entries>, ProgramError>>,
 }
 
-/// All of them, in the order of the paper's Table 4; then as many operations as its Table 6 counts.
+/// All applications in the order of the paper's Table 4; then the programs with the counts of its Table 6.
 pub const ALL: [Application; 10] = [
     of_text("biomatch", "the nearest of 256 records"),
     Application {
@@ -66,13 +66,13 @@ const fn of_counts(name: &'static str) -> Application {
     Application { name, about: "operations counted in Table 6", script: table6::script, inputs: None }
 }
 
-/// The application of that name.
+/// The application with this name.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static Application> {
     ALL.iter().find(|application| application.name == name)
 }
 
-/// The text of an application that has one.
+/// The text of an application, if it has one.
 #[must_use]
 pub fn source(name: &str) -> Option<&'static str> {
     match name {
@@ -89,15 +89,15 @@ fn written(name: &str) -> Result<Script, ProgramError> {
 }
 
 impl Application {
-    /// Its statements.
+    /// The application as a program.
     ///
     /// # Errors
-    /// None but those of a program that does not stand, which tests exclude.
+    /// If the program is wrong, which tests exclude.
     pub fn script(&self) -> Result<Script, ProgramError> {
         (self.script)(self.name)
     }
 
-    /// Inputs that it takes: the data that stand in the repository, or random numbers that are right.
+    /// Inputs for it: the data in the repository, or random inputs that every operation can handle.
     ///
     /// # Errors
     /// As [`Application::script`].
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::{lower, plain};
 
-    /// Every application stands, and takes its inputs.
+    /// Every application has a valid program, and its inputs fit.
     #[test]
     fn each_has_a_script_and_inputs() {
         let mut seed = 1_u64;
@@ -125,7 +125,7 @@ mod tests {
         for application in &ALL {
             let script = application.script().unwrap();
             let inputs = application.inputs(&mut draw).unwrap();
-            // the large ones are evaluated among parties
+            // the large ones are only evaluated among parties
             if !application.name.contains("mnist") {
                 valid::evaluate(&script, &inputs).unwrap();
             }

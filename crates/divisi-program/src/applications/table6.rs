@@ -1,29 +1,30 @@
-//! As many operations as the paper's Table 6 counts for each application, whatever they compute: its Table 4
-//! is an estimate from these counts.
+//! Programs with as many operations as the paper's Table 6 counts for each application; they compute nothing
+//! meaningful. The paper's Table 4 is an estimate from these counts.
 //!
-//! ANDs are of words of 64 bits (what is left over, of one bit), all in one round; products are of numbers of
-//! both parties; B2A takes words of 32 bits, A2B gives 32 bits. What comes out is told to party 1.
+//! ANDs are of words of 64 bits (and of single bits for the remainder), all in one round. Products are of
+//! numbers of both parties. B2A takes words of 32 bits, A2B makes words of 32 bits. Party 1 learns the
+//! results.
 
 use crate::program::{ProgramError, Script};
 use crate::text;
 use std::fmt::Write;
 
-/// A row of Table 6, with the seconds that Table 4 has for it.
+/// A row of Table 6, with its times of Table 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The application, as the paper calls it.
+    /// The application's name in the paper.
     pub title: &'static str,
-    /// The application here; behind `table4-` the program of these counts.
+    /// The application's name here; the program with these counts has the prefix `table4-`.
     pub name: &'static str,
-    /// ANDs.
+    /// How many ANDs.
     pub ands: usize,
-    /// Products of numbers.
+    /// How many products of numbers.
     pub products: usize,
-    /// Numbers made of bits.
+    /// How many conversions of bits to numbers.
     pub b2a: usize,
-    /// Numbers taken apart into bits.
+    /// How many conversions of numbers to bits.
     pub a2b: usize,
-    /// Table 4: seconds for 4, 16 and 64 parties, in a LAN.
+    /// Table 4: seconds for 4, 16 and 64 parties in a LAN.
     pub seconds: [f64; 3],
 }
 
@@ -35,7 +36,7 @@ const fn row(
     Row { title, name, ands, products, b2a, a2b, seconds }
 }
 
-/// GYKW, Tables 4 and 6.
+/// The rows of GYKW, Tables 4 and 6.
 pub const ROWS: [Row; 5] = [
     row(["Biomatch", "biomatch"], [23_205, 1024, 1028, 256], [1.93, 9.7, 64.97]),
     row(["Kmeans", "kmeans"], [1_568_660, 8800, 118, 116], [6.16, 17.79, 76.6]),
@@ -44,10 +45,10 @@ pub const ROWS: [Row; 5] = [
     row(["Merge DB", "merge-db"], [3930, 200, 201, 1], [0.24, 1.18, 8.51]),
 ];
 
-/// The program of the counts of a row, by its name behind `table4-`.
+/// The program with the counts of a row, given the name after `table4-`.
 ///
 /// # Errors
-/// A name that no row has.
+/// If no row has this name.
 pub(super) fn script(name: &str) -> Result<Script, ProgramError> {
     let row = name.strip_prefix("table4-").and_then(|name| ROWS.iter().find(|row| row.name == name));
     let row = row.ok_or_else(|| format!("Table 6 has no row {name}"))?;
@@ -60,7 +61,7 @@ pub fn counted(row: &Row) -> String {
     let (words, bits) = (row.ands / 64, row.ands % 64);
     let mut text = String::from("divisi program 1\n");
     for (name, what) in [("words", format!("bits 64 {words}")), ("single", format!("bits 1 {bits}"))] {
-        // a shape has an entry at least
+        // a shape has at least one entry, so a count of zero is left out
         if !what.ends_with(" 0") {
             let (left, right, both) = (format!("{name}_1"), format!("{name}_2"), format!("{name}_12"));
             let _ = writeln!(text, "input {left} 1 {what}\ninput {right} 2 {what}");

@@ -1,4 +1,4 @@
-//! What is done on the bits of numbers: comparisons, shifts, quotients, and the best of a row.
+//! Operations on the bits of numbers: comparisons, shifts, quotients, and minimum or maximum of a row.
 
 use super::{Lower, OFFSET};
 use crate::code::{Id, Node};
@@ -7,11 +7,11 @@ use crate::shape::Shape;
 use crate::words::Word;
 use std::sync::Arc;
 
-/// The bit of an offset word that is 1 where its number is not negative.
+/// The bit of an offset word that is 1 if the number is not negative.
 const NOT_NEGATIVE: usize = OFFSET - 1;
 
 impl Lower<'_> {
-    /// The offset word of a number, made if there is none.
+    /// The offset word of a number; it is made if the number has none yet.
     pub(super) fn offset(&mut self, id: Id) -> Id {
         if let Some(word) = self.known_offset(id) {
             return word;
@@ -24,7 +24,7 @@ impl Lower<'_> {
         word
     }
 
-    /// The offset word of a number that has one, or that everybody knows.
+    /// The offset word of a number that has one, or whose value is public.
     pub(super) fn known_offset(&mut self, id: Id) -> Option<Id> {
         if let Some(word) = self.offsets.get(&id) {
             return Some(*word);
@@ -40,7 +40,7 @@ impl Lower<'_> {
         Some(word)
     }
 
-    /// A number from its offset word.
+    /// The number of an offset word.
     pub(super) fn number_of(&mut self, word: Id) -> Id {
         let lanes = self.lanes(word);
         let moved = self.number(Node::ToNumber(word), lanes);
@@ -49,7 +49,8 @@ impl Lower<'_> {
         id
     }
 
-    /// Whether both are compared as words: they are such already, or are wanted as such again.
+    /// Whether x and y are compared as words, which is cheaper if they have offset words already, or if other
+    /// statements need these, too.
     pub(super) fn as_words(&mut self, statement: &Statement, x: Id, y: Id) -> bool {
         let args = &statement.args;
         let mut is = |id: Id, i: usize| {
@@ -57,11 +58,11 @@ impl Lower<'_> {
             (cheap, self.known_offset(id).is_some())
         };
         let ((x, has_x), (y, has_y)) = (is(x, 0), is(y, 1));
-        // two conversions for two fresh numbers are no gain over one of their difference
+        // two conversions of fresh numbers cost more than one of their difference
         x && y && (has_x || has_y || self.wanted[args[0]] + self.wanted[args[1]] > 4)
     }
 
-    /// x < y of numbers, a bit.
+    /// x < y of numbers, as a bit.
     pub(super) fn less(&mut self, statement: &Statement, x: Id, y: Id) -> Id {
         if self.constants.get(&y).is_some_and(|y| y.iter().all(|y| *y == 0)) {
             // the sign
@@ -79,14 +80,14 @@ impl Lower<'_> {
         self.not(bit)
     }
 
-    /// x = y of words: all bits of their sum are 0.
+    /// x = y of words: all bits of their XOR are 0.
     pub(super) fn equal(&mut self, x: Id, y: Id) -> Id {
         let (lanes, width) = (self.lanes(x), self.width(x));
         let sum = self.word(Node::Xor(x, y), lanes, width);
         self.run(Word::Zero, width, vec![sum])
     }
 
-    /// The offset word of a number that is made of few enough bits.
+    /// Notes the offset word of a number that was made from few enough bits.
     pub(super) fn remember(&mut self, id: Id, word: Id) {
         let (lanes, width) = (self.lanes(word), self.width(word));
         if width < OFFSET {
@@ -143,7 +144,7 @@ impl Lower<'_> {
         }
     }
 
-    /// x / 2^places rounded down, of an offset word: the sign goes into the places that are free.
+    /// x / 2^places rounded down, for an offset word; the free places get the sign.
     pub(super) fn shifted(&mut self, word: Id, places: usize) -> Id {
         let top = self.slice(word, NOT_NEGATIVE..OFFSET);
         let sign = self.not(top);
@@ -166,7 +167,7 @@ impl Lower<'_> {
         let (top, low) = (self.slice(word, NOT_NEGATIVE..OFFSET), self.slice(word, 0..NOT_NEGATIVE));
         let sign = self.not(top);
         let signs = self.pick((0..NOT_NEGATIVE).map(|_| (sign, 0)).collect());
-        // of a negative x, -1 - x is divided: floor(x / y) is -1 - floor((-1 - x) / y)
+        // for a negative x, -1 - x is divided: floor(x / y) = -1 - floor((-1 - x) / y)
         let size = self.word(Node::Xor(low, signs), lanes, NOT_NEGATIVE);
         let known = known.and_then(|divisor| u32::try_from(divisor).ok()).filter(|divisor| *divisor > 0);
         let quotient = match known {
@@ -183,7 +184,7 @@ impl Lower<'_> {
         Some(self.number_of(word))
     }
 
-    /// A tournament: in each layer the better of every two neighbours.
+    /// A tournament: each layer keeps the better one of every two neighbours.
     pub(super) fn extreme(&mut self, statement: &Statement, largest: bool) -> Option<()> {
         let x = self.program.value(statement.args[0]);
         let (side, rows) = (x.shape().last(), x.shape().entries() / x.shape().last());
@@ -218,7 +219,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// Winners of each row, and behind them the last column of those that were: it had no partner.
+    /// The winners of each row, followed by the row's last column, which had no partner.
     pub(super) fn beside(&mut self, winners: Id, all: Id, rows: usize, columns: usize) -> Id {
         let (pairs, width) = (columns / 2, self.width(winners));
         let alone = self.gather(all, (0..rows).map(|row| row * columns + columns - 1).collect());

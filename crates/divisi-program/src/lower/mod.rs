@@ -1,8 +1,9 @@
-//! From statements to nodes: shapes become lanes, comparisons become circuits, and what is a word already is
-//! not converted again.
+//! Compilation of statements to nodes. Shapes become lanes, and comparisons become circuits; a number whose
+//! bits exist is not converted again.
 //!
-//! The *offset word* of a number x has the 31 bits of x + 2^30: right for all that is compared or shifted
-//! (|x| < 2^30), and its order is that of the numbers. Bit 30 is 1 where x is not negative.
+//! The *offset word* of a number x has the 31 bits of x + 2^30. It exists for all numbers that may be
+//! compared or shifted (|x| < 2^30). Offset words have the same order as the numbers, and bit 30 is 1 if x is
+//! not negative.
 
 mod bits;
 
@@ -16,10 +17,10 @@ use divisi_mpgc::Wiring;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The bits of an offset word.
+/// The number of bits of an offset word.
 const OFFSET: usize = 31;
 
-/// Nodes as they are made.
+/// The state of the compilation.
 struct Lower<'p> {
     program: &'p Script,
     p: Modulus,
@@ -28,9 +29,9 @@ struct Lower<'p> {
     values: Vec<Option<Id>>,
     /// The offset words of numbers that have one.
     offsets: HashMap<Id, Id>,
-    /// Numbers that everybody knows.
+    /// Public numbers.
     constants: HashMap<Id, Vec<i64>>,
-    /// How many statements want a value's bits.
+    /// How many statements need a value's bits.
     wanted: Vec<usize>,
     circuits: HashMap<(Word, usize, bool), Arc<Circuit>>,
 }
@@ -44,7 +45,7 @@ fn wants_bits(op: &Action) -> bool {
     }
 }
 
-/// The code of a program; `None` for a field in which its numbers do not lie (nobody can cause it).
+/// Compiles a program. `None` if a number does not fit the field; the checks of [`Script`] exclude that.
 #[must_use]
 pub fn lower(program: &Script) -> Option<Code> {
     let mut wanted = vec![0; program.values.len()];
@@ -103,7 +104,7 @@ impl Lower<'_> {
         id
     }
 
-    /// These lanes; those that are [`NOWHERE`] are 0.
+    /// The lanes at these places; 0 for [`NOWHERE`].
     fn gather(&mut self, id: Id, places: Vec<usize>) -> Id {
         let lanes = places.len();
         let constant = self.constants.get(&id).filter(|_| !places.contains(&NOWHERE));
@@ -126,7 +127,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An argument with as many lanes as the result has entries.
+    /// An argument, expanded to as many lanes as the result has entries.
     fn wide(&mut self, statement: &Statement, i: usize, shape: &Shape) -> Option<Id> {
         let value = self.program.value(statement.args[i]);
         let id = self.values[value.id]?;
@@ -137,7 +138,7 @@ impl Lower<'_> {
     }
 
     fn circuit(&mut self, word: Word, width: usize, lanes: usize) -> Arc<Circuit> {
-        // many lanes at once pay for ANDs, few for rounds
+        // with many lanes at once fewer ANDs are better, with few lanes fewer rounds
         let low_depth = Code::adder(lanes) == divisi_mixed::adders::NumberAdder::LowDepth;
         let made = self.circuits.entry((word, width, low_depth));
         Arc::clone(made.or_insert_with(|| Arc::new(words::circuit(word, width, low_depth))))

@@ -1,4 +1,4 @@
-//! Both ends of a run: inputs become shares, and outputs are told to their receivers.
+//! The beginning and the end of a run: inputs become shares, and outputs are opened to their receivers.
 
 use super::{Held, NODE, Run, unfit};
 use crate::code::Id;
@@ -62,7 +62,7 @@ impl Run<'_> {
         (0..width).map(bit).collect::<Result<_, Abort>>().map(Held::Word)
     }
 
-    /// Outputs to their receivers \[G11\]: those of one kind and the same receivers together.
+    /// Opens outputs to their receivers \[G11\], those of one kind and the same receivers together.
     pub(super) fn outputs(self) -> Result<Vec<Option<Entries>>, Abort> {
         let outputs = self.program.outputs();
         let mut out: Vec<Option<Entries>> = vec![None; outputs.len()];
@@ -110,7 +110,7 @@ impl Run<'_> {
     }
 }
 
-/// Uniform numbers that we share with one peer alone: what masks an input. A residue of 128 bits is within
+/// Uniform numbers that only we and one peer know, which mask an input. They are residues of 128 bits, within
 /// 2^-96 of uniform.
 fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> Hidden<u64> {
     let mut stream = session.prg(peer, "program.input");

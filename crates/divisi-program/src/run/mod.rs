@@ -1,8 +1,8 @@
-//! The run of a program by one party: layer by layer, everything that talks in a layer side by side.
+//! One party's run of a program: layer by layer; all messages of a layer are exchanged together.
 //!
-//! Adversary: **semi-honest**, all parties but one, as of [`divisi_mixed`]. What is opened are masked values
-//! (section 3.1, Figures 8 to 10 of GYKW), and outputs to their receivers \[G11\]. Which nodes there are, and
-//! in which order they run, is public.
+//! Adversary: **semi-honest**, all parties but one, as in [`divisi_mixed`]. Only masked values are opened
+//! (section 3.1, Figures 8 to 10 of GYKW), and outputs to their receivers \[G11\]. The nodes and their order
+//! are public.
 
 mod ends;
 
@@ -21,22 +21,24 @@ use std::collections::VecDeque;
 
 const NODE: Step = step!("program.node");
 
-/// What a node gave.
+/// The result of a node.
 enum Held {
     Num(Num),
     Word(Vec<GmwBit>),
 }
 
-/// What is made before inputs are there, by layer and place: signs of lookups, and garbled circuits.
+/// What is made before inputs are known, by layer and position in it: signs for lookups, and garbled
+/// circuits.
 pub struct MadeAhead {
     signs: VecDeque<Signs>,
     garbled: VecDeque<GarbledInstances>,
 }
 
-/// Make ahead all that a run takes. `gear` is the session's, for programs that garble.
+/// Makes everything that a run can make before the inputs are known. `gear` is the session's gear for
+/// garbling, which only programs with garbled circuits need.
 ///
 /// # Errors
-/// [`Abort::Misuse`] without gear for garbled circuits; the abort that ends the session.
+/// [`Abort::Misuse`] if it is missing and needed; the abort that ends the session.
 pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<MadeAhead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
@@ -74,11 +76,11 @@ pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> R
     Ok(MadeAhead { signs, garbled })
 }
 
-/// Run a program. `own` has the entries of each input that is this party's, nothing of the others'; what
-/// comes out are the entries of each output that this party learns.
+/// Runs a program. `own` has, for each input, the entries if it is this party's, and else `None`. Returns the
+/// entries of each output that this party learns.
 ///
 /// # Errors
-/// [`Abort::Misuse`] for inputs that are missing or do not fit; the abort that ends the session.
+/// [`Abort::Misuse`] if inputs are missing or do not fit; the abort that ends the session.
 pub fn run(
     program: &Script,
     code: &Code,
@@ -111,18 +113,18 @@ struct Run<'r> {
     mixed: &'r mut Mixed,
     plain: Modulus,
     first: bool,
-    /// How often each node is still used.
+    /// How many uses of each node are still to come.
     left: Vec<usize>,
     held: Vec<Option<Held>>,
     ahead: MadeAhead,
 }
 
-/// A node that is not what another takes it for; [`crate::lower`] makes none.
+/// The error for a node of an unexpected kind; [`crate::lower`] makes none.
 fn unfit() -> Abort {
     Abort::Misuse { step: NODE, what: "a node that does not exist, or has another type" }
 }
 
-/// Shares in these lanes; zero where there is none.
+/// The shares in these lanes; zero for a lane that does not exist.
 fn gather(x: &Num, places: &[usize]) -> Result<Num, Abort> {
     let mut out = Hidden::zeros(places.len());
     for (out, place) in out.iter_mut().zip(places).filter(|(_, place)| **place != NOWHERE) {
@@ -131,7 +133,7 @@ fn gather(x: &Num, places: &[usize]) -> Result<Num, Abort> {
     Ok(Num::new(out))
 }
 
-/// Cut into parts of so many lanes.
+/// Splits a value into parts with these numbers of lanes.
 fn cut(x: &Num, lanes: impl Iterator<Item = usize>) -> Vec<Num> {
     let mut rest = x.shares();
     let mut parts = Vec::new();
@@ -158,7 +160,7 @@ impl Run<'_> {
         }
     }
 
-    /// Keep what a node gave, and let go what nobody uses any more.
+    /// Stores the result of a node, and drops results that no node needs any more.
     fn keep(&mut self, id: Id, held: Held) {
         self.held[id] = Some(held);
         for arg in self.code.nodes[id].node.args() {
@@ -173,7 +175,7 @@ impl Run<'_> {
         }
     }
 
-    /// A word that everybody knows: the first party's share.
+    /// A public word, as the first party's share.
     fn public(&self, width: usize, lanes: usize, bit: impl Fn(usize, usize) -> bool) -> Vec<GmwBit> {
         (0..width).map(|i| GmwBit::of((0..lanes).map(|lane| u64::from(self.first && bit(i, lane))))).collect()
     }
@@ -254,7 +256,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A2B of all numbers of a layer.
+    /// Converts all numbers of a layer to bits.
     fn convert_numbers(&mut self, ids: &[Id]) -> Result<(), Abort> {
         let parts = ids
             .iter()
@@ -291,7 +293,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// B2A of all words of a layer, those of one width together.
+    /// Converts all words of a layer to numbers, those of one width together.
     fn convert_words(&mut self, ids: &[Id]) -> Result<(), Abort> {
         let mut widths: BTreeMap<usize, Vec<Id>> = BTreeMap::new();
         for id in ids {
@@ -332,7 +334,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// All circuits of a layer in lock step.
+    /// Runs all circuits of a layer, level by level, together.
     fn circuits(&mut self, ids: &[Id]) -> Result<(), Abort> {
         if ids.is_empty() {
             return Ok(());
@@ -353,7 +355,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// All garbled circuits of a layer in the rounds of one.
+    /// Evaluates all garbled circuits of a layer in the rounds of one.
     fn garbled(&mut self, ids: &[Id]) -> Result<(), Abort> {
         if ids.is_empty() {
             return Ok(());

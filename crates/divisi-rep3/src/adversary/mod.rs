@@ -22,6 +22,8 @@ pub mod planes;
 use crate::trio::Trio;
 
 pub use crate::garbled::loot::Loot;
+#[cfg(feature = "testing")]
+pub use crate::garbled::plot::Planted;
 pub use crate::garbled::plot::{Lie, Weakness};
 pub use deviation::Deviate;
 

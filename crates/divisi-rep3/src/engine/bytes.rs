@@ -16,6 +16,7 @@ const VECTORS: Step = step!("sbox_with");
 const MIXED: Step = step!("linear");
 const SUM: Step = step!("add");
 const SBOX: Step = step!("sbox");
+const JOIN: Step = step!("join");
 const FINISH: Step = step!("finish_layer");
 
 impl Rep3 {
@@ -232,6 +233,19 @@ impl Bytes for Rep3 {
             self.stock_up(layers, &pack::shape(bytes, lanes))?;
         }
         Ok(())
+    }
+
+    fn join_bytes(&mut self, parts: &[&Byte]) -> Result<Byte, Abort> {
+        let now = self.trio.admit(JOIN, parts.iter().map(|byte| byte.origin))?;
+        if parts.is_empty() {
+            return Ok(Byte::zero(0).of(now));
+        }
+        let all = Byte::join(parts);
+        all.ok_or_else(|| self.trio.session.misuse(JOIN, "bytes of an unfinished chain"))
+    }
+
+    fn blocks_at_once(&self) -> usize {
+        self.protocol.blocks_at_once()
     }
 
     fn finish(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {

@@ -3,7 +3,7 @@
 use super::Rep3;
 use crate::Products;
 use crate::share::{Block, Byte};
-use divisi_core::{Abort, Compares, Opens, Pending, Settles, Verified};
+use divisi_core::{Abort, Blocks, Check, Compares, Convert, Lanes, Opens, Pending, Settles, Verified};
 
 impl Settles for Rep3 {
     type Debt = Products;
@@ -25,5 +25,20 @@ impl Opens<Vec<Byte>> for Rep3 {
 impl Compares<Block> for Rep3 {
     fn vanish(&mut self, x: &[Block]) -> Result<Vec<bool>, Abort> {
         self.are_zero(x)
+    }
+
+    /// The product of each lane with a random block that nobody knows is made and verified, all lanes side by
+    /// side, and then it alone is opened: zero for a lane that is zero, uniform for any other \[A23\]. One
+    /// that is not passes with probability 2^-128. A lie that would turn one answer into the other is a wrong
+    /// product: an abort, not an answer.
+    fn vanish_lanes(&mut self, x: Block) -> Result<Vec<bool>, Abort> {
+        let n = x.lanes();
+        let r = self.random_blocks(n);
+        let masked = self.multiply(&x, &r)?;
+        let bytes: [Byte; 16] = self.convert(masked)?;
+        let verified = self.settled(bytes.to_vec())?;
+        self.trio().session().observe(Check::A23);
+        let opened = self.trio().open(&verified)?;
+        Ok((0..n).map(|l| opened.iter().fold(0, |any, column| any | column[l]) == 0).collect())
     }
 }

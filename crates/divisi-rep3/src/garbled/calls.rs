@@ -43,7 +43,6 @@ impl Rep3 {
         let Rep3 { trio, handles, .. } = self;
         // 1. the call's number is spent here, before anything is derived from it
         let plan = Plan::next(&mut trio.session, handles, When::Now, &parts)?;
-        settle_views(trio)?;
         let inputs: Vec<&[Bit]> = plan.parts.iter().map(|(place, _)| &jobs[*place].wires[..]).collect();
         let outputs =
             if plan.parts.is_empty() { Outputs::new() } else { call(trio, &plan, &inputs, origin)? };

@@ -173,21 +173,20 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.oracle.begin_group();
     }
 
-    /// Step 3. All tables of a group, for later: compared, and not evaluated.
-    pub(super) fn receive_tables(&mut self, ands: usize, last: bool) -> Result<Kept<u8>, Abort> {
-        self.expect(ands, last);
-        let mut all = Kept::with_capacity(32 * ands);
-        while self.left > 0 {
+    /// Step 3. Tables of a group for later, of so many ANDs or all: compared, and not evaluated.
+    pub(super) fn receive_tables(&mut self, most: usize) -> Result<Kept<u8>, Abort> {
+        let most = most.min(self.left);
+        let mut all = Kept::with_capacity(32 * most);
+        while all.len() < 32 * most {
             self.receive_table()?;
             all.extend_from_slice(&self.table);
         }
         Ok(all)
     }
 
-    /// The lanes of a group follow whose tables are these.
-    pub(super) fn expect_none(&mut self, tables: Kept<u8>) {
-        self.expect(0, false);
-        self.table = tables;
+    /// These tables come first in the group that follows.
+    pub(super) fn hold(&mut self, tables: Kept<u8>) {
+        (self.table, self.done) = (tables, 0);
     }
 
     /// Step 3. The next piece of tables: each half from one garbler, its digest from the other \[Y1\].

@@ -9,6 +9,7 @@ use super::walk::{GROUP, Walker};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::trio::Trio;
+use crate::views::Begun;
 use divisi_core::{Abort, Check, PartyId};
 use divisi_ot::Kept;
 use divisi_ot::hash::{Tweak, TweakableHash};
@@ -51,8 +52,8 @@ impl InputLabels {
     }
 }
 
-/// A garbler's message of two parts: what it sends, and a digest.
-fn with_digest(mut body: Vec<u8>, digest: &[u8; 32]) -> Vec<u8> {
+/// A garbler's message of two parts: what it sends, with room for a digest, and the digest.
+fn with_digest(mut body: Zeroizing<Vec<u8>>, digest: &[u8; 32]) -> Zeroizing<Vec<u8>> {
     body.extend_from_slice(digest);
     body
 }
@@ -166,7 +167,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let ordered: Kept<u128> = u.iter().zip(x12).map(|(label, x)| label ^ self.times(*x)).collect();
             let sums = self.pairs(&ordered);
             let of_known = self.pairs(known);
-            let mut body = Vec::with_capacity(48 * n + 32);
+            let mut body = Zeroizing::new(Vec::with_capacity(48 * n + 32));
             let digest;
             if self.is_first() {
                 let mut active: Kept<u128> =
@@ -196,9 +197,9 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let k = known.len();
             let pairs = self.pairs(known);
             let body = match r23 {
-                None => pairs,
+                None => Zeroizing::new(pairs),
                 Some(r23) => {
-                    let mut body = Vec::with_capacity(16 * k + 32);
+                    let mut body = Zeroizing::new(Vec::with_capacity(16 * k + 32));
                     let active = known.iter().zip(&r23[at * CHUNK..at * CHUNK + k]);
                     bits::write(active.map(|(label, r)| label ^ self.times(*r)), &mut body);
                     let digest = self.list(Kind::Masks, &pairs, &body);
@@ -210,6 +211,11 @@ impl<'t, 'h> Garbler<'t, 'h> {
             self.pieces.advance();
         }
         Ok(())
+    }
+
+    /// The other half of the barrier that was begun before the call.
+    pub(super) fn compare_views(&mut self, views: Begun) -> Result<(), Abort> {
+        self.trio.end_barrier(views).map(drop)
     }
 
     /// What a corrupt garbler of a test makes of its labels.
@@ -259,7 +265,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             (second, first, Kind::FirstHalf)
         };
         let digest = self.pieces.digest(kind, false, other);
-        let mut body = Vec::with_capacity(own.len() + 32);
+        let mut body = Zeroizing::new(Vec::with_capacity(own.len() + 32));
         body.extend_from_slice(own);
         if self.trio.lie_told() == Some(Lie::BendGate)
             && let Some(last) = body.last_chunk_mut::<16>()

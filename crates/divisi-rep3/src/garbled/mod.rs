@@ -8,14 +8,15 @@
 //! x = x12 + x23 + x31, each summand known to the two parties that its name has; so are the masks r12 and r23
 //! of the output, which are drawn from keys of those pairs. P1 and P2 garble, P3 evaluates:
 //!
-//! 1. All: the next call's number, roles and name; a barrier, if something was opened that none compared.
-//!    P1, P2: a seed from the key of their pair and the name; from it Delta, labels, and a salt of the hash.
+//! 1. All: the next call's number, roles and name; a barrier begins, if something was opened that none
+//!    compared. P1, P2: a seed from the key of their pair and the name; from it Delta, labels, and a salt of
+//!    the hash.
 //! 2. P1 sends the salt, P2 its digest \[Y1\].
 //! 3. Tables, piece by piece: half of each from P1 and half from P2, with the digest of the other half
-//!    \[Y1\].
-//! 4. Inputs, before the tables of their group: labels of u = x12 + x31 and of x23, pairs of hashes of both
-//!    labels of each, digests of the lists of pairs \[Y2\]; a label must have the hash that P3's own bit
-//!    selects \[Y3\]. The masks r23 go in as x23 does.
+//!    \[Y1\]. The first ones leave beside the barrier, if there is one (section 6); then views are compared.
+//! 4. Inputs, before the other tables of their group: labels of u = x12 + x31 and of x23, pairs of hashes of
+//!    both labels of each, digests of the lists of pairs \[Y2\]; a label must have the hash that P3's own
+//!    bit selects \[Y3\]. The masks r23 go in as x23 does.
 //! 5. Outputs y + r23: decoding bits with r12 added from P1, their digest from P2 \[Y4\]. P3 learns z = y +
 //!    r12 + r23.
 //! 6. P3 sends z and a digest of the active output labels to P1, which recomputes it for z + r12 \[Y5\].
@@ -28,10 +29,10 @@
 //! each a lane; a digest of 32 bytes for each list and each half of a piece; 2 one-way messages
 //! (tests/garbled).
 //!
-//! Deviations: D1 the barrier comes before the tables, not beside them. D2 P1 keeps the labels of all outputs
-//! until z came, 16 bytes a bit.
+//! Deviations: D1 P1 keeps the labels of all outputs until z came, 16 bytes a bit.
 
 mod ahead;
+mod beside;
 mod bits;
 mod calls;
 mod choice;

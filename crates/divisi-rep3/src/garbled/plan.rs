@@ -7,6 +7,9 @@ const PLAN: Step = step!("plan");
 
 /// ANDs in a piece of tables: each garbler's half of it, with a digest, is one frame.
 pub(crate) const PIECE: usize = 4064;
+/// The most ANDs whose tables leave before the views are compared: whole pieces. The evaluator keeps them,
+/// and stands idle until labels come, so that they are no more than HMAC-SHA-256 of a short message has.
+pub(crate) const BESIDE: usize = 12 * PIECE;
 /// Input wires, times lanes, in a piece of labels.
 pub(crate) const CHUNK: usize = 1024;
 /// The most lanes in a group.

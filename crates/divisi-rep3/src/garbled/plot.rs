@@ -1,5 +1,10 @@
 //! What a test may leave out of the protocol, and what its corrupt party may do ([`super::weak`]).
 
+#[cfg(all(feature = "fault", feature = "testing"))]
+use super::garbler::InputLabels;
+#[cfg(all(feature = "fault", feature = "testing"))]
+use divisi_core::testing::memory::Needle;
+
 /// Something that the protocol needs and that has no check of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weakness {
@@ -54,5 +59,46 @@ pub(crate) struct Plot {
     pub(crate) lie: Option<Lie>,
     /// Delta of every call, for tests that look where it lies.
     #[cfg(feature = "testing")]
-    pub(crate) delta: Option<&'static divisi_core::testing::memory::Needle>,
+    pub(crate) delta: Option<&'static Needle>,
+    /// Labels of every group of lanes, likewise.
+    #[cfg(feature = "testing")]
+    pub(crate) labels: Option<&'static Planted>,
+}
+
+/// Labels for zero that a test looks for, by their places in a group: wire by wire, the lanes of each
+/// together.
+#[cfg(all(feature = "fault", feature = "testing"))]
+pub struct Planted {
+    /// Of some input wires x = u + x23, those of u and of x23.
+    pub inputs: Vec<(usize, [Needle; 2])>,
+    /// That of an output y + r23 where y is the first of these wires.
+    pub output: (usize, Needle),
+}
+
+#[cfg(all(feature = "fault", feature = "testing"))]
+impl Planted {
+    pub(super) fn plant_inputs(&self, drawn: &mut InputLabels) {
+        for (at, [sum, known]) in &self.inputs {
+            for (needle, labels) in [(sum, &mut drawn.sums), (known, &mut drawn.known)] {
+                if let Some(label) = labels.get_mut(*at) {
+                    *label = word(needle);
+                }
+            }
+        }
+    }
+
+    pub(super) fn plant_masks(&self, drawn: &mut [u128]) {
+        let (at, output) = &self.output;
+        if let (Some(label), Some((_, [sum, known]))) = (drawn.get_mut(*at), self.inputs.first()) {
+            *label = word(output) ^ word(sum) ^ word(known);
+        }
+    }
+}
+
+/// The bytes of a needle, which are wiped where they were put together.
+#[cfg(all(feature = "fault", feature = "testing"))]
+fn word(needle: &Needle) -> u128 {
+    let mut bytes = zeroize::Zeroizing::new([0; 16]);
+    needle.plant(&mut bytes);
+    u128::from_le_bytes(*bytes)
 }

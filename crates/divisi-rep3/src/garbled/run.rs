@@ -1,27 +1,35 @@
 //! A call from end to end, in each role.
 
+use super::beside::{Beside, Labels};
 use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
-use super::plan::{Part, Plan, Role};
+use super::plan::{BESIDE, Part, Plan, Role};
 use super::secrets;
 use super::walk::walk;
-use super::weak::Weakness;
+use super::weak::{Needles, Weakness};
 use crate::bit::Bit;
 use crate::origin::Origin;
 use crate::trio::Trio;
+use crate::views::Begun;
 use divisi_core::{Abort, Prg};
 use divisi_ot::{Kept, wipe};
 
 /// The outputs of each part, to be filled in.
 pub(super) type Outputs = Vec<Vec<Bit>>;
 
-/// Inputs may rest on openings that somebody split: no label before all views were compared.
-pub(super) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
+/// Inputs may rest on openings that somebody split: no label before all views were compared. The barrier that
+/// is needed for it, if one is, begun.
+fn begin_views(trio: &mut Trio) -> Result<Option<Begun>, Abort> {
     if !trio.is_compared() && !trio.is_weak(Weakness::NoBarrier) {
-        trio.barrier()?;
+        return trio.begin_barrier().map(Some);
     }
-    Ok(())
+    Ok(None)
+}
+
+/// The same from end to end, where there are no tables to send meanwhile.
+pub(super) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
+    begin_views(trio)?.map_or(Ok(()), |views| trio.end_barrier(views).map(drop))
 }
 
 /// One call: our shares of the outputs of each part.
@@ -32,10 +40,11 @@ pub(super) fn call(
     origin: Origin,
 ) -> Result<Outputs, Abort> {
     let mut outputs = none(plan, origin);
+    let views = begin_views(trio)?;
     // labels lie in vectors that wipe themselves; what calls leave of them, and of Delta, lies on the stack
     wipe::stack(|| match plan.roles.role(trio.me()) {
-        Role::Evaluator => evaluate(trio, plan, inputs, &mut outputs),
-        role => garble(trio, role, plan, inputs, &mut outputs),
+        Role::Evaluator => evaluate(trio, plan, inputs, views, &mut outputs),
+        role => garble(trio, role, plan, inputs, views, &mut outputs),
     })?;
     Ok(outputs)
 }
@@ -48,6 +57,15 @@ pub(super) fn none(plan: &Plan<'_>, origin: Origin) -> Outputs {
     plan.parts.iter().map(of_part).collect()
 }
 
+/// What goes into a group of lanes at a garbler.
+pub(super) struct Inputs<'i> {
+    /// The labels of all inputs for zero.
+    pub(super) x: &'i [u128],
+    /// Of those inputs that are there: what their labels are made of, and our components.
+    pub(super) labels: &'i InputLabels,
+    pub(super) sides: &'i [Kept<u8>; 2],
+}
+
 /// What a garbler keeps of a call from group to group: the masks of its outputs.
 pub(super) struct Garbling {
     is_first: bool,
@@ -55,6 +73,8 @@ pub(super) struct Garbling {
     /// At P2.
     r23: Option<Prg>,
     labels: Prg,
+    /// A test's.
+    needles: Needles,
     /// The mutants' masks.
     bare: bool,
     plain: bool,
@@ -75,6 +95,7 @@ impl Garbling {
             r12: secrets::mask(trio, if is_first { roles.second } else { roles.first }, plan),
             r23: (!is_first).then(|| secrets::mask(trio, roles.evaluator, plan)),
             labels,
+            needles: trio.needles(),
             bare,
             plain,
             zeros: Kept::with_capacity(kept),
@@ -85,17 +106,19 @@ impl Garbling {
     /// Labels for the inputs of a group of lanes, which has so many.
     pub(super) fn draw_inputs(&mut self, n: usize) -> InputLabels {
         let mut labels = || bits::labels(&mut self.labels, n);
-        InputLabels { sums: labels(), known: labels() }
+        let mut drawn = InputLabels { sums: labels(), known: labels() };
+        self.needles.plant_inputs(&mut drawn);
+        drawn
     }
 
-    /// Steps 3 to 5 of so many lanes from this one on, all but their inputs, which have these labels for
-    /// zero.
+    /// Steps 3 to 5 of so many lanes from this one on; beside this barrier, if one is under way.
     pub(super) fn group(
         &mut self,
         garbler: &mut Garbler<'_, '_>,
         part: &Part<'_>,
         (from, lanes, ends): (usize, usize, bool),
-        x: &[u128],
+        inputs: &Inputs<'_>,
+        views: Option<Begun>,
         outputs: &mut [Bit],
     ) -> Result<(), Abort> {
         let n = part.program.output_bits() * lanes;
@@ -106,10 +129,22 @@ impl Garbling {
         {
             r23.fill(0);
         }
-        let r = bits::labels(&mut self.labels, n);
-        garbler.send_masks(&r, r23.as_ref().map(|r23| &r23[..]))?;
+        let mut r = bits::labels(&mut self.labels, n);
+        self.needles.plant_masks(&mut r);
         garbler.expect(part.program.and_count() * lanes);
-        let mut y = walk(part.program, lanes, x, garbler)?;
+        let labels = Labels { inputs, r: &r, r23: r23.as_ref().map(|r23| &r23[..]) };
+        let mut y = match views {
+            None => {
+                labels.send(garbler)?;
+                walk(part.program, lanes, inputs.x, garbler)?
+            }
+            Some(views) => {
+                let mut beside = Beside::new(garbler, labels, views);
+                let y = walk(part.program, lanes, inputs.x, &mut beside)?;
+                beside.end()?;
+                y
+            }
+        };
         y.iter_mut().zip(r.iter()).for_each(|(y, r)| *y ^= r);
         garbler.send_decoding(&y, &r12, ends)?;
         if self.bare {
@@ -134,6 +169,7 @@ fn garble(
     role: Role,
     plan: &Plan<'_>,
     inputs: &[&[Bit]],
+    mut views: Option<Begun>,
     outputs: &mut Outputs,
 ) -> Result<(), Abort> {
     let other = plan.roles.other(role);
@@ -148,9 +184,9 @@ fn garble(
         for (from, lanes) in part.groups() {
             let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
             let labels = garbling.draw_inputs(sides[0].len());
-            garbler.send_inputs(&labels, &sides[0], &sides[1])?;
+            let inputs = Inputs { x: &labels.of_inputs(), labels: &labels, sides: &sides };
             let ends = at == last && from + lanes == part.lanes;
-            garbling.group(&mut garbler, part, (from, lanes, ends), &labels.of_inputs(), outputs)?;
+            garbling.group(&mut garbler, part, (from, lanes, ends), &inputs, views.take(), outputs)?;
         }
     }
     if role == Role::First {
@@ -191,7 +227,18 @@ pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> Kept<u8> {
 }
 
 /// P3.
-fn evaluate(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], outputs: &mut Outputs) -> Result<(), Abort> {
+fn evaluate(
+    trio: &mut Trio,
+    plan: &Plan<'_>,
+    inputs: &[&[Bit]],
+    views: Option<Begun>,
+    outputs: &mut Outputs,
+) -> Result<(), Abort> {
+    // if there is a barrier, tables of the first group come beside it
+    let mut beside = views.is_some();
+    if let Some(views) = views {
+        trio.end_barrier(views)?;
+    }
     let mut stream = Masks::begin(trio, plan);
     let hash = receive_hash(trio, plan)?;
     let mut evaluator = Evaluator::begin(trio, &hash, plan);
@@ -205,9 +252,13 @@ fn evaluate(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], outputs: &mut O
             let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
             let r23 = stream.draw(part.program.output_bits() * lanes);
             let ends = at == last && from + lanes == part.lanes;
+            evaluator.expect(part.program.and_count() * lanes, ends);
+            if std::mem::take(&mut beside) {
+                let tables = evaluator.receive_tables(BESIDE)?;
+                evaluator.hold(tables);
+            }
             let x = evaluator.receive_inputs(&sides[0], &sides[1])?;
             let r = evaluator.receive_masks(&r23)?;
-            evaluator.expect(part.program.and_count() * lanes, ends);
             let mut y = walk(part.program, lanes, &x, &mut evaluator)?;
             let masked = evaluator.receive_decoding(y.len(), ends)?;
             z.extend_from_slice(&decode(&mut y, &r, &masked));

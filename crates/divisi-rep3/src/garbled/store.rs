@@ -4,7 +4,7 @@ use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
 use super::plan::{Plan, Role, Roles};
-use super::run::{Garbling, Masks, Outputs, decode, none, put_result};
+use super::run::{Garbling, Inputs, Masks, Outputs, decode, none, put_result};
 use super::secrets;
 use super::walk::walk;
 use super::weak::Weakness;
@@ -86,9 +86,9 @@ fn garble(
             let sides = [0, 1].map(|side| bits::component(known, side, from, lanes));
             let labels = garbling.draw_inputs(part.program.input_bits() * lanes);
             let [now, later] = labels.split(sides[0].len());
-            garbler.send_inputs(&now, &sides[0], &sides[1])?;
+            let inputs_now = Inputs { x: &labels.of_inputs(), labels: &now, sides: &sides };
             let ends = at == last && from + lanes == part.lanes;
-            garbling.group(&mut garbler, part, (from, lanes, ends), &labels.of_inputs(), outputs)?;
+            garbling.group(&mut garbler, part, (from, lanes, ends), &inputs_now, None, outputs)?;
             inputs.push(later);
         }
     }
@@ -119,7 +119,8 @@ fn receive(
             let known = evaluator.receive_inputs(&sides[0], &sides[1])?;
             let r23 = stream.draw(n);
             let masks = evaluator.receive_masks(&r23)?;
-            let tables = evaluator.receive_tables(part.program.and_count() * lanes, ends)?;
+            evaluator.expect(part.program.and_count() * lanes, ends);
+            let tables = evaluator.receive_tables(usize::MAX)?;
             let decoding = evaluator.receive_decoding(n, ends)?;
             // y23 = r23
             bits::put(outputs, 0, from, lanes, &r23);
@@ -207,7 +208,8 @@ fn evaluate(
             let mut x = Kept::<u128>::with_capacity(part.program.input_bits() * lanes);
             x.extend_from_slice(&group.known);
             x.extend_from_slice(&evaluator.receive_inputs(&sides[0], &sides[1])?);
-            evaluator.expect_none(group.tables);
+            evaluator.expect(0, false);
+            evaluator.hold(group.tables);
             let mut y = walk(part.program, lanes, &x, &mut evaluator)?;
             z.extend_from_slice(&decode(&mut y, &group.masks, &group.decoding));
             y.iter().for_each(|label| digest.add(*label));

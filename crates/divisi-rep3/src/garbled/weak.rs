@@ -1,9 +1,34 @@
 //! What a test leaves out of the protocol, and what its corrupt party does. A build that holds real secrets
 //! has neither: every question here is answered with no.
 
+use super::garbler::InputLabels;
+#[cfg(all(feature = "fault", feature = "testing"))]
+use super::plot::Planted;
 pub(super) use super::plot::{Lie, Weakness};
 use crate::trio::Trio;
 use std::borrow::Cow;
+
+/// Labels that a test looks for, in the places of those that were drawn.
+#[derive(Clone, Copy)]
+pub(super) struct Needles(#[cfg(all(feature = "fault", feature = "testing"))] Option<&'static Planted>);
+
+impl Needles {
+    pub(super) fn plant_inputs(self, drawn: &mut InputLabels) {
+        #[cfg(all(feature = "fault", feature = "testing"))]
+        if let Some(planted) = self.0 {
+            planted.plant_inputs(drawn);
+        }
+        let _ = drawn;
+    }
+
+    pub(super) fn plant_masks(self, drawn: &mut [u128]) {
+        #[cfg(all(feature = "fault", feature = "testing"))]
+        if let Some(planted) = self.0 {
+            planted.plant_masks(drawn);
+        }
+        let _ = drawn;
+    }
+}
 
 #[cfg(feature = "fault")]
 impl Trio {
@@ -16,6 +41,12 @@ impl Trio {
     #[cfg(feature = "testing")]
     pub fn plant_delta(&mut self, needle: &'static divisi_core::testing::memory::Needle) {
         self.deviation.garbled.delta = Some(needle);
+    }
+
+    /// From now on these labels stand among those that this garbler draws; both garblers at the same place.
+    #[cfg(feature = "testing")]
+    pub fn plant_labels(&mut self, planted: &'static Planted) {
+        self.deviation.garbled.labels = Some(planted);
     }
 
     /// From now on this party is corrupt, and does this in calls in constant rounds.
@@ -34,6 +65,14 @@ impl Trio {
             let _ = weakness;
             false
         }
+    }
+
+    #[inline]
+    pub(super) fn needles(&self) -> Needles {
+        #[cfg(all(feature = "fault", feature = "testing"))]
+        return Needles(self.deviation.garbled.labels);
+        #[cfg(not(all(feature = "fault", feature = "testing")))]
+        Needles()
     }
 
     /// What the digest of a list of pairs is made of: all of it. `labels` are those that are sent beside it.

@@ -58,6 +58,18 @@ impl Protocol {
         }
     }
 
+    /// How many blocks go through the cipher at once: with gf4-circuit a message of a step is 32 KiB then,
+    /// whose cost the arithmetic of the step exceeds, and what is owed to the verification stays below 16
+    /// MiB. With lut256 it is the vectors that count: 10 MB of them, at each of three parties that may share
+    /// a processor.
+    #[must_use]
+    pub fn blocks_at_once(self) -> usize {
+        match self {
+            Protocol::Lut256 => 1024,
+            _ => 4096,
+        }
+    }
+
     /// Whether it consumes one-hot vectors.
     #[must_use]
     pub fn has_vectors(self) -> bool {

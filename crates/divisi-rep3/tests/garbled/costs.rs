@@ -48,7 +48,7 @@ fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
 }
 
 /// The cost of a program in the lanes of one group: bytes of P1, P2 and P3 by formula.
-fn formula(program: &Program, lanes: usize) -> [u64; 3] {
+pub fn formula(program: &Program, lanes: usize) -> [u64; 3] {
     let ands = program.and_count() * lanes;
     let (ins, outs) = (program.input_bits() * lanes, program.output_bits() * lanes);
     let tables = pieces(ands, 4064, 16, 32);

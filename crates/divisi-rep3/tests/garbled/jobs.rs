@@ -4,7 +4,7 @@ use super::attacks::{LANES, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
 use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Boolean, Check, ProgramRun, Step, settle};
-use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::adversary::harness::{Harness, Way, failed_check, many, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Rep3, Trio};
 use std::sync::mpsc::channel;
@@ -133,6 +133,74 @@ fn another_salt_is_noticed() {
             );
         }
     }
+}
+
+/// Where the bytes of a message are, of whose length this follows.
+type Places = fn(usize) -> Vec<usize>;
+
+/// The first, the last, and those around the eighth, of 32 bytes of a digest that begins there.
+fn digest_at(from: usize) -> Vec<usize> {
+    [0, 7, 8, 31].map(|byte| from + byte).to_vec()
+}
+
+/// All bytes of the first and of the last of so many labels.
+fn labels(n: usize) -> Vec<usize> {
+    (0..16).flat_map(|byte| [byte, 16 * (n - 1) + byte]).collect()
+}
+
+/// Every byte of a label, and some of every pair, table, decoding bit and result, wherever it is, and of
+/// their digests, are compared by the check that they are for: another one that notices it later is none.
+#[test]
+fn every_byte_of_what_is_told_is_compared() {
+    const FIRST: usize = 0;
+    const SECOND: usize = 1;
+    const EVALUATOR: usize = 2;
+    let told: [(usize, usize, &str, Check, Places); 14] = [
+        (FIRST, EVALUATOR, "divisi_rep3::garbled/tables", Check::Y1, |l| vec![0, 63, 64, l - 33]),
+        (FIRST, EVALUATOR, "divisi_rep3::garbled/tables", Check::Y1, |l| digest_at(l - 32)),
+        (SECOND, EVALUATOR, "divisi_rep3::garbled/tables", Check::Y1, |l| vec![0, 63, 64, l - 33]),
+        (SECOND, EVALUATOR, "divisi_rep3::garbled/tables", Check::Y1, |l| digest_at(l - 32)),
+        // labels, pairs of the other's, and a digest of its own pairs
+        (FIRST, EVALUATOR, "divisi_rep3::garbled/labels", Check::Y3, |l| labels((l - 32) / 48)),
+        (FIRST, EVALUATOR, "divisi_rep3::garbled/labels", Check::Y2, |l| {
+            [digest_at(l - 32), vec![(l - 32) / 3, (l - 32) / 3 + 31, l - 33]].concat()
+        }),
+        (SECOND, EVALUATOR, "divisi_rep3::garbled/labels", Check::Y3, |l| labels((l - 32) / 48)),
+        (SECOND, EVALUATOR, "divisi_rep3::garbled/labels", Check::Y2, |l| {
+            [digest_at(l - 32), vec![(l - 32) / 3, (l - 32) / 3 + 31, l - 33]].concat()
+        }),
+        (FIRST, EVALUATOR, "divisi_rep3::garbled/masks", Check::Y2, |l| vec![0, 31, l - 1]),
+        (SECOND, EVALUATOR, "divisi_rep3::garbled/masks", Check::Y3, |l| labels((l - 32) / 16)),
+        (SECOND, EVALUATOR, "divisi_rep3::garbled/masks", Check::Y2, |l| digest_at(l - 32)),
+        (FIRST, EVALUATOR, "divisi_rep3::garbled/decoding", Check::Y4, |l| vec![0, l / 2, l - 1]),
+        (SECOND, EVALUATOR, "divisi_rep3::garbled/decoding", Check::Y4, |l| digest_at(l - 32)),
+        (EVALUATOR, FIRST, "divisi_rep3::garbled/result", Check::Y5, |l| {
+            [digest_at(l - 32), vec![0, l - 33]].concat()
+        }),
+    ];
+    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
+    let play = |harness: Harness, calls: usize| {
+        harness.act(|trio| {
+            let (mut e, wires) = begin(trio, &parts, calls)?;
+            e.run(&mut [ProgramRun::new(&program, wires)])
+        })
+    };
+    let harness = Harness::default();
+    let recordings = [party(1), party(2), party(3)].map(|p| harness.recording(p));
+    assert!(play(harness, 0).iter().all(Result::is_ok));
+    let mut jobs = Vec::new();
+    for (from, to, step, check, places) in told {
+        let [teller, hearer] = [from, to].map(|role| roles(0)[role]);
+        let body = recordings[teller.index()].bodies(Way::Out, hearer, step).remove(0);
+        jobs.extend(places(body.len()).into_iter().map(|at| (from, to, step, check, at)));
+    }
+    many(jobs.len(), 3, |i| {
+        let ((from, to, step, check, at), calls) = (jobs[i], i % 3);
+        let harness = Harness::default();
+        harness.change(roles(calls)[from], roles(calls)[to], step, 0, move |body| body[at] ^= 1);
+        let ends = play(harness, calls);
+        assert_eq!(failed_check(&ends[roles(calls)[to].index()]), Some(check), "{step} of {from} at {at}");
+    });
 }
 
 /// A call that ended in an abort is over: the same parties do not run it, or another, again.

@@ -4,6 +4,7 @@
 
 mod ahead;
 mod attacks;
+mod beside;
 #[path = "../common/mod.rs"]
 mod common;
 mod costs;

@@ -13,6 +13,7 @@ use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes;
+use divisi_symmetric::batch::MacEngine;
 use divisi_symmetric::mode::whole::wrap::WrapForm;
 use divisi_symmetric::mode::whole::{Releases, Undecided, ccm, gcm_siv, siv, wrap};
 
@@ -40,7 +41,7 @@ struct Sealed {
 }
 
 /// A key that is ready for use.
-enum Ready<E: Releases> {
+enum Ready<E: Releases + MacEngine> {
     Aes(aes::RoundKeys<E::Byte>),
     Siv(siv::SivKey<E>),
 }
@@ -95,7 +96,7 @@ impl Mode {
         Sealed { aad: aad.to_vec(), ciphertext, tag }
     }
 
-    fn ready<E: Releases>(self, e: &mut E, key: &[E::Byte]) -> Result<Ready<E>, Abort> {
+    fn ready<E: Releases + MacEngine>(self, e: &mut E, key: &[E::Byte]) -> Result<Ready<E>, Abort> {
         if self == Mode::Siv {
             return Ok(Ready::Siv(siv::SivKey::new(e, key)?));
         }
@@ -103,7 +104,12 @@ impl Mode {
     }
 
     /// The way back, up to the verdict, of texts of one shape.
-    fn open<E: Releases>(self, e: &mut E, key: &Ready<E>, all: &[Sealed]) -> Result<Undecided<E>, Abort> {
+    fn open<E: Releases + MacEngine>(
+        self,
+        e: &mut E,
+        key: &Ready<E>,
+        all: &[Sealed],
+    ) -> Result<Undecided<E>, Abort> {
         let texts: Vec<Vec<u8>> = all.iter().map(|sealed| sealed.ciphertext.clone()).collect();
         let tags: Vec<[u8; 16]> =
             all.iter().map(|sealed| sealed.tag.as_slice().try_into().unwrap_or_default()).collect();

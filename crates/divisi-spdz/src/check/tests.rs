@@ -1,6 +1,8 @@
 //! What passes the check and what does not: lies anywhere among the values, about any bit of sigma, by
 //! parties that wait for the others' words.
 
+mod concurrent;
+
 use super::{COIN, COMMIT, OPEN, combinations};
 use crate::dealer::Dealer;
 use crate::party::Party;

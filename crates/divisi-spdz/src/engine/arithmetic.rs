@@ -4,12 +4,13 @@
 //! bits of x, so that an element has to be decomposed before it is squared.
 
 use super::{AuthByte, Spdz, SpdzProtocol};
-use crate::part::{Host, Mac};
-use crate::party::Told;
-use crate::share::Auth;
-use crate::table::bytes;
+use crate::multiply::{CHUNK, Pair};
+use crate::part::Host;
+use crate::party::{Party, Told};
+use crate::share::{Auth, Tail, View, Wiped};
 use divisi_core::{Abort, Direction, Step, step};
-use divisi_field::{Field, Gf2, Gf8};
+use divisi_field::kernel::vectorize;
+use divisi_field::{BigField, Field, Gf2, Gf8};
 
 const DECOMPOSE: Step = step!("bitdec");
 
@@ -76,15 +77,14 @@ impl<F: Host> Spdz<F> {
             }
         };
         if d == Direction::Encrypt {
-            let bits = self.decompose(&inverse)?;
-            inverse = linear(&bits, &affine(), all.len());
+            [inverse] = self.linear_maps(inverse.all(), [affine()])?;
             self.party.add_constant(&mut inverse, CONSTANT)?;
         }
         let mut at = 0;
         for x in x.iter_mut() {
             let lanes = at..at + x.len();
-            **x = inverse.part(lanes.clone());
             at = lanes.end;
+            x.set(inverse.view(lanes));
         }
         Ok(())
     }
@@ -92,37 +92,34 @@ impl<F: Host> Spdz<F> {
     /// X^254 = ((X^2 X^4)(X^8 X^16))((X^32 X^64) X^128), all squares from one decomposition (section 3.3).
     fn six_products(&mut self, x: &AuthByte<F>, before: &Linear) -> Result<AuthByte<F>, Abort> {
         let lanes = x.len();
-        let bits = self.decompose(x)?;
-        let power = |i: u32| linear(&bits, &after(&frobenius(i), before), lanes);
-        let left = joined(&[&power(1), &power(3), &power(5)]);
-        let right = joined(&[&power(2), &power(4), &power(6)]);
-        let pairs = self.multiply(&left, &right)?;
-        let part = |of: &AuthByte<F>, i: usize| of.part(i * lanes..(i + 1) * lanes);
-        let left = joined(&[&part(&pairs, 0), &part(&pairs, 2)]);
-        let right = joined(&[&part(&pairs, 1), &power(7)]);
-        let halves = self.multiply(&left, &right)?;
-        self.multiply(&part(&halves, 0), &part(&halves, 1))
+        let squares = [1, 2, 3, 4, 5, 6, 7].map(|i| after(&frobenius(i), before));
+        let [x2, x4, x8, x16, x32, x64, x128] = self.linear_maps(x.all(), squares)?;
+        let pairs = [(&x2, &x4), (&x8, &x16), (&x32, &x64)].map(|(x, y)| (x.all(), y.all()));
+        let products = self.multiply(&pairs)?;
+        let [x6, x24, x96] = [0, 1, 2].map(|i| products.view(i * lanes..(i + 1) * lanes));
+        let products = self.multiply(&[(x6, x24), (x96, x128.all())])?;
+        let [x30, x224] = [0, 1].map(|i| products.view(i * lanes..(i + 1) * lanes));
+        self.multiply(&[(x30, x224)])
     }
 
     /// {X, X^2} -> {X^3, X^12} -> X^14; X^15, X^240 -> X^254 (section 3.1).
     fn rivain_prouff(&mut self, x: &AuthByte<F>, before: &Linear) -> Result<AuthByte<F>, Abort> {
         let lanes = x.len();
-        let bits = self.decompose(x)?;
-        let [x1, x2] = [0, 1].map(|i| linear(&bits, &after(&frobenius(i), before), lanes));
-        let x3 = self.multiply(&x1, &x2)?;
-        let bits = self.decompose(&x3)?;
-        let x12 = linear(&bits, &frobenius(2), lanes);
-        let both = self.multiply(&joined(&[&x12, &x12]), &joined(&[&x2, &x3]))?;
-        let [x14, x15] = [both.part(0..lanes), both.part(lanes..2 * lanes)];
-        let bits = self.decompose(&x15)?;
-        let x240 = linear(&bits, &frobenius(4), lanes);
-        self.multiply(&x240, &x14)
+        let [x1, x2] = self.linear_maps(x.all(), [0, 1].map(|i| after(&frobenius(i), before)))?;
+        let x3 = self.multiply(&[(x1.all(), x2.all())])?;
+        let [x12] = self.linear_maps(x3.all(), [frobenius(2)])?;
+        let both = self.multiply(&[(x12.all(), x2.all()), (x12.all(), x3.all())])?;
+        let [x14, x15] = [both.view(0..lanes), both.view(lanes..2 * lanes)];
+        let [x240] = self.linear_maps(x15, [frobenius(4)])?;
+        self.multiply(&[(x240.all(), x14)])
     }
 
+    /// x y for each of these pairs.
     #[inline(never)]
-    pub(super) fn multiply(&mut self, x: &AuthByte<F>, y: &AuthByte<F>) -> Result<AuthByte<F>, Abort> {
-        let triples = self.byte_triples(x.len())?;
-        self.party.multiply(x, y, triples)
+    pub(super) fn multiply(&mut self, pairs: &[Pair<'_, Gf8, F>]) -> Result<AuthByte<F>, Abort> {
+        let count = pairs.iter().map(|(x, _)| x.len()).sum();
+        let (party, _, triples) = self.fresh(0, count)?;
+        party.multiply(pairs, triples)
     }
 
     /// x y and the bits of x, in one round.
@@ -132,61 +129,121 @@ impl<F: Host> Spdz<F> {
         x: &AuthByte<F>,
         y: &AuthByte<F>,
     ) -> Result<(AuthByte<F>, Auth<Gf2, F>), Abort> {
-        let triples = self.byte_triples(x.len())?;
-        let masked = self.begin_decomposition(x)?;
-        let told = self.party.tell(DECOMPOSE, &masked.1.x)?;
-        let begun = self.party.begin_multiply(x, y, triples)?;
-        let bits = self.end_decomposition(masked, told)?;
-        Ok((self.party.end_multiply(x, y, begun)?, bits))
+        let (party, mut r, triples) = self.fresh(8 * x.len(), x.len())?;
+        let told = mask_bytes(party, &mut r, x.all())?;
+        let pairs = [(x.all(), y.all())];
+        let begun = party.begin_multiply(&pairs, triples)?;
+        let [] = unmask_bits(party, &mut r, x.all(), told, [])?;
+        Ok((party.end_multiply(&pairs, begun)?, r.copied()))
     }
 
-    /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; \[\[x_k\]\] = \[\[r_k\]\] + that
-    /// bit. One round.
+    /// The bits of x. One round.
     #[inline(never)]
     pub(super) fn decompose(&mut self, x: &AuthByte<F>) -> Result<Auth<Gf2, F>, Abort> {
-        let masked = self.begin_decomposition(x)?;
-        let told = self.party.tell(DECOMPOSE, &masked.1.x)?;
-        self.end_decomposition(masked, told)
+        let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
+        let told = mask_bytes(party, &mut r, x.all())?;
+        let [] = unmask_bits(party, &mut r, x.all(), told, [])?;
+        Ok(r.copied())
     }
 
-    /// r, and x + r.
-    fn begin_decomposition(&mut self, x: &AuthByte<F>) -> Result<(Auth<Gf2, F>, AuthByte<F>), Abort> {
-        let r = self.random_bits(8 * x.len())?;
-        let mut masked = bytes(&r, x.len());
-        self.party.mask(&mut masked, x)?;
-        Ok((r, masked))
-    }
-
-    fn end_decomposition(
+    /// The images of x under maps that are linear over GF(2), by one decomposition. One round.
+    #[inline(never)]
+    fn linear_maps<const N: usize>(
         &mut self,
-        (mut r, masked): (Auth<Gf2, F>, AuthByte<F>),
-        told: Told<Gf8>,
-    ) -> Result<Auth<Gf2, F>, Abort> {
-        let opened = self.party.hear(told, &masked.m)?;
-        self.party.add_bits_of(&mut r, &opened)?;
-        Ok(r)
+        x: View<'_, Gf8, F>,
+        maps: [Linear; N],
+    ) -> Result<[AuthByte<F>; N], Abort> {
+        let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
+        let told = mask_bytes(party, &mut r, x)?;
+        unmask_bits(party, &mut r, x, told, maps)
     }
+}
+
+/// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k of each lane, in planes; \[\[x_k\]\] =
+/// \[\[r_k\]\] + that bit. One round, of which this is the first half.
+fn mask_bytes<F: Host>(
+    party: &mut Party<F>,
+    r: &mut Tail<'_, Gf2, F>,
+    x: View<'_, Gf8, F>,
+) -> Result<Told<Gf8>, Abort> {
+    if [r.len(), 8 * x.m.len()] != [8 * x.len(); 2] {
+        return Err(party.session.misuse(DECOMPOSE, "not eight bits for each byte"));
+    }
+    let mut masked = Wiped::new(x.x.to_vec());
+    for (k, plane) in r.parts().0.chunks(x.len().max(1)).enumerate() {
+        masked.iter_mut().zip(plane).for_each(|(to, bit)| to.0 ^= (bit.to_bits() as u8) << k);
+    }
+    party.tell(DECOMPOSE, &masked)
+}
+
+/// The second half, after which r are the bits of x; and the images of x under these maps. All that a chunk
+/// takes is read once and stays near.
+fn unmask_bits<F: Host, const N: usize>(
+    party: &mut Party<F>,
+    r: &mut Tail<'_, Gf2, F>,
+    x: View<'_, Gf8, F>,
+    told: Told<Gf8>,
+    maps: [Linear; N],
+) -> Result<[AuthByte<F>; N], Abort> {
+    let lanes = x.len();
+    let opened = party.received(told)?;
+    party.ledger.room(lanes);
+    let powers: Linear = std::array::from_fn(|k| Gf8(1 << k));
+    let mut out = [const { Auth { x: Vec::new(), m: Vec::new() } }; N];
+    out.iter_mut().for_each(|out| *out = AuthByte::zeros(lanes));
+    let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(lanes)]);
+    let (bits, bit_macs) = r.parts();
+    for from in (0..lanes).step_by(CHUNK) {
+        let here = from..lanes.min(from + CHUNK);
+        let place = |k: usize| k * lanes + here.start..k * lanes + here.end;
+        let opened = &opened[here.clone()];
+        // the MACs of x + r
+        let macs = &mut macs[..here.len()];
+        F::combine(macs, &powers.map(F::embedded), &std::array::from_fn::<_, 8, _>(|k| &bit_macs[place(k)]));
+        <F as BigField>::add_assign(macs, &x.m[here.clone()]);
+        party.enter(opened.iter().map(|v| F::embedded_public(*v)), macs);
+        for k in 0..8 {
+            party.add_bits_of((&mut bits[place(k)], &mut bit_macs[place(k)]), k, opened)?;
+        }
+        let planes = std::array::from_fn::<_, 8, _>(|k| (&bits[place(k)], &bit_macs[place(k)]));
+        for (map, out) in maps.iter().zip(&mut out) {
+            combine_bits((&mut out.x[here.clone()], &mut out.m[here.clone()]), &planes, map);
+        }
+    }
+    Ok(out)
 }
 
 /// The image of decomposed bytes under a linear map; local.
 pub(super) fn linear<F: Host>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -> AuthByte<F> {
     let mut out = AuthByte::<F>::zeros(lanes);
-    for (plane, image) in bits.x.chunks(lanes.max(1)).zip(map) {
-        for (x, bit) in out.x.iter_mut().zip(plane) {
-            x.0 ^= image.0 & (bit.to_bits() as u8).wrapping_neg();
-        }
-    }
-    let rows: Vec<&[F]> = bits.m.chunks(lanes.max(1)).collect();
-    if rows.len() == map.len() {
-        F::combine(&mut out.m, &map.map(F::embedded), &rows);
+    if bits.len() == 8 * lanes {
+        let plane = |k: usize| bits.view(k * lanes..(k + 1) * lanes);
+        let planes = std::array::from_fn::<_, 8, _>(|k| (plane(k).x, plane(k).m));
+        combine_bits((&mut out.x, &mut out.m), &planes, map);
     }
     out
 }
 
-pub(super) fn joined<F: Mac>(parts: &[&AuthByte<F>]) -> AuthByte<F> {
-    let mut all = AuthByte::with_room(parts.iter().map(|part| part.len()).sum());
-    parts.iter().for_each(|part| all.append(part));
-    all
+/// The same of planes that lie anywhere, of as many bits as images are named.
+pub(super) fn combine_bits<F: Host>(
+    (x, m): (&mut [Gf8], &mut [F]),
+    planes: &[(&[Gf2], &[F])],
+    images: &[Gf8],
+) {
+    x.fill(Gf8::ZERO);
+    vectorize(
+        #[inline(always)]
+        || {
+            for ((plane, _), image) in planes.iter().zip(images) {
+                for (x, bit) in x.iter_mut().zip(*plane) {
+                    x.0 ^= image.0 & (bit.to_bits() as u8).wrapping_neg();
+                }
+            }
+        },
+    );
+    let images: Vec<F> = images.iter().map(|image| F::embedded(*image)).collect();
+    let rows: Vec<&[F]> = planes.iter().map(|(_, macs)| *macs).collect();
+    F::combine(m, &images, &rows);
 }
 
 #[cfg(test)]

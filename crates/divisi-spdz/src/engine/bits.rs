@@ -4,15 +4,15 @@
 //! index are opened together, as coefficients of 1, y, y^2, ..: an element of the field whose MAC is the same
 //! combination of their MACs.
 
+mod stock;
+
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::part::{Embeds, Host, Mac, Small};
 use crate::share::{Auth, Wiped};
-use crate::source::Units;
-use crate::table::{LANES, subsets, transform};
 use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
-use divisi_field::{BigField, Field, Gf2, Gf8};
-use divisi_ot::wipe;
-use std::ops::Range;
+use divisi_field::{BigField, Field, Gf2};
+use stock::Waiting;
+pub(super) use stock::{Stock, Stocks};
 
 const OPEN: Step = step!("lookup.bits.2");
 const UNFIT: Step = step!("lookup.bits");
@@ -27,155 +27,6 @@ const MOST: usize = 6;
 pub(super) fn is_small(table: &Table) -> bool {
     let sizes = (1..=MOST).contains(&table.index) && (1..=MOST).contains(&table.width);
     sizes && table.values.len() == 1 << table.index
-}
-
-/// Masked tables of each function that was looked up.
-#[derive(Default)]
-pub(super) struct Stocks<F: Mac>(Vec<Stock<F>>);
-
-/// Masked tables of one function, used in order, each once.
-pub(super) struct Stock<F: Mac> {
-    pub of: &'static Table,
-    pub s: Auth<Small<6>, F>,
-    /// Bit k of entry i of table t is at (2^index t + i) width + k.
-    pub entries: Vec<F::Entry>,
-    pub used: usize,
-    /// The number of lookups that were announced and did not happen yet.
-    foreseen: usize,
-}
-
-impl<F: Mac> Drop for Stock<F> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.entries);
-    }
-}
-
-impl<F: Mac> Stocks<F> {
-    /// Take the stock of a table.
-    pub fn take(&mut self, table: &'static Table) -> Stock<F> {
-        let stock = self.of(table);
-        std::mem::replace(stock, Stock::empty(table))
-    }
-
-    fn of(&mut self, table: &'static Table) -> &mut Stock<F> {
-        let at = self.0.iter().position(|stock| std::ptr::eq(stock.of, table)).unwrap_or(self.0.len());
-        if at == self.0.len() {
-            self.0.push(Stock::empty(table));
-        }
-        &mut self.0[at]
-    }
-}
-
-impl<F: Mac> Stock<F> {
-    fn empty(of: &'static Table) -> Self {
-        Stock { of, s: Auth::zeros(0), entries: Vec::new(), used: 0, foreseen: 0 }
-    }
-
-    /// The number of tables left.
-    pub fn left(&self) -> usize {
-        self.s.len() - self.used
-    }
-
-    /// The entries of these tables at public indices, one index a table, all words of an entry together. They
-    /// are copied to one place in a short loop, so that the processor fetches several distant entries at
-    /// once.
-    pub fn entries_at(
-        &self,
-        tables: Range<usize>,
-        indices: impl ExactSizeIterator<Item = u8>,
-    ) -> Wiped<F::Entry> {
-        let size = 1 << self.of.index;
-        let words = self.entries.len() / self.s.len().max(1) / size;
-        let tables = self.entries[tables.start * size * words..tables.end * size * words]
-            .chunks_exact(size * words.max(1));
-        let mut found = Vec::with_capacity(tables.len() * words);
-        for (table, index) in tables.zip(indices) {
-            let from = usize::from(index) % size * words;
-            found.extend_from_slice(&table[from..from + words]);
-        }
-        Wiped::new(found)
-    }
-
-    /// Put the bits of each entry under one MAC, in which they are opened together: one word an entry.
-    #[inline(never)]
-    pub fn pack(&mut self) {
-        let width = self.of.width;
-        let mut packed = Vec::with_capacity(self.entries.len() / width.max(1));
-        let powers: Vec<F> = (0..width).map(|k| F::from_low_bits(1 << k)).collect();
-        let mut planes = vec![[F::ZERO; LANES]; width];
-        let mut macs = [F::ZERO; LANES];
-        for entries in self.entries.chunks(LANES * width.max(1)) {
-            let mut bits = [0_u8; LANES];
-            let count = entries.len() / width.max(1);
-            for (i, entry) in entries.chunks_exact(width.max(1)).enumerate() {
-                for (k, entry) in entry.iter().enumerate() {
-                    let (share, m) = F::parts(*entry);
-                    bits[i] |= share.0 << k;
-                    planes[k][i] = m;
-                }
-            }
-            let rows: Vec<&[F]> = planes.iter().map(|plane| &plane[..]).collect();
-            F::combine(&mut macs[..count], &powers, &rows);
-            packed.extend(bits.iter().zip(&macs).take(count).map(|(x, m)| F::entry(Gf8(*x), *m)));
-            wipe::words(&mut bits);
-        }
-        planes.iter_mut().for_each(|plane| wipe::words(plane));
-        wipe::words(&mut macs);
-        wipe::words(&mut self.entries);
-        self.entries = packed;
-    }
-
-    /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit
-    /// vectors, so that all is additions, 3^index of them at most for each bit of the value. The lanes are
-    /// those of the units from `from` on.
-    #[inline(never)]
-    fn fill(&mut self, units: &Units<F>, from: usize, lanes: usize) {
-        let (size, width) = (1 << self.of.index, self.of.width);
-        let mut form = self.of.values.to_vec();
-        transform(&mut form, |x, y| *x ^= *y);
-        wipe::words(&mut self.entries);
-        self.entries.clear();
-        self.entries.resize(size * width * lanes, F::Entry::default());
-        let mut macs = vec![[F::ZERO; LANES]; size];
-        let mut bits = vec![[0_u8; LANES]; size];
-        let mut out_macs = vec![[F::ZERO; LANES]; size];
-        let mut out_bits = vec![[0_u8; LANES]; size];
-        for (block, entries) in self.entries.chunks_mut(size * width * LANES).enumerate() {
-            let count = entries.len() / (size * width);
-            for (j, (macs, bits)) in macs.iter_mut().zip(&mut bits).enumerate() {
-                let at = j * units.lanes + from + block * LANES;
-                macs[..count].copy_from_slice(&units.vector.m[at..at + count]);
-                let shares = &units.vector.x[at..at + count];
-                bits.iter_mut().zip(shares).for_each(|(to, bit)| *to = bit.to_bits() as u8);
-            }
-            transform(&mut macs, |x, y| <F as BigField>::add_assign(x, y));
-            transform(&mut bits, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
-            for k in 0..width {
-                for w in 0..size {
-                    (out_macs[w], out_bits[w]) = ([F::ZERO; LANES], [0; LANES]);
-                    // the function is public
-                    for u in subsets(w).filter(|u| form[*u] >> k & 1 == 1) {
-                        <F as BigField>::add_assign(&mut out_macs[w], &macs[w ^ u]);
-                        out_bits[w].iter_mut().zip(&bits[w ^ u]).for_each(|(x, y)| *x ^= y);
-                    }
-                }
-                transform(&mut out_macs, |x, y| <F as BigField>::add_assign(x, y));
-                transform(&mut out_bits, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
-                for (lane, table) in entries.chunks_mut(size * width).enumerate() {
-                    for (i, entry) in table.chunks_mut(width).enumerate() {
-                        entry[k] = F::entry(Gf8(out_bits[i][lane]), out_macs[i][lane]);
-                    }
-                }
-            }
-        }
-        macs.iter_mut().chain(&mut out_macs).for_each(|row| wipe::words(row));
-        bits.iter_mut().chain(&mut out_bits).for_each(|row| wipe::words(row));
-        let planes: Vec<AuthBit<F>> = (0..self.of.index)
-            .map(|k| units.s.part(k * units.lanes + from..k * units.lanes + from + lanes))
-            .collect();
-        self.s = packed::<F, 6>(&planes.iter().collect::<Vec<_>>(), lanes);
-        self.used = 0;
-    }
 }
 
 /// \[\[sum of x_k y^k\]\], local.
@@ -194,8 +45,8 @@ pub(super) fn packed<F: Mac + Embeds<Small<N>>, const N: usize>(
 }
 
 impl<F: Host> Spdz<F> {
-    /// Make masked tables of these functions ahead, with the number of each, before keys and inputs are
-    /// known.
+    /// Make and check unit vectors for so many lookups in each of these functions, before keys and inputs are
+    /// known. [`Spdz::load_lookups`] makes tables of them, or the first lookup does.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -204,37 +55,51 @@ impl<F: Host> Spdz<F> {
         if lookups.iter().any(|(table, _)| !is_small(table)) {
             return Err(self.party.session.misuse(UNFIT, "a table that this engine does not have"));
         }
-        self.stock(lookups)
+        self.load_lookups();
+        let lacking = self.tables.lacking(lookups);
+        self.make_units(&lacking)
     }
 
-    /// Make tables where there are too few for so many lookups in each function: as many as were foreseen.
+    /// Make tables of all unit vectors of [`Spdz::prepare_lookups`]; local. Tables of the same functions that
+    /// are left from earlier calls are wiped.
     #[inline(never)]
-    pub(super) fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
-        let mut lacking = Vec::new();
-        for (table, count) in wanted {
-            let stock = self.tables.of(table);
-            if stock.left() < *count {
-                lacking.push((*table, stock.foreseen.max(*count)));
+    pub fn load_lookups(&mut self) {
+        let phase = self.party.session.detour(LOAD_PHASE);
+        for Waiting { units, of } in std::mem::take(&mut self.tables.waiting) {
+            let mut from = 0;
+            for (table, lanes) in of {
+                self.tables.of(table).fill(&units, from, lanes);
+                from += lanes;
             }
         }
+        self.party.session.back(phase);
+    }
+
+    /// Make tables where there are too few for so many lookups in each function.
+    #[inline(never)]
+    pub(super) fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        if self.tables.lacking(wanted).is_empty() {
+            return Ok(());
+        }
+        self.load_lookups();
+        let lacking = self.tables.lacking(wanted);
+        self.make_units(&lacking)?;
+        self.load_lookups();
+        Ok(())
+    }
+
+    /// Make and check unit vectors for so many tables of each function, which wait to become tables.
+    fn make_units(&mut self, lacking: &[(&'static Table, usize)]) -> Result<(), Abort> {
         for index in 1..=MOST {
-            let these: Vec<_> = lacking.iter().filter(|(table, _)| table.index == index).collect();
-            let lanes = these.iter().map(|(_, lanes)| lanes).sum();
+            let of: Vec<_> = lacking.iter().filter(|(table, _)| table.index == index).copied().collect();
+            let lanes = of.iter().map(|(_, lanes)| lanes).sum();
             if lanes == 0 {
                 continue;
             }
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let units = self.units(index, lanes);
-            self.party.session.phase(LOAD_PHASE);
-            let units = units.inspect(|units| {
-                let mut from = 0;
-                for (table, lanes) in these {
-                    self.tables.of(table).fill(units, from, *lanes);
-                    from += lanes;
-                }
-            });
             self.party.session.back(phase);
-            units?;
+            self.tables.waiting.push(Waiting { units: units?, of });
         }
         Ok(())
     }
@@ -319,7 +184,9 @@ impl<F: Host> Spdz<F> {
         }
         self.stock(&wanted)?;
         // 1.
-        let (mut h, mut places) = (Auth::<Small<6>, F>::zeros(0), Vec::with_capacity(layer.len()));
+        let all = layer.iter().map(|lookup| lookup.wires.first().map_or(0, Lanes::lanes));
+        let (mut h, mut places) = (Auth::<Small<6>, F>::with_room(all.clone().sum()), Vec::new());
+        let mut room = Wiped::new(vec![F::ZERO; all.max().unwrap_or(0)]);
         let reuse = self.party.session.mutated(Check::K2);
         for Lookup { table, wires } in layer.iter() {
             let lanes = wires.first().map_or(0, Lanes::lanes);
@@ -329,27 +196,48 @@ impl<F: Host> Spdz<F> {
                 stock.used += lanes; // [K2]
             }
             stock.foreseen = stock.foreseen.saturating_sub(lanes);
-            // 2.
-            let mut x: Auth<Small<6>, F> = packed(&wires.iter().collect::<Vec<_>>(), lanes);
-            self.party.mask(&mut x, &stock.s.part(from..from + lanes))?;
-            h.append(&x);
+            // 2. s, to which x is added where it lies
+            let at = h.len();
+            h.extend(stock.s.view(from..from + lanes));
+            add_packed((&mut h.x[at..], &mut h.m[at..]), wires, &mut room[..lanes]);
             places.push(from..from + lanes);
         }
         self.party.session.observe_each(Check::K2, h.len() as u64);
         let opened = self.party.open(OPEN, &h.x, &h.m)?;
         let mut opened = opened.as_slice();
-        // 3.
+        // 3. into the wires of the index, whose lanes are as many
         for (Lookup { table, wires }, tables) in layer.iter_mut().zip(places) {
             let (here, rest) = opened.split_at(tables.len());
             opened = rest;
+            wires.resize_with(table.width, || Auth::zeros(here.len()));
             let found = self.tables.of(table).entries_at(tables, here.iter().map(|h| h.bits()));
-            let bit = |entry: &F::Entry| {
-                let (share, m) = F::parts(*entry);
-                (Gf2::new(share.0), m)
-            };
-            let plane = |k: usize| found.chunks_exact(table.width).map(|entry| bit(&entry[k])).unzip();
-            *wires = (0..table.width).map(plane).map(|(x, m)| Auth::new(x, m)).collect();
+            for (k, wire) in wires.iter_mut().enumerate() {
+                let lanes = wire.x.iter_mut().zip(&mut wire.m);
+                for ((x, m), entry) in lanes.zip(found.chunks_exact(table.width)) {
+                    let (share, mac) = F::parts(entry[k]);
+                    (*x, *m) = (Gf2::new(share.0), mac);
+                }
+            }
         }
         Ok(())
     }
 }
+
+/// Add \[\[sum of x_k y^k\]\]; local. `room` has as many lanes.
+fn add_packed<F: Mac, const N: usize>(
+    (x, m): (&mut [Small<N>], &mut [F]),
+    bits: &[AuthBit<F>],
+    room: &mut [F],
+) {
+    for (k, bit) in bits.iter().enumerate() {
+        x.iter_mut().zip(&bit.x).for_each(|(x, bit)| *x += Small::new((bit.to_bits() as u8) << k));
+    }
+    let powers: [F; MOST] = std::array::from_fn(|k| F::from_low_bits(1 << k));
+    let rows: Vec<&[F]> = bits.iter().map(|bit| bit.m.as_slice()).collect();
+    F::combine(room, &powers[..rows.len().min(MOST)], &rows);
+    <F as BigField>::add_assign(m, room);
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;

@@ -50,8 +50,7 @@ impl<F: Host> Boolean for Spdz<F> {
             if x.is_empty() {
                 continue;
             }
-            let triples = self.and_triples(x.len())?;
-            let products = self.party.multiply(&x, &y, triples)?;
+            let products = self.multiply_ands(&[(x.all(), y.all())])?;
             let mut at = 0;
             for (job, (lanes, slots)) in jobs.iter().zip(&mut running) {
                 let Some(level) = job.program.levels().get(l) else { continue };

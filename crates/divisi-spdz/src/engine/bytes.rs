@@ -13,15 +13,6 @@ const SBOX: Step = step!("sbox");
 pub type AuthByte<F> = Auth<Gf8, F>;
 
 impl<F: Host> Spdz<F> {
-    /// The lanes of all parts, one part after the other.
-    #[must_use]
-    #[inline(never)]
-    pub fn join_bytes(&mut self, parts: &[&AuthByte<F>]) -> AuthByte<F> {
-        let mut all = Auth::with_room(parts.iter().map(|part| part.len()).sum());
-        parts.iter().for_each(|part| all.append(part));
-        all
-    }
-
     /// Whether MACs follow products with bytes \[K10\].
     pub(crate) fn multiplies_bytes(&self) -> Result<(), Abort> {
         if <F as Lies<Gf8>>::FIELD {
@@ -104,5 +95,12 @@ impl<F: Host> Bytes for Spdz<F> {
             SpdzProtocol::Raw => {}
         }
         Ok(())
+    }
+
+    #[inline(never)]
+    fn join_bytes(&mut self, parts: &[&AuthByte<F>]) -> Result<AuthByte<F>, Abort> {
+        let mut all = Auth::with_room(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| all.append(part));
+        Ok(all)
     }
 }

@@ -4,7 +4,9 @@ use super::{AuthBit, AuthByte, Openings, Spdz};
 use crate::part::{Host, Mac, Shareable};
 use crate::share::Auth;
 use crate::table::bytes;
-use divisi_core::{Abort, Compares, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step};
+use divisi_core::{
+    Abort, Compares, ComparesBytes, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step,
+};
 use divisi_field::{Field, Gf8};
 
 const COIN: Step = step!("zero.1.coin");
@@ -44,7 +46,6 @@ impl<F: Host> Opens<Vec<AuthBit<F>>> for Spdz<F> {
 }
 
 impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
-    /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few
     /// For each group of bytes x_j, whether all of them are zero. (The paper has no such protocol; this one
     /// opens a random multiple of the group's image under a random linear map to a few bytes.)
     /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, m the bytes of F; d = C x,
@@ -74,6 +75,27 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
         let verified = self.settled(product)?;
         let opened = self.output(verified)?;
         Ok(opened.chunks(m).map(|bytes| bytes.iter().all(|byte| *byte == Gf8::default())).collect())
+    }
+}
+
+impl<F: Host> ComparesBytes for Spdz<F> {
+    #[inline(never)]
+    fn vanish_blocks(&mut self, x: Vec<[AuthByte<F>; 16]>) -> Result<Vec<Vec<bool>>, Abort> {
+        let mut groups = Vec::new();
+        for block in &x {
+            for lane in 0..block[0].lanes() {
+                let mut group = AuthByte::<F>::with_room(block.len());
+                for byte in block {
+                    let byte = byte.gather(&[lane]);
+                    let differ = || self.party.session.misuse(SHAPE, "bytes that differ in lanes");
+                    group.append(&byte.ok_or_else(differ)?);
+                }
+                groups.push(group);
+            }
+        }
+        let answers = if groups.is_empty() { Vec::new() } else { self.vanish(&groups)? };
+        let mut answers = answers.into_iter();
+        Ok(x.iter().map(|block| answers.by_ref().take(block[0].lanes()).collect()).collect())
     }
 }
 
@@ -107,7 +129,7 @@ impl<F: Host> Spdz<F> {
         let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
             d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "not one byte for each row"))?;
-        let terms = self.multiply(r, &factors)?;
+        let terms = self.multiply(&[(r.all(), factors.all())])?;
         let mut product = AuthByte::<F>::with_room(d.len());
         for i in 0..d.len() {
             let row = terms.part(i * m..(i + 1) * m);

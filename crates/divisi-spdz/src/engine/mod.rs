@@ -32,7 +32,8 @@ pub use tiny_bits::{TinyBit, TinyBits};
 
 /// The phase of making unit vectors, before keys and inputs are known.
 pub const PREPROCESSING_PHASE: &str = "preprocessing";
-/// The phase of making tables of them, for one direction of the cipher.
+/// The phase of making tables of them (those of AES for one direction of the cipher), and of reading what was
+/// made earlier.
 pub const LOAD_PHASE: &str = "load";
 
 const FOREIGN: Step = step!("settle");

@@ -1,6 +1,6 @@
 //! 3DES-PV: lookups by three products in GF(2^8) (KOR+17, section 3.3).
 
-use super::arithmetic::{joined, linear};
+use super::arithmetic::{combine_bits, linear};
 use super::bits::AuthBit;
 use super::decomposition::{Decomposition, Polynomial};
 use super::{AuthByte, Spdz};
@@ -65,7 +65,7 @@ impl<F: Host> Spdz<F> {
         }
         let of_x = |i: u32| linear(&x, &super::arithmetic::frobenius(i), lanes);
         // 1.
-        let x3 = self.multiply(&bytes(&x, lanes), &of_x(1))?;
+        let x3 = self.multiply(&[(bytes(&x, lanes).all(), of_x(1).all())])?;
         // 2.
         let (x7, x3) = self.multiply_and_decompose(&x3, &of_x(2))?;
         // 3.
@@ -74,7 +74,7 @@ impl<F: Host> Spdz<F> {
         let bits: Bits<F> = [x, x3, x7];
         let [p1, q1] = [|d: &Decomposition| d.p1, |d: &Decomposition| d.q1]
             .map(|of| self.evaluate(&bits, lanes, &places, of));
-        let mut y = self.multiply(&p1, &q1)?;
+        let mut y = self.multiply(&[(p1.all(), q1.all())])?;
         // 5.
         let fits = y.add(&self.evaluate(&bits, lanes, &places, |d| d.p2));
         debug_assert!(fits || lanes == 0);
@@ -99,20 +99,18 @@ impl<F: Host> Spdz<F> {
         places: &[(usize, Range<usize>)],
         of: impl Fn(&Decomposition) -> Polynomial,
     ) -> AuthByte<F> {
-        let mut parts = Vec::with_capacity(places.len());
+        let mut out = AuthByte::<F>::zeros(lanes);
         for (known, place) in places {
-            let polynomial = of(&self.polynomials.0[*known].1);
-            let mut sum = AuthByte::<F>::zeros(place.len());
-            for (bits, map) in bits.iter().zip(&polynomial) {
-                let mut planes = Auth::<Gf2, F>::with_room(8 * place.len());
+            let images = of(&self.polynomials.0[*known].1).concat();
+            let mut planes = Vec::with_capacity(images.len());
+            for bits in bits {
                 for k in 0..8 {
-                    planes.append(&bits.part(k * lanes + place.start..k * lanes + place.end));
+                    let plane = bits.view(k * lanes + place.start..k * lanes + place.end);
+                    planes.push((plane.x, plane.m));
                 }
-                let fits = sum.add(&linear(&planes, map, place.len()));
-                debug_assert!(fits || place.is_empty());
             }
-            parts.push(sum);
+            combine_bits((&mut out.x[place.clone()], &mut out.m[place.clone()]), &planes, &images);
         }
-        joined(&parts.iter().collect::<Vec<_>>())
+        out
     }
 }

@@ -97,12 +97,9 @@ impl<F: Host> Spdz<F> {
         while powers.len() < DEGREE * all {
             let known = powers.len() / all;
             let wanted = known.min(DEGREE - known);
-            let highest = powers.part((known - 1) * all..known * all);
-            let mut left = Auth::with_room(wanted * all);
-            (0..wanted).for_each(|_| left.append(&highest));
-            let right = powers.part(0..wanted * all);
-            let triples = self.six_triples(left.len())?;
-            let products = self.party.multiply(&left, &right, triples)?;
+            let power = |j: usize| powers.view((j - 1) * all..j * all);
+            let pairs: Vec<_> = (1..=wanted).map(|j| (power(known), power(j))).collect();
+            let products = self.multiply_sixes(&pairs)?;
             powers.append(&products);
         }
         // 3.

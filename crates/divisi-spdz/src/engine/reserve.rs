@@ -1,9 +1,11 @@
 //! Preprocessing of the arithmetic protocols, made ahead as far as the need is known.
 
 use super::{PREPROCESSING_PHASE, Spdz, SpdzProtocol};
+use crate::multiply::Pair;
 use crate::part::{Host, Mac};
-use crate::share::Auth;
-use crate::source::Triples;
+use crate::party::Party;
+use crate::share::{Auth, Tail};
+use crate::source::{LastTriples, Triples};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Gf2, Gf6, Gf8};
 
@@ -13,9 +15,9 @@ const SHORT: Step = step!("reserve");
 #[derive(Default)]
 pub(super) struct Reserve<F: Mac> {
     bits: Auth<Gf2, F>,
-    triples: Option<Triples<Gf8, F>>,
-    sixes: Option<Triples<Gf6, F>>,
-    ands: Option<Triples<Gf2, F>>,
+    triples: Triples<Gf8, F>,
+    sixes: Triples<Gf6, F>,
+    ands: Triples<Gf2, F>,
     /// The number of random bits that were announced and not taken yet.
     foreseen_bits: usize,
     foreseen_triples: usize,
@@ -110,21 +112,23 @@ impl<F: Host> Spdz<F> {
 
     /// See that so many products of bits are there.
     fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
-        if count > 0 && self.reserve.ands.as_ref().is_none_or(|ands| ands.a.len() < count) {
+        if self.reserve.ands.a.len() < count {
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.bit_triples(&mut self.party, count);
             self.party.session.back(phase);
-            self.reserve.ands = Some(made?);
+            self.reserve.ands = made?;
         }
         Ok(())
     }
 
-    /// Fresh products of bits.
+    /// x y of bits, for each of these pairs.
     #[inline(never)]
-    pub(super) fn and_triples(&mut self, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+    pub(super) fn multiply_ands(&mut self, pairs: &[Pair<'_, Gf2, F>]) -> Result<Auth<Gf2, F>, Abort> {
+        let count = pairs.iter().map(|(x, _)| x.len()).sum();
         self.stock_ands(count)?;
-        let taken = self.reserve.ands.as_mut().and_then(|triples| triples.pop(count));
-        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
+        let Spdz { party, reserve, .. } = self;
+        let Some(triples) = reserve.ands.tail(count) else { return Err(few(party)) };
+        party.multiply(pairs, triples)
     }
 
     /// See that so many random bits are there.
@@ -141,24 +145,24 @@ impl<F: Host> Spdz<F> {
 
     /// See that so many products of bytes are there.
     fn stock_triples(&mut self, count: usize) -> Result<(), Abort> {
-        if count > 0 && self.reserve.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
+        if self.reserve.triples.a.len() < count {
             let more = self.reserve.foreseen_triples.max(count);
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.byte_triples(&mut self.party, more);
             self.party.session.back(phase);
-            self.reserve.triples = Some(made?);
+            self.reserve.triples = made?;
         }
         Ok(())
     }
 
     /// See that so many products in GF(2^6) are there.
     fn stock_sixes(&mut self, count: usize) -> Result<(), Abort> {
-        if count > 0 && self.reserve.sixes.as_ref().is_none_or(|sixes| sixes.a.len() < count) {
+        if self.reserve.sixes.a.len() < count {
             let more = self.reserve.foreseen_sixes.max(count);
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.six_triples(&mut self.party, more);
             self.party.session.back(phase);
-            self.reserve.sixes = Some(made?);
+            self.reserve.sixes = made?;
         }
         Ok(())
     }
@@ -166,28 +170,39 @@ impl<F: Host> Spdz<F> {
     /// Fresh random bits \[K5\].
     #[inline(never)]
     pub(super) fn random_bits(&mut self, count: usize) -> Result<Auth<Gf2, F>, Abort> {
-        self.stock_bits(count)?;
-        self.reserve.foreseen_bits = self.reserve.foreseen_bits.saturating_sub(count);
-        self.party.session.observe_each(Check::K5, count as u64); // [K5]
-        let taken = self.reserve.bits.pop(count);
-        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few random bits"))
+        let (_, mut bits, _) = self.fresh(count, 0)?;
+        Ok(bits.copied())
     }
 
-    /// Fresh products of bytes.
+    /// Fresh random bits \[K5\] and products of bytes, where they lie, and the party that uses them.
     #[inline(never)]
-    pub(super) fn byte_triples(&mut self, count: usize) -> Result<Triples<Gf8, F>, Abort> {
-        self.stock_triples(count)?;
-        self.reserve.foreseen_triples = self.reserve.foreseen_triples.saturating_sub(count);
-        let taken = self.reserve.triples.as_mut().and_then(|triples| triples.pop(count));
-        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
+    pub(super) fn fresh(&mut self, bits: usize, products: usize) -> Result<Fresh<'_, F>, Abort> {
+        self.stock_bits(bits)?;
+        self.stock_triples(products)?;
+        let Spdz { party, reserve, .. } = self;
+        reserve.foreseen_bits = reserve.foreseen_bits.saturating_sub(bits);
+        reserve.foreseen_triples = reserve.foreseen_triples.saturating_sub(products);
+        party.session.observe_each(Check::K5, bits as u64); // [K5]
+        let Some(bits) = reserve.bits.tail(bits) else { return Err(few(party)) };
+        let Some(triples) = reserve.triples.tail(products) else { return Err(few(party)) };
+        Ok((party, bits, triples))
     }
 
-    /// Fresh products in GF(2^6).
+    /// x y of elements of GF(2^6), for each of these pairs.
     #[inline(never)]
-    pub(super) fn six_triples(&mut self, count: usize) -> Result<Triples<Gf6, F>, Abort> {
+    pub(super) fn multiply_sixes(&mut self, pairs: &[Pair<'_, Gf6, F>]) -> Result<Auth<Gf6, F>, Abort> {
+        let count = pairs.iter().map(|(x, _)| x.len()).sum();
         self.stock_sixes(count)?;
-        self.reserve.foreseen_sixes = self.reserve.foreseen_sixes.saturating_sub(count);
-        let taken = self.reserve.sixes.as_mut().and_then(|triples| triples.pop(count));
-        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
+        let Spdz { party, reserve, .. } = self;
+        reserve.foreseen_sixes = reserve.foreseen_sixes.saturating_sub(count);
+        let Some(triples) = reserve.sixes.tail(count) else { return Err(few(party)) };
+        party.multiply(pairs, triples)
     }
+}
+
+/// What is taken of a reserve: random bits, and products of bytes.
+pub(super) type Fresh<'a, F> = (&'a mut Party<F>, Tail<'a, Gf2, F>, LastTriples<'a, Gf8, F>);
+
+fn few<F: Host>(party: &Party<F>) -> Abort {
+    party.session.misuse(SHORT, "less than was made")
 }

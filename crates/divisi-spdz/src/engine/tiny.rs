@@ -320,4 +320,14 @@ impl<F: Host> Bytes for Tiny<F> {
         }
         Ok(())
     }
+
+    #[inline(never)]
+    fn join_bytes(&mut self, parts: &[&TinyByte<F>]) -> Result<TinyByte<F>, Abort> {
+        let mut all = TinyByte { mask: AuthByte::default(), public: Vec::new() };
+        for part in parts {
+            all.mask.append(&part.mask);
+            all.public.extend_from_slice(&part.public);
+        }
+        Ok(all)
+    }
 }

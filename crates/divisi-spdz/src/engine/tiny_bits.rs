@@ -243,15 +243,16 @@ impl<F: Host> TinyBits<F> {
         }
         let count: usize = planned.iter().map(|planned| planned.tables.len()).sum();
         let mut opened = self.o.part(from..from + count);
+        let mut index: Vec<u8> = self.e[from..from + count].iter().map(|e| e.bits()).collect();
         let mut place = 0;
         for (Planned { load, tables, .. }, Lookup { wires, .. }) in planned.iter().zip(layer.iter()) {
             let here = place..place + tables.len();
             place = here.end;
-            let mut index: Vec<u8> = self.e[from..][here.clone()].iter().map(|e| e.bits()).collect();
+            let index = &mut index[here.clone()];
             for (k, wire) in wires.iter().enumerate() {
                 index.iter_mut().zip(&wire.public).for_each(|(index, x)| *index ^= (x.to_bits() as u8) << k);
             }
-            let found = self.loads[*load].entries_at(tables.clone(), index.into_iter());
+            let found = self.loads[*load].entries_at(tables.clone(), index.iter().copied());
             let places = opened.x[here.clone()].iter_mut().zip(&mut opened.m[here]);
             for ((x, mac), entry) in places.zip(found.iter()) {
                 let (share, m) = F::parts(*entry);
@@ -261,14 +262,19 @@ impl<F: Host> TinyBits<F> {
         }
         let party = &mut self.engine.party;
         party.session.observe_each(Check::K3, count as u64); // [K3]
-        let mut values = party.open(ENTRIES, &opened.x, &opened.m)?.into_iter();
+        let values = party.open(ENTRIES, &opened.x, &opened.m)?;
+        let mut values = values.as_slice();
         party.forget(Check::K3, count);
         self.done = Some((at + 1, from + count));
+        // into the wires of the index, whose lanes are as many
         for Lookup { table, wires } in layer.iter_mut() {
             let lanes = wires.first().map_or(0, |wire| wire.public.len());
-            let found: Vec<u8> = values.by_ref().take(lanes).map(Small::bits).collect();
-            let bit = |k: usize| found.iter().map(|value| Gf2::new(value >> k)).collect();
-            *wires = (0..table.width).map(|k| TinyBits::masked(bit(k))).collect();
+            let (found, rest) = values.split_at(lanes.min(values.len()));
+            values = rest;
+            wires.resize_with(table.width, || TinyBits::masked(vec![Gf2::default(); lanes]));
+            for (k, wire) in wires.iter_mut().enumerate() {
+                wire.public.iter_mut().zip(found).for_each(|(x, value)| *x = Gf2::new(value.bits() >> k));
+            }
         }
         Ok(())
     }
@@ -290,10 +296,11 @@ impl<F: Host> Lookups for TinyBits<F> {
         if self.done.is_none() {
             return if x.mask.add(&y.mask) { Ok(()) } else { Err(self.unfit()) };
         }
-        if y.public.len() != 1 && y.public.len() != x.public.len() {
-            return Err(self.unfit());
+        match y.public.as_slice() {
+            [y] => x.public.iter_mut().for_each(|x| *x += *y),
+            y if y.len() == x.public.len() => x.public.iter_mut().zip(y).for_each(|(x, y)| *x += *y),
+            _ => return Err(self.unfit()),
         }
-        x.public.iter_mut().zip(y.public.iter().cycle()).for_each(|(x, y)| *x += *y);
         Ok(())
     }
 

@@ -73,3 +73,24 @@ impl Preparation {
         parameters.with("preprocessing", self.name().as_bytes())
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod coins {
+    use divisi_core::Step;
+    use divisi_core::testing::{Recording, Way, party};
+
+    /// The coins of a step that two parties opened, one after the other, put together from all of both links.
+    pub(super) fn opened(recordings: &[Recording], step: Step) -> Vec<[u8; 16]> {
+        let links = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), step.name));
+        let share = |link: &Vec<u8>| {
+            let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");
+            hasher.update(link).update(&step.id.to_le_bytes());
+            let mut share = [0; 16];
+            hasher.finalize_xof().fill(&mut share);
+            u128::from_le_bytes(share)
+        };
+        let coin = |(ours, theirs)| (share(ours) ^ share(theirs)).to_le_bytes();
+        links[0].iter().zip(&links[1]).map(coin).collect()
+    }
+}

@@ -85,6 +85,12 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     assert!(matches!(Reserve::open(&path, key(1), entropy(), 1), Err(StockError::OtherParty(_, 2))));
     assert!(matches!(Reserve::open(&path, key(2), entropy(), 2), Err(StockError::OtherKey(_))));
     assert!(matches!(look(&path, &key(2)), Err(StockError::OtherKey(_))));
+    for byte in 0..32 {
+        let mut other = [1; 32];
+        other[byte] ^= 1;
+        let other = SealKey::new(Zeroizing::new(other));
+        assert!(matches!(look(&path, &other), Err(StockError::OtherKey(_))), "{byte}");
+    }
     assert!(matches!(opened(&path.join("none")), Err(StockError::Missing(_))));
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -127,8 +133,11 @@ fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
         std::fs::write(&file, &bytes).unwrap();
     }
     let [one, other] = ["bits-00000000.lot", "bits-00000001.lot"].map(|name| path.join(name));
+    let bytes = std::fs::read(&other).unwrap();
     std::fs::copy(&one, &other).unwrap();
     assert!(matches!(broken(), Some(StockError::Damaged(..))));
+    std::fs::write(&other, bytes).unwrap();
+    assert!(broken().is_none());
     // the state of another stock of this key
     let (_other, elsewhere) = private_dir();
     drop(filled(&elsewhere, 2));
@@ -187,15 +196,48 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
     assert!(matches!(SealKey::load(&dir.path().join("none")), Err(StockError::Io(..))));
 }
 
-/// Wherever a machine dies, nothing that was given is given again, and what opens is whole.
+/// A file's key is never used again: whatever is written anew has another salt, all of it drawn.
+#[test]
+fn no_two_files_have_one_salt() {
+    let (_dir, path) = private_dir();
+    let reserve = filled(&path, 2);
+    let salt =
+        |name: &str| -> [u8; 32] { std::fs::read(path.join(name)).unwrap()[26..58].try_into().unwrap() };
+    let mut salts =
+        [HEAD, "tables-8-00000000.lot", "tables-8-00000001.lot", "bits-00000000.lot"].map(salt).to_vec();
+    for _ in 0..4 {
+        // the same state each time
+        reserve.close().unwrap();
+        salts.push(salt(STATE));
+    }
+    let different: std::collections::BTreeSet<_> = salts.iter().collect();
+    assert_eq!(different.len(), salts.len());
+    // the tests' entropy repeats a number
+    assert!(
+        salts
+            .iter()
+            .all(|salt| salt.chunks(8).all(|word| *word == salt[..8] && word.iter().any(|b| *b != 0)))
+    );
+}
+
+/// Wherever a machine dies, nothing that was given is given again, by this party or, as it was told, by
+/// another; what opens is whole; and what dies while alpha may become known does not open.
 #[test]
 fn no_crash_gives_a_value_twice() {
     let dir = Path::new("/stock");
-    let life = |disk: CutDisk, given: &mut Vec<Range<u64>>| -> Result<(), StockError> {
-        let reserve = Reserve::open_on(Box::new(disk), dir, key(1), entropy(), 2)?;
+    let life = |disk: CutDisk, given: &mut Vec<Range<u64>>, at_risk: &mut bool| -> Result<(), StockError> {
+        let reserve = Reserve::open_on(Box::new(disk.clone()), dir, key(1), entropy(), 2)?;
+        // a peer has taken the first one
+        let mut counts = reserve.state().counts;
+        counts[0].taken = 1;
+        reserve.begin(&counts)?;
+        given.push(0..1);
         for count in [1, 2, 1] {
             given.push(reserve.take(0, count)?);
             reserve.risk(true)?;
+            *at_risk = true;
+            disk.write(&dir.join("other"), b"sigma").map_err(|e| StockError::Io(dir.into(), e))?;
+            *at_risk = false;
             reserve.risk(false)?;
         }
         reserve.close()
@@ -218,12 +260,13 @@ fn no_crash_gives_a_value_twice() {
             reserve.put(0, 2, &[2; 100]).unwrap();
             reserve.close().unwrap();
             disk.dies_after(at);
-            let mut given = Vec::new();
-            let died = life(disk.clone(), &mut given).is_err();
+            let (mut given, mut at_risk) = (Vec::new(), false);
+            let died = life(disk.clone(), &mut given, &mut at_risk).is_err();
             deaths += u32::from(died);
             disk.restart();
             match Reserve::open_on(Box::new(disk), dir, key(1), entropy(), 2) {
                 Ok(reserve) => {
+                    assert!(!at_risk, "{at} {seed}");
                     let first = given.last().map_or(0, |range| range.end);
                     assert!(reserve.state().counts[0].taken >= first, "{at} {seed}");
                     assert_eq!(reserve.lot(0, 1).unwrap()[0], 2);

@@ -14,7 +14,7 @@ const INVERSE_MIX: Matrix<4> = circulant([0x0e, 0x0b, 0x0d, 0x09]);
 /// Cost: `Nr` S-box layers of 16 bytes (test `the_cipher_has_one_layer_a_round`).
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor those of
+/// The abort that ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor as many as
 /// the state.
 pub fn encrypt<E: Bytes + ?Sized>(
     e: &mut E,
@@ -39,7 +39,7 @@ pub fn encrypt<E: Bytes + ?Sized>(
 /// InvCipher (FIPS 197, algorithm 3), in place, on every lane of the state. Same cost as [`encrypt`].
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor those of
+/// The abort that ends the session; [`Abort::Misuse`] if the round keys have neither one lane nor as many as
 /// the state.
 pub fn decrypt<E: Bytes + ?Sized>(
     e: &mut E,
@@ -66,14 +66,14 @@ fn sub_bytes<E: Bytes + ?Sized>(e: &mut E, d: Direction, state: &mut [E::Byte; 1
     e.sbox(d, &mut state.each_mut())
 }
 
-/// ShiftRows: row `r` turns left by `r`. The bytes change their names, nothing is copied.
+/// ShiftRows: row `r` rotates left by `r`. Only names of bytes change, nothing is copied.
 fn shift_rows<B>(state: &mut [B; 16]) {
     for r in 1..4 {
         turn_row_left(state, r, r);
     }
 }
 
-/// InvShiftRows: row `r` turns right by `r`, which is left by `4 - r`.
+/// InvShiftRows: row `r` rotates right by `r`, that is left by `4 - r`.
 fn inverse_shift_rows<B>(state: &mut [B; 16]) {
     for r in 1..4 {
         turn_row_left(state, r, 4 - r);
@@ -107,7 +107,7 @@ fn add_round_key<E: Bytes + ?Sized>(
     state.iter_mut().zip(round_key).try_for_each(|(byte, key)| e.add(byte, key))
 }
 
-/// The matrix each of whose rows is the one above it, turned right by one.
+/// The circulant matrix with this first row: each row is the one above it, rotated right by one.
 const fn circulant(first: [u8; 4]) -> Matrix<4> {
     let mut rows = [first; 4];
     let mut r = 1;

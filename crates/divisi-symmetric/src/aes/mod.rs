@@ -1,9 +1,9 @@
 //! AES (FIPS 197) over [`Bytes`](divisi_core::Bytes).
 //!
-//! The state is an array of 16 secret bytes in the standard's order, byte `r + 4c` being row `r` of column
-//! `c`; every byte holds that position for all blocks of a batch. SubBytes is one S-box layer over the whole
-//! state, and the only step that costs communication; ShiftRows renames; MixColumns and AddRoundKey are
-//! linear.
+//! The state is an array of 16 secret bytes in the standard's order: byte `r + 4c` is row `r` of column `c`.
+//! Each of them holds this byte of all blocks of a batch, in lanes. SubBytes is one S-box layer on the whole
+//! state, and the only step that costs communication; ShiftRows only renames bytes; MixColumns and
+//! AddRoundKey are linear.
 
 mod cipher;
 mod schedule;
@@ -11,7 +11,7 @@ mod schedule;
 pub use cipher::{decrypt, encrypt};
 pub use schedule::{RoundKeys, expand};
 
-/// The three lengths of key.
+/// The three key sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum KeySize {
     /// 128 bits, 10 rounds.
@@ -26,13 +26,13 @@ impl KeySize {
     /// All of them.
     pub const ALL: [KeySize; 3] = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256];
 
-    /// The size of that many bits, if there is one.
+    /// The key size of this many bits, if there is one.
     #[must_use]
     pub fn from_bits(bits: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|size| size.bits() == bits)
     }
 
-    /// The size of that many bytes, if there is one.
+    /// The key size of this many bytes, if there is one.
     #[must_use]
     pub fn from_bytes(bytes: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|size| size.bytes() == bytes)

@@ -3,9 +3,10 @@
 use super::KeySize;
 use divisi_core::{Abort, Bytes, Direction, Lanes, step};
 
-/// The round keys of one size, one for AddRoundKey before the first round and one for each round.
+/// The round keys of one key size: one for AddRoundKey before the first round, and one for each round.
 ///
-/// Every byte has as many lanes as there are keys. Round keys of one lane serve all lanes of a state.
+/// Every byte has as many lanes as there are keys. Round keys with one lane are used for all lanes of a
+/// state.
 #[derive(Clone)]
 pub struct RoundKeys<B> {
     size: KeySize,
@@ -25,7 +26,7 @@ impl<B> RoundKeys<B> {
         &self.keys
     }
 
-    /// Round keys kept elsewhere; `None` if their number is not that of the size.
+    /// Round keys that were stored elsewhere; `None` if their number is not that of the key size.
     #[must_use]
     pub fn from_keys(size: KeySize, keys: Vec<[B; 16]>) -> Option<Self> {
         (keys.len() == size.rounds() + 1).then_some(RoundKeys { size, keys })
@@ -37,7 +38,7 @@ impl<B: Lanes> Lanes for RoundKeys<B> {
         self.keys.first().map_or(0, |key| key[0].lanes())
     }
 
-    /// The round keys whose lane `l` is key `index[l]`: for a batch of blocks under different keys.
+    /// The round keys with key `index[l]` in lane `l`, for a batch of blocks under different keys.
     fn gather(&self, index: &[usize]) -> Option<Self> {
         let keys = self.keys.iter().map(|key| {
             let bytes: Option<Vec<B>> = key.iter().map(|byte| byte.gather(index)).collect();
@@ -47,14 +48,15 @@ impl<B: Lanes> Lanes for RoundKeys<B> {
     }
 }
 
-/// KeyExpansion (FIPS 197, algorithm 2): a key's bytes -> its round keys, for all lanes of the key at once.
+/// KeyExpansion (FIPS 197, algorithm 2): the round keys of a key given in bytes, for all lanes of the key at
+/// once.
 ///
-/// Cost: 10 S-box layers of four bytes for AES-128, 8 for AES-192, 13 for AES-256: every SubWord depends on
-/// the one before it, so no order of evaluation has fewer (test `the_schedule_has_one_layer_a_subword`).
+/// Cost: 10 S-box layers of four bytes for AES-128, 8 for AES-192, 13 for AES-256. Each SubWord depends on
+/// the one before, so fewer layers are impossible (test `the_schedule_has_one_layer_a_subword`).
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or their lanes
-/// differ.
+/// The abort that ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or if their
+/// numbers of lanes differ.
 pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys<E::Byte>, Abort> {
     let misuse = |what| Abort::Misuse { step: step!("expand"), what };
     let size = KeySize::from_bytes(key.len()).ok_or(misuse("an AES key has 16, 24 or 32 bytes"))?;
@@ -85,7 +87,7 @@ pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys
     Ok(RoundKeys { size, keys })
 }
 
-/// SubWord: one layer, which nothing follows that a cheaper form could be kept for.
+/// SubWord: one layer. Its result is used in XORs only, so it needs no other form of sharing.
 fn sub_word<E: Bytes + ?Sized>(e: &mut E, word: &mut [E::Byte; 4]) -> Result<(), Abort> {
     e.sbox(Direction::Encrypt, &mut word.each_mut())?;
     e.finish(&mut word.each_mut())

@@ -1,21 +1,21 @@
-//! Messages of different lengths through the steps of a hash or MAC.
+//! Runs messages of different lengths through the steps of a hash or MAC.
 
 use super::messages::{First, Messages, gather};
 use super::{SecretByte, bytes, unfit, wires};
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 
-/// Which messages a step is about.
+/// The messages that a step processes.
 pub(super) struct Here<'o> {
     /// Their numbers, lane by lane.
     pub(super) lanes: &'o [usize],
-    /// The first lane whose message ends with this block; those after it do, too.
+    /// The first lane whose message ends with this block; those of the later lanes end, too.
     pub(super) ending: usize,
-    /// How many blocks came before.
+    /// How many blocks came before this one.
     pub(super) block: usize,
 }
 
-/// A state and a block -> the next state.
+/// A step: makes the next state of a state and a block.
 pub(super) trait Step<E: Boolean> {
     fn step(
         &mut self,
@@ -42,7 +42,7 @@ impl<E: Boolean> Step<E> for &Program {
     }
 }
 
-/// Whole blocks for every lane -> the next state; the last of them ends no message.
+/// The state after whole blocks, the same number in every lane; more of the message must follow.
 pub(super) fn update<E: Boolean>(
     e: &mut E,
     mut step: impl Step<E>,
@@ -66,20 +66,21 @@ pub(super) fn update<E: Boolean>(
     }
 }
 
-/// What a hash does with a message: steps of whole blocks, of which the last is filled up.
+/// How a hash processes a message: by steps on whole blocks, of which the last is padded.
 pub(super) struct Rule<S, P> {
-    /// A state and a block -> the next state.
+    /// Makes the next state of a state and a block.
     pub(super) step: S,
     /// The length of a block in bytes.
     pub(super) block: usize,
-    /// Which bit of a byte comes first, where messages end within one.
+    /// Which bit of a byte is the first, for messages that end within a byte.
     pub(super) first: First,
-    /// What follows a message of so many bits: from the byte on in which it ends, whose bits are the
-    /// message's or the padding's.
+    /// The padding after a message of this many bits, from the byte on in which the message ends; in that
+    /// byte it is added to the message's bits.
     pub(super) padding: P,
 }
 
-/// The states after all blocks of each message, from a state of one lane for all or of one for each.
+/// The states after all blocks of each message. The state at the beginning has one lane for all messages, or
+/// one for each.
 pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     e: &mut E,
     mut rule: Rule<S, P>,
@@ -87,14 +88,14 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     messages: &Messages<E>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let n = messages.lanes();
-    // longest first, so that lanes with blocks left are the first ones, and those that have not ended at a
-    // byte likewise
+    // messages are sorted, the longest first, so that those with blocks left are in the first lanes; of equal
+    // length in bytes, those that end with a whole byte come first
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|lane| std::cmp::Reverse(messages.bits()[*lane]));
     let in_order = order.is_sorted();
     let gathered = if in_order { None } else { Some(messages.gather(&order)?) };
     let sorted = gathered.as_ref().unwrap_or(messages);
-    // a state of one lane serves all as it is
+    // a state with one lane is used for all messages as it is
     let mut state = match state.first().map(|byte| byte[0].lanes()) {
         None | Some(1) => state.to_vec(),
         Some(lanes) if lanes == n && in_order => state.to_vec(),
@@ -103,7 +104,7 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
         }
         Some(_) => return Err(unfit("states and messages of different numbers of lanes")),
     };
-    // what follows a message, by its length
+    // the padding for each length
     let lengths: std::collections::BTreeSet<usize> = sorted.bits().iter().copied().collect();
     let paddings: std::collections::BTreeMap<usize, Vec<u8>> =
         lengths.into_iter().map(|length| (length, (rule.padding)(length))).collect();
@@ -140,7 +141,7 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     if in_order && done.len() == 1 {
         return Ok(done.swap_remove(0));
     }
-    // shortest first so far: turn round, and back to the order of the messages
+    // the shortest messages ended first: reverse, and then restore the order of the messages
     done.reverse();
     let mut place = vec![0; n];
     order.iter().enumerate().for_each(|(at, lane)| place[*lane] = at);

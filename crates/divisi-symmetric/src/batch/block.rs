@@ -1,6 +1,6 @@
-//! AES as one program for each block, which takes the key and computes the key schedule: for engines whose
-//! rounds do not grow with a program's depth, where 1,280 bits of round keys as inputs cost more than the
-//! ANDs of the schedule.
+//! AES as one program for each block, which takes the key itself and computes the key schedule. It is for
+//! engines whose rounds do not grow with a program's depth: there, 1,280 bits of round keys as inputs would
+//! cost more than the ANDs of the key schedule.
 
 use super::drawn::{inputs, output};
 use super::{MacEngine, bits, byte_values, unfit};
@@ -11,7 +11,7 @@ use divisi_circuit::Program;
 use divisi_core::{Abort, Direction, Lanes, ProgramRun};
 use std::sync::OnceLock;
 
-/// A key, or one a lane, byte by byte.
+/// A key in bytes; one for all lanes, or one for each.
 pub struct BlockKey<E: MacEngine> {
     size: KeySize,
     bytes: Vec<E::Byte>,
@@ -21,7 +21,7 @@ impl<E: MacEngine> BlockKey<E> {
     /// A key of 16, 24 or 32 bytes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for one of another length.
+    /// [`Abort::Misuse`] if it has another length.
     pub fn new(bytes: Vec<E::Byte>) -> Result<Self, Abort> {
         let size = KeySize::ALL.into_iter().find(|size| size.bytes() == bytes.len());
         Ok(BlockKey { size: size.ok_or_else(|| unfit("a key of AES"))?, bytes })

@@ -1,4 +1,5 @@
-//! CMAC (SP 800-38B) of many messages, under one key or one each, whose round keys and subkeys are kept.
+//! CMAC (SP 800-38B) of many messages, under one key for all or one for each. Round keys and subkeys are
+//! computed once.
 
 use super::absorb::{Here, Rule, Step, absorb, update};
 use super::messages::First;
@@ -8,23 +9,23 @@ use crate::mac::cmac::{BLOCK, is_complete, padding};
 use crate::mode::cmac::double_bits;
 use divisi_core::{Abort, Lanes};
 
-/// A key, or one a lane, ready for use.
+/// A key that is ready for use; one for all lanes, or one for each.
 #[derive(Clone)]
 pub struct LaneCmacKey<E: MacEngine> {
-    /// As it was given.
+    /// The key as it was given.
     key: Vec<E::Byte>,
     round_keys: RoundKeys<E::Byte>,
-    /// Of n keys: a lane of zeros, the n first subkeys, the n second ones.
+    /// For n keys: a lane of zeros, then the n first subkeys, then the n second ones.
     subkeys: Vec<SecretByte<E>>,
 }
 
-/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and subkeys (6.1): all that tags need, settled
-/// once and kept.
+/// The round keys and subkeys (6.1) of keys of 16, 24 or 32 bytes, one in each lane. Tags need nothing else;
+/// the values are verified once and kept.
 ///
 /// Cost: a key schedule and a block.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
+/// The abort that ends the session; [`Abort::Misuse`] if the key has another length.
 pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneCmacKey<E>, Abort> {
     let round_keys = aes::expand(e, key)?;
     let n = round_keys.lanes();
@@ -37,7 +38,7 @@ pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneCmacKey<E
     Ok(LaneCmacKey { key: key.to_vec(), round_keys, subkeys })
 }
 
-/// A lane of zeros, the first subkeys, the second ones.
+/// A lane of zeros, then the first subkeys, then the second ones.
 fn joined<E: MacEngine>(e: &mut E, k1: &[SecretByte<E>], k2: &[SecretByte<E>]) -> Vec<SecretByte<E>> {
     let zero = public(e, &[0; BLOCK], 1);
     let parts = zero.iter().zip(k1).zip(k2);
@@ -45,8 +46,8 @@ fn joined<E: MacEngine>(e: &mut E, k1: &[SecretByte<E>], k2: &[SecretByte<E>]) -
 }
 
 impl<E: MacEngine> LaneCmacKey<E> {
-    /// What a program takes that makes tags of messages of one length: the key, and the subkey of messages
-    /// that end with a block, or of the others.
+    /// The inputs of a program that makes tags for messages of one length: the key, and the subkey for
+    /// messages that end with a complete block, or that for other messages.
     pub(super) fn kept(&self, e: &mut E, complete: bool) -> Result<Vec<SecretByte<E>>, Abort> {
         let n = self.round_keys.lanes();
         let mut kept = bits(e, self.key.clone())?;
@@ -57,7 +58,7 @@ impl<E: MacEngine> LaneCmacKey<E> {
         Ok(kept)
     }
 
-    /// The other way round, inside the program: for messages of this one kind.
+    /// The inverse, inside the program: the key, ready for messages of this one kind.
     pub(super) fn of_kept(e: &mut E, mut kept: Vec<SecretByte<E>>) -> Result<Self, Abort> {
         let subkey = kept.split_off(kept.len().saturating_sub(BLOCK));
         let key = byte_values(e, kept)?;
@@ -70,10 +71,10 @@ impl<E: MacEngine> LaneCmacKey<E> {
     }
 }
 
-/// The chain of blocks: cipher of state plus block, the last block of a message plus a subkey.
+/// CBC-MAC: the next state is the encryption of state plus block; the last block gets a subkey, too.
 struct Chain<'k, E: MacEngine> {
     key: &'k LaneCmacKey<E>,
-    /// The messages' lengths, with what came before.
+    /// The length of each message, with what came before.
     lengths: &'k [u64],
 }
 
@@ -120,10 +121,10 @@ pub fn initial<E: MacEngine>(e: &mut E) -> Vec<SecretByte<E>> {
     public(e, &[0; BLOCK], 1)
 }
 
-/// The state after whole blocks, of which the last ends no message.
+/// The state after whole blocks; more of each message must follow.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
+/// [`Abort::Misuse`] if they are not whole blocks; the abort that ends the session.
 pub fn continued<E: MacEngine>(
     e: &mut E,
     key: &LaneCmacKey<E>,
@@ -133,11 +134,10 @@ pub fn continued<E: MacEngine>(
     update(e, Chain { key, lengths: &[] }, BLOCK, state, columns)
 }
 
-/// The tag of each message, of which `before` bytes (whole blocks) made the state.
+/// The tag of each message; the state already contains its first `before` bytes (whole blocks).
 ///
 /// # Errors
-/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; the abort that ends the
-/// session.
+/// [`Abort::Misuse`] if nothing follows these bytes, or the keys do not fit; the abort that ends the session.
 pub fn tag<E: MacEngine>(
     e: &mut E,
     key: &LaneCmacKey<E>,

@@ -1,4 +1,4 @@
-//! Programs of whole functions, made once and kept, and what goes in and out of them.
+//! Programs of whole functions, which are made once and kept; their inputs and outputs.
 
 use super::{SecretByte, hmac, wires};
 use crate::drawn::drawn;
@@ -11,14 +11,14 @@ use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, ProgramRun};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes of a message that one program takes.
+/// The largest length in bytes of a message that one program processes.
 pub(super) const MOST: usize = 512;
-/// Depth costs nothing here.
+/// These engines' rounds do not grow with depth, so the adder with the fewest ANDs is used.
 pub(super) const ADDER: Adder = Adder::FewestAnds;
 /// How many programs are kept.
 const KEPT: usize = 24;
 
-/// A function without its key.
+/// A function, without its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Hash(Hash),
@@ -26,28 +26,29 @@ pub(super) enum Named {
     Hmac(Hash),
     Otp(Hash),
     Kmac(Kmac, OutputLength),
-    /// With keys of so many bytes.
+    /// CMAC with keys of this many bytes.
     Cmac(usize),
 }
 
-/// What a program does.
+/// What a program computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// A key of so many bytes -> pad states.
+    /// From a key of this many bytes its pad states.
     Pads(usize),
-    /// What is kept, the state if there was something before, so many bytes -> the next state.
+    /// From the prepared key, the state (if the flag says that there is one) and this many bytes: the next
+    /// state.
     Update(bool, usize),
-    /// What is kept, the state if there was something before, so many bits, with so many spare ones in an
-    /// output of so many bytes.
+    /// From the prepared key, the state (if `before` is not zero) and `bits` bits: the output of `bytes`
+    /// bytes, of which `spare` bits are not wanted.
     Finish { before: u64, bits: usize, bytes: usize, spare: usize },
 }
 
-/// Programs by what they do, the one that was used last at the end.
+/// Programs with what they compute; the one that was used last is at the end.
 type Programs = Vec<(Named, Task, Arc<Program>)>;
 
 static PROGRAMS: Mutex<Programs> = Mutex::new(Vec::new());
 
-/// The program that does this, made if it is not there.
+/// The program for this task; it is made if it is not there.
 pub(super) fn program(
     named: &Named,
     task: Task,
@@ -73,7 +74,7 @@ pub(super) fn program(
     Ok(made)
 }
 
-/// The wires of values in the order of [`drawn`]: of each value the last byte first.
+/// The wires of values in the order of [`drawn`]: the last byte of each value first.
 pub(super) fn inputs<B>(values: Vec<Vec<[B; 8]>>) -> Vec<B> {
     values.into_iter().flat_map(|value| wires(value.into_iter().rev().collect())).collect()
 }
@@ -85,7 +86,7 @@ pub(super) fn output<B>(wires: Vec<B>) -> Vec<[B; 8]> {
     bytes
 }
 
-/// As [`hmac::pad_states`], in one program where that is better.
+/// [`hmac::pad_states`], in one program if the engine prefers that.
 pub(super) fn pad_states<E: Boolean>(
     e: &mut E,
     hash: Hash,

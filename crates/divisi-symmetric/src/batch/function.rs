@@ -1,4 +1,4 @@
-//! Any hash or MAC by its settings: made ready with its key, fed piece by piece, finished.
+//! Any hash or MAC by its parameters: prepared with its key, fed piece by piece, and finished.
 
 use super::{
     MacEngine, Messages, SecretByte, bits, bytes, cmac, drawn, gmac, hash, hmac, kmac, programs, public,
@@ -14,12 +14,13 @@ use crate::mode::gcm::IV_BYTES;
 use crate::sha3::Xof;
 use divisi_core::{Abort, Lanes, ProgramRun};
 
-/// A function that is ready: for a MAC with what its key leaves, verified once and kept.
+/// A function that is ready for messages. A MAC has values that depend on its key only, verified once and
+/// kept.
 #[derive(Clone)]
 pub struct Function<E: MacEngine> {
     pub(super) kind: Kind<E>,
     pub(super) bytes: usize,
-    /// Bits of the last byte that are not asked for.
+    /// How many bits of the last byte are not wanted.
     pub(super) spare: usize,
 }
 
@@ -34,7 +35,7 @@ pub(super) enum Kind<E: MacEngine> {
     Gmac(gmac::LaneGmacKey<E>),
 }
 
-/// What a function keeps between the pieces of messages.
+/// The state of a function between two pieces of messages.
 pub struct State<E: MacEngine> {
     pub(super) state: Vec<SecretByte<E>>,
     pub(super) before: u64,
@@ -47,12 +48,11 @@ impl<E: MacEngine> Clone for State<E> {
 }
 
 impl<E: MacEngine> Function<E> {
-    /// A function with these settings, and for a MAC a key: byte by byte, of one lane for all messages or one
-    /// a message.
+    /// Prepares a function. A MAC needs a key, byte by byte, with one lane for all messages, or one for each.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the settings make no sense, or there is a key where none belongs or none where
-    /// one does; the abort that ends the session.
+    /// [`Abort::Misuse`] if the parameters do not fit the algorithm, or if a key is missing or superfluous;
+    /// the abort that ends the session.
     pub fn prepare(e: &mut E, settings: &Settings, key: &[E::Byte]) -> Result<Self, Abort> {
         if settings.check().is_err() {
             return Err(unfit("a parameter that the algorithm does not have"));
@@ -107,8 +107,8 @@ impl<E: MacEngine> Function<E> {
         self.bytes
     }
 
-    /// Pieces have a multiple of so many bytes, but for the last, which must not be empty if there are
-    /// others.
+    /// All pieces but the last must have a multiple of this many bytes. The last one must not be empty unless
+    /// it is the only one.
     #[must_use]
     pub fn piece(&self) -> usize {
         match &self.kind {
@@ -120,7 +120,7 @@ impl<E: MacEngine> Function<E> {
         }
     }
 
-    /// Before the first piece.
+    /// The state before the first piece.
     pub fn begin(&self, e: &mut E) -> State<E> {
         let state = match &self.kind {
             Kind::Hash(hash, _) => public(e, &hash.initial(), 1),
@@ -133,11 +133,11 @@ impl<E: MacEngine> Function<E> {
         State { state, before: 0 }
     }
 
-    /// Take in a piece of every message.
+    /// Processes a piece of every message.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it has no multiple of [`piece`](Function::piece) bytes; the abort that ends the
-    /// session.
+    /// [`Abort::Misuse`] if its length is not a multiple of [`piece`](Function::piece) bytes; the abort that
+    /// ends the session.
     pub fn update(&self, e: &mut E, state: State<E>, piece: Vec<SecretByte<E>>) -> Result<State<E>, Abort> {
         if let Some(joined) = self.update_whole(e, &state, &piece)? {
             return Ok(joined);
@@ -156,7 +156,8 @@ impl<E: MacEngine> Function<E> {
         Ok(State { state, before })
     }
 
-    /// The output for each message, of which this is the rest; a nonce for each where they have one.
+    /// Processes the rest of each message and returns the outputs. There is a nonce for each message if the
+    /// function has nonces.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if something does not fit; the abort that ends the session.
@@ -171,11 +172,11 @@ impl<E: MacEngine> Function<E> {
         self.finish_with(e, state, rest, &ivs)
     }
 
-    /// The same, with an IV of any length for each message: of 96 bits for all of them, or of another length
-    /// for all.
+    /// The same, with an IV of any length for each message. Either all IVs have 96 bits, or none does and all
+    /// have the same length.
     ///
     /// # Errors
-    /// As [`finish`](Function::finish); [`Abort::Misuse`] for an empty IV, or some of 96 bits among others.
+    /// As [`finish`](Function::finish); also [`Abort::Misuse`] if an IV is empty, or only some have 96 bits.
     pub fn finish_with(
         &self,
         e: &mut E,
@@ -211,7 +212,7 @@ impl<E: MacEngine> Function<E> {
         Ok(output)
     }
 
-    /// The output for messages that are in memory.
+    /// The outputs for complete messages.
     ///
     /// # Errors
     /// As [`finish`](Function::finish).

@@ -1,5 +1,5 @@
-//! GMAC (SP 800-38D) of many secret messages, under one key or one each: products of shared blocks with
-//! shared powers of the hash key.
+//! GMAC (SP 800-38D) of many secret messages, under one key for all or one for each. Shared blocks are
+//! multiplied by shared powers of the hash key.
 //!
 //! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. Up to [`POWERS`] blocks at a time are one inner product
 //! with the powers kept with the key,
@@ -8,9 +8,9 @@
 //!     acc <- (acc + X_1) H^q + X_2 H^(q-1) + .. + X_q H,
 //! ```
 //!
-//! one round for all messages together: a product over GF(2^128) for each block of message and its length,
-//! checked as one inner product over GF(2^128), less than the two over GF(2^64) that a product may take
-//! \[S5\]. A public message costs only linear work: [`crate::mode::ghash`].
+//! in one round for all messages together. There is a product over GF(2^128) for each block of the message
+//! and its length. It is checked as one inner product over GF(2^128) instead of the two over GF(2^64) that a
+//! product may take \[S5\]. For public messages, GHASH costs only linear work: [`crate::mode::ghash`].
 
 use super::absorb::{Here, Rule, Step, absorb, update};
 use super::messages::First;
@@ -25,7 +25,7 @@ pub const BLOCK: usize = 16;
 /// How many powers of the hash key are kept.
 pub const POWERS: usize = 64;
 
-/// A key, or one a lane, ready for use.
+/// A key that is ready for use; one for all lanes, or one for each.
 #[derive(Clone)]
 pub struct LaneGmacKey<E: MacEngine> {
     round_keys: RoundKeys<E::Byte>,
@@ -33,13 +33,13 @@ pub struct LaneGmacKey<E: MacEngine> {
     powers: E::Block,
 }
 
-/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and powers of the hash key: all that tags need,
-/// settled once and kept.
+/// The round keys, and the powers of the hash key, of keys of 16, 24 or 32 bytes, one in each lane. Tags need
+/// nothing else; the values are verified once and kept.
 ///
 /// Cost: a key schedule, a block, and a product for each odd power.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
+/// The abort that ends the session; [`Abort::Misuse`] if the key has another length.
 pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneGmacKey<E>, Abort> {
     let round_keys = aes::expand(e, key)?;
     let h = gcm::hash_key(e, &round_keys)?;
@@ -47,11 +47,11 @@ pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneGmacKey<E
     Ok(LaneGmacKey { round_keys, powers })
 }
 
-/// GHASH of so many blocks at a time.
+/// GHASH of several blocks at a time.
 struct Sums<'k, E: MacEngine> {
     key: &'k LaneGmacKey<E>,
     width: usize,
-    /// How many blocks each message has in all.
+    /// How many blocks each message has in total.
     blocks: &'k [usize],
 }
 
@@ -106,7 +106,7 @@ pub fn initial<E: MacEngine>(e: &mut E) -> Vec<SecretByte<E>> {
 /// The state after whole chunks of [`POWERS`] blocks.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole chunks; the abort that ends the session.
+/// [`Abort::Misuse`] if they are not whole chunks; the abort that ends the session.
 pub fn continued<E: MacEngine>(
     e: &mut E,
     key: &LaneGmacKey<E>,
@@ -116,7 +116,7 @@ pub fn continued<E: MacEngine>(
     update(e, Sums { key, width: POWERS, blocks: &[] }, BLOCK * POWERS, state, columns)
 }
 
-/// GHASH of each message and its length, of which `before` bytes (whole chunks) made the state.
+/// GHASH of each message and its length; the state already contains its first `before` bytes (whole chunks).
 ///
 /// # Errors
 /// [`Abort::Misuse`] if keys and messages differ in number; the abort that ends the session.
@@ -131,12 +131,12 @@ pub fn hash<E: MacEngine>(
     block_bytes(e, hash)
 }
 
-/// In which half of the last block the length stands.
+/// In which half of the last block the length is.
 #[derive(Clone, Copy)]
 enum Length {
-    /// Of associated data.
+    /// Associated data: the first half.
     First,
-    /// Of an IV (SP 800-38D, algorithm 4, step 2), as of a ciphertext.
+    /// An IV (SP 800-38D, algorithm 4, step 2) or a ciphertext: the second half.
     Second,
 }
 
@@ -152,7 +152,7 @@ fn hash_at<E: MacEngine>(
     if keys != 1 && keys != messages.lanes() {
         return Err(unfit("messages and keys differ in number"));
     }
-    // the message's blocks, and the one that tells its length
+    // the message's blocks, and the one with its length
     let blocks: Vec<usize> =
         messages.whole_bytes()?.iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
     let width = blocks.iter().copied().max().unwrap_or(1).min(POWERS);
@@ -166,7 +166,7 @@ fn hash_at<E: MacEngine>(
             let bits = u128::from(8 * (before + length as u64));
             let block = if let Length::First = at { bits << 64 } else { bits };
             padding.extend_from_slice(&block.to_be_bytes());
-            // what does not belong to the message any more has no power to be multiplied with
+            // bytes after the end of a message are not multiplied by any power
             let whole = (length + padding.len()).next_multiple_of(BLOCK * width);
             padding.resize(whole - length, 0);
             padding
@@ -175,7 +175,7 @@ fn hash_at<E: MacEngine>(
     absorb(e, rule, state, messages)
 }
 
-/// The tag that belongs to a hash: the cipher of `j0` is added, the counter block that a nonce makes.
+/// The tags of these hashes: adds the encryptions of `j0`, the counter block that a nonce gives.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -192,7 +192,8 @@ pub fn seal<E: MacEngine>(
     bits(e, j0.to_vec())
 }
 
-/// The tag of each message, of which `before` bytes (whole chunks) made the state, with its nonce.
+/// The tag of each message with its nonce; the state already contains its first `before` bytes (whole
+/// chunks).
 ///
 /// # Errors
 /// [`Abort::Misuse`] if keys, nonces and messages differ in number; the abort that ends the session.
@@ -215,14 +216,14 @@ pub fn tag<E: MacEngine>(
     seal(e, key, j0, &hash)
 }
 
-/// The same with IVs of any length: all of 96 bits, or none. `J_0` is then GHASH of the IV under the secret
-/// hash key, and stays shared: whoever knew it for two IVs would know the hash key (test
-/// `counter_blocks_of_long_ivs_give_the_hash_key_away`).
+/// The same with IVs of any length: either all have 96 bits, or none does. For other lengths `J_0` is GHASH
+/// of the IV under the secret hash key, and stays shared: two of them, with their IVs, would reveal the hash
+/// key (test `counter_blocks_of_long_ivs_give_the_hash_key_away`).
 ///
 /// Cost: as [`tag`], and a product over GF(2^128) for each block of an IV and its length.
 ///
 /// # Errors
-/// As [`tag`]; [`Abort::Misuse`] for an empty IV, or some of 96 bits among others.
+/// As [`tag`]; also [`Abort::Misuse`] if an IV is empty, or only some have 96 bits.
 pub fn tag_with<E: MacEngine>(
     e: &mut E,
     key: &LaneGmacKey<E>,

@@ -9,7 +9,8 @@ use divisi_core::{Abort, Boolean};
 
 /// The digest of each message.
 ///
-/// Cost on an engine that pays for each sum of products: a step a block, of the lanes that have one left.
+/// Cost, on an engine that pays for each sum of products: one step of the hash for each block, on those lanes
+/// that have a block left.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -23,10 +24,10 @@ pub fn digest<E: Boolean>(
     resume(e, hash, adder, &state, 0, messages)
 }
 
-/// The state after whole blocks, which may stay in the middle of a message.
+/// The state after whole blocks; messages may continue.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
+/// [`Abort::Misuse`] if they are not whole blocks; the abort that ends the session.
 pub fn continued<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -37,8 +38,8 @@ pub fn continued<E: Boolean>(
     update(e, programs::step(hash, adder), hash.block_bytes(), state, columns)
 }
 
-/// The digest of each message, as [`Hash::resume`]: from a state after `before` bytes (whole blocks), of one
-/// lane for all messages or of one for each.
+/// The digest of each message, as [`Hash::resume`]: from a state that contains its first `before` bytes
+/// (whole blocks). The state has one lane for all messages, or one for each.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the state does not fit; the abort that ends the session.

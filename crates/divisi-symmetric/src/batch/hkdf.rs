@@ -6,8 +6,8 @@ use crate::hash::Hash;
 use crate::mac::hmac::PadStates;
 use divisi_core::{Abort, Boolean, Lanes};
 
-/// HKDF-Extract (2.2): a salt (which may be empty) of one lane or one a material, and the materials -> the
-/// pseudorandom keys, as the states that [`expand`] needs.
+/// HKDF-Extract (2.2): the pseudorandom keys, in the form of the states that [`expand`] needs. The salt,
+/// which may be empty, has one lane or one for each keying material.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if salts and materials do not fit.
@@ -18,16 +18,16 @@ pub fn extract<E: Boolean>(
     salt: &[SecretByte<E>],
     materials: &Messages<E>,
 ) -> Result<PadStates<E::Bit>, Abort> {
-    // an absent salt is a string of zeros, and so is the rest of a short key of HMAC
+    // HMAC pads short keys with zeros, so an absent salt and a string of zeros are the same
     let salted = hmac::pad_states(e, hash, adder, salt)?;
     let key = hmac::tag(e, hash, adder, &salted, materials)?;
     hmac::pad_states(e, hash, adder, &key)
 }
 
-/// HKDF-Expand (2.3): the keys' states and a public context -> output, a lane a key.
+/// HKDF-Expand (2.3): the output for each key, from its states and a public context.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for more than 255 digests.
+/// The abort that ends the session; [`Abort::Misuse`] if the output is longer than 255 digests.
 pub fn expand<E: Boolean>(
     e: &mut E,
     hash: Hash,

@@ -1,4 +1,4 @@
-//! HMAC of many messages, under one key or one each, whose two states are kept.
+//! HMAC of many messages, under one key for all or one for each. The two states of a key are computed once.
 
 use super::{Messages, SecretByte, bytes, hash, programs, public, unfit, wires};
 use crate::gates::Adder;
@@ -7,11 +7,12 @@ use crate::mac::hmac::PadStates;
 use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 
-/// Keys of one length, one a lane -> their states: two steps of the hash at once, and a digest before them if
-/// the keys are longer than a block. All that tags need; settled once and kept with the keys.
+/// The two states of each key; keys have the same length, one in each lane. Cost: two steps of the hash at
+/// once, and a digest before them if the keys are longer than a block. Tags need nothing else; the states are
+/// verified once and kept with the keys.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the key's bytes differ in lanes; the abort that ends the session.
+/// [`Abort::Misuse`] if the numbers of lanes of the key's bytes differ; the abort that ends the session.
 pub fn pad_states<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -27,7 +28,7 @@ pub fn pad_states<E: Boolean>(
     k0.extend(public(e, &vec![0; block - k0.len()], lanes));
     let initial = public(e, &hash.initial(), lanes);
     let step = programs::step(hash, adder);
-    // K0 + ipad and K0 + opad are local
+    // K0 + ipad and K0 + opad need no communication
     let mut g = Build::new();
     let input = g.input(8 * block);
     for pad in [0x36_u8, 0x5c] {
@@ -49,8 +50,7 @@ pub fn pad_states<E: Boolean>(
     Ok(PadStates { inner: bytes(inner.wires), outer: bytes(outer.wires) })
 }
 
-/// The tag of each message in full length, under the key of these states: of one lane for all messages, or of
-/// one for each.
+/// The full tag of each message, from the states of its key: one lane for all messages, or one for each.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the states do not fit; the abort that ends the session.
@@ -67,7 +67,7 @@ pub fn tag<E: Boolean>(
     finish(e, hash, adder, states, &states.inner, 0, messages)
 }
 
-/// The tag of each message, of which `before` bytes (whole blocks) brought the inner state here.
+/// The tag of each message; the inner state already contains its first `before` bytes (whole blocks).
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the states do not fit; the abort that ends the session.

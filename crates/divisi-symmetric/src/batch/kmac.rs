@@ -1,4 +1,5 @@
-//! KMAC and KMACXOF of many messages, under one key or one each, whose state is kept.
+//! KMAC and KMACXOF of many messages, under one key for all or one for each. The state of a key is computed
+//! once.
 
 use super::xof::{absorb_with, squeeze};
 use super::{Messages, SecretByte, bytes, programs, public, unfit, wires};
@@ -6,11 +7,12 @@ use crate::mac::kmac::{Kmac, OutputLength};
 use crate::sha3::STATE_BYTES;
 use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 
-/// Keys of one length, of whose last byte `spare_bits` are no part, one a lane -> the state in which they
-/// leave the sponge. All that tags need; settled once and kept with the keys.
+/// The state of the sponge after each key; keys have the same length, one in each lane, and the last
+/// `spare_bits` bits of the last byte do not belong to them. Tags need nothing else; the state is verified
+/// once and kept with the keys.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the key's bytes differ in lanes; the abort that ends the session.
+/// [`Abort::Misuse`] if the numbers of lanes of the key's bytes differ; the abort that ends the session.
 pub fn key_state<E: Boolean>(
     e: &mut E,
     kmac: &Kmac,
@@ -32,7 +34,7 @@ pub fn key_state<E: Boolean>(
     Ok(state)
 }
 
-/// The tag of each message under the key of this state: of one lane for all messages, or of one for each.
+/// The tag of each message, from the state of its key: one lane for all messages, or one for each.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the state does not fit; the abort that ends the session.

@@ -1,16 +1,17 @@
-//! Messages of different lengths side by side.
+//! Messages of different lengths, one in each lane.
 
 use super::{SecretByte, unfit};
 use divisi_core::{Abort, Boolean, Lanes};
 
-/// Secret messages, one a lane, of public lengths.
+/// Secret messages of public lengths, one in each lane.
 ///
-/// A message may end within a byte: at the high end of it for SHA-2 (its first bit is the highest), at the
-/// low end for SHA-3 and what is made of it (FIPS 202, B.1). Which one the function knows.
+/// A message may end within a byte. Its last bits are then at the high end of the byte for SHA-2, where the
+/// first bit is the highest, and at the low end for SHA-3 and its derived functions (FIPS 202, B.1). The
+/// function that processes the messages determines which.
 pub struct Messages<E: Boolean> {
-    /// Byte after byte, of all lanes; what stands beyond the end of a message is ignored.
+    /// The bytes in order, each of all messages. Bytes after the end of a message are ignored.
     columns: Vec<SecretByte<E>>,
-    /// In bits.
+    /// The length of each message in bits.
     lengths: Vec<usize>,
 }
 
@@ -21,18 +22,19 @@ impl<E: Boolean> Clone for Messages<E> {
 }
 
 impl<E: Boolean> Messages<E> {
-    /// The messages whose byte `j` is in `columns[j]`, in as many lanes as there are lengths; beyond the end
-    /// of a message anything may stand.
+    /// Messages whose byte `j` is in `columns[j]`, with a lane for each length. After the end of a message
+    /// there may be any bytes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the columns are fewer than the longest message's bytes, or have other lanes.
+    /// [`Abort::Misuse`] if there are fewer columns than bytes of the longest message, or if their lanes do
+    /// not fit.
     pub fn new(columns: Vec<SecretByte<E>>, lengths: Vec<usize>) -> Result<Self, Abort> {
         let bits = lengths.iter().map(|length| length.checked_mul(8));
         let bits: Option<Vec<usize>> = bits.collect();
         Messages::of_bits(columns, bits.ok_or_else(|| unfit("messages of 2^61 bytes"))?)
     }
 
-    /// As [`new`](Messages::new), of lengths in bits.
+    /// [`new`](Messages::new), with lengths in bits.
     ///
     /// # Errors
     /// As [`new`](Messages::new).
@@ -44,16 +46,16 @@ impl<E: Boolean> Messages<E> {
         Ok(Messages { columns, lengths })
     }
 
-    /// Messages of equal length, in so many lanes.
+    /// Messages of equal length, in `lanes` lanes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the columns have other lanes.
+    /// [`Abort::Misuse`] if the columns have another number of lanes.
     pub fn even(columns: Vec<SecretByte<E>>, lanes: usize) -> Result<Self, Abort> {
         let lengths = vec![columns.len(); lanes];
         Messages::new(columns, lengths)
     }
 
-    /// Messages that everybody knows.
+    /// Messages that are public.
     pub fn public(e: &mut E, messages: &[&[u8]]) -> Self {
         let longest = messages.iter().map(|message| message.len()).max().unwrap_or(0);
         let column = |j: usize| {
@@ -81,7 +83,7 @@ impl<E: Boolean> Messages<E> {
     /// The lengths of the messages in bytes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if one is no whole number of bytes.
+    /// [`Abort::Misuse`] if one is not a whole number of bytes.
     pub fn whole_bytes(&self) -> Result<Vec<usize>, Abort> {
         if self.lengths.iter().any(|bits| bits % 8 != 0) {
             return Err(unfit("a message that is not whole bytes"));
@@ -98,14 +100,14 @@ impl<E: Boolean> Messages<E> {
         })
     }
 
-    /// So many bytes of all messages, as they stand.
+    /// The first `bytes` bytes of all messages.
     pub(super) fn first_bytes(mut self, bytes: usize) -> Vec<SecretByte<E>> {
         self.columns.truncate(bytes);
         self.columns
     }
 
-    /// Byte `j` of the first `lanes` messages, which stand longest first; of those that have ended,
-    /// `after(bits, beyond)` where `beyond` counts from the byte in which the message ends.
+    /// Byte `j` of the first `lanes` messages, which are sorted, the longest first. For a message that has
+    /// ended it is `after(bits, beyond)`, where `beyond` counts from the byte in which the message ends.
     pub(super) fn byte(
         &self,
         e: &mut E,
@@ -116,8 +118,8 @@ impl<E: Boolean> Messages<E> {
     ) -> Result<SecretByte<E>, Abort> {
         let mut bits = Vec::with_capacity(8);
         for i in 0..8 {
-            // which bit of the message it is, if there is one: the longer ones come first, so that those that
-            // have it do
+            // the number of the message's bit; longer messages come first, so those that have this bit are in
+            // the first lanes
             let number = 8 * j + if first == First::Lowest { i } else { 7 - i };
             let going = self.lengths[..lanes].partition_point(|length| *length > number);
             let message = match self.columns.get(j) {
@@ -137,12 +139,12 @@ impl<E: Boolean> Messages<E> {
     }
 }
 
-/// Which bit of a byte is the first one of a message.
+/// Which bit of a byte is the first bit of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
-    /// That of SHA-3.
+    /// The lowest one, as in SHA-3.
     Lowest,
-    /// That of SHA-2.
+    /// The highest one, as in SHA-2.
     Highest,
 }
 

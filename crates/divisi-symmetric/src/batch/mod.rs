@@ -1,8 +1,8 @@
 //! Hashes and MACs of many messages at once on an engine that runs Boolean programs.
 //!
-//! A lane is a message. Lengths are public and may differ: lanes are sorted by them, a step of the hash runs
-//! on the lanes that have a block left, and the answers come in the order of the messages. What is secret is
-//! the content: of the messages, of the keys, and of the answers until an engine opens them.
+//! Each lane has a message. Lengths are public and may differ: messages are sorted by length, each step of a
+//! hash runs on the lanes that have a block left, and the results are in the order of the messages. The
+//! contents of messages, keys and results are secret until an engine opens them.
 
 mod absorb;
 pub mod block;
@@ -14,43 +14,20 @@ pub mod hash;
 pub mod hkdf;
 pub mod hmac;
 pub mod kmac;
-pub mod long_iv;
 mod messages;
 mod programs;
 pub mod triple;
 mod whole;
 pub mod xof;
 
+pub use crate::engines::MacEngine;
 pub use function::{Function, State};
 pub use messages::Messages;
 
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, step};
+use divisi_core::{Abort, Boolean, step};
 use messages::gather;
 
-/// An engine with all that MACs are made of: bytes that fall into bits, and make blocks.
-pub trait MacEngine:
-    Bytes<Byte: Clone>
-    + Blocks
-    + Boolean
-    + Convert<<Self as Bytes>::Byte, [<Self as Boolean>::Bit; 8]>
-    + Convert<[<Self as Boolean>::Bit; 8], <Self as Bytes>::Byte>
-    + Convert<[<Self as Bytes>::Byte; 16], <Self as Blocks>::Block>
-    + Convert<<Self as Blocks>::Block, [<Self as Bytes>::Byte; 16]>
-{
-}
-
-impl<E> MacEngine for E where
-    E: Bytes
-        + Blocks
-        + Boolean
-        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
-        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
-        + Convert<[<E as Bytes>::Byte; 16], <E as Blocks>::Block>
-        + Convert<<E as Blocks>::Block, [<E as Bytes>::Byte; 16]>
-{
-}
-
-/// Bytes as their bits: local.
+/// Converts bytes to bits; without communication.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -58,7 +35,7 @@ pub fn bits<E: MacEngine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretBy
     bytes.into_iter().map(|byte| e.convert(byte)).collect()
 }
 
-/// The way back.
+/// Converts bits to bytes; without communication.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -74,19 +51,19 @@ fn block_bytes<E: MacEngine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<[E::
 /// Eight secret bits, the lowest first.
 pub type SecretByte<E> = [<E as Boolean>::Bit; 8];
 
-/// Bytes that everybody knows, the same in every lane.
+/// Public bytes, the same in every lane.
 fn public<E: Boolean>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<SecretByte<E>> {
     let all = [false, true].map(|bit| e.public_bit(&vec![bit; lanes]));
     let byte = |byte: &u8| std::array::from_fn(|i| all[usize::from(byte >> i & 1)].clone());
     bytes.iter().map(byte).collect()
 }
 
-/// The wires of bytes in order, the lowest bit of each first.
+/// The bits of bytes in order, the lowest bit of each byte first.
 fn wires<B>(bytes: Vec<[B; 8]>) -> Vec<B> {
     bytes.into_iter().flatten().collect()
 }
 
-/// The bytes of wires.
+/// The bytes that these bits form.
 fn bytes<B>(wires: Vec<B>) -> Vec<[B; 8]> {
     let mut wires = wires.into_iter();
     std::iter::from_fn(|| {

@@ -1,4 +1,4 @@
-//! The programs that steps run: recorded and levelled at their first use.
+//! The programs of steps, recorded and levelled when they are first used.
 
 use crate::gates::{Adder, byte_program};
 use crate::hash::Hash;
@@ -8,7 +8,7 @@ use crate::sha3::{Sponge, permutation_program};
 use divisi_circuit::Program;
 use std::sync::OnceLock;
 
-/// A step of a hash. Hashes that differ in their first state and digest only share it.
+/// A step of a hash. Hashes that differ only in their initial state and digest share it.
 pub(super) fn step(hash: Hash, adder: Adder) -> &'static Program {
     static SHA1: [OnceLock<Program>; 2] = [const { OnceLock::new() }; 2];
     static SHA2: [OnceLock<Program>; 4] = [const { OnceLock::new() }; 4];
@@ -23,19 +23,19 @@ pub(super) fn step(hash: Hash, adder: Adder) -> &'static Program {
     }
 }
 
-/// The code of a tag of so many bytes, in so many digits.
+/// The one-time password of a tag of this many bytes, with this many digits.
 pub(super) fn code(tag_bytes: usize, digits: usize) -> Program {
     byte_program([tag_bytes], |g, [tag]| sha1::code(g, tag, digits))
 }
 
 /// A step of a sponge.
 pub(super) fn absorb(sponge: Sponge) -> &'static Program {
-    // by the number of words of 64 bits in a block, of which there are at most 25
+    // indexed by the number of words of 64 bits in a block, which is at most 25
     static SPONGES: [OnceLock<Program>; 26] = [const { OnceLock::new() }; 26];
     SPONGES[sponge.rate() / 8].get_or_init(|| sponge.step_program())
 }
 
-/// The permutation below all sponges.
+/// The permutation of all sponges.
 pub(super) fn permutation() -> &'static Program {
     static PERMUTATION: OnceLock<Program> = OnceLock::new();
     PERMUTATION.get_or_init(permutation_program)

@@ -1,5 +1,5 @@
-//! Triple DES by its key, a program a block: for engines that run programs and have no lookups in small
-//! tables.
+//! Triple DES as a program for each block, which takes the key: for engines that run programs but have no
+//! lookups in small tables.
 
 use super::drawn::{inputs, output};
 use super::{MacEngine, bits, byte_values, bytes, unfit, wires};
@@ -14,16 +14,16 @@ use std::sync::OnceLock;
 /// The bytes of a block.
 const BLOCK: usize = 8;
 
-/// A key of triple DES, or one a lane, byte by byte.
+/// A key of triple DES in bytes; one for all lanes, or one for each.
 pub struct TripleByProgram<E: MacEngine> {
     bytes: Vec<E::Byte>,
 }
 
 impl<E: MacEngine> TripleByProgram<E> {
-    /// A key of 24 bytes, or of 16: K1 and K2, of which the first comes again (SP 800-67, 3.2).
+    /// A key of 24 bytes (K1, K2, K3), or of 16 (K1, K2, and K1 again: SP 800-67, 3.2).
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for one of another length.
+    /// [`Abort::Misuse`] if it has another length.
     pub fn new(mut bytes: Vec<E::Byte>) -> Result<Self, Abort> {
         if bytes.len() == 2 * BLOCK {
             bytes.extend_from_within(..BLOCK);
@@ -35,7 +35,7 @@ impl<E: MacEngine> TripleByProgram<E> {
     }
 }
 
-/// The circuit in either direction, recorded at its first use.
+/// The circuit in either direction, recorded when it is first used.
 fn program(d: Direction) -> Result<&'static Program, Abort> {
     static PROGRAMS: [OnceLock<Program>; 2] = [const { OnceLock::new() }; 2];
     let [encrypt, decrypt] = &PROGRAMS;
@@ -47,7 +47,7 @@ fn program(d: Direction) -> Result<&'static Program, Abort> {
     Ok(place.get_or_init(|| made))
 }
 
-/// A block times x in GF(2^64), of which x^64 = x^4 + x^3 + x + 1 (SP 800-38B, 6.1).
+/// A block times x in GF(2^64), where x^64 = x^4 + x^3 + x + 1 (SP 800-38B, 6.1).
 fn doubled<G: Gates>(g: &mut G, block: Vec<[G::Bit; 8]>) -> Vec<[G::Bit; 8]> {
     let zero = g.constant(false);
     let highest = block.first().map_or(zero, |byte| byte[7]);

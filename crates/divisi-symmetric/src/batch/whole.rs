@@ -1,9 +1,10 @@
-//! Whole hashes and MACs, a program each: for engines whose rounds do not grow with a program's depth
+//! Whole hashes and MACs as one program each, for engines whose rounds do not grow with a program's depth
 //! ([`divisi_core::Boolean::is_free_of_depth`]).
 //!
-//! What a key leaves enters as it is kept: the pad states of HMAC, the state of KMAC, of CMAC the subkey of
-//! the message's length, and AES by its key, whose schedule costs less than round keys as inputs. States that
-//! everybody knows, and padding, are constants. GMAC is linear beside one block, and has no such program.
+//! A key enters in its prepared form: the pad states of HMAC, the state of KMAC, and for CMAC the subkey for
+//! the message's length with the AES key, because the key schedule costs less than round keys as inputs.
+//! Public states, and padding, are constants. GMAC needs one block and is otherwise linear; it has no such
+//! program.
 
 use super::drawn::{ADDER, MOST, Named, Task, inputs, output, program};
 use super::function::Kind;
@@ -27,8 +28,8 @@ impl<E: MacEngine> Function<E> {
         })
     }
 
-    /// What a program takes of the key; `complete` says that messages end with a block, `begun` that a state
-    /// has the beginning of them.
+    /// The inputs that a program takes from the key. `complete` says that messages end with a complete block,
+    /// `begun` that there is a state with the beginning of the messages.
     fn kept(&self, e: &mut E, complete: bool, begun: bool) -> Result<Vec<SecretByte<E>>, Abort> {
         Ok(match &self.kind {
             Kind::Hash(..) | Kind::Xof(_) | Kind::Gmac(_) => Vec::new(),
@@ -42,7 +43,7 @@ impl<E: MacEngine> Function<E> {
         })
     }
 
-    /// The function inside a program, from what is kept.
+    /// The function inside a program, from these inputs.
     fn of_kept(
         e: &mut E,
         named: Named,
@@ -54,7 +55,7 @@ impl<E: MacEngine> Function<E> {
             Named::Hash(hash) => Kind::Hash(hash, ADDER),
             Named::Xof(xof) => Kind::Xof(xof),
             Named::Hmac(hash) | Named::Otp(hash) => {
-                // of a message that has begun only the outer state is left to come
+                // if a message has begun, only the outer state is still needed
                 let outer = if kept.len() > hash.state_bytes() {
                     kept.split_off(hash.state_bytes())
                 } else {
@@ -73,8 +74,8 @@ impl<E: MacEngine> Function<E> {
         Ok(Function { kind, bytes, spare })
     }
 
-    /// A step over several blocks at once, in as few programs as it takes; `None` where that is no better
-    /// than block by block.
+    /// A step on several blocks at once, in as few programs as possible; `None` if it is better to go block
+    /// by block.
     pub(super) fn update_whole(
         &self,
         e: &mut E,
@@ -93,7 +94,7 @@ impl<E: MacEngine> Function<E> {
         let width = self.begin(e).state.len();
         let mut now = state.clone();
         for piece in piece.chunks((MOST / block).max(1) * block) {
-            // what everybody knows is a constant; a MAC's first state comes from its key
+            // a public state is a constant; the initial state of a MAC comes from its key
             let known = now.before == 0 && matches!(self.kind, Kind::Hash(..) | Kind::Xof(_) | Kind::Cmac(_));
             let given = if known { 0 } else { width };
             let (of_program, kept_bytes) = (named.clone(), kept.len());
@@ -119,8 +120,8 @@ impl<E: MacEngine> Function<E> {
         Ok(Some(now))
     }
 
-    /// The output for each message in one run, a program for each length; `None` where that is no better, or
-    /// a message is too long for a program.
+    /// The output for each message in one run, with a program for each length; `None` if that is no better,
+    /// or if a message is too long for a program.
     pub(super) fn finish_whole(
         &self,
         e: &mut E,
@@ -136,7 +137,7 @@ impl<E: MacEngine> Function<E> {
             return Ok(None);
         }
         let (before, n, single) = (state.before, messages.lanes(), groups.len() == 1);
-        // these lanes of what is there once or for each message
+        // these lanes of a value that has one lane for all messages, or one for each
         let of_lanes = |bytes: &[SecretByte<E>], lanes: &[usize]| -> Result<Vec<SecretByte<E>>, Abort> {
             let once = |byte: &SecretByte<E>| byte.iter().all(|bit| bit.lanes() == 1) && n != 1;
             let fits = |byte: &SecretByte<E>| byte.iter().all(|bit| bit.lanes() == n);
@@ -190,14 +191,14 @@ impl<E: MacEngine> Function<E> {
     }
 }
 
-/// The outputs of groups of lanes, in the order of the messages.
+/// The outputs of groups of messages, in the order of the messages.
 fn in_order<E: MacEngine>(
     e: &mut E,
     mut outputs: Vec<Vec<SecretByte<E>>>,
     groups: &BTreeMap<usize, Vec<usize>>,
     n: usize,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    // what has no inputs at all is there once for all
+    // a function without inputs has one output for all messages
     for (output, lanes) in outputs.iter_mut().zip(groups.values()) {
         for bit in output.iter_mut().flatten().filter(|bit| bit.lanes() == 1 && lanes.len() > 1) {
             *bit = bit

@@ -35,10 +35,10 @@ pub fn resume<E: Boolean>(
     squeeze(e, xof.sponge(), state, length)
 }
 
-/// The state after whole blocks, which may stay in the middle of a message.
+/// The state after whole blocks; messages may continue.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
+/// [`Abort::Misuse`] if they are not whole blocks; the abort that ends the session.
 pub fn continued<E: Boolean>(
     e: &mut E,
     sponge: Sponge,

@@ -1,11 +1,11 @@
 //! Triple DES (NIST SP 800-67, after FIPS 46-3) over [`Lookups`].
 //!
-//! A block and a key are 64 secret bits in the standard's order, bit 1, the highest, first. Everything is a
-//! choice of wires and sums of bits, but for the S-boxes: one layer of eight lookups a round.
+//! A block and a key are 64 secret bits in the standard's order: bit 1, the highest, is the first. All steps
+//! but the S-boxes only reorder and add bits. A round has one layer of eight lookups.
 //!
-//! Three DES in sequence have 48 rounds but 46 layers: the last round of one and the first of the next read
-//! the same half, for the permutations between them cancel and the halves are swapped. With R the half that
-//! both read, they take (L, R) to (R, L + f(R, k) + f(R, k')): one Feistel round with two keys.
+//! Three DES in sequence have 48 rounds, but only 46 layers. Between two of them the permutations cancel and
+//! the halves are swapped, so the last round of one and the first round of the next read the same half R.
+//! They map (L, R) to (R, L + f(R, k) + f(R, k')), like one Feistel round with two keys.
 
 mod tables;
 
@@ -19,14 +19,15 @@ const KEYS: Step = step!("des keys");
 /// Rounds of one DES.
 const ROUNDS: usize = 16;
 
-/// The lookups of one block under three keys.
+/// How many lookups one block takes, under three keys.
 pub const LOOKUPS: usize = 3 * ROUNDS * 8;
 
-/// The layers in which they are done.
+/// In how many layers they are done.
 pub const LAYERS: usize = 3 * ROUNDS - 2;
 
-/// Whether a key of two or three keys of DES is no more than one: K1 = K2 or K2 = K3, parity bits ignored (SP
-/// 800-67, 3.2). For whoever has the key, which is compared without a branch on where it differs.
+/// Whether a triple DES key is equivalent to a single DES key: K1 = K2 or K2 = K3, ignoring parity bits (SP
+/// 800-67, 3.2). It is for the party that has the key. The comparison has no branch that depends on where the
+/// keys differ.
 ///
 /// ```
 /// use divisi_symmetric::des::has_equal_keys;
@@ -45,21 +46,21 @@ pub fn has_equal_keys(key: &[u8]) -> bool {
     keys.windows(2).fold(false, |equal, pair| equal | !differ(pair))
 }
 
-/// Three keys of DES, which may be equal; parity bits are ignored. Keys of one lane serve all lanes of a
-/// block.
+/// The three keys of triple DES, which may be equal; parity bits are ignored. Keys with one lane are used for
+/// all lanes of a block.
 #[derive(Clone)]
 pub struct TripleKey<B> {
-    /// Of each DES the keys of its rounds, in the order of encryption.
-    /// On the heap: 2,304 bits of an engine are too many for the stacks of threads.
+    /// For each of the three DES its round keys, in the order of encryption. On the heap, because 2,304
+    /// shared bits are too many for a thread's stack.
     rounds: [Vec<[B; 48]>; 3],
 }
 
 impl<B: Clone + Lanes> TripleKey<B> {
-    /// Two keys (K1, K2, K1) or three, one after the other, in the standard's order of bits: only wires are
-    /// chosen.
+    /// From two keys (K1, K2, K1) or three, concatenated, in the standard's order of bits. It only selects
+    /// bits.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if there are not 128 or 192 bits, or they differ in lanes.
+    /// [`Abort::Misuse`] if there are not 128 or 192 bits, or if their numbers of lanes differ.
     pub fn new(bits: &[B]) -> Result<Self, Abort> {
         let misuse = |what| Abort::Misuse { step: KEYS, what };
         let (keys, rest) = bits.as_chunks::<64>();
@@ -79,7 +80,7 @@ impl<B: Lanes> Lanes for TripleKey<B> {
         self.rounds[0].first().map_or(0, |key| key[0].lanes())
     }
 
-    /// The keys whose lane `l` is key `index[l]`: for a batch of blocks under different keys.
+    /// The keys with key `index[l]` in lane `l`, for a batch of blocks under different keys.
     fn gather(&self, index: &[usize]) -> Option<Self> {
         let gathered = |des: &Vec<[B; 48]>| -> Option<Vec<[B; 48]>> {
             let key = |key: &[B; 48]| {
@@ -93,7 +94,7 @@ impl<B: Lanes> Lanes for TripleKey<B> {
     }
 }
 
-/// The round keys of DES (FIPS 46-3, the key schedule): all of them bits of the key.
+/// The round keys of DES (FIPS 46-3, key schedule), each a selection of bits of the key.
 fn schedule<B: Clone>(key: &[B; 64]) -> Vec<[B; 48]> {
     let mut chosen = CHOICE_1;
     let round = |shift: &usize| {
@@ -104,13 +105,14 @@ fn schedule<B: Clone>(key: &[B; 64]) -> Vec<[B; 48]> {
     SHIFTS.iter().map(round).collect()
 }
 
-/// TDEA in either direction (SP 800-67, section 3): E_K3(D_K2(E_K1(x))), or D_K1(E_K2(D_K3(x))), in place on
-/// every lane.
+/// TDEA in either direction (SP 800-67, section 3), in place and in every lane: E_K3(D_K2(E_K1(x))), or its
+/// inverse D_K1(E_K2(D_K3(x))).
 ///
 /// Cost: [`LAYERS`] layers of lookups, [`LOOKUPS`] in all (test `triple_des_has_46_layers`).
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if the key has neither one lane nor those of the block.
+/// The abort that ends the session; [`Abort::Misuse`] if the key has neither one lane nor as many as the
+/// block.
 pub fn triple<E: Lookups + ?Sized>(
     e: &mut E,
     direction: Direction,
@@ -120,7 +122,7 @@ pub fn triple<E: Lookups + ?Sized>(
     let lanes = block[0].lanes();
     let all: Vec<_> = SBOXES.iter().map(|table| (table, 3 * ROUNDS * lanes)).collect();
     e.foresee(&all)?;
-    // each DES with the order of its round keys
+    // each DES, with the order of its round keys
     let turns: [(usize, bool); 3] = match direction {
         Direction::Encrypt => [(0, false), (1, true), (2, false)],
         Direction::Decrypt => [(2, true), (1, false), (0, true)],
@@ -135,13 +137,13 @@ pub fn triple<E: Lookups + ?Sized>(
     let (mut left, mut right) = (left.to_vec(), right.to_vec());
     let mut at = 0;
     while at < keys.len() {
-        // the last round of one DES and the first of the next together
+        // the last round of one DES and the first round of the next are done together
         let together = if at % ROUNDS == ROUNDS - 1 && at + 1 < keys.len() { 2 } else { 1 };
         feistel(e, &keys[at..at + together], &mut left, &right)?;
         std::mem::swap(&mut left, &mut right);
         at += together;
     }
-    // the halves after the last round are swapped, and IP is undone
+    // after the last round the halves are swapped and IP is inverted
     let output: Vec<E::Bit> = right.into_iter().chain(left).collect();
     for (bit, i) in output.into_iter().zip(INITIAL) {
         block[usize::from(i) - 1] = bit;
@@ -149,7 +151,7 @@ pub fn triple<E: Lookups + ?Sized>(
     Ok(())
 }
 
-/// `left += f(right, k)` for each of these keys, in one layer.
+/// `left += f(right, k)` for each of these keys, all in one layer.
 fn feistel<E: Lookups + ?Sized>(
     e: &mut E,
     keys: &[&[E::Bit; 48]],
@@ -160,7 +162,7 @@ fn feistel<E: Lookups + ?Sized>(
     for key in keys {
         for (s, (table, key)) in SBOXES.iter().zip(key.chunks(6)).enumerate() {
             let mut wires = Vec::with_capacity(6);
-            // the index's first bit is its highest
+            // the first bit of the index is its highest
             for (i, key) in EXPANSION[6 * s..6 * s + 6].iter().zip(key).rev() {
                 let mut bit = right[usize::from(*i) - 1].clone();
                 e.add_bit(&mut bit, key)?;
@@ -181,7 +183,7 @@ fn feistel<E: Lookups + ?Sized>(
     Ok(())
 }
 
-/// The bits of bytes, in the standard's order: of each byte the highest first.
+/// The bits of bytes in the standard's order: the highest bit of each byte first.
 #[must_use]
 pub fn bits_of(bytes: &[u8]) -> Vec<bool> {
     bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1 == 1)).collect()

@@ -2,7 +2,7 @@
 
 use divisi_core::Table;
 
-/// The initial permutation IP: bit i of the image is this bit of the block.
+/// The initial permutation IP: output bit i is this bit of the block.
 pub(super) const INITIAL: [u8; 64] = [
     58, 50, 42, 34, 26, 18, 10, 2, 60, 52, 44, 36, 28, 20, 12, 4, 62, 54, 46, 38, 30, 22, 14, 6, 64, 56, 48,
     40, 32, 24, 16, 8, 57, 49, 41, 33, 25, 17, 9, 1, 59, 51, 43, 35, 27, 19, 11, 3, 61, 53, 45, 37, 29, 21,
@@ -15,13 +15,13 @@ pub(super) const EXPANSION: [u8; 48] = [
     21, 20, 21, 22, 23, 24, 25, 24, 25, 26, 27, 28, 29, 28, 29, 30, 31, 32, 1,
 ];
 
-/// The permutation P of what the S-boxes give.
+/// The permutation P of the S-boxes' outputs.
 pub(super) const PERMUTATION: [u8; 32] = [
     16, 7, 20, 21, 29, 12, 28, 17, 1, 15, 23, 26, 5, 18, 31, 10, 2, 8, 24, 14, 32, 27, 3, 9, 19, 13, 30, 6,
     22, 11, 4, 25,
 ];
 
-/// Permuted choice 1: the 56 bits of a key that are none of parity.
+/// Permuted choice 1: the 56 bits of a key without parity bits.
 pub(super) const CHOICE_1: [u8; 56] = [
     57, 49, 41, 33, 25, 17, 9, 1, 58, 50, 42, 34, 26, 18, 10, 2, 59, 51, 43, 35, 27, 19, 11, 3, 60, 52, 44,
     36, 63, 55, 47, 39, 31, 23, 15, 7, 62, 54, 46, 38, 30, 22, 14, 6, 61, 53, 45, 37, 29, 21, 13, 5, 28, 20,
@@ -34,10 +34,10 @@ pub(super) const CHOICE_2: [u8; 48] = [
     47, 55, 30, 40, 51, 45, 33, 48, 44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32,
 ];
 
-/// How far the halves of the key turn left before each round.
+/// By how many bits the halves of the key are rotated left before each round.
 pub(super) const SHIFTS: [usize; 16] = [1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 1];
 
-/// The S-boxes as they are printed: four rows of sixteen columns each.
+/// The S-boxes as the standard prints them: four rows of sixteen columns each.
 const PRINTED: [[u8; 64]; 8] = [
     [
         14, 4, 13, 1, 2, 15, 11, 8, 3, 10, 6, 12, 5, 9, 0, 7, 0, 15, 7, 4, 14, 2, 13, 1, 10, 6, 12, 11, 9, 5,
@@ -81,7 +81,8 @@ const PRINTED: [[u8; 64]; 8] = [
     ],
 ];
 
-/// The S-boxes by their six bits as a number: the row is its first and last bit, the column what is between.
+/// The S-boxes, indexed by their six input bits as a number: the row is the first and the last bit, the
+/// column the four bits between them.
 const INDEXED: [[u8; 64]; 8] = {
     let mut all = [[0; 64]; 8];
     let mut s = 0;
@@ -113,8 +114,8 @@ pub static SBOXES: [Table; 8] = [
 mod tests {
     use super::*;
 
-    /// What every printing of the tables must satisfy: choices are permutations as far as they choose, and
-    /// each row of an S-box is one of its sixteen values.
+    /// Properties that every correct copy of the tables has: permutations and choices have no bit twice, and
+    /// each row of an S-box is a permutation of its sixteen values.
     #[test]
     fn the_tables_are_permutations() {
         for table in [&INITIAL[..], &PERMUTATION] {

@@ -1,21 +1,21 @@
-//! Addition of words: two circuits to choose from, one for throughput and one for latency.
+//! Addition of words, by one of two circuits: with the fewest ANDs, or with low depth.
 
 use divisi_circuit::Gates;
 use std::collections::HashMap;
 
-/// How words are added.
+/// Which adder is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adder {
-    /// The carry ripples through: `w - 1` ANDs for words of `w` bits, one after the other.
+    /// A ripple-carry adder: `w - 1` ANDs for words of `w` bits, one after the other.
     FewestAnds,
-    /// Carries from all lower bits at once, by sums of products: 5 levels for 32 bits, 6 for 64. Several
-    /// operands are first saved to two, one level for each operand more.
+    /// A lookahead adder with sums of products: 5 levels for 32 bits, 6 for 64. More than two operands are
+    /// first reduced to two by carry-save adders, with one level for each further operand.
     LowDepth,
 }
 
 impl Adder {
-    /// The sum of words of equal width, modulo two to that width. Name the operands that come last in time
-    /// last: what is there earlier is added while the others are computed.
+    /// The sum of words of equal width w, modulo 2^w. Pass the operands that are computed last at the end:
+    /// the others are then added while these are computed.
     pub fn sum<G: Gates>(self, g: &mut G, operands: &[&[G::Bit]]) -> Vec<G::Bit> {
         let Some((first, rest)) = operands.split_first() else { return Vec::new() };
         let mut sum = first.to_vec();
@@ -51,7 +51,7 @@ fn ripple<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit> {
     bits.collect()
 }
 
-/// Carry save: three words to two of the same sum, in one level.
+/// A carry-save adder: three words become two with the same sum, in one level.
 fn save<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit], z: &[G::Bit]) -> (Vec<G::Bit>, Vec<G::Bit>) {
     let mut sums = Vec::with_capacity(x.len());
     let mut carries = vec![g.constant(false)];
@@ -64,18 +64,18 @@ fn save<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit], z: &[G::Bit]) -> (Vec<G
     (sums, carries)
 }
 
-/// Carries over stretches of bits. With `p_i = x_i + y_i` and `g_i = x_i y_i` a stretch of bits makes a carry
-/// if its upper part makes one, or its lower part does and all of the upper part passes it on. With sums of
-/// products for the price of one, a stretch is cut into up to three: in `l` levels it can be
-/// `M(l) = 2^(l-1) + M(l-1) = 2^l - 1` bits long, because `l - 1` levels pass a carry through `2^(l-1)` bits
-/// and make it over `M(l-1)`. So `M(5) = 31` serves words of 32 bits.
+/// Carries of ranges of bits. Let `p_i = x_i + y_i` and `g_i = x_i y_i`. A range generates a carry if its
+/// upper part generates one, or if its lower part does and the whole upper part propagates it. A sum of
+/// products costs as much as one product, so a range is divided into up to three parts. In `l` levels it can
+/// have `M(l) = 2^(l-1) + M(l-1) = 2^l - 1` bits, because `l - 1` levels propagate a carry through `2^(l-1)`
+/// bits and generate one from `M(l-1)`. So `M(5) = 31` suffices for words of 32 bits.
 struct Lookahead<'g, G: Gates> {
     g: &'g mut G,
     x: &'g [G::Bit],
     y: &'g [G::Bit],
-    /// Whether bits `low..high` make a carry, by `(low, high)`.
+    /// Whether bits `low..high` generate a carry, by `(low, high)`.
     made: HashMap<(usize, usize), G::Bit>,
-    /// Whether bits `low..high` pass one on.
+    /// Whether bits `low..high` propagate a carry.
     passed: HashMap<(usize, usize), G::Bit>,
 }
 
@@ -105,7 +105,8 @@ impl<'g, G: Gates> Lookahead<'g, G> {
         let made = if high - low == 1 {
             self.g.and(self.x[low], self.y[low])
         } else {
-            // The longest stretch of one level less; the remainder is at most twice as long, and one.
+            // The upper part is the longest range for one level less; the rest has at most twice as many bits
+            // plus one.
             let levels = (high - low + 1).next_power_of_two().ilog2();
             let stretch = (1 << (levels - 1)) - 1;
             let mut terms = Vec::new();

@@ -1,4 +1,4 @@
-//! [`Bytes`] made of gates, so that AES can be written down as a circuit.
+//! An engine for [`Bytes`] that records gates, so that AES becomes a circuit.
 
 use super::linear::LinearMap;
 use super::sbox::sbox;
@@ -7,19 +7,19 @@ use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, step};
 use divisi_field::{Field, Gf8};
 use std::collections::HashMap;
 
-/// The engine whose bytes are eight wires each, for all that is written over [`Bytes`].
+/// An engine with bytes of eight wires, for everything that is written over [`Bytes`].
 pub struct GateBytes<'g, G> {
     pub(super) g: &'g mut G,
-    /// The additions of each matrix, by its coefficients: they are looked for once.
+    /// The XORs of each matrix, by its coefficients; they are computed once.
     maps: HashMap<Vec<u8>, Vec<LinearMap>>,
 }
 
-/// A byte of gates in every lane.
+/// A byte of eight wires in every lane.
 #[derive(Clone)]
 pub struct GateByte<B>(Vec<[B; 8]>);
 
 impl<B> GateByte<B> {
-    /// `bits[l]`, lowest first, in lane `l`.
+    /// A byte with `bits[l]`, the lowest first, in lane `l`.
     #[must_use]
     pub fn new(bits: Vec<[B; 8]>) -> Self {
         GateByte(bits)
@@ -43,12 +43,12 @@ impl<B: Copy> Lanes for GateByte<B> {
 }
 
 impl<'g, G: Gates> GateBytes<'g, G> {
-    /// Bytes over these gates.
+    /// An engine over these gates.
     pub fn new(g: &'g mut G) -> Self {
         GateBytes { g, maps: HashMap::new() }
     }
 
-    /// The gates underneath.
+    /// The gates that it records to.
     pub fn gates(&mut self) -> &mut G {
         self.g
     }
@@ -104,9 +104,13 @@ impl<G: Gates> Bytes for GateBytes<'_, G> {
         }
         Ok(())
     }
+
+    fn join_bytes(&mut self, parts: &[&Self::Byte]) -> Result<Self::Byte, Abort> {
+        Ok(GateByte(parts.iter().flat_map(|part| part.0.iter().copied()).collect()))
+    }
 }
 
-/// The map of a matrix on bits, eight rows of bytes at a time.
+/// The linear map of a matrix on bits, in groups of eight rows.
 fn maps<const N: usize>(m: &Matrix<N>) -> Vec<LinearMap> {
     let map = |rows: &[[u8; N]]| {
         let contains = |i: usize| {

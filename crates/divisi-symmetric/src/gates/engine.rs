@@ -1,5 +1,5 @@
-//! What [`GateBytes`] has besides bytes, so that every hash and MAC can be written down as a circuit: bits of
-//! programs, which are copied gate by gate, and GHASH's blocks, whose products are Karatsuba's.
+//! The further traits of [`GateBytes`], so that every hash and MAC becomes a circuit: bits, on which programs
+//! are copied gate by gate; and blocks for GHASH, which are multiplied by Karatsuba's method.
 
 use super::bytes::{GateByte, GateBytes, unfit};
 use divisi_circuit::Gates;
@@ -8,11 +8,11 @@ use divisi_core::{Abort, Blocks, Boolean, Convert, Lanes, ProgramRun};
 /// The degree of GHASH's field.
 const BITS: usize = 128;
 
-/// A bit of gates in every lane.
+/// A wire in every lane.
 #[derive(Clone)]
 pub struct GateBit<B>(pub(super) Vec<B>);
 
-/// A block of gates in every lane: the coefficient of `x^i` is bit `i`.
+/// 128 wires in every lane: bit `i` is the coefficient of `x^i`.
 #[derive(Clone)]
 pub struct GateBlock<B>(Vec<[B; BITS]>);
 
@@ -52,7 +52,7 @@ impl<G: Gates> Boolean for GateBytes<'_, G> {
             let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
             let mut outputs = vec![GateBit(Vec::with_capacity(lanes)); job.program.output_bits()];
             for lane in 0..lanes {
-                // one lane serves all
+                // a value with one lane is used for all lanes
                 let bit =
                     |wire: &GateBit<G::Bit>| wire.0.get(if wire.lanes() == 1 { 0 } else { lane }).copied();
                 let inputs: Vec<G::Bit> =
@@ -82,7 +82,7 @@ impl<G: Gates> Convert<[GateBit<G::Bit>; 8], GateByte<G::Bit>> for GateBytes<'_,
     }
 }
 
-/// GHASH's order: the coefficient of `x^i` is bit `7 - i mod 8` of byte `i / 8`.
+/// Converts bytes to a block in GHASH's order: the coefficient of `x^i` is bit `7 - i mod 8` of byte `i / 8`.
 impl<G: Gates> Convert<[GateByte<G::Bit>; 16], GateBlock<G::Bit>> for GateBytes<'_, G> {
     fn convert(&mut self, x: [GateByte<G::Bit>; 16]) -> Result<GateBlock<G::Bit>, Abort> {
         let lanes = x[0].lanes();
@@ -94,7 +94,7 @@ impl<G: Gates> Convert<[GateByte<G::Bit>; 16], GateBlock<G::Bit>> for GateBytes<
     }
 }
 
-/// The way back.
+/// The inverse conversion.
 impl<G: Gates> Convert<GateBlock<G::Bit>, [GateByte<G::Bit>; 16]> for GateBytes<'_, G> {
     fn convert(&mut self, x: GateBlock<G::Bit>) -> Result<[GateByte<G::Bit>; 16], Abort> {
         let byte = |block: &[G::Bit; BITS], j: usize| std::array::from_fn(|i| block[8 * j + 7 - i]);
@@ -177,15 +177,15 @@ impl<G: Gates> Blocks for GateBytes<'_, G> {
     }
 }
 
-/// `x += y` on polynomials; `y` is no longer than `x`.
+/// `x += y` for polynomials; `y` is not longer than `x`.
 fn add<G: Gates>(g: &mut G, x: &mut [G::Bit], y: &[G::Bit]) {
     for (x, &y) in x.iter_mut().zip(y) {
         *x = g.xor(*x, y);
     }
 }
 
-/// The product of polynomials of as many coefficients, a power of two: `3^k` ANDs for `2^k` of them (A.
-/// Karatsuba).
+/// The product of two polynomials with the same number of coefficients, a power of two, by Karatsuba's
+/// method: `3^k` ANDs for `2^k` coefficients.
 fn product<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit> {
     if let ([x], [y]) = (x, y) {
         return vec![g.and(*x, *y)];

@@ -1,21 +1,21 @@
-//! Linear maps on bits by few additions: pairs that several outputs have in common are added once.
+//! Linear maps on bits with few XORs: pairs that several outputs share are added once.
 
 use divisi_circuit::Gates;
 
-/// The additions of a linear map, in order.
+/// The XORs of a linear map, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearMap {
     inputs: usize,
-    /// Sum `i` is wire `inputs + i`.
+    /// Sum `i` becomes wire `inputs + i`.
     sums: Vec<(usize, usize)>,
-    /// The wire of each output; none is 0.
+    /// The wire of each output; `None` stands for 0.
     outputs: Vec<Option<usize>>,
 }
 
 impl LinearMap {
-    /// The map to as many outputs as `contains` has bits in use; input `i` is part of output `j` if bit `j`
-    /// of `contains[i]` is set. Greedy, after C. Paar ("Optimized arithmetic for Reed-Solomon encoders"): the
-    /// pair that most outputs have in common is added first.
+    /// A map with `outputs` outputs. Input `i` is a summand of output `j` if bit `j` of `contains[i]` is set.
+    /// A greedy method after C. Paar ("Optimized arithmetic for Reed-Solomon encoders"): the pair that most
+    /// outputs share is added first.
     pub(crate) fn new(contains: &[u64], outputs: usize) -> Self {
         let mut contains = contains.to_vec();
         let inputs = contains.len();
@@ -40,12 +40,12 @@ impl LinearMap {
             contains.push(both);
             sums.push((i, j));
         }
-        // No two wires share an output any more.
+        // Now every output is a single wire.
         let outputs = (0..outputs).map(|j| contains.iter().position(|wire| wire >> j & 1 == 1)).collect();
         LinearMap { inputs, sums, outputs }
     }
 
-    /// How many additions it takes.
+    /// How many XORs it takes.
     #[cfg(test)]
     pub(crate) fn additions(&self) -> usize {
         self.sums.len()

@@ -1,4 +1,4 @@
-//! Lookups as circuits: sums of products of the monomials of both halves of the index.
+//! Table lookups as circuits: sums of products of monomials of the two halves of the index.
 
 use super::bytes::{GateBytes, unfit};
 use super::engine::GateBit;
@@ -38,11 +38,11 @@ impl<G: Gates> Lookups for GateBytes<'_, G> {
     }
 }
 
-/// The value at an index: with m_S the products of the bits S of the upper half, n_T those of the lower, each
-/// bit of the value is sum_S m_S (sum_T a_ST n_T), where a is its algebraic normal form.
+/// The table's value at an index. With m_S the product of the bits S of the upper half, and n_T those of the
+/// lower half, each bit of the value is sum_S m_S (sum_T a_ST n_T), where a is its algebraic normal form.
 ///
-/// Cost: for an index of six bits 4 products a half, and 7 a bit of the value: at most 36 for DES, in three
-/// levels.
+/// Cost for an index of six bits: 4 products for each half, and 7 for each bit of the value; at most 36 for
+/// DES, in three levels.
 fn value<G: Gates>(g: &mut G, table: &Table, index: &[G::Bit]) -> Vec<G::Bit> {
     let (low, high) = index.split_at(index.len() / 2);
     let (n, m) = (monomials(g, low), monomials(g, high));
@@ -62,7 +62,7 @@ fn value<G: Gates>(g: &mut G, table: &Table, index: &[G::Bit]) -> Vec<G::Bit> {
         .collect()
 }
 
-/// The products of all sets of bits, by the sets as numbers.
+/// The product of each set of bits; sets are numbers.
 fn monomials<G: Gates>(g: &mut G, bits: &[G::Bit]) -> Vec<G::Bit> {
     let mut all = vec![g.constant(true)];
     for bit in bits {
@@ -73,7 +73,7 @@ fn monomials<G: Gates>(g: &mut G, bits: &[G::Bit]) -> Vec<G::Bit> {
     all
 }
 
-/// The coefficients of each bit's polynomial: the sums of the values at all subsets.
+/// The coefficients of each bit's polynomial: the sums of the table's values at all subsets.
 fn normal_form(values: &[u8]) -> Vec<u8> {
     let mut form = values.to_vec();
     let mut bit = 1;

@@ -1,7 +1,7 @@
-//! Words and bytes of single gates, for all that is written over [`Gates`](divisi_circuit::Gates).
+//! Words and bytes made of wires, for everything that is written over [`Gates`](divisi_circuit::Gates).
 //!
-//! A byte is `[Bit; 8]`, a word a slice of bits, **lowest bit first** both; a string of bytes stands in the
-//! standards' order. Lengths are public.
+//! A byte is `[Bit; 8]` and a word a slice of bits, both with the **lowest bit first**. A string of bytes has
+//! the standards' order. Lengths are public.
 
 mod adder;
 mod bytes;

@@ -1,11 +1,11 @@
-//! The S-box of AES and its inverse in 32 ANDs, 6 levels deep.
+//! The AES S-box and its inverse with 32 ANDs and depth 6.
 //!
-//! An element of GF(2^8) is `a z + b` over GF(2^4), `z^2 = z + v`; its inverse is `(a z + a + b) / d`, where
-//! `d = v a^2 + a b + b^2`. A product over GF(2^4) takes 9 ANDs (Karatsuba's trick, twice), inversion there 5
-//! in the right basis (J. Boyar, R. Peralta, "A new combinational logic minimization technique with
-//! applications to cryptology", SEA 2010), so inversion takes 9 + 5 + 18. Everything else is linear, the
-//! affine map of the S-box included, and is computed here from the field itself; only the choice of the
-//! elements that span the tower is written down.
+//! An element of GF(2^8) is `a z + b` over GF(2^4), with `z^2 = z + v`. Its inverse is `(a z + a + b) / d`,
+//! with `d = v a^2 + a b + b^2`. A product over GF(2^4) takes 9 ANDs (Karatsuba's method, twice), an
+//! inversion there 5 in the right basis (J. Boyar, R. Peralta, "A new combinational logic minimization
+//! technique with applications to cryptology", SEA 2010). So an inversion in GF(2^8) takes 9 + 5 + 18.
+//! Everything else is linear, including the affine map of the S-box. The linear maps are computed here from
+//! the field's definition; only the elements that define the tower are constants.
 
 use super::linear::LinearMap;
 use divisi_circuit::Gates;
@@ -33,13 +33,13 @@ pub fn sbox<G: Gates>(g: &mut G, d: Direction, x: [G::Bit; 8]) -> [G::Bit; 8] {
 /// The linear maps between the products.
 struct Circuit {
     direction: Direction,
-    /// The byte -> the forms of `a`, `b` and `a + b` that are multiplied, and the linear part of `d`.
+    /// From the byte: the forms of `a`, `b` and `a + b` that are multiplied, and the linear part of `d`.
     entry: LinearMap,
-    /// The products of `a b`, and the linear part -> `d` in the basis of [`inverse`].
+    /// From the products of `a b` and the linear part: `d` in the basis of [`inverse`].
     norm: LinearMap,
-    /// `1 / d` in that basis -> its forms.
+    /// From `1 / d` in this basis: its forms.
     forms: LinearMap,
-    /// The products of `a / d` and `(a + b) / d` -> the byte.
+    /// From the products of `a / d` and `(a + b) / d`: the byte.
     exit: LinearMap,
 }
 
@@ -106,8 +106,8 @@ fn multiply<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit> {
     x.iter().zip(y).map(|(&x, &y)| g.and(x, y)).collect()
 }
 
-/// Adds the constant of the affine map. (The inverse map is `L^-1(x + 63)`, so it is the same constant
-/// there.)
+/// Adds the constant of the affine map. The inverse map is `L^-1(x + 63)`, so the same constant is added
+/// there.
 fn add_constant<G: Gates>(g: &mut G, mut x: [G::Bit; 8]) -> [G::Bit; 8] {
     for (_, x) in x.iter_mut().enumerate().filter(|(i, _)| AFFINE_CONSTANT.0 >> i & 1 == 1) {
         *x = g.not(*x);
@@ -115,7 +115,7 @@ fn add_constant<G: Gates>(g: &mut G, mut x: [G::Bit; 8]) -> [G::Bit; 8] {
     x
 }
 
-/// Inversion in GF(2^4) in the basis that [`Tower`] finds for it, 0 to 0: 5 ANDs, 4 levels (Boyar and
+/// Inversion in GF(2^4) (0 becomes 0), in the basis that [`Tower`] has for it: 5 ANDs, 4 levels (Boyar and
 /// Peralta, section 4).
 fn inverse<G: Gates>([x1, x2, x3, x4]: [G::Bit; 4], g: &mut G) -> [G::Bit; 4] {
     let t1 = g.xor(x1, x2);
@@ -147,7 +147,7 @@ fn inverse_affine_linear(x: u8) -> Gf8 {
     Gf8([1, 3, 6].into_iter().fold(0, |sum, i| sum ^ x.rotate_left(i)))
 }
 
-/// GF(2^8) over GF(2^4) over GF(2^2) over GF(2), all inside AES's own field.
+/// The tower GF(2^8) over GF(2^4) over GF(2^2) over GF(2), inside AES's field.
 struct Tower {
     /// `s^2 = s + 1`.
     s: Gf8,
@@ -155,11 +155,11 @@ struct Tower {
     w: Gf8,
     /// `z^2 = z + v`, `v` in GF(2^4).
     z: Gf8,
-    /// The basis of GF(2^4) in which [`inverse`] inverts.
+    /// The basis of GF(2^4) for [`inverse`].
     basis: [Gf8; 4],
 }
 
-/// Of all towers the one whose maps take fewest additions (test `no_tower_has_fewer_additions`).
+/// The tower whose linear maps take the fewest XORs of all (test `no_tower_has_fewer_additions`).
 const ENCRYPTION: Tower =
     Tower { s: Gf8(0xbc), w: Gf8(0x5d), z: Gf8(0xff), basis: [Gf8(0x0c), Gf8(0x51), Gf8(0xb0), Gf8(0xec)] };
 
@@ -173,7 +173,7 @@ impl Tower {
         (a, x + a * self.z)
     }
 
-    /// The nine sums of bits whose products make up a product over GF(2^4).
+    /// The nine sums of bits of which the products make up a product over GF(2^4).
     fn forms(&self, u: Gf8) -> u64 {
         let u1 = u + squared(u, 2);
         let u0 = u + u1 * self.w;
@@ -188,7 +188,7 @@ impl Tower {
         forms
     }
 
-    /// What each of the nine products contributes.
+    /// The contribution of each of the nine products.
     fn products(&self) -> [Gf8; PRODUCT] {
         let (upper, lower) =
             ([self.w.square() + self.w, self.w, Gf8::ONE + self.w], [Gf8::ONE, self.s, Gf8::ONE + self.s]);
@@ -201,7 +201,7 @@ impl Tower {
     }
 }
 
-/// `x` squared that many times.
+/// `x`, squared this many times.
 fn squared(x: Gf8, squarings: usize) -> Gf8 {
     (0..squarings).fold(x, |x, _| x.square())
 }
@@ -271,8 +271,8 @@ mod tests {
     #[test]
     fn no_tower_has_fewer_additions() {
         let elements = || (0..=u8::MAX).map(Gf8);
-        // A root of x^2 + x + c for a c of the field below lies in the field above exactly if its conjugate
-        // is x + 1.
+        // A root of x^2 + x + c, for c in the smaller field, lies in the larger field exactly if its
+        // conjugate is x + 1.
         let roots = |squarings: usize| {
             let is_root =
                 move |&x: &Gf8| squared(x, squarings) == x + Gf8::ONE && squared(x, 2 * squarings) == x;

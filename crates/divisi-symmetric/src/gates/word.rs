@@ -3,21 +3,21 @@
 use divisi_circuit::plain::Words;
 use divisi_circuit::{Build, BuildBit, Gates, Program};
 
-/// A string of bytes that everybody knows.
+/// A public string of bytes.
 pub fn public_bytes<G: Gates>(g: &mut G, bytes: &[u8]) -> Vec<[G::Bit; 8]> {
     let mut byte = |value: u8| std::array::from_fn(|i| g.constant(value >> i & 1 == 1));
     bytes.iter().map(|&value| byte(value)).collect()
 }
 
-/// What a function over gates gives on a public string of bytes, computed in the clear.
+/// The result of a function over gates for a public string of bytes, computed in the clear.
 pub fn in_the_clear(bytes: &[u8], f: impl FnOnce(&mut Words, &[[u64; 8]]) -> Vec<[u64; 8]>) -> Vec<u8> {
     let input = public_bytes(&mut Words, bytes);
     let byte = |bits: [u64; 8]| bits.iter().rev().fold(0, |sum, bit| sum << 1 | (bit & 1) as u8);
     f(&mut Words, &input).into_iter().map(byte).collect()
 }
 
-/// A function on strings of bytes as a program, each string an input value and the result the output: bytes
-/// in order, the lowest bit of each first.
+/// The program of a function on strings of bytes. Each string is an input value, and the result is the output
+/// value; bytes are in order, the lowest bit of each first.
 pub(crate) fn byte_program<const N: usize>(
     lengths: [usize; N],
     f: impl FnOnce(&mut Build, [&[[BuildBit; 8]]; N]) -> Vec<[BuildBit; 8]>,
@@ -29,7 +29,7 @@ pub(crate) fn byte_program<const N: usize>(
     g.finish()
 }
 
-/// A word that everybody knows.
+/// A public word.
 pub(crate) fn constant<G: Gates>(g: &mut G, value: u64, width: usize) -> Vec<G::Bit> {
     (0..width).map(|i| g.constant(value >> i & 1 == 1)).collect()
 }
@@ -38,17 +38,17 @@ pub(crate) fn xor<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit
     x.iter().zip(y).map(|(&x, &y)| g.xor(x, y)).collect()
 }
 
-/// Bit by bit `x` where `c` is 1, `y` elsewhere: `Ch` of FIPS 180-4.
+/// Bit by bit `x` if `c` is 1, else `y`: `Ch` of FIPS 180-4.
 pub(crate) fn choose<G: Gates>(g: &mut G, c: &[G::Bit], x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit> {
     c.iter().zip(x).zip(y).map(|((&c, &x), &y)| g.choose(c, x, y)).collect()
 }
 
-/// Bit by bit what at least two of the three are: `Maj` of FIPS 180-4.
+/// The majority of three words, bit by bit: `Maj` of FIPS 180-4.
 pub(crate) fn majority<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit], z: &[G::Bit]) -> Vec<G::Bit> {
     x.iter().zip(y).zip(z).map(|((&x, &y), &z)| g.majority(x, y, z)).collect()
 }
 
-/// `ROTR^n` of FIPS 180-4: a change of names.
+/// `ROTR^n` of FIPS 180-4; it only renames bits.
 pub(crate) fn rotate_right<B: Copy>(x: &[B], n: usize) -> Vec<B> {
     let mut y = x.to_vec();
     y.rotate_left(n);
@@ -63,24 +63,24 @@ pub(crate) fn shift_right<G: Gates>(g: &mut G, x: &[G::Bit], n: usize) -> Vec<G:
     y
 }
 
-/// The word whose highest byte comes first.
+/// The word of these bytes in big-endian order.
 pub(crate) fn from_big_endian<B: Copy>(bytes: &[[B; 8]]) -> Vec<B> {
     bytes.iter().rev().flatten().copied().collect()
 }
 
-/// The word whose lowest byte comes first.
+/// The word of these bytes in little-endian order.
 pub(crate) fn from_little_endian<B: Copy>(bytes: &[[B; 8]]) -> Vec<B> {
     bytes.as_flattened().to_vec()
 }
 
-/// The bytes of a word, the highest first.
+/// The bytes of a word in big-endian order.
 pub(crate) fn to_big_endian<B: Copy>(word: &[B]) -> Vec<[B; 8]> {
     let mut bytes = to_little_endian(word);
     bytes.reverse();
     bytes
 }
 
-/// The bytes of a word, the lowest first.
+/// The bytes of a word in little-endian order.
 pub(crate) fn to_little_endian<B: Copy>(word: &[B]) -> Vec<[B; 8]> {
     word.as_chunks().0.to_vec()
 }

@@ -1,15 +1,15 @@
-//! What CMAC (SP 800-38B) does beside its cipher: subkeys and padding.
+//! The parts of CMAC (SP 800-38B) beside the cipher: subkeys and padding.
 
 use divisi_circuit::Gates;
 
 /// The length of a block in bytes.
 pub const BLOCK: usize = 16;
 
-/// A block times `x` in GF(2^128), the first byte's highest bit being the coefficient of `x^127` (6.1): a
-/// shift to the left, and a reduction by `x^128 + x^7 + x^2 + x + 1`.
+/// A block times `x` in GF(2^128), where the highest bit of the first byte is the coefficient of `x^127`
+/// (6.1): a left shift, and a reduction by `x^128 + x^7 + x^2 + x + 1`.
 ///
 /// # Panics
-/// If it has not 16 bytes.
+/// If the block has not 16 bytes.
 pub fn double<G: Gates>(g: &mut G, block: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
     assert_eq!(block.len(), BLOCK, "a block of CMAC");
     // coefficient i is bit i mod 8 of byte 15 - i / 8
@@ -23,10 +23,10 @@ pub fn double<G: Gates>(g: &mut G, block: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
     doubled.as_chunks().0.iter().rev().copied().collect()
 }
 
-/// What follows a message of that many bytes, to fill its last block: nothing if that is complete.
+/// The padding after a message of this many bytes; empty if the last block is complete.
 #[must_use]
 pub fn padding(message_bytes: u64) -> Vec<u8> {
-    // an empty message has a block to fill, a whole one none
+    // an empty message has an incomplete block
     let last = if is_complete(message_bytes) { BLOCK } else { (message_bytes % BLOCK as u64) as usize };
     filling(BLOCK, last)
 }
@@ -44,8 +44,8 @@ pub(crate) fn filling(block: usize, message_bytes: usize) -> Vec<u8> {
     padding
 }
 
-/// Whether a message of that many bytes ends with a complete block, which takes the first subkey; else the
-/// second.
+/// Whether the last block of a message of this many bytes is complete; the first subkey is then used,
+/// otherwise the second.
 #[must_use]
 pub fn is_complete(message_bytes: u64) -> bool {
     message_bytes > 0 && message_bytes.is_multiple_of(BLOCK as u64)

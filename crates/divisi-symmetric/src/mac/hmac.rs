@@ -4,17 +4,18 @@ use crate::gates::{Adder, public_bytes};
 use crate::hash::Hash;
 use divisi_circuit::Gates;
 
-/// The two states in which a key leaves the hash: all that tags need of it, made once and kept with it.
+/// The two states of the hash after a key's pads. Tags depend on the key only through them, so they are made
+/// once.
 #[derive(Clone)]
 pub struct PadStates<B> {
-    /// After `K0 + ipad`.
+    /// The state after `K0 + ipad`.
     pub inner: Vec<[B; 8]>,
-    /// After `K0 + opad`.
+    /// The state after `K0 + opad`.
     pub outer: Vec<[B; 8]>,
 }
 
-/// A key -> its states: two steps of the hash side by side, and a digest before them if the key is longer
-/// than a block.
+/// The states of a key: two steps of the hash at once, and a digest before them if the key is longer than a
+/// block.
 pub fn pad_states<G: Gates>(g: &mut G, hash: Hash, adder: Adder, key: &[[G::Bit; 8]]) -> PadStates<G::Bit> {
     let block = hash.block_bytes();
     let mut k0 = if key.len() > block { hash.digest(g, adder, key) } else { key.to_vec() };
@@ -30,10 +31,10 @@ pub fn pad_states<G: Gates>(g: &mut G, hash: Hash, adder: Adder, key: &[[G::Bit;
     PadStates { inner: state(0x36), outer: state(0x5c) }
 }
 
-/// The tag of a message under the key of these states, in full length.
+/// The full tag of a message, from the states of its key.
 ///
 /// # Panics
-/// If the states are those of another hash, and differ in length.
+/// If the states do not have the length of this hash's states.
 pub fn tag<G: Gates>(
     g: &mut G,
     hash: Hash,

@@ -10,19 +10,19 @@ pub struct Kmac {
     xof: Xof,
 }
 
-/// The length of a tag in bytes, and whether it is part of what is authenticated.
+/// The length of a tag, and whether the tag depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutputLength {
-    /// KMAC: tags of different lengths have nothing in common.
+    /// KMAC with tags of this many bytes: tags of different lengths are unrelated.
     Fixed(usize),
-    /// The same, of so many bits: the last byte has them at its low end.
+    /// The same in bits: the last byte has its bits at the low end.
     Bits(usize),
-    /// KMACXOF: shorter tags are the first bytes of longer ones.
+    /// KMACXOF with tags of this many bytes: a shorter tag is the beginning of a longer one.
     Xof(usize),
 }
 
 impl OutputLength {
-    /// How many bytes a tag takes.
+    /// How many bytes a tag has.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -45,20 +45,20 @@ impl Kmac {
         Kmac { xof: Xof::cshake256(b"KMAC", customization) }
     }
 
-    /// The function below it.
+    /// The extendable-output function that it uses.
     #[must_use]
     pub fn xof(&self) -> &Xof {
         &self.xof
     }
 
-    /// The public bytes before and after a key of that many bytes, which make whole blocks of it: the
-    /// encoding of its length, and zeros.
+    /// The public bytes before and after a key of this many bytes, which complete its blocks: the encoding of
+    /// its length, and zeros.
     #[must_use]
     pub fn around_key(&self, key_bytes: usize) -> (Vec<u8>, Vec<u8>) {
         self.around_key_of_bits(8 * key_bytes as u64)
     }
 
-    /// The same of a key of that many bits, whose last byte is filled up.
+    /// The same for a key of this many bits, whose last byte may be partial.
     #[must_use]
     pub fn around_key_of_bits(&self, key_bits: u64) -> (Vec<u8>, Vec<u8>) {
         let rate = self.xof.sponge().rate();
@@ -68,8 +68,8 @@ impl Kmac {
         (before, vec![0; (rate - filled) % rate])
     }
 
-    /// A key -> the state in which it leaves the sponge: all that tags need of it. A permutation a block; a
-    /// key of up to 163 bytes (131 with KMAC256) takes one.
+    /// The state of the sponge after a key. Tags depend on the key only through it. Cost: a permutation for
+    /// each block; a key of up to 163 bytes (131 for KMAC256) takes one.
     pub fn key_state<G: Gates>(&self, g: &mut G, key: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
         let sponge = self.xof.sponge();
         let (before, after) = self.around_key(key.len());
@@ -78,7 +78,7 @@ impl Kmac {
         blocks.chunks_exact(sponge.rate()).fold(state, |state, block| sponge.absorb(g, &state, block))
     }
 
-    /// The public bytes that follow a message before the padding.
+    /// The public bytes between a message and the padding.
     #[must_use]
     pub fn trailer(output: OutputLength) -> Vec<u8> {
         right_encode(match output {
@@ -88,7 +88,7 @@ impl Kmac {
         })
     }
 
-    /// The tag of a message under the key of this state.
+    /// The tag of a message, from the state of its key.
     ///
     /// # Panics
     /// If the state is not 200 bytes long.

@@ -1,7 +1,7 @@
-//! What modes are written over: a block cipher under a key that is ready, on an engine.
+//! The trait over which modes are written: a block cipher on an engine, under a key that is ready for use.
 //!
-//! A text is a row of secret bytes, each of which holds that place of all texts of a batch, a lane a text. A
-//! block is as many bytes as the cipher takes.
+//! A text is a list of secret bytes; each holds one byte of every text of a batch, with a lane for each text.
+//! A block has as many bytes as the cipher's blocks.
 
 use crate::aes::{self, RoundKeys};
 use crate::des::{self, TripleKey};
@@ -9,7 +9,7 @@ use divisi_core::{Abort, Bytes, Direction, Lanes, Lookups, Step, step};
 
 const BLOCK: Step = step!("block");
 
-/// A block cipher under a key, or under one a lane.
+/// A block cipher with a key; one for all lanes, or one for each.
 pub trait BlockCipher<E: ?Sized>: Lanes {
     /// A secret byte in every lane.
     type Byte: Clone + Lanes;
@@ -17,22 +17,23 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
     /// How many bytes a block has.
     const BYTES: usize;
 
-    /// A byte whose value everybody knows, `values[l]` in lane `l`.
+    /// A public byte, with `values[l]` in lane `l`.
     fn public(e: &mut E, values: &[u8]) -> Self::Byte;
 
-    /// `x += y`. A `y` of one lane is added to every lane of `x`.
+    /// `x += y`. If `y` has one lane, it is added to every lane of `x`.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
     fn add(e: &mut E, x: &mut Self::Byte, y: &Self::Byte) -> Result<(), Abort>;
 
-    /// The cipher on every lane of a block. Keys of one lane serve all.
+    /// Applies the cipher to every lane of a block. A key with one lane is used for all.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if it is no block, or the lanes do not fit.
+    /// The abort that ends the session; [`Abort::Misuse`] if the block has another length, or the lanes do
+    /// not fit.
     fn permute(&self, e: &mut E, d: Direction, block: Vec<Self::Byte>) -> Result<Vec<Self::Byte>, Abort>;
 
-    /// The key of each of these lanes; that of one lane serves all.
+    /// The keys of these lanes; a key with one lane is used for all.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there is no such lane.
@@ -44,7 +45,7 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
     /// `x += y`, block by block.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if one is longer, or the lanes do not fit.
+    /// [`Abort::Misuse`] if the lengths differ, or the lanes do not fit.
     fn add_block(e: &mut E, x: &mut [Self::Byte], y: &[Self::Byte]) -> Result<(), Abort> {
         if x.len() != y.len() {
             return Err(misfit("blocks of different lengths"));
@@ -52,7 +53,7 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
         x.iter_mut().zip(y).try_for_each(|(x, y)| Self::add(e, x, y))
     }
 
-    /// What everybody knows, column by column.
+    /// Public bytes, column by column.
     fn public_block(e: &mut E, columns: &[Vec<u8>]) -> Vec<Self::Byte> {
         columns.iter().map(|column| Self::public(e, column)).collect()
     }
@@ -97,7 +98,7 @@ impl<B: Lanes> Lanes for Octet<B> {
 }
 
 impl<B> Octet<B> {
-    /// Bits as bytes; what is left of less than eight is dropped.
+    /// Groups bits into bytes; the last bits are dropped if they are fewer than eight.
     pub fn from_bits(bits: Vec<B>) -> Vec<Self> {
         let mut bits = bits.into_iter();
         std::iter::from_fn(|| bits.by_ref().take(8).collect::<Vec<_>>().try_into().ok().map(Octet)).collect()
@@ -137,18 +138,18 @@ impl<E: Lookups + ?Sized> BlockCipher<E> for TripleKey<E::Bit> {
     }
 }
 
-/// The first lanes of all bytes.
+/// The first `lanes` lanes of all bytes.
 pub(super) fn first_lanes<B: Lanes>(bytes: &[B], lanes: usize) -> Result<Vec<B>, Abort> {
     let first: Option<Vec<B>> = bytes.iter().map(|byte| byte.first(lanes)).collect();
-    first.ok_or_else(|| misfit("texts that grow"))
+    first.ok_or_else(|| misfit("texts that are not sorted, the longest first"))
 }
 
 pub(super) fn misfit(what: &'static str) -> Abort {
     Abort::Misuse { step: BLOCK, what }
 }
 
-/// A counter of any width, counted up as one integer that wraps around (SP 800-38A, appendix B.1): `n` blocks
-/// from the first one on, as columns.
+/// Counter blocks of any width, as columns: `n` blocks from the first one on, as integers that wrap around
+/// (SP 800-38A, appendix B.1).
 #[must_use]
 pub fn counters(first: &[u8], n: usize) -> Vec<Vec<u8>> {
     let mut columns = vec![Vec::with_capacity(n); first.len()];
@@ -165,8 +166,8 @@ pub fn counters(first: &[u8], n: usize) -> Vec<Vec<u8>> {
     columns
 }
 
-/// The key stream of these counter blocks, to be added to a text of as many lanes as there are blocks (SP
-/// 800-38A, 6.5).
+/// The key stream of these counter blocks; adding it to a text with as many lanes encrypts or decrypts the
+/// text (SP 800-38A, 6.5).
 ///
 /// # Errors
 /// As [`BlockCipher::permute`].

@@ -1,19 +1,18 @@
-//! Cipher block chaining (SP 800-38A, 6.2), without padding: that is the business of whoever has the text.
+//! Cipher block chaining (SP 800-38A, 6.2), without padding, which is left to the caller.
 
 use super::block::{BlockCipher, first_lanes, misfit};
 use divisi_core::{Abort, Direction, Lanes};
 
-/// Encrypt texts, a lane each, of whole blocks: C_1 = E(P_1 + IV), C_j = E(P_j + C_(j-1)).
+/// Encrypts texts of whole blocks, one in each lane: C_1 = E(P_1 + IV), C_j = E(P_j + C_(j-1)).
 ///
-/// Texts may differ in length: they are sorted by it, the longest first, so that the bytes of a block have as
-/// many lanes as texts have that block. The ciphertext has the same form. The IVs are public, a lane each;
-/// `iv` has a column for each byte.
+/// Texts may differ in length. They are sorted, the longest first, so that the bytes of a block have as many
+/// lanes as there are texts with this block. The ciphertext has the same form. The IVs are public, one for
+/// each lane; `iv` has a column for each byte.
 ///
-/// Cost: one call of the cipher a block of the longest text, one after the other.
+/// Cost: one call of the cipher for each block of the longest text, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes
-/// that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if texts are not whole blocks, or lanes do not fit.
 pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -27,7 +26,7 @@ pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     encrypt_from(e, cipher, state, text)
 }
 
-/// [`encrypt`] from what stands before the first block, which is a block of ciphertext.
+/// [`encrypt`], given the block of ciphertext (or the IV) before the first block.
 ///
 /// # Errors
 /// As [`encrypt`].
@@ -52,14 +51,13 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
     Ok(ciphertext)
 }
 
-/// Decrypt blocks, a lane each: P_j = D(C_j) + C_(j-1). The ciphertext is public; `previous` has what stands
-/// before each block: its predecessor, or the IV ([`previous`]).
+/// Decrypts blocks, one in each lane: P_j = D(C_j) + C_(j-1). The ciphertext is public. `previous` has for
+/// each block the one before it, or the IV ([`previous`]).
 ///
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for columns that are no blocks, and lanes that do not
-/// fit.
+/// The abort that ends the session; [`Abort::Misuse`] if the columns are not blocks, or lanes do not fit.
 pub fn decrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -73,7 +71,7 @@ pub fn decrypt<E: ?Sized, C: BlockCipher<E>>(
     Ok(plain)
 }
 
-/// What stands before each block of a ciphertext: the IV, then all but the last of its blocks.
+/// The block before each block of a ciphertext: the IV, then all blocks but the last.
 #[must_use]
 pub fn previous(iv: &[u8], ciphertext: &[u8]) -> Vec<u8> {
     let before = ciphertext.len().saturating_sub(iv.len());

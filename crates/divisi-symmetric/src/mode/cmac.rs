@@ -1,24 +1,25 @@
-//! CMAC (SP 800-38B) over either block cipher, of messages of one length, a lane each.
+//! CMAC (SP 800-38B) over either block cipher, for messages of one length, one in each lane.
 //!
-//! [`crate::batch::cmac`] does the same for messages of different lengths, where bytes are bits and back for
-//! nothing.
+//! [`crate::batch::cmac`] does the same for messages of different lengths, on engines whose bytes can be
+//! converted to bits and back without communication.
 
 use super::block::{BlockCipher, Octet, first_lanes, misfit};
 use crate::aes::RoundKeys;
 use crate::des::TripleKey;
+use crate::engines::BitEngine;
 use crate::gates::byte_program;
 use crate::mac::cmac::{double, filling};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, Lanes, Lookups, ProgramRun};
+use divisi_core::{Abort, Boolean, Direction, Lanes, Lookups, ProgramRun};
 use std::sync::OnceLock;
 
-/// A block cipher of whose blocks the double is known: that times `x` in GF(2^128) or GF(2^64) (SP 800-38B,
-/// 6.1).
+/// A block cipher whose blocks can be doubled, that is, multiplied by `x` in GF(2^128) or GF(2^64) (SP
+/// 800-38B, 6.1).
 pub trait Doubles<E: ?Sized>: BlockCipher<E> {
-    /// Twice a block.
+    /// Doubles a block.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if it is no block.
+    /// The abort that ends the session; [`Abort::Misuse`] if the block has another length.
     fn double(e: &mut E, block: Vec<Self::Byte>) -> Result<Vec<Self::Byte>, Abort>;
 }
 
@@ -27,7 +28,7 @@ fn doubling() -> &'static Program {
     DOUBLING.get_or_init(|| byte_program([16], |g, [block]| double(g, block)))
 }
 
-/// Bits, doubled: XORs alone, in a program.
+/// Doubles a block of bits, by a program of XORs only.
 pub(crate) fn double_bits<E: Boolean + ?Sized>(
     e: &mut E,
     block: Vec<[E::Bit; 8]>,
@@ -40,14 +41,7 @@ pub(crate) fn double_bits<E: Boolean + ?Sized>(
     Ok(std::iter::from_fn(byte).collect())
 }
 
-impl<E> Doubles<E> for RoundKeys<<E as Bytes>::Byte>
-where
-    E: Bytes
-        + Boolean
-        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
-        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
-        + ?Sized,
-{
+impl<E: BitEngine + ?Sized> Doubles<E> for RoundKeys<E::Byte> {
     fn double(e: &mut E, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
         let bits = block.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
         double_bits(e, bits)?.into_iter().map(|bits| e.convert(bits)).collect()
@@ -55,12 +49,12 @@ where
 }
 
 impl<E: Lookups + ?Sized> Doubles<E> for TripleKey<E::Bit> {
-    /// A shift to the left, and x^64 = x^4 + x^3 + x + 1.
+    /// A left shift, and a reduction by x^64 = x^4 + x^3 + x + 1.
     fn double(e: &mut E, block: Vec<Octet<E::Bit>>) -> Result<Vec<Octet<E::Bit>>, Abort> {
         let mut bits = Octet::into_bits(block);
         let Some(highest) = bits.first().cloned() else { return Err(misfit("a block of CMAC")) };
         bits.rotate_left(1);
-        // coefficient i is the i-th bit from the end; the highest is at 0 by now
+        // coefficient i is the i-th bit from the end; the highest one has been moved to 0
         for bit in bits.iter_mut().rev().enumerate().filter(|(i, _)| [1, 3, 4].contains(i)) {
             e.add_bit(bit.1, &highest)?;
         }
@@ -74,7 +68,7 @@ fn subkeys<E: ?Sized, C: Doubles<E>>(e: &mut E, l: Vec<C::Byte>) -> Result<[Vec<
     Ok([first, second])
 }
 
-/// A message filled up to whole blocks, with the subkey that belongs to it added to the last of them.
+/// A message padded to whole blocks, with its subkey added to the last block.
 fn filled<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     subkeys: &[Vec<C::Byte>; 2],
@@ -91,8 +85,8 @@ fn filled<E: ?Sized, C: BlockCipher<E>>(
     Ok(message)
 }
 
-/// What goes through the [`chain`] for messages of one length, a lane each, from E(0) of each lane's key: for
-/// an engine that runs the cipher elsewhere than where bits are at hand.
+/// The input of [`chain`] for messages of one length, one in each lane, given E(0) under each lane's key. It
+/// is for engines that run the cipher elsewhere than where bits are available.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
@@ -106,7 +100,8 @@ pub fn chained<E: ?Sized, C: Doubles<E>>(
     filled::<E, C>(e, &subkeys, lanes, message)
 }
 
-/// C_j = E(C_(j-1) + M_j) from zero on, of texts of whole blocks: the last one.
+/// CBC-MAC without finalisation, for texts of whole blocks: the last C_j of C_j = E(C_(j-1) + M_j), with C_0
+/// = 0.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
@@ -124,38 +119,38 @@ pub fn chain<E: ?Sized, C: BlockCipher<E>>(
     Ok(state)
 }
 
-/// Tags in the making.
+/// Tags that are being computed.
 pub struct Chaining<B> {
     state: Vec<B>,
     rest: Vec<B>,
 }
 
 impl<B> Chaining<B> {
-    /// Whether nothing is left.
+    /// Whether all blocks have been processed.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The tags, when it is done.
+    /// The tags, after all blocks.
     #[must_use]
     pub fn tag(self) -> Vec<B> {
         self.state
     }
 }
 
-/// A key ready for use: the cipher's, and two subkeys.
+/// A key that is ready for use: the cipher's key, and two subkeys.
 #[derive(Clone)]
 pub struct CmacKey<E: ?Sized, C: BlockCipher<E>> {
     cipher: C,
-    /// K1 for a complete last block, and K2 for a padded one (SP 800-38B, 6.1).
+    /// K1 for a complete last block, K2 for a padded one (SP 800-38B, 6.1).
     subkeys: [Vec<C::Byte>; 2],
 }
 
 impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
-    /// The subkeys of a cipher (6.1): 2 E(0), 4 E(0).
+    /// The subkeys of a cipher (6.1): 2 E(0) and 4 E(0).
     ///
-    /// Cost: a block, and what doubling costs.
+    /// Cost: one block of the cipher, and the doubling.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -165,10 +160,10 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
         Ok(CmacKey { cipher, subkeys: subkeys::<E, C>(e, l)? })
     }
 
-    /// The tags of messages of one length, a lane each, under one key or one key each (6.2): C_j is
-    /// E(C_(j-1) + M_j), the last M_j filled up where it is not complete, and a subkey added.
+    /// The tags of messages of one length, one in each lane, under one key for all or one for each (6.2): C_j
+    /// = E(C_(j-1) + M_j); the last M_j is padded if it is not complete, and gets a subkey.
     ///
-    /// Cost: one call of the cipher a block, one after the other.
+    /// Cost: one call of the cipher for each block, one after the other.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
@@ -177,7 +172,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
         chain(e, &self.cipher, lanes, &message)
     }
 
-    /// The tags of such messages, a few blocks at a time.
+    /// Begins to compute the tags of such messages, to continue a few blocks at a time.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
@@ -186,7 +181,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
         Ok(Chaining { state: C::public_block(e, &vec![vec![0; lanes]; C::BYTES]), rest })
     }
 
-    /// So many blocks more, or as many as are left.
+    /// Processes `blocks` blocks more, or as many as are left.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -200,7 +195,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
         Ok(())
     }
 
-    /// The key of each of these lanes.
+    /// The keys of these lanes.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there is no such lane.

@@ -1,6 +1,7 @@
-//! A stream of public bytes as the columns of a batch: byte `i` of block `l` is lane `l` of column `i`.
+//! Converts a stream of public bytes to the columns of a batch and back: byte `i` of block `l` is lane `l` of
+//! column `i`.
 
-/// Cut a stream into blocks, the last one filled up with zeros. Lane `l` of column `i` is byte `16 l + i`.
+/// Splits a stream into blocks; the last one is padded with zeros. Lane `l` of column `i` is byte `16 l + i`.
 #[must_use]
 pub fn from_stream(stream: &[u8]) -> [Vec<u8>; 16] {
     let blocks = stream.len().div_ceil(16);
@@ -12,7 +13,8 @@ pub fn from_stream(stream: &[u8]) -> [Vec<u8>; 16] {
     })
 }
 
-/// The first `len` bytes of the stream that the columns hold; `None` if they hold fewer or differ in length.
+/// The first `len` bytes of the stream in these columns; `None` if there are fewer, or the columns' lengths
+/// differ.
 #[must_use]
 pub fn to_stream(columns: &[impl AsRef<[u8]>; 16], len: usize) -> Option<Vec<u8>> {
     let columns = columns.each_ref().map(AsRef::as_ref);

@@ -1,14 +1,15 @@
 //! Counter mode (SP 800-38A, 6.5; GCTR of SP 800-38D, 6.5): the key stream is the cipher applied to public
 //! counter blocks.
 //!
-//! Counter blocks are public and depend on nothing but their position, so that any part of a message is made
-//! by itself.
+//! Counter blocks are public and depend only on their position, so each part of a message can be processed
+//! separately.
 
 use crate::aes::{self, RoundKeys};
-use divisi_core::{Abort, Bytes};
+use divisi_core::{Abort, Bytes, Lanes, step};
+use std::ops::Range;
 
-/// The counter blocks of GCM (SP 800-38D): lane `l` is inc_32 applied `first + l` times to `j0`, that is, the
-/// last four bytes count up and wrap around, the first twelve stay.
+/// The counter blocks of GCM (SP 800-38D): lane `l` is inc_32 applied `first + l` times to `j0`. The last
+/// four bytes are counted up and wrap around, the first twelve stay.
 #[must_use]
 pub fn columns(j0: &[u8; 16], first: u32, n: usize) -> [Vec<u8>; 16] {
     let [fixed @ .., a, b, c, d] = *j0;
@@ -26,8 +27,8 @@ pub fn columns(j0: &[u8; 16], first: u32, n: usize) -> [Vec<u8>; 16] {
     columns
 }
 
-/// The counter blocks of SP 800-38A's examples: lane `l` is the initial counter block plus `first + l`, as
-/// one integer of 128 bits that wraps around.
+/// The counter blocks of SP 800-38A's examples: lane `l` is the initial counter block plus `first + l`, as an
+/// integer of 128 bits that wraps around.
 #[must_use]
 pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
     let start = u128::from_be_bytes(*initial).wrapping_add(first);
@@ -41,14 +42,14 @@ pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
     columns
 }
 
-/// The key stream that belongs to counter blocks. Added to the plaintext it gives the ciphertext, and the
-/// other way round.
+/// The key stream of these counter blocks. Adding it to the plaintext gives the ciphertext, and the other way
+/// round.
 ///
 /// Cost: one [`aes::encrypt`].
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the columns differ in length, or the round keys have
-/// neither one lane nor that many.
+/// neither one lane nor as many as the columns.
 pub fn keystream<E: Bytes + ?Sized>(
     e: &mut E,
     round_keys: &RoundKeys<E::Byte>,
@@ -57,6 +58,64 @@ pub fn keystream<E: Bytes + ?Sized>(
     let mut state = columns.each_ref().map(|column| e.public(column));
     aes::encrypt(e, round_keys, &mut state)?;
     Ok(state)
+}
+
+/// The key stream of any number of counter blocks, computed in pieces of the size that the engine asks for
+/// ([`Bytes::blocks_at_once`]). Without `index`, `round_keys` has one key for all blocks; otherwise `index`
+/// gives for each block the lane of its key.
+///
+/// # Errors
+/// As [`keystream`]; [`Abort::Misuse`] if there are no blocks, or not one key for each block.
+pub fn pieced_keystream<E: Bytes + ?Sized>(
+    e: &mut E,
+    round_keys: &RoundKeys<E::Byte>,
+    index: Option<&[usize]>,
+    columns: &[Vec<u8>; 16],
+) -> Result<[E::Byte; 16], Abort> {
+    let mut made = Vec::new();
+    for piece in pieces(columns[0].len(), e.blocks_at_once()) {
+        let own = columns.each_ref().map(|column| column.get(piece.clone()).unwrap_or_default().to_vec());
+        made.push(match index {
+            None => keystream(e, round_keys, &own)?,
+            Some(index) => {
+                let keys = index.get(piece).and_then(|index| round_keys.gather(index));
+                keystream(e, &keys.ok_or(NO_KEY)?, &own)?
+            }
+        });
+    }
+    joined(e, made)
+}
+
+const NO_KEY: Abort = Abort::Misuse { step: step!("stream"), what: "blocks without a key" };
+
+/// The lanes of all pieces, one piece after the other.
+///
+/// # Errors
+/// [`Abort::Misuse`] if there are no pieces; also the errors of [`Bytes::join_bytes`].
+pub fn joined<E: Bytes + ?Sized>(e: &mut E, mut pieces: Vec<[E::Byte; 16]>) -> Result<[E::Byte; 16], Abort> {
+    if pieces.len() == 1
+        && let Some(whole) = pieces.pop()
+    {
+        return Ok(whole);
+    }
+    let mut whole = Vec::with_capacity(16);
+    for i in 0..if pieces.is_empty() { 0 } else { 16 } {
+        let parts: Vec<&E::Byte> = pieces.iter().map(|piece| &piece[i]).collect();
+        whole.push(e.join_bytes(&parts)?);
+    }
+    whole.try_into().map_err(|_| NO_KEY)
+}
+
+/// Splits `0..n` into pieces of `at_once`. A rest of less than half a piece is added to the last piece, so
+/// that it takes no rounds of its own.
+pub fn pieces(n: usize, at_once: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let left = n - start;
+        let now = if left < at_once.saturating_add(at_once / 2) { left } else { at_once };
+        start += now;
+        (now > 0).then(|| start - now..start)
+    })
 }
 
 #[cfg(test)]
@@ -97,5 +156,23 @@ mod tests {
     fn the_long_counter_carries_through_all_bytes() {
         let columns = columns_128(&[0xff; 16], 0, 2);
         assert_eq!((lane(&columns, 0), lane(&columns, 1)), ([0xff; 16], [0; 16]));
+    }
+
+    #[test]
+    fn pieces_cover_all_and_a_small_rest_goes_with_the_last() {
+        let lengths = |n| pieces(n, 512).map(|p| p.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(0), [0; 0]);
+        assert_eq!(lengths(767), [767]);
+        assert_eq!(lengths(768), [512, 256]);
+        assert_eq!(lengths(4097), [512, 512, 512, 512, 512, 512, 512, 513]);
+        assert_eq!(pieces(usize::MAX, usize::MAX).collect::<Vec<_>>(), [0..usize::MAX]);
+        for n in 1..3000 {
+            let mut next = 0;
+            for piece in pieces(n, 512) {
+                assert!(piece.start == next && !piece.is_empty() && piece.len() < 768);
+                next = piece.end;
+            }
+            assert_eq!(next, n);
+        }
     }
 }

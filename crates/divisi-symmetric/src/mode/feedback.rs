@@ -1,19 +1,18 @@
 //! Cipher feedback and output feedback (SP 800-38A, 6.3 and 6.4), over any block cipher.
 //!
-//! Texts have a lane each, the longest first, so that the bytes of a block have as many lanes as texts have
-//! that block. Both use the cipher one way alone, so that what decrypts takes its ciphertext as it is.
+//! Each lane has a text, the longest first, so that the bytes of a block have as many lanes as there are
+//! texts with this block. Both modes use the cipher in the encrypting direction only.
 
 use super::block::{BlockCipher, first_lanes, misfit};
 use divisi_core::{Abort, Direction, Lanes};
 
-/// CFB with segments of `segment` bytes (6.3), encrypting: C_j = P_j + the first bytes of E(I_j), and I_(j+1)
-/// is I_j moved up by C_j. Texts are whole segments.
+/// CFB encryption with segments of `segment` bytes (6.3): C_j = P_j + the first bytes of E(I_j); I_(j+1) is
+/// I_j shifted by one segment, with C_j at its end. Texts are whole segments.
 ///
-/// Cost: one call of the cipher a segment of the longest text, one after the other.
+/// Cost: one call of the cipher for each segment of the longest text, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do
-/// not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if texts are not whole segments, or lanes do not fit.
 pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -40,14 +39,13 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     Ok(ciphertext)
 }
 
-/// CFB decrypting: segments, a lane each, P_j = C_j + the first bytes of E(I_j). The ciphertext is public,
-/// and so is what goes into the cipher: `inputs` has it for each segment ([`cfb_inputs`]).
+/// CFB decryption of segments, one in each lane: P_j = C_j + the first bytes of E(I_j). The ciphertext is
+/// public, and so are the cipher's inputs: `inputs` has one for each segment ([`cfb_inputs`]).
 ///
 /// Cost: one call of the cipher, whatever the texts' lengths.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for columns that are no segments, and lanes that do not
-/// fit.
+/// The abort that ends the session; [`Abort::Misuse`] if the columns are not segments, or lanes do not fit.
 pub fn cfb_decrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -62,8 +60,8 @@ pub fn cfb_decrypt<E: ?Sized, C: BlockCipher<E>>(
     Ok(plain)
 }
 
-/// What goes into the cipher for each segment of a ciphertext: the block of bytes before it, the IV's among
-/// them.
+/// The input of the cipher for each segment of a ciphertext: the last block of bytes of IV and ciphertext
+/// before the segment.
 #[must_use]
 pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
     let all = [iv, ciphertext].concat();
@@ -71,13 +69,13 @@ pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
     starts.filter_map(|at| all.get(at..at + iv.len())).flatten().copied().collect()
 }
 
-/// OFB (6.4), which is the same both ways: the stream is E(IV), E(E(IV)), ..; the last block of a text may be
-/// shorter.
+/// OFB (6.4), which encrypts and decrypts in the same way: the stream is E(IV), E(E(IV)), ..; the last block
+/// of a text may be incomplete.
 ///
-/// Cost: one call of the cipher a block of the longest text, one after the other.
+/// Cost: one call of the cipher for each block of the longest text, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for lanes that do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if lanes do not fit.
 pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -94,8 +92,10 @@ pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
         let key = cipher.of_lanes(&(0..lanes).collect::<Vec<_>>())?;
         state = key.permute(e, Direction::Encrypt, first_lanes(&state, lanes)?)?;
         for (stream, text) in state.iter().zip(block) {
-            // a text that ends within the block has no lane at its later bytes
-            let mut sum = stream.first(text.lanes()).ok_or_else(|| misfit("texts that grow"))?;
+            // a text that ends within the block has no lane in its later bytes
+            let mut sum = stream
+                .first(text.lanes())
+                .ok_or_else(|| misfit("texts that are not sorted, the longest first"))?;
             C::add(e, &mut sum, text)?;
             out.push(sum);
         }

@@ -1,16 +1,16 @@
 //! GHASH of a public string under a secret hash key (SP 800-38D, 6.4), in bounded memory and few rounds.
 //!
 //! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. The blocks are public (associated data, ciphertext,
-//! lengths), so the sum is linear in the powers of `H`: no communication at all, once these are there. A
-//! message of any length would need as many powers as it has blocks. Baby steps and giant steps bound that:
-//! with `m` baby steps `H^1 .. H^m` and `G = H^m`, every exponent is `a + m j` with `a` in `1..=m`, and
+//! lengths), so the sum is linear in the powers of `H`, and needs no communication once these exist. But a
+//! message would need as many powers as it has blocks. Baby steps and giant steps reduce their number: with
+//! `m` baby steps `H^1 .. H^m` and `G = H^m`, every exponent is `a + m j` with `a` in `1..=m`, and
 //!
 //! ```text
 //!     GHASH = sum_j G^j S_j,      S_j = sum_a X_(n+1-a-mj) H^a     (local)
 //! ```
 //!
 //! is one inner product of the `S_j` with the giant steps `G^j`, in one round. `S_0` needs no product. The
-//! chunks are met in falling order of `j`; after every `J` of them the sums are folded by Horner's rule in
+//! chunks come in decreasing order of `j`. After every `J` of them the sums are folded by Horner's rule in
 //! `G^J`,
 //!
 //! ```text
@@ -18,20 +18,20 @@
 //! ```
 //!
 //! which is again one inner product of `J` terms, verified like any other. So `J` giant steps suffice for
-//! every length.
+//! messages of any length.
 //!
 //! **Memory.** With [`Steps::STANDARD`] (`m` = 1024, `J` = 4096) a message of any length, up to GCM's 2^32 -
 //! 2 blocks (64 GiB), needs 1024 lanes of baby steps, at most 4096 lanes of giant steps, at most 4096 lanes
-//! of chunk sums, and 16 KiB of public coefficients. A lane of a sharing with two components is 32 bytes: 32
-//! KiB + 128 KiB + 128 KiB. There is one fold (one round) for each 4,194,304 blocks (64 MiB). Without folds
-//! the sums and giant steps of 2^32 blocks would be 2^22 lanes each, 256 MiB together.
+//! of chunk sums, and 16 KiB of public coefficients. On an engine whose lane has 32 bytes (two components)
+//! this is 32 KiB + 128 KiB + 128 KiB. There is one fold (one round) for every 4,194,304 blocks (64 MiB).
+//! Without folds, the sums and giant steps of 2^32 blocks would take 2^22 lanes each, together 256 MiB.
 
 use divisi_core::{Abort, Blocks, Lanes, Step, step};
 
 const POWERS: Step = step!("powers");
 const GHASH: Step = step!("ghash");
 
-/// How many powers are kept: a public parameter, on which all parties agree.
+/// The numbers of baby steps and giant steps: public, and the same at all parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Steps {
     baby: usize,
@@ -39,9 +39,9 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// For messages of every length: 1024 baby steps, at most 4096 giant steps (32 KiB and 128 KiB where a
-    /// lane has 32 bytes). A round trip for 64 MiB of text is as good as none, and the baby steps cost 511
-    /// products a key.
+    /// For messages of any length: 1024 baby steps, and at most 4096 giant steps (32 KiB and 128 KiB if a
+    /// lane has 32 bytes). One round for every 64 MiB of text is negligible; the baby steps cost 511 products
+    /// for each key.
     pub const STANDARD: Steps = Steps { baby: 1024, giant: 4096 };
 
     /// The largest number of either.
@@ -60,7 +60,7 @@ impl Steps {
         self.baby
     }
 
-    /// How many giant steps a string of that many blocks needs: one less than its chunks of `m` blocks, at
+    /// How many giant steps a string of this many blocks needs: one less than it has chunks of `m` blocks, at
     /// most `J`.
     #[must_use]
     pub fn giants(self, blocks: u64) -> usize {
@@ -68,24 +68,25 @@ impl Steps {
         usize::try_from(others).map_or(self.giant, |others| others.min(self.giant))
     }
 
-    /// How many rounds the hash of that many blocks takes, apart from the powers: one a fold that has a
-    /// product in it.
+    /// How many rounds the hash of this many blocks takes, without those for the powers: one for each fold
+    /// with a product.
     #[must_use]
     pub fn rounds(self, blocks: u64) -> u64 {
         let chunks = blocks.div_ceil(self.baby as u64);
         let folds = chunks.div_ceil(self.giant as u64);
-        // the first fold has a product unless it consists of one chunk
+        // the first fold has no product if it has only one chunk
         let first = chunks.saturating_sub(folds.saturating_sub(1).saturating_mul(self.giant as u64));
         folds.saturating_sub(u64::from(first <= 1))
     }
 }
 
-/// The powers of every hash key, as a table: `h` of K lanes -> K m lanes, lane `k m + i - 1` being `h_k^i`.
+/// The powers of all hash keys, as a table: from `h` with K lanes, K m lanes of which lane `k m + i - 1` is
+/// `h_k^i`.
 ///
-/// Squaring is free, so only odd powers are multiplied: one product for each odd `i` in `3..=m` and each key.
-/// In round `r` all powers are made whose exponent has up to `2^r` bits set, each as a product of two that
-/// have half as many; with `b` the largest number of bits set in an exponent up to `m`, that is
-/// `ceil(log2 b)` rounds: 4 for `m` = 1024, where plain doubling takes 10 (test
+/// Squaring needs no communication, so only odd powers are multiplied: one product for each odd `i` in
+/// `3..=m` and each key. Round `r` makes all powers whose exponent has at most `2^r` bits set, each as a
+/// product of two whose exponents have half as many. If `b` is the largest number of bits set in an exponent
+/// up to `m`, there are `ceil(log2 b)` rounds: 4 for `m` = 1024, where doubling would take 10 (test
 /// `powers_cost_their_odd_exponents`).
 ///
 /// # Errors
@@ -113,13 +114,13 @@ pub fn powers<E: Blocks + ?Sized>(e: &mut E, h: &E::Block, m: usize) -> Result<E
         table.square_up(e, fresh, m)?;
         bits *= 2;
     }
-    // from power by power to key by key
+    // reorders from power by power to key by key
     let sorted = table.select(&(1..=m).collect::<Vec<_>>())?;
     let keys = table.keys;
     pick(&sorted, (0..keys).flat_map(|k| (0..m).map(move |i| i * keys + k)))
 }
 
-/// Powers in the order in which they were made, each with one lane a key.
+/// Powers in the order in which they were made, each with one lane for each key.
 struct Table<B> {
     keys: usize,
     exponents: Vec<usize>,
@@ -127,7 +128,7 @@ struct Table<B> {
 }
 
 impl<B: Lanes> Table<B> {
-    /// The powers of these exponents, in their order.
+    /// The powers with these exponents, in this order.
     fn select(&self, exponents: &[usize]) -> Result<B, Abort> {
         let mut place = vec![0; self.exponents.iter().max().map_or(0, |max| max + 1)];
         for (at, &exponent) in self.exponents.iter().enumerate() {
@@ -142,7 +143,7 @@ impl<B: Lanes> Table<B> {
         self.values = e.join(&[&self.values, values]);
     }
 
-    /// Square the powers from place `from` on, as long as the exponent stays within `m`.
+    /// Squares the powers from position `from` on, as long as the exponent is at most `m`.
     fn square_up<E: Blocks<Block = B> + ?Sized>(
         &mut self,
         e: &mut E,
@@ -161,8 +162,8 @@ impl<B: Lanes> Table<B> {
     }
 }
 
-/// The powers of one hash key: baby steps, which stay with the key, and as many giant steps as its longest
-/// message needs.
+/// The powers of one hash key: baby steps, which are kept with the key, and as many giant steps as the
+/// longest message needs.
 #[derive(Clone)]
 pub struct Powers<B> {
     steps: Steps,
@@ -171,10 +172,10 @@ pub struct Powers<B> {
 }
 
 impl<B: Lanes + Clone> Powers<B> {
-    /// All powers that strings of up to that many blocks need, from the hash key, one lane.
+    /// All powers that strings of up to this many blocks need, from the hash key in one lane.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if `h` has not one lane.
+    /// The abort that ends the session; [`Abort::Misuse`] if `h` does not have one lane.
     pub fn new<E: Blocks<Block = B> + ?Sized>(
         e: &mut E,
         h: &B,
@@ -185,10 +186,10 @@ impl<B: Lanes + Clone> Powers<B> {
         Self::from_baby_steps(e, baby, steps, blocks)
     }
 
-    /// Baby steps made before, and the giant steps that strings of up to that many blocks need.
+    /// Given baby steps, and the giant steps that strings of up to this many blocks need.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if `baby` has not `m` lanes.
+    /// The abort that ends the session; [`Abort::Misuse`] if `baby` does not have `m` lanes.
     pub fn from_baby_steps<E: Blocks<Block = B> + ?Sized>(
         e: &mut E,
         baby: B,
@@ -203,7 +204,7 @@ impl<B: Lanes + Clone> Powers<B> {
         Ok(Powers { steps, baby, giant })
     }
 
-    /// How many there are of each.
+    /// The numbers of baby steps and giant steps.
     #[must_use]
     pub fn steps(&self) -> Steps {
         self.steps
@@ -216,33 +217,33 @@ impl<B: Lanes + Clone> Powers<B> {
     }
 }
 
-/// GHASH of one string, block by block.
+/// GHASH of one string, in pieces.
 pub struct Ghash<B> {
     steps: Steps,
-    /// The blocks that are still to come; the next one belongs to this power of `H`.
+    /// How many blocks are still to come; the next one is multiplied by this power of `H`.
     remaining: u64,
-    /// The blocks of the chunk at hand, each at the lane of its baby step. Only the first chunk can be
-    /// partial: what it lacks is zero, and every later one writes all lanes.
+    /// The blocks of the current chunk, each at the lane of its baby step. Only the first chunk can be
+    /// incomplete: its missing blocks are zero, and every later chunk overwrites all lanes.
     coefficients: Vec<u128>,
     /// The sums of the chunks since the last fold.
     sums: Vec<B>,
-    /// What the folds so far gave.
+    /// The result of the folds so far.
     folded: Option<B>,
 }
 
 impl<B: Lanes + Clone> Ghash<B> {
-    /// The hash of a string of exactly that many blocks.
+    /// Begins the hash of a string of exactly this many blocks.
     #[must_use]
     pub fn new(steps: Steps, blocks: u64) -> Self {
         Ghash { steps, remaining: blocks, coefficients: vec![0; steps.baby], sums: Vec::new(), folded: None }
     }
 
-    /// The next blocks of the string, however it is cut, as elements in the order of
+    /// Processes the next blocks of the string, in pieces of any length, as elements in the order of
     /// [`Gf128::from_ghash`](divisi_field::Gf128::from_ghash).
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the string becomes longer than was said, or the
-    /// powers are others or too few.
+    /// The abort that ends the session; [`Abort::Misuse`] if the string is longer than announced, or the
+    /// powers do not fit.
     pub fn absorb<E: Blocks<Block = B> + ?Sized>(
         &mut self,
         e: &mut E,
@@ -254,8 +255,8 @@ impl<B: Lanes + Clone> Ghash<B> {
         }
         let m = self.steps.baby as u64;
         for &block in blocks {
-            // this block's exponent is a + m j, with a - 1 and j the remainder and quotient of the exponent
-            // less one
+            // this block's exponent is a + m j: a - 1 and j are the remainder and the quotient of (exponent -
+            // 1) by m
             self.remaining =
                 self.remaining.checked_sub(1).ok_or(misuse("the string is longer than announced"))?;
             let (j, lane) = (self.remaining / m, (self.remaining % m) as usize);
@@ -270,7 +271,8 @@ impl<B: Lanes + Clone> Ghash<B> {
         Ok(())
     }
 
-    /// One step of Horner's rule: the sums, the last of which needs no product, and what was folded before.
+    /// One step of Horner's rule: adds the sums times giant steps (the last sum needs no product) to the
+    /// previous result.
     fn fold<E: Blocks<Block = B> + ?Sized>(&mut self, e: &mut E, giant: &B) -> Result<(), Abort> {
         let mut acc = self.sums.pop().ok_or(misuse("there is nothing to fold"))?;
         let terms: Vec<B> = self.sums.drain(..).rev().chain(self.folded.take()).collect();
@@ -286,10 +288,10 @@ impl<B: Lanes + Clone> Ghash<B> {
         Ok(())
     }
 
-    /// The hash, one lane.
+    /// The hash, in one lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the string is shorter than was said, or empty.
+    /// [`Abort::Misuse`] if the string is empty, or shorter than announced.
     pub fn finish(self) -> Result<B, Abort> {
         match self.folded {
             Some(hash) if self.remaining == 0 => Ok(hash),

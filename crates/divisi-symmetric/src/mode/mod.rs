@@ -1,4 +1,4 @@
-//! Modes of operation: how a block cipher treats messages.
+//! Modes of operation of block ciphers.
 //!
 //! [`block`], [`cbc`] and [`cmac`] are written over either block cipher; GCM needs blocks of 128 bits.
 

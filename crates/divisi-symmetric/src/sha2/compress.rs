@@ -7,12 +7,12 @@ use crate::gates::{
 };
 use divisi_circuit::Gates;
 
-/// What differs between words of 32 and 64 bits.
+/// The parameters that differ between words of 32 and 64 bits.
 struct Shape {
     rounds: usize,
-    /// The rotations of the two sums of the rounds (4.4, 4.5 and 4.10, 4.11).
+    /// The rotations of the two functions of the rounds (4.4, 4.5 and 4.10, 4.11).
     upper: [[usize; 3]; 2],
-    /// Those of the two of the schedule: two rotations and a shift (4.6, 4.7 and 4.12, 4.13).
+    /// Those of the two functions of the schedule: two rotations and a shift (4.6, 4.7 and 4.12, 4.13).
     lower: [[usize; 3]; 2],
 }
 
@@ -22,7 +22,7 @@ const WORDS_32: Shape =
 const WORDS_64: Shape =
     Shape { rounds: 80, upper: [[28, 34, 39], [14, 18, 41]], lower: [[1, 8, 7], [19, 61, 6]] };
 
-/// A state and a block -> the next state, words of `bytes` bytes.
+/// The next state, from a state and a block with words of `bytes` bytes.
 pub(super) fn compress<G: Gates>(
     g: &mut G,
     bytes: usize,
@@ -45,8 +45,9 @@ pub(super) fn compress<G: Gates>(
         let ch = choose(g, e, f, g_);
         let upper_a = upper_sum(g, a, shape.upper[0]);
         let maj = majority(g, a, b, c);
-        // Latest operands last. With carries saved, T1 and T2 need not be added up by themselves, and the
-        // chain of e, which waits for an a of three rounds ago only, runs ahead of that of a.
+        // The operands that are computed last come last. With carry-save adders T1 and T2 need not be
+        // computed separately. The chain of e only depends on the a of three rounds before, so it runs ahead
+        // of the chain of a.
         let (next_a, next_e) = match adder {
             Adder::FewestAnds => {
                 let t1 = adder.sum(g, &[h, &k, w, &ch, &upper_e]);

@@ -1,10 +1,10 @@
-//! The constants of FIPS 180-4, from their definition: fractional parts of roots of the first primes (4.2 and
-//! 5.3).
+//! The constants of FIPS 180-4, computed from their definition: fractional parts of roots of the first primes
+//! (4.2 and 5.3).
 
 use std::sync::LazyLock;
 
-/// `K` of SHA-512: the first 64 bits of the fractional parts of the cube roots of the first 80 primes. Those
-/// of SHA-256 are the upper halves of the first 64.
+/// `K` of SHA-512: the first 64 bits of the fractional parts of the cube roots of the first 80 primes. `K` of
+/// SHA-256 is the upper halves of the first 64.
 pub(super) fn round_constants() -> &'static [u64; 80] {
     static K: LazyLock<[u64; 80]> = LazyLock::new(|| {
         let mut primes = primes();
@@ -13,13 +13,13 @@ pub(super) fn round_constants() -> &'static [u64; 80] {
     &K
 }
 
-/// The same of the square roots of the first eight primes.
+/// The same for the square roots of the first eight primes.
 pub(super) fn roots_of_first_primes() -> [u64; 8] {
     let mut primes = primes();
     std::array::from_fn(|_| fraction_of_root(2, primes.next().unwrap_or_default()))
 }
 
-/// The same of the square roots of the ninth to the sixteenth prime.
+/// The same for the square roots of the ninth to the sixteenth prime.
 pub(super) fn roots_of_second_primes() -> [u64; 8] {
     let mut primes = primes().skip(8);
     std::array::from_fn(|_| fraction_of_root(2, primes.next().unwrap_or_default()))
@@ -29,10 +29,10 @@ fn primes() -> impl Iterator<Item = u64> {
     (2..).filter(|&n| (2..n).all(|divisor| n % divisor != 0))
 }
 
-/// The first 64 bits behind the point of the `degree`-th root of a small number.
+/// The first 64 bits after the point of the `degree`-th root of a small number.
 fn fraction_of_root(degree: usize, number: u64) -> u64 {
-    // The largest x with x^degree <= number * 2^(64 degree): its lower 64 bits, bit by bit from the top.
-    // Roots of what is looked for have five bits before the point.
+    // The largest x with x^degree <= number * 2^(64 degree), found bit by bit from the top; the result is its
+    // lower 64 bits. The roots in question have at most five bits before the point.
     let mut bound = [0; LIMBS];
     bound[2 * degree] = number as u32;
     let mut x: u128 = 0;
@@ -47,7 +47,7 @@ fn fraction_of_root(degree: usize, number: u64) -> u64 {
     x as u64
 }
 
-/// Limbs of 32 bits for the cube of a number of 69 bits, lowest first.
+/// The number of 32-bit limbs for the cube of a number of 69 bits, lowest first.
 const LIMBS: usize = 7;
 
 fn limbs(x: u128) -> [u32; LIMBS] {

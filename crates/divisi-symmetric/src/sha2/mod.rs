@@ -60,7 +60,7 @@ impl Sha2 {
         8 * self.word_bytes()
     }
 
-    /// The state before the first block (FIPS 180-4, 5.3): its words, each with its highest byte first.
+    /// The state before the first block (FIPS 180-4, 5.3): its words in big-endian order.
     #[must_use]
     pub fn initial(self) -> Vec<u8> {
         let words = |words: [u64; 8]| words.map(u64::to_be_bytes).concat();
@@ -84,14 +84,14 @@ impl Sha2 {
         }
     }
 
-    /// What follows a message of that many bytes, to fill the last block (FIPS 180-4, 5.1).
+    /// The padding after a message of this many bytes (FIPS 180-4, 5.1).
     #[must_use]
     pub fn padding(self, message_bytes: u64) -> Vec<u8> {
         self.padding_of_bits(8 * u128::from(message_bytes))
     }
 
-    /// The same of a message of that many bits: from the byte on in which it ends. That has the message's
-    /// bits at its high end, where the padding is zero.
+    /// The padding after a message of this many bits, from the byte on in which it ends. The message's bits
+    /// are at the high end of that byte, where the padding is zero.
     #[must_use]
     pub fn padding_of_bits(self, message_bits: u128) -> Vec<u8> {
         let (block, length) = (self.block_bytes(), 2 * self.word_bytes());
@@ -103,13 +103,13 @@ impl Sha2 {
         padding
     }
 
-    /// The compression function (FIPS 180-4, 6.2.2 and 6.4.2): a state and a block -> the next state.
+    /// The compression function (FIPS 180-4, 6.2.2 and 6.4.2): the next state, from a state and a block.
     ///
     /// Cost, words of 32 bits: 22,573 ANDs with [`Adder::FewestAnds`], at most 500 levels with
     /// [`Adder::LowDepth`] (tests `sha2_with_fewest_ands` and `sha2_with_low_depth`, 64 bits likewise).
     ///
     /// # Panics
-    /// If the state or the block has another length than [`state_bytes`](Sha2::state_bytes) or
+    /// If the state has not [`state_bytes`](Sha2::state_bytes), or the block not
     /// [`block_bytes`](Sha2::block_bytes).
     pub fn compress<G: Gates>(
         self,
@@ -123,7 +123,7 @@ impl Sha2 {
     }
 }
 
-/// The first state of a truncated SHA-512 (5.3.6): what SHA-512, started elsewhere, says of its name.
+/// The initial state of a truncated SHA-512 (5.3.6): the digest of its name by a modified SHA-512.
 fn truncated(name: &[u8]) -> Vec<u8> {
     let start: Vec<u8> = Sha2::Sha512.initial().iter().map(|byte| byte ^ 0xa5).collect();
     let block = [name, &Sha2::Sha512.padding(name.len() as u64)].concat();

@@ -1,26 +1,26 @@
 //! The encodings of SP 800-185, section 2.3, of public lengths and strings.
 
-/// `left_encode`: a number behind its length.
+/// `left_encode`: a number, preceded by its length.
 #[must_use]
 pub fn left_encode(x: u64) -> Vec<u8> {
     let digits = digits(x);
     [&[digits.len() as u8], digits.as_slice()].concat()
 }
 
-/// `right_encode`: a number before its length.
+/// `right_encode`: a number, followed by its length.
 #[must_use]
 pub fn right_encode(x: u64) -> Vec<u8> {
     let digits = digits(x);
     [digits.as_slice(), &[digits.len() as u8]].concat()
 }
 
-/// `encode_string`: a string behind its length in bits.
+/// `encode_string`: a string, preceded by its length in bits.
 #[must_use]
 pub fn encode_string(s: &[u8]) -> Vec<u8> {
     [left_encode(8 * s.len() as u64).as_slice(), s].concat()
 }
 
-/// `bytepad`: a string behind `w`, filled up with zeros to a multiple of `w` bytes.
+/// `bytepad`: a string, preceded by `w`, padded with zeros to a multiple of `w` bytes.
 #[must_use]
 pub fn bytepad(x: &[u8], w: usize) -> Vec<u8> {
     let mut padded = [left_encode(w as u64).as_slice(), x].concat();
@@ -28,7 +28,7 @@ pub fn bytepad(x: &[u8], w: usize) -> Vec<u8> {
     padded
 }
 
-/// The bytes of a number, highest first: at least one.
+/// The bytes of a number in big-endian order; at least one.
 fn digits(x: u64) -> Vec<u8> {
     let bytes = x.to_be_bytes();
     let zeros = (x.leading_zeros() as usize / 8).min(7);

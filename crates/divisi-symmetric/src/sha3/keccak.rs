@@ -6,11 +6,11 @@ use divisi_circuit::{Gates, Program};
 /// The length of the state in bytes.
 pub const STATE_BYTES: usize = 200;
 
-/// The permutation of a state, lane `(x, y)` in bytes `8 (5 y + x)` onwards, each with its lowest byte first
+/// The permutation of a state: lane `(x, y)` is in bytes `8 (5 y + x)` and following, in little-endian order
 /// (3.1.2 and B.1).
 ///
 /// # Panics
-/// If the state has another length than [`STATE_BYTES`].
+/// If the state has not [`STATE_BYTES`].
 pub fn keccak_f<G: Gates>(g: &mut G, state: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
     assert_eq!(state.len(), STATE_BYTES, "the state of Keccak-f[1600]");
     let mut a: Vec<Vec<G::Bit>> = state.chunks_exact(8).map(from_little_endian).collect();
@@ -31,12 +31,12 @@ pub fn permutation_program() -> Program {
     byte_program([STATE_BYTES], |g, [state]| keccak_f(g, state))
 }
 
-/// Each column gets the parities of two others (3.2.1).
+/// Adds the parities of two other columns to each column (3.2.1).
 fn theta<G: Gates>(g: &mut G, a: &mut [Vec<G::Bit>]) {
     let parities: [Vec<G::Bit>; 5] =
         std::array::from_fn(|x| (1..5).fold(a[x].clone(), |parity, y| xor(g, &parity, &a[5 * y + x])));
     let effects: [Vec<G::Bit>; 5] = std::array::from_fn(|x| {
-        // Lanes are named from their lowest bit: a rotation to higher positions is one to the left.
+        // Bit 0 of a lane is its lowest: to rotate to higher positions is to rotate left.
         xor(g, &parities[(x + 4) % 5], &rotate_right(&parities[(x + 1) % 5], 63))
     });
     for (i, lane) in a.iter_mut().enumerate() {
@@ -44,7 +44,7 @@ fn theta<G: Gates>(g: &mut G, a: &mut [Vec<G::Bit>]) {
     }
 }
 
-/// Lanes turn (3.2.2) and change places (3.2.3).
+/// Rotates lanes (3.2.2) and permutes them (3.2.3).
 fn rho_pi<B: Copy>(a: &[Vec<B>]) -> Vec<Vec<B>> {
     let mut b = a.to_vec();
     let (mut x, mut y) = (1, 0);
@@ -57,7 +57,8 @@ fn rho_pi<B: Copy>(a: &[Vec<B>]) -> Vec<Vec<B>> {
     b
 }
 
-/// The only products: each bit gets that of its two neighbours in the row, the first one negated (3.2.4).
+/// The only ANDs: to each bit the AND of its two neighbours in the row is added, the first one negated
+/// (3.2.4).
 fn chi<G: Gates>(g: &mut G, b: &[Vec<G::Bit>]) -> Vec<Vec<G::Bit>> {
     let lane = |i: usize| {
         let (row, x) = (i - i % 5, i % 5);
@@ -72,7 +73,7 @@ fn chi<G: Gates>(g: &mut G, b: &[Vec<G::Bit>]) -> Vec<Vec<G::Bit>> {
     (0..25).map(lane).collect()
 }
 
-/// The constants of iota (3.2.5), from the register that algorithm 5 steps.
+/// The constants of iota (3.2.5), made by the shift register of algorithm 5.
 struct RoundConstants {
     lfsr: u8,
 }

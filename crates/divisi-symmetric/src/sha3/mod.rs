@@ -1,7 +1,7 @@
 //! SHA-3 (FIPS 202) and its derived functions (SP 800-185) over gates, on messages whose length is public.
 //!
-//! All are a [`Sponge`] over Keccak-f\[1600\]: they differ in the rate, in the bits that close the message,
-//! and in public blocks that stand before it.
+//! All of them are a [`Sponge`] over Keccak-f\[1600\]. They differ in the rate, in the bits after the
+//! message, and in public blocks before it.
 
 mod encode;
 mod keccak;
@@ -41,8 +41,8 @@ impl Sha3 {
         }
     }
 
-    /// `KECCAK[2 d]`, the message followed by 01 (FIPS 202, 6.1). A digest is shorter than the rate: it is
-    /// the first bytes of the state after the last block.
+    /// `KECCAK[2 d]`, with the bits 01 after the message (FIPS 202, 6.1). A digest is shorter than the rate,
+    /// so it is the beginning of the state after the last block.
     #[must_use]
     pub const fn sponge(self) -> Sponge {
         Sponge::new(2 * self.digest_bytes(), 0b10, 2)

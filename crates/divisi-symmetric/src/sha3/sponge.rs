@@ -4,7 +4,7 @@ use super::keccak::{STATE_BYTES, keccak_f};
 use crate::gates::byte_program;
 use divisi_circuit::{Gates, Program};
 
-/// A sponge over Keccak-f\[1600\]: how much of the state a block changes, and how a message is closed.
+/// A sponge over Keccak-f\[1600\], given by its rate and by the bits that follow a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sponge {
     rate: usize,
@@ -12,8 +12,8 @@ pub struct Sponge {
 }
 
 impl Sponge {
-    /// The sponge of that capacity (fewer bytes than the state) that closes a message with `bits` bits, the
-    /// first one lowest in `suffix`.
+    /// The sponge of this capacity in bytes. After a message come `bits` bits of `suffix`, the lowest one
+    /// first.
     pub(super) const fn new(capacity: usize, suffix: u8, bits: usize) -> Self {
         Sponge { rate: STATE_BYTES - capacity, suffix: suffix | 1 << bits }
     }
@@ -24,20 +24,20 @@ impl Sponge {
         self.rate
     }
 
-    /// What follows a message of that many bytes, to fill the last block: the suffix, 1, zeros, 1.
+    /// The padding after a message of this many bytes: the suffix, 1, zeros, 1.
     #[must_use]
     pub fn padding(self, message_bytes: u64) -> Vec<u8> {
         self.closing(8 * u128::from(message_bytes), &[])
     }
 
-    /// What follows a message of that many bits: a public trailer of whole bytes, then the padding; from the
-    /// byte on in which the message ends. That has the message's bits at its low end, where what follows is
-    /// zero.
+    /// The bytes after a message of this many bits: a public trailer of whole bytes, then the padding, from
+    /// the byte on in which the message ends. The message's bits are at the low end of that byte, where the
+    /// result is zero.
     #[must_use]
     pub fn closing(self, message_bits: u128, trailer: &[u8]) -> Vec<u8> {
         let within = (message_bits % 8) as u32;
         let filled = (message_bits / 8 % self.rate as u128) as usize;
-        // the trailer, the suffix and the first 1, shifted to where the message ends
+        // the trailer, the suffix and the first 1, shifted to the end of the message
         let mut closing: Vec<u8> = Vec::with_capacity(trailer.len() + self.rate);
         let mut carried = 0;
         for byte in trailer.iter().chain([&self.suffix]) {
@@ -48,7 +48,7 @@ impl Sponge {
         if carried != 0 {
             closing.push(carried);
         }
-        // the last 1 is another bit than the first, and ends a block
+        // the last 1 is another bit than the first 1, and is the last bit of a block
         let takes = closing.last().is_some_and(|last| last & 0x80 != 0);
         let least = filled + closing.len() + usize::from(takes);
         closing.resize(least.next_multiple_of(self.rate) - filled, 0);
@@ -58,10 +58,10 @@ impl Sponge {
         closing
     }
 
-    /// A state and a block -> the next state.
+    /// The next state, from a state and a block.
     ///
     /// # Panics
-    /// If the state has another length than [`STATE_BYTES`] or the block than [`rate`](Sponge::rate).
+    /// If the state has not [`STATE_BYTES`], or the block not [`rate`](Sponge::rate) bytes.
     pub fn absorb<G: Gates>(
         self,
         g: &mut G,
@@ -76,15 +76,14 @@ impl Sponge {
         keccak_f(g, &state)
     }
 
-    /// [`absorb`](Sponge::absorb) as a program: the state, then the block -> the next state, bytes in order,
-    /// the lowest bit of each first.
+    /// [`absorb`](Sponge::absorb) as a program; the inputs are the state and the block, the output is the
+    /// next state. Bytes are in order, the lowest bit of each first.
     #[must_use]
     pub fn step_program(self) -> Program {
         byte_program([STATE_BYTES, self.rate], |g, [state, block]| self.absorb(g, state, block))
     }
 
-    /// The first bytes that the state gives out, as many as are asked for. Each block but the first costs a
-    /// permutation.
+    /// The first `bytes` bytes of the output of a state. Each block but the first costs a permutation.
     pub fn squeeze<G: Gates>(self, g: &mut G, state: &[[G::Bit; 8]], bytes: usize) -> Vec<[G::Bit; 8]> {
         let mut state = state.to_vec();
         let mut output = Vec::with_capacity(bytes);
@@ -110,7 +109,8 @@ mod tests {
         assert_eq!(sponge.padding(135), [0x86]);
         assert_eq!(sponge.padding(134), [0x06, 0x80]);
         assert_eq!(sponge.padding(2 * 136 - 3), [0x06, 0, 0x80]);
-        // within a byte: 01 and the first 1 where the message ends, the last 1 in this block or the next
+        // if the message ends within a byte: 01 and the first 1 follow it, the last 1 is in this block or the
+        // next
         assert_eq!(sponge.closing(8 * 135 + 4, &[]), [0xe0]);
         assert_eq!(sponge.closing(8 * 135 + 5, &[]).len(), 137);
         assert_eq!(sponge.closing(8 * 135 + 5, &[])[..2], [0xc0, 0]);

@@ -6,11 +6,11 @@ use super::sponge::Sponge;
 use crate::gates::{in_the_clear, public_bytes};
 use divisi_circuit::Gates;
 
-/// A function with as much output as one likes.
+/// A function whose output may have any length.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Xof {
     sponge: Sponge,
-    /// Whole public blocks before the message.
+    /// Whole public blocks, which come before the message.
     prefix: Vec<u8>,
 }
 
@@ -58,13 +58,13 @@ impl Xof {
         self.sponge
     }
 
-    /// The length of what was absorbed before the message: whole blocks.
+    /// The length in bytes of the public blocks before the message.
     #[must_use]
     pub fn prefix_bytes(&self) -> usize {
         self.prefix.len()
     }
 
-    /// The state before the message: public.
+    /// The state before the message, which is public.
     #[must_use]
     pub fn initial(&self) -> Vec<u8> {
         in_the_clear(&self.prefix, |g, prefix| {
@@ -82,7 +82,7 @@ impl Xof {
         self.sponge.squeeze(g, &state, bytes)
     }
 
-    /// The state after whole blocks -> the state after the rest of the message and its padding.
+    /// The state after the rest of a message and its padding, from a state after whole blocks.
     pub fn absorb<G: Gates>(
         &self,
         g: &mut G,

@@ -82,8 +82,8 @@ pub fn aes_sp800_38a(lab: &impl ByteLab) {
     }
 }
 
-/// Random blocks under random keys of every size against the crate `aes`, in both directions: `lanes` blocks
-/// under one key, which serves all lanes, and as many under three, each lane with one of them.
+/// Random blocks under random keys of every size, in both directions, compared with the crate `aes`: `lanes`
+/// blocks under one key for all lanes, and as many under three keys, each lane with one of them.
 pub fn aes_random(lab: &impl ByteLab, seed: u64, lanes: usize) {
     let samples = &mut Samples::new(seed);
     for size in KeySize::ALL {
@@ -99,7 +99,7 @@ pub fn aes_random(lab: &impl ByteLab, seed: u64, lanes: usize) {
     }
 }
 
-/// One block by the crate `aes`.
+/// Encrypts one block with the crate `aes`.
 fn reference(key: &[u8], block: [u8; 16]) -> [u8; 16] {
     use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
     let mut block = block.into();
@@ -111,7 +111,7 @@ fn reference(key: &[u8], block: [u8; 16]) -> [u8; 16] {
     block.into()
 }
 
-/// All cases of one size in one batch, from input to output and back.
+/// All cases of one key size in one batch, in both directions.
 fn both_directions(lab: &impl ByteLab, cases: Vec<Case>) {
     assert!(!cases.is_empty());
     for size in KeySize::ALL {
@@ -126,7 +126,7 @@ fn both_directions(lab: &impl ByteLab, cases: Vec<Case>) {
     }
 }
 
-/// All blocks, those of one case under its key.
+/// All blocks in one batch, each under the key of its case.
 fn batch(lab: &impl ByteLab, direction: Direction, cases: &[&Case], blocks: &[u8]) -> Vec<u8> {
     let bytes = cases[0].key.len();
     let keys = (0..bytes).map(|i| cases.iter().map(|case| case.key[i]).collect());

@@ -5,14 +5,15 @@ use crate::des::{self, TripleKey, bits_of, bytes_of};
 use divisi_core::Direction;
 use divisi_core::testing::BitLab;
 
-/// SP 800-67's example and NIST's, all of them, in both directions: blocks of different keys in one batch.
+/// The example of SP 800-67 and all of NIST's, in both directions, with blocks under different keys in one
+/// batch.
 pub fn triple_des(lab: &impl BitLab) {
     let records = triple_des_vectors();
     assert_eq!(records.len(), 17);
     answers(lab, &records);
 }
 
-/// Some of them, for engines that take long.
+/// Only the first `blocks` of them, for slow engines.
 pub fn triple_des_samples(lab: &impl BitLab, blocks: usize) {
     answers(lab, &triple_des_vectors()[..blocks]);
 }
@@ -32,7 +33,7 @@ fn answers(lab: &impl BitLab, records: &[VectorCase]) {
     // one key for all lanes
     let one = &keys[..1];
     assert_eq!(batch(lab, Direction::Encrypt, one, &plain[..3]), cipher[..3], "one key");
-    // two keys are three of which the last is the first
+    // two keys are three of which the last equals the first
     let two = vec![keys[0][..16].to_vec()];
     let three = vec![[&keys[0][..16], &keys[0][..8]].concat()];
     let found = batch(lab, Direction::Encrypt, &two, &plain[..1]);
@@ -55,7 +56,7 @@ fn batch(lab: &impl BitLab, direction: Direction, keys: &[Vec<u8>], blocks: &[Ve
     (0..blocks.len()).map(|lane| bytes_of(&opened.iter().map(|bit| bit[lane]).collect::<Vec<_>>())).collect()
 }
 
-/// Bit by bit, with a lane for each string.
+/// The bits of strings, with a lane for each string.
 fn columns(strings: &[Vec<u8>]) -> Vec<Vec<bool>> {
     let bits: Vec<Vec<bool>> = strings.iter().map(|bytes| bits_of(bytes)).collect();
     (0..bits[0].len()).map(|i| bits.iter().map(|bits| bits[i]).collect()).collect()

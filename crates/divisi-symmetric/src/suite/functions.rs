@@ -1,4 +1,4 @@
-//! Any hash or MAC by its settings on an engine: in one go, and piece by piece.
+//! Runs any hash or MAC on an engine: at once, or in pieces.
 
 use crate::algorithm::Settings;
 use crate::batch::{Function, MacEngine, Messages, bits, byte_values};
@@ -10,7 +10,7 @@ use divisi_core::testing::{Lab, Outputs};
 pub struct Case {
     /// The key; empty for a hash.
     pub key: Vec<u8>,
-    /// The nonce; zeros where there is none.
+    /// The nonce; zeros if there is none.
     pub nonce: [u8; IV_BYTES],
     /// The message.
     pub message: Vec<u8>,
@@ -21,7 +21,8 @@ fn columns(rows: &[&Vec<u8>]) -> Vec<Vec<u8>> {
     (0..longest).map(|j| rows.iter().map(|row| row.get(j).copied().unwrap_or(0xa5)).collect()).collect()
 }
 
-/// The outputs, in one run, keys and messages secret, a key a lane. Keys have one length.
+/// The outputs of all cases in one run. Keys and messages are secret, with a lane for each case; keys have
+/// the same length.
 ///
 /// # Panics
 /// If the run aborts.
@@ -47,7 +48,7 @@ pub fn outputs<L: Lab<Engine: MacEngine>>(lab: &L, settings: &Settings, cases: &
     (0..cases.len()).map(|lane| opened.iter().map(|column| column[lane]).collect()).collect()
 }
 
-/// The output for one message in pieces of the shortest length.
+/// The output for one message, processed in pieces of the smallest length.
 ///
 /// # Panics
 /// If the run aborts.

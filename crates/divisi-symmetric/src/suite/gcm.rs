@@ -1,4 +1,4 @@
-//! Known answers of AES-GCM, and sealing and opening of whole batches in a lab.
+//! Known answers of AES-GCM, and encryption and decryption of batches in a lab.
 
 use super::vectors::{VectorCase, gcm_specification_vectors};
 use crate::aes::{self, KeySize, RoundKeys};
@@ -7,7 +7,7 @@ use crate::mode::{columns, ctr, gcm};
 use divisi_core::testing::{Lab, Outputs};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes};
 
-/// A message before or after encryption, without its tag.
+/// A message (plaintext or ciphertext), without its tag.
 #[derive(Clone, Debug)]
 pub struct Message {
     /// The key, of one of the three sizes.
@@ -20,26 +20,26 @@ pub struct Message {
     pub text: Vec<u8>,
 }
 
-/// What became of a message: its other text, and the whole tag.
+/// The result for a message: its ciphertext or plaintext, and the full tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The ciphertext, or the plaintext.
     pub text: Vec<u8>,
-    /// The tag that belongs to the ciphertext.
+    /// The tag of the ciphertext.
     pub tag: [u8; 16],
 }
 
-/// How many known answers were right, and what was not tried.
+/// How many known answers were right, and which were not tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Right answers.
+    /// How many were right.
     pub passed: usize,
-    /// The names of the others, each with the reason.
+    /// The names of those that were not tried, each with the reason.
     pub unsupported: Vec<String>,
 }
 
-/// All test cases of the GCM specification with an IV of 96 bits, sealed and opened; the others are counted
-/// and named.
+/// All test cases of the GCM specification with an IV of 96 bits, encrypted and decrypted; the others are
+/// counted and named.
 pub fn gcm_specification(lab: &impl Lab) -> Census {
     let mut census = Census::default();
     let (mut names, mut plain, mut sealed) = (Vec::new(), Vec::new(), Vec::new());
@@ -61,7 +61,7 @@ pub fn gcm_specification(lab: &impl Lab) -> Census {
         .collect::<Vec<_>>();
     assert_eq!((names.len(), census.unsupported.len()), (12, 6));
 
-    // two baby steps and two giant ones: messages of up to seven blocks exercise the folds
+    // two baby steps and two giant steps, so that messages of up to seven blocks need folds
     let steps = Steps::new(2, 2).unwrap();
     let (to, back) = (seal(lab, steps, &plain), open(lab, steps, &sealed));
     for (i, name) in names.iter().enumerate() {
@@ -80,8 +80,8 @@ fn tag(record: &VectorCase) -> [u8; 16] {
     record.bytes("Tag").try_into().unwrap()
 }
 
-/// Encrypt and authenticate every message: for each size of key one run for the ciphertexts, whose plaintexts
-/// are secret, and one for the tags of the public ciphertexts.
+/// Encrypts and authenticates all messages. For each key size there is one run for the ciphertexts of secret
+/// plaintexts, and one for the tags of the public ciphertexts.
 pub fn seal(lab: &impl Lab, steps: Steps, plain: &[Message]) -> Vec<Sealed> {
     let mut sealed: Vec<Message> = plain.to_vec();
     for size in KeySize::ALL {
@@ -108,7 +108,7 @@ pub fn seal(lab: &impl Lab, steps: Steps, plain: &[Message]) -> Vec<Sealed> {
     tags.zip(sealed).map(|(tag, sealed)| Sealed { text: sealed.text, tag }).collect()
 }
 
-/// Decrypt every message, and say which tag it should have: one run for each size of key.
+/// Decrypts all messages, and computes the tags that they should have, in one run for each key size.
 pub fn open(lab: &impl Lab, steps: Steps, sealed: &[Message]) -> Vec<Sealed> {
     let mut plain = vec![Sealed { text: Vec::new(), tag: [0; 16] }; sealed.len()];
     for size in KeySize::ALL {
@@ -134,8 +134,8 @@ pub fn open(lab: &impl Lab, steps: Steps, sealed: &[Message]) -> Vec<Sealed> {
     plain
 }
 
-/// The messages under keys of one size, and where their blocks stand in one key stream: of each message first
-/// the block that masks its tag, then those of its text.
+/// The messages under keys of one size, and the positions of their blocks in one key stream: for each message
+/// first the block that masks its tag, then those of its text.
 struct Batch<'m> {
     members: Vec<(usize, &'m Message)>,
     masks: Vec<usize>,
@@ -156,13 +156,13 @@ impl<'m> Batch<'m> {
         batch
     }
 
-    /// The keys, one lane a message.
+    /// The keys, with a lane for each message.
     fn keys(&self) -> Vec<Vec<u8>> {
         let bytes = self.members[0].1.key.len();
         (0..bytes).map(|i| self.members.iter().map(|(_, message)| message.key[i]).collect()).collect()
     }
 
-    /// The texts one after the other, each filled up to whole blocks.
+    /// The texts one after the other, each padded to whole blocks.
     fn stream(&self) -> Vec<u8> {
         let filled = self.members.iter().flat_map(|(_, message)| {
             let mut text = message.text.clone();
@@ -172,7 +172,7 @@ impl<'m> Batch<'m> {
         filled.collect()
     }
 
-    /// The texts that opened columns hold, each with the message's place.
+    /// The texts in opened columns, each with its message's number.
     fn texts(&self, columns: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
         let columns: [Vec<u8>; 16] = columns.try_into().unwrap();
         let stream = columns::to_stream(&columns, 16 * self.text.len()).unwrap();
@@ -185,7 +185,7 @@ impl<'m> Batch<'m> {
         texts.collect()
     }
 
-    /// The lanes of a byte of the key stream that belong to texts.
+    /// The lanes of a key stream byte that belong to texts.
     fn of_text<B: Lanes>(&self, byte: &B) -> B {
         byte.gather(&self.text).unwrap()
     }
@@ -206,7 +206,7 @@ impl<'m> Batch<'m> {
         ctr::keystream(e, &round_keys.gather(&index).unwrap(), &counters)
     }
 
-    /// The tags, one block of one lane a message. Powers of all keys are made together.
+    /// The tags, a block in one lane for each message. The powers of all keys are made together.
     fn tags<E>(
         &self,
         e: &mut E,

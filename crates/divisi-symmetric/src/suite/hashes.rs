@@ -1,5 +1,5 @@
-//! Hashes and MACs of batches on an engine: NIST's examples, and messages of every kind of length against
-//! gates in the clear.
+//! Tests of hashes and MACs in batches on an engine: NIST's examples, and messages of every kind of length,
+//! compared with the computation in the clear.
 
 use super::samples::Samples;
 use super::vectors::{VectorCase, hash_vectors};
@@ -13,7 +13,7 @@ use divisi_core::testing::{Lab, Outputs};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Lanes};
 use std::collections::BTreeMap;
 
-/// An engine whose bytes fall into bits.
+/// An engine whose bytes can be converted to bits.
 pub trait Bitwise:
     Bytes
     + Blocks
@@ -32,8 +32,8 @@ impl<E> Bitwise for E where
 {
 }
 
-/// The bytes of messages, column by column; beyond the end of a message something stands that must not
-/// matter.
+/// The bytes of messages, column by column. After the end of a message there are arbitrary bytes, which must
+/// not matter.
 fn columns(messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let longest = messages.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest).map(|j| messages.iter().map(|m| m.get(j).copied().unwrap_or(0xa5)).collect()).collect()
@@ -52,7 +52,7 @@ fn outputs<E: Bitwise>(e: &mut E, bits: Vec<[E::Bit; 8]>) -> Result<Outputs<E>, 
     Ok(Outputs::bytes(bits.into_iter().map(|bits| e.convert(bits)).collect::<Result<Vec<E::Byte>, _>>()?))
 }
 
-/// What an engine makes of the messages: a string for each.
+/// The results of a computation on the messages: a string for each.
 fn on_messages<L: Lab<Engine: Bitwise>>(
     lab: &L,
     messages: &[Vec<u8>],
@@ -96,10 +96,10 @@ pub fn xof_outputs<L: Lab<Engine: Bitwise>>(
     on_messages(lab, messages, |e, messages| batch::xof::output(e, xof, messages, length))
 }
 
-/// A key and a message of it.
+/// A key and a message.
 pub type Tagged = (Vec<u8>, Vec<u8>);
 
-/// For each length of key one run, the keys and messages both secret, a key a lane.
+/// One run for each key length, with secret keys and messages and a lane for each.
 fn with_keys<L: Lab<Engine: Bitwise>>(
     lab: &L,
     cases: &[Tagged],
@@ -135,7 +135,7 @@ fn with_keys<L: Lab<Engine: Bitwise>>(
     tags
 }
 
-/// HMAC tags, in full length.
+/// Full HMAC tags.
 pub fn hmac_tags<L: Lab<Engine: Bitwise>>(
     lab: &L,
     hash: Hash,
@@ -161,7 +161,7 @@ pub fn kmac_tags<L: Lab<Engine: Bitwise>>(
     })
 }
 
-/// All examples that NIST publishes, one run for each function; how many there were.
+/// All examples that NIST publishes, one run for each function. Returns their number.
 pub fn hash_known_answers<L: Lab<Engine: Bitwise>>(lab: &L) -> usize {
     let records = hash_vectors();
     let mut count = 0;
@@ -202,8 +202,8 @@ pub fn hash_known_answers<L: Lab<Engine: Bitwise>>(lab: &L) -> usize {
     count
 }
 
-/// A batch of messages whose lengths meet every boundary of the padding, shuffled, against gates in the
-/// clear.
+/// A shuffled batch of messages whose lengths cover every boundary of the padding, compared with the
+/// computation in the clear.
 pub fn hashes_of_different_lengths<L: Lab<Engine: Bitwise>>(lab: &L, hash: Hash, adder: Adder) {
     let mut samples = Samples::new(hash.block_bytes() as u64);
     let block = hash.block_bytes();
@@ -218,7 +218,7 @@ pub fn hashes_of_different_lengths<L: Lab<Engine: Bitwise>>(lab: &L, hash: Hash,
     assert_eq!(digests(lab, hash, adder, &messages), want, "{}", hash.name());
 }
 
-/// Keys on both sides of the block's length; one state of a key for many messages.
+/// Keys shorter and longer than a block; the state of one key is used for many messages.
 pub fn hmac_of_different_lengths<L: Lab<Engine: Bitwise>>(lab: &L, hash: Hash) {
     let mut samples = Samples::new(7);
     let block = hash.block_bytes();

@@ -1,8 +1,7 @@
 //! The standards' known answers, and random comparisons, to be run on any engine (feature `testing`).
 //!
-//! An engine that has a [`Lab`](divisi_core::testing::Lab) inherits every test here by one line each. A suite
-//! panics where an answer is wrong, and runs a whole batch at a time: one run of the lab for each size of key
-//! and direction.
+//! An engine with a [`Lab`](divisi_core::testing::Lab) can run every test with a line each. A suite panics if
+//! an answer is wrong. It runs whole batches: one run of the lab for each key size and direction.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod aes;

@@ -1,11 +1,11 @@
 //! Reproducible inputs.
 
-/// An endless row of bytes that looks random and is the same for the same seed: SplitMix64. Not for secrets.
+/// An endless sequence of pseudorandom bytes that depends only on the seed: SplitMix64. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct Samples(u64);
 
 impl Samples {
-    /// The row of this seed.
+    /// The sequence of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Samples(seed)
@@ -20,7 +20,7 @@ impl Samples {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, or 0.
+    /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.word() % n.max(1) as u64) as usize
     }

@@ -1,11 +1,12 @@
-//! The files in `tests/vectors`: records of `Name = value` lines, apart by empty lines; `#` starts a comment.
+//! The files in `tests/vectors`: records of `Name = value` lines, separated by empty lines; `#` starts a
+//! comment.
 
 /// One known answer.
 #[derive(Clone, Debug)]
 pub struct VectorCase(Vec<(&'static str, &'static str)>);
 
 impl VectorCase {
-    /// The value of that name.
+    /// The value with this name.
     ///
     /// # Panics
     /// If there is none.
@@ -15,7 +16,7 @@ impl VectorCase {
         found.unwrap_or_else(|| panic!("{self:?} has no {name}")).1
     }
 
-    /// The value of that name as bytes; spaces are no part of it.
+    /// The value with this name as bytes; spaces are ignored.
     ///
     /// # Panics
     /// If there is none, or it is not hexadecimal.
@@ -25,7 +26,7 @@ impl VectorCase {
         hex::decode(digits).unwrap_or_else(|error| panic!("{name} of {self:?}: {error}"))
     }
 
-    /// Whether there is a value of that name.
+    /// Whether there is a value with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| *key == name)
@@ -50,7 +51,7 @@ pub fn gcm_specification_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/gcm_specification.txt"))
 }
 
-/// Triple DES: SP 800-67's example, and some of NIST's.
+/// Triple DES: the example of SP 800-67, and some of NIST's.
 #[must_use]
 pub fn triple_des_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/triple_des.txt"))

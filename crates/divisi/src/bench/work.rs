@@ -12,7 +12,6 @@ use crate::program::HeldProgram;
 use divisi_core::PartyId;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::gates::Adder;
-use divisi_symphony::cipher::blocks_at_once;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -120,7 +119,7 @@ impl BenchOptions {
     #[must_use]
     pub fn chunk(&self) -> usize {
         match self.work {
-            Work::Aes => blocks_at_once(self.choice.protocol()),
+            Work::Aes => self.choice.protocol().blocks_at_once(),
             _ => rep3::messages_at_once(self.work.input_bytes()),
         }
     }

@@ -3,10 +3,16 @@
 //! Inputs that a mode does not take (a key that is not whole semiblocks, a nonce of another length) are
 //! refused before anything is computed: all of this is public.
 
+mod calls;
+mod polyval;
+
+pub(super) use polyval::{OnBlocks, Polyval, WithoutBlocks};
+
 use super::Rows;
 use super::job::{CipherMode, PublicText, TextsJob, Whole};
 use divisi_core::{Abort, Bytes, Direction, Step, Verified, step};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
+use divisi_symmetric::mode::whole::gcm_siv::NonceHead;
 use divisi_symmetric::mode::whole::wrap::WrapForm;
 use divisi_symmetric::mode::whole::{Releases, Undecided, bitwise, ccm, gcm_siv, siv, stealing, wrap, xts};
 use std::collections::BTreeMap;
@@ -27,6 +33,9 @@ struct Shape {
     aad: usize,
     tag: usize,
 }
+
+/// The cipher's keys of a mode: one, or two.
+type Keys<B> = (RoundKeys<B>, Option<RoundKeys<B>>);
 
 /// Texts of one shape, a lane each.
 pub(super) struct Batch<'j> {
@@ -126,24 +135,38 @@ impl Batch<'_> {
         (0..bytes).map(|i| self.places.iter().map(|place| byte(place, i)).collect()).collect()
     }
 
-    /// Run the mode: for each text its position, its result, and the number of unused bytes at the end of its
-    /// row; no result if it is not authentic. All parties learn which texts are.
-    pub fn run<E: Releases>(
+    /// The number of texts.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The round keys of all texts, from the bytes of their keys. What they leave is settled here, once,
+    /// before their use.
+    pub fn ready<E: Releases>(
         &self,
         e: &mut E,
         schedule: impl Fn(&mut E, &[E::Byte]) -> Result<RoundKeys<E::Byte>, Abort>,
         key: &[E::Byte],
-        text: &[E::Byte],
-    ) -> Result<Vec<(usize, Option<(usize, Vec<u8>)>)>, Abort> {
+    ) -> Result<Keys<E::Byte>, Abort> {
         let (first, second) = key.split_at(key.len() / self.mode.keys());
         let first = schedule(e, first)?;
         let second = if second.is_empty() { None } else { Some(schedule(e, second)?) };
-        // what the keys leave is settled once, before their use
-        let (first, second) = e.settled((first, second))?.into_inner();
+        Ok(e.settled((first, second))?.into_inner())
+    }
+
+    /// Run the mode: for each text its position, its result, and the number of unused bytes at the end of its
+    /// row; no result if it is not authentic. All parties learn which texts are.
+    pub fn run<E: Releases, P: Polyval<E>>(
+        &self,
+        e: &mut E,
+        _: P,
+        (first, second): Keys<E::Byte>,
+        text: &[E::Byte],
+    ) -> Result<Vec<(usize, Option<(usize, Vec<u8>)>)>, Abort> {
         if self.shape.decrypts {
-            self.decrypt(e, first, second)
+            self.decrypt::<E, P>(e, first, second)
         } else {
-            let rows = self.encrypt(e, first, second, text)?;
+            let rows = self.encrypt::<E, P>(e, first, second, text)?;
             Ok(self.places.iter().copied().zip(rows.into_iter().map(|row| Some((0, row)))).collect())
         }
     }
@@ -166,9 +189,9 @@ impl Batch<'_> {
         self.texts().map(|text| ccm::Head { nonce: text.iv.clone(), aad: text.aad.clone() }).collect()
     }
 
-    fn siv_heads(&self) -> Result<Vec<gcm_siv::NonceHead>, Abort> {
+    fn siv_heads(&self) -> Result<Vec<NonceHead>, Abort> {
         let head = |text: &PublicText| {
-            Ok(gcm_siv::NonceHead {
+            Ok(NonceHead {
                 nonce: text.iv.as_slice().try_into().map_err(|_| misfit())?,
                 aad: text.aad.clone(),
             })
@@ -176,7 +199,7 @@ impl Batch<'_> {
         self.texts().map(head).collect()
     }
 
-    fn encrypt<E: Releases>(
+    fn encrypt<E: Releases, P: Polyval<E>>(
         &self,
         e: &mut E,
         key: RoundKeys<E::Byte>,
@@ -195,7 +218,7 @@ impl Batch<'_> {
                 return Ok(ivs.iter().zip(rows).map(|(iv, row)| [iv, row.as_slice()].concat()).collect());
             }
             Whole::GcmSiv => {
-                let (tags, ciphertext) = gcm_siv::seal(e, &key, &self.siv_heads()?, text)?;
+                let (tags, ciphertext) = P::seal(e, &key, &self.siv_heads()?, text)?;
                 let rows = rows(e, lanes, ciphertext)?;
                 return Ok(rows.iter().zip(tags).map(|(row, tag)| [row.as_slice(), &tag].concat()).collect());
             }
@@ -213,7 +236,7 @@ impl Batch<'_> {
         rows(e, lanes, out)
     }
 
-    fn decrypt<E: Releases>(
+    fn decrypt<E: Releases, P: Polyval<E>>(
         &self,
         e: &mut E,
         key: RoundKeys<E::Byte>,
@@ -248,7 +271,7 @@ impl Batch<'_> {
                 let key = siv::SivKey::from_round_keys(e, key, second.ok_or_else(misfit)?)?;
                 key.open(e, &self.strings(), &blocks(tags)?, &texts)?
             }
-            Whole::GcmSiv => gcm_siv::open(e, &key, &self.siv_heads()?, &texts, &blocks(tags)?)?,
+            Whole::GcmSiv => P::open(e, &key, &self.siv_heads()?, &texts, &blocks(tags)?)?,
             Whole::Xts | Whole::Stealing(_) | Whole::Cfb1 => {
                 let out = match self.mode {
                     Whole::Xts => {

@@ -1,28 +1,31 @@
-//! Sums of many streams, weighted by the bits of their numbers, while the streams are in registers: what
-//! small-field VOLE makes of the leaves of a tree.
+//! Sums of many streams, weighted by the bits of their numbers, computed while the streams are in registers.
+//! Small-field VOLE makes such sums of the leaves of a tree.
 //!
-//! Streams come in the order of their numbers. Two sums over blocks of 2^b that lie side by side make one
-//! over 2^(b + 1), of which the second counts for bit b: two additions a stream in the mean.
+//! Streams come in the order of their numbers. Two neighbouring sums over 2^b streams each make one over 2^(b
+//! + 1); the second of them is also added to the sum for bit b. This takes about two additions for each
+//! stream.
 
 use core::arch::x86_64::*;
 
 use super::{Counter, Width, narrow_counters};
 
-/// The most bits of a number.
+/// The largest number of bits of a stream's number.
 const BITS: usize = 8;
-/// Registers of one turn, of four words each.
+/// Registers (of four words) that are processed in one iteration.
 const REGISTERS: usize = 8;
 const TURN: usize = 4 * REGISTERS;
 
 type Turn = [__m256i; REGISTERS];
 
 impl Counter {
-    /// Sums of the streams of these keys from a block on: stream y is that of `leaves[y - before]`, zero if y
-    /// is less than `before`. `total` gets the sum of all, `weighted[b]` that of those whose number has bit
-    /// b. False, and nothing done, where another way is faster; public are all numbers and lengths.
+    /// Sums of the streams of these keys, from block `block` on. Stream y is that of `leaves[y - before]`;
+    /// for y below `before` it counts as zero. `total` gets the sum of all streams, `weighted[b]` the sum of
+    /// those whose number has bit b set. Returns false, and does nothing, if another implementation is
+    /// faster. All numbers and lengths are public.
     ///
     /// # Panics
-    /// If there are not 2^b streams for b weights, or more than eight weights, or the lengths differ.
+    /// If there are not 2^b streams for b weights, if there are more than eight weights, or if lengths
+    /// differ.
     #[must_use]
     pub fn weigh(
         leaves: &[Counter],
@@ -37,7 +40,7 @@ impl Counter {
         assert!(weighted.len() <= BITS, "at most eight weights");
         assert_eq!(before + leaves.len(), 1 << weighted.len(), "a stream for each number");
         assert!(weighted.iter().all(|sum| sum.len() == total.len()), "sums of one length");
-        // SAFETY: there is no value of this width unless VAES and AVX2 were found.
+        // SAFETY: a value of this width exists only if the processor has VAES and AVX2.
         unsafe { narrow(leaves, before, block, total, weighted) };
         true
     }
@@ -47,7 +50,7 @@ impl Counter {
 fn narrow(leaves: &[Counter], before: usize, block: u64, total: &mut [u64], weighted: &mut [&mut [u64]]) {
     let bits = weighted.len();
     let zero: Turn = [_mm256_setzero_si256(); REGISTERS];
-    // sums of first blocks that wait for their second
+    // for each level, a sum that waits for the sum next to it
     let mut waiting = [zero; BITS];
     let mut sums = [zero; BITS];
     let mut at = 0;
@@ -85,7 +88,7 @@ fn narrow(leaves: &[Counter], before: usize, block: u64, total: &mut [u64], weig
     }
 }
 
-/// The blocks of these counters; round keys from memory, for there are not registers enough for all.
+/// Encrypts these counters. Round keys are read from memory, because there are not enough registers for all.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn stream(leaf: &Counter, counters: &Turn) -> Turn {
@@ -107,7 +110,7 @@ fn stream(leaf: &Counter, counters: &Turn) -> Turn {
     x
 }
 
-/// The first words of these registers, as many as there is room for.
+/// Writes the words of these registers, as far as there is room.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(x: &Turn, out: &mut [u64]) {
@@ -130,7 +133,7 @@ mod tests {
     use super::*;
     use crate::kernel::{available, with};
 
-    /// Against the streams themselves, added up one by one.
+    /// Compares with the streams themselves, added one by one.
     #[test]
     fn sums_are_those_of_the_streams() {
         let key = |y: usize| core::array::from_fn(|i| (i * 37 + y * 11 + 5) as u8);
@@ -167,7 +170,7 @@ mod tests {
                 leaves.splice(0..0, all);
             }
         }
-        // on a processor with VAES one kernel takes this way
+        // on a processor with VAES, one kernel uses this implementation
         let able = is_x86_feature_detected!("vaes") && available().contains(&crate::kernel::Kernel::Avx2);
         assert_eq!(seen, if able { 6 } else { 0 });
     }

@@ -43,3 +43,31 @@ pub(super) fn partition<F: Mac>(
 pub(super) fn relieve<F: Mac>(party: &mut Party<F>) -> Result<(), Abort> {
     if party.ledger.x.len() >= CHECKED { party.check_here() } else { Ok(()) }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::Harness;
+    use divisi_field::Gf48;
+
+    /// Who falls into which bucket follows from all of the batch's own coin.
+    #[test]
+    fn partitions_are_those_of_the_coin() {
+        let (buckets, size) = (200, 4);
+        let harness = Harness::new(2, &PublicParameters::new("partitions"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+            let made = [partition(&mut party, buckets, size)?, partition(&mut party, buckets, size)?];
+            Ok(made.map(|partition| partition.to().to_vec()))
+        });
+        let coins = crate::prep::coins::opened(&recordings, COIN);
+        let of = |coin: &[u8; 16]| Partition::behind_firsts(coin, buckets, size).to().to_vec();
+        let expected: Vec<_> = coins.iter().map(of).collect();
+        assert!(expected.len() == 2 && expected[0] != expected[1]);
+        assert!(ends.into_iter().all(|end| end.unwrap().to_vec() == expected));
+    }
+}

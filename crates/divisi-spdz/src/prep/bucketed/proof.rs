@@ -167,4 +167,25 @@ mod tests {
         }
         assert_eq!(sums.len(), 6);
     }
+
+    /// Products are combined by all of their own batch's coin.
+    #[test]
+    fn sums_are_those_of_the_coin() {
+        let harness = harness();
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+            let (z, r) = (made(&mut party, &mut dealer, 5)?, made(&mut party, &mut dealer, 1)?);
+            (0..2).try_for_each(|_| all(&z).prove(&mut party, &r))?;
+            party.check()?;
+            Ok([z.x.clone(), r.x.clone()])
+        });
+        let ends: Vec<[Vec<Gf48>; 2]> = ends.into_iter().map(Result::unwrap).collect();
+        let sum = |i: usize| ends[0][i].iter().zip(&ends[1][i]).map(|(x, y)| *x + *y).collect::<Vec<_>>();
+        let (z, r) = (sum(0), sum(1)[0]);
+        let coins = crate::prep::coins::opened(&recordings, COIN);
+        assert_eq!(coins.len(), 2);
+        let sums = coins.iter().map(|coin| combinations(coin, [&z, &z])[0] + r);
+        assert!(opened(&recordings).into_iter().eq(sums.map(|sum| sum.to_le_bytes().as_ref().to_vec())));
+    }
 }

@@ -187,6 +187,7 @@ pub(super) fn add_times<F: Mac>(x: &mut Auth<F, F>, y: &Auth<F, F>, s: &[F]) {
 mod tests {
     use super::*;
     use crate::dealer::Dealer;
+    use crate::prep::coins;
     use crate::source::Products;
     use divisi_core::PublicParameters;
     use divisi_core::testing::{Harness, Way, failed_check, party, run};
@@ -203,10 +204,13 @@ mod tests {
     }
 
     /// Of tau elements one is one and the others are zero, so that its coefficient comes out: there is one of
-    /// its own for every element of every lane, for either of the two combinations, in every call.
+    /// its own for every element of every lane, for either of the two combinations, in every call, drawn from
+    /// all of the call's own coin.
     #[test]
     fn combinations_are_whole_and_different() {
-        let ends = run(2, &PublicParameters::new("combinations"), |session| {
+        let harness = Harness::new(2, &PublicParameters::new("combinations"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
             let (mut party, _) = Dealer::<Gf48>::deal(session, 5)?;
             let mut a = vec![Gf48::ZERO; TAU * COUNT];
             (0..COUNT).for_each(|lane| a[TAU * lane + lane % TAU] = Gf48::ONE);
@@ -216,9 +220,25 @@ mod tests {
         let ends: Vec<Vec<u128>> = ends.into_iter().map(Result::unwrap).collect();
         assert!(ends[0] == ends[1] && ends[0].len() == 4 * COUNT);
         whole_and_different(&ends[0]);
+        let of_coin = |coin: &[u8; 16]| {
+            let all = drawn_from::<Gf48>(coin, 2 * TAU * COUNT);
+            let of = |hat: usize| move |lane: usize| 2 * TAU * lane + TAU * hat + lane % TAU;
+            [0, 1].map(|hat| (0..COUNT).map(of(hat)).map(|at| all[at]).collect::<Vec<_>>()).concat()
+        };
+        let coins = coins::opened(&recordings, COMBINE);
+        assert!(coins.len() == 2 && ends[0] == coins.iter().flat_map(of_coin).collect::<Vec<_>>());
     }
 
-    /// With a = 1 and a^ = 0 what is opened is s.
+    /// The elements that a coin gives.
+    fn drawn_from<F: Mac>(coin: &[u8; 16], count: usize) -> Vec<u128> {
+        let (mut out, mut words) = (vec![F::ZERO; count], vec![0; count * F::WORDS]);
+        Prg::new(coin).words(&mut words);
+        F::from_words(&mut out, &words);
+        out.into_iter().map(Field::to_bits).collect()
+    }
+
+    /// With a = 1 and a^ = 0 what is opened is s: an element of its own for every product of every call, from
+    /// all of the call's own coin.
     #[test]
     fn sacrifices_are_whole_and_different() {
         let harness = Harness::new(2, &PublicParameters::new("sacrifices"));
@@ -240,6 +260,35 @@ mod tests {
             told[0].chunks(6).zip(told[1].chunks(6)).map(|(x, y)| element(x) ^ element(y)).collect();
         assert_eq!(s.len(), 2 * COUNT);
         whole_and_different(&s);
+        let coins = coins::opened(&recordings, super::COIN);
+        assert!(s == coins.iter().flat_map(|coin| drawn_from::<Gf48>(coin, COUNT)).collect::<Vec<_>>());
+    }
+
+    /// A product is off and P_2 says that its sigma is zero all the same: the word has no MAC, and P_1 gives
+    /// no product out before it looks.
+    #[test]
+    #[cfg(feature = "fault")]
+    fn every_sigma_has_its_mac() {
+        let agreed = PublicParameters::new("sacrifices");
+        for lane in 0..3 {
+            let harness = Harness::new(2, &agreed);
+            harness.change(party(2), party(1), SIGMA.name, 0, move |body| body[6 * lane] ^= 1);
+            let parameters = |p| match p == party(2) {
+                true => agreed.clone().without(Check::K19),
+                false => agreed.clone(),
+            };
+            let ends = harness.act_each(parameters, |session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
+                let b = dealer.element_triples(&mut party, 3)?.b.clone();
+                let (zeros, mut off) = (|| Auth::zeros(3), Auth::zeros(3));
+                let mut by = [Gf48::ZERO; 3];
+                by[lane] = Gf48::ONE;
+                party.add_public(&mut off, &by)?;
+                sacrifice(&mut party, [zeros(), b, zeros(), zeros(), off]).map(drop)
+            });
+            assert!(ends[0].is_err(), "{lane}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{lane}: {ends:?}");
+        }
     }
 
     /// A product is off by an element of one bit, under a right MAC.

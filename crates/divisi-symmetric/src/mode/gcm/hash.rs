@@ -1,4 +1,4 @@
-//! What GCM hashes: associated data and ciphertext, each filled up with zeros, and their lengths.
+//! GHASH of GCM's input: associated data and ciphertext, each padded with zeros, and their lengths.
 
 use super::{Lengths, element};
 use crate::mode::ghash::{Ghash, Powers, Steps};
@@ -6,7 +6,7 @@ use divisi_core::{Abort, Blocks, Lanes, Step, step};
 
 const HASH: Step = step!("hash");
 
-/// GHASH of one message: associated data, then ciphertext, both as they come, then their lengths.
+/// GHASH of one message, in pieces: first associated data, then ciphertext, then the lengths.
 pub struct GhashState<B> {
     lengths: Lengths,
     ghash: Ghash<B>,
@@ -16,18 +16,18 @@ pub struct GhashState<B> {
 }
 
 impl<B: Lanes + Clone> GhashState<B> {
-    /// The hash of a message of these lengths.
+    /// Begins the hash of a message with these lengths.
     #[must_use]
     pub fn new(steps: Steps, lengths: Lengths) -> Self {
         let ghash = Ghash::new(steps, lengths.hash_blocks());
         GhashState { lengths, ghash, padding: Padding::default(), aad: 0, text: 0 }
     }
 
-    /// The next bytes of the associated data.
+    /// Processes the next bytes of the associated data.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if there are more than was said, or text came
-    /// before.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more bytes than announced, or if text
+    /// has been processed already.
     pub fn aad<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
@@ -42,11 +42,11 @@ impl<B: Lanes + Clone> GhashState<B> {
         self.ghash.absorb(e, powers, last.as_slice())
     }
 
-    /// The next bytes of the ciphertext.
+    /// Processes the next bytes of the ciphertext.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if there are more than was said, or associated data
-    /// are missing.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more bytes than announced, or if
+    /// associated data is missing.
     pub fn text<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
@@ -61,10 +61,10 @@ impl<B: Lanes + Clone> GhashState<B> {
         self.ghash.absorb(e, powers, last.as_slice())
     }
 
-    /// The block of lengths, and the hash, one lane.
+    /// Processes the block of lengths, and returns the hash in one lane.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the message is shorter than was said.
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is shorter than announced.
     pub fn finish<E>(mut self, e: &mut E, powers: &Powers<B>) -> Result<B, Abort>
     where
         E: Blocks<Block = B> + ?Sized,
@@ -77,10 +77,11 @@ impl<B: Lanes + Clone> GhashState<B> {
     }
 }
 
-/// GHASH of a message that is in memory.
+/// GHASH of a complete message.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if the message is too long, or the powers are too few.
+/// The abort that ends the session; [`Abort::Misuse`] if the message is too long, or there are too few
+/// powers.
 pub fn hash<E>(e: &mut E, powers: &Powers<E::Block>, aad: &[u8], text: &[u8]) -> Result<E::Block, Abort>
 where
     E: Blocks + ?Sized,
@@ -93,7 +94,7 @@ where
     hash.finish(e, powers)
 }
 
-/// A stream of bytes as blocks for GHASH; the last one filled up with zeros.
+/// Divides a stream of bytes into blocks for GHASH; the last one is padded with zeros.
 #[derive(Clone, Debug, Default)]
 pub struct Padding {
     partial: Vec<u8>,
@@ -119,7 +120,7 @@ impl Padding {
         blocks
     }
 
-    /// The end of a part of the message: what is left of it, filled up with zeros.
+    /// The last block of a part of the message, padded with zeros, if it is incomplete.
     #[must_use]
     pub fn close(&mut self) -> Option<u128> {
         if self.partial.is_empty() {

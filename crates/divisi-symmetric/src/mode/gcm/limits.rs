@@ -1,4 +1,4 @@
-//! The lengths of messages and tags that GCM allows, and that are supported here.
+//! The lengths of messages and tags that GCM allows and that this crate supports.
 
 use super::element;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// The largest number of blocks of text: `len(P) <= 2^39 - 256` bits (SP 800-38D, 5.2.1.1).
 pub const MAX_BLOCKS: u64 = (1 << 32) - 2;
 
-/// The lengths of a message, found to be within GCM's limits.
+/// The lengths of a message, which are within GCM's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lengths {
     aad: u64,
@@ -14,10 +14,10 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Associated data and text of so many bytes.
+    /// The lengths of associated data and text in bytes.
     ///
     /// # Errors
-    /// [`TooLong`] if GCM has no room for them.
+    /// [`TooLong`] if they are beyond GCM's limits.
     pub fn new(aad: u64, text: u64) -> Result<Self, TooLong> {
         if aad >= 1 << 61 {
             return Err(TooLong { what: "associated data", bytes: aad, limit: (1 << 61) - 1 });
@@ -40,13 +40,13 @@ impl Lengths {
         self.text
     }
 
-    /// Blocks of text, the last one perhaps partial: as many blocks of key stream, besides that of the tag.
+    /// Blocks of text, including an incomplete one; the key stream has one block more, for the tag.
     #[must_use]
     pub fn text_blocks(self) -> u64 {
         self.text.div_ceil(16)
     }
 
-    /// Blocks that GHASH takes: both parts, each filled up with zeros, and the block of lengths.
+    /// Blocks that GHASH processes: both parts, each padded with zeros, and the block of lengths.
     #[must_use]
     pub fn hash_blocks(self) -> u64 {
         self.aad.div_ceil(16) + self.text_blocks() + 1
@@ -59,7 +59,7 @@ impl Lengths {
     }
 }
 
-/// A message that GCM has no room for.
+/// A message is longer than GCM allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
     what: &'static str,
@@ -75,12 +75,12 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// The lengths of tag that are supported.
+/// The supported lengths of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TagLength {
-    /// 32 bits: SP 800-38D, appendix C, limits what a key may serve then. No server makes or takes it.
+    /// 32 bits: SP 800-38D, appendix C, restricts the use of such a key. Servers do not support it.
     Bits32,
-    /// 64 bits: likewise.
+    /// 64 bits: the same holds.
     Bits64,
     /// 96 bits.
     Bits96,
@@ -95,27 +95,27 @@ pub enum TagLength {
 }
 
 impl TagLength {
-    /// Those for general use.
+    /// The lengths for general use.
     pub const ALL: [TagLength; 5] =
         [TagLength::Bits96, TagLength::Bits104, TagLength::Bits112, TagLength::Bits120, TagLength::Bits128];
 
-    /// Those that only some applications may use (SP 800-38D, appendix C).
+    /// The lengths for some applications only (SP 800-38D, appendix C).
     pub const SHORT: [TagLength; 2] = [TagLength::Bits32, TagLength::Bits64];
 
-    /// The tag of that many bits, the short ones among them: for whoever knows what a short tag is worth, as
-    /// a test of known answers.
+    /// The length of this many bits, also a short one: for callers that know the restrictions of short tags,
+    /// such as tests of known answers.
     ///
     /// # Errors
-    /// [`UnsupportedTag`] if there is none.
+    /// [`UnsupportedTag`] if it is not supported.
     pub fn from_bits_even_short(bits: usize) -> Result<Self, UnsupportedTag> {
         let short = Self::SHORT.into_iter().find(|length| length.bits() == bits);
         short.map_or_else(|| Self::from_bits(bits), Ok)
     }
 
-    /// The tag of that many bits, of those for general use.
+    /// The length of this many bits, for general use.
     ///
     /// # Errors
-    /// [`UnsupportedTag`] if there is none.
+    /// [`UnsupportedTag`] if it is not one of these.
     pub fn from_bits(bits: usize) -> Result<Self, UnsupportedTag> {
         Self::ALL.into_iter().find(|length| length.bits() == bits).ok_or(UnsupportedTag { bits })
     }
@@ -140,15 +140,15 @@ impl TagLength {
         }
     }
 
-    /// The coefficients that belong to the tag. Those of a difference must vanish in the comparison; MSB_t
-    /// keeps the first `t` bits of the string (SP 800-38D, algorithm 4, step 6), which are the lowest
-    /// coefficients.
+    /// The coefficients of a block that belong to the tag. The comparison demands that those of the
+    /// difference are zero. MSB_t keeps the first `t` bits of the string (SP 800-38D, algorithm 4, step 6),
+    /// which are the lowest coefficients.
     #[must_use]
     pub const fn mask(self) -> u128 {
         u128::MAX >> (128 - self.bits())
     }
 
-    /// A received tag as an element to be added to the computed one; `None` if it has not this length.
+    /// A received tag as a field element, to be added to the computed one; `None` if it has another length.
     #[must_use]
     pub fn element(self, tag: &[u8]) -> Option<u128> {
         let mut block = [0; 16];
@@ -157,7 +157,7 @@ impl TagLength {
     }
 }
 
-/// A length of tag that is not supported.
+/// The length of a tag is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedTag {
     bits: usize,

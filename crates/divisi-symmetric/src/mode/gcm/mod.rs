@@ -1,22 +1,40 @@
-//! GCM (SP 800-38D) with an IV of 96 bits, on a shared key.
+//! GCM (SP 800-38D) with an IV of 96 bits, under a shared key.
 //!
 //! Encryption is counter mode from `inc_32(J_0)` on. The tag is
-//! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a sum of what [`ghash`](super::ghash) makes of public
-//! data, and of one block of key stream. Who computes decides what is opened, and when: decryption must
-//! compare the tag before any plaintext leaves. [`TextsKey`] does so for a text in memory; nothing else here
-//! opens anything.
+//! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: [`ghash`](super::ghash) of public data, plus one block
+//! of key stream. Everything that is opened is verified before. A plaintext is computed only after its tag
+//! was found right, and nothing else is revealed about a received tag.
 //!
-//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are added inside,
-//! and give nothing (SP 800-38D, 5.2.1.1 recommends 96 bits): they are there for what others have encrypted.
-//! Likewise the tags of 32 and 64 bits of its appendix C.
+//! | item | what it does | used for |
+//! |---|---|---|
+//! | [`TextsKey`] | prepares a key; encrypts or decrypts a text in memory | known answers |
+//! | [`StreamSealer`], [`StreamOpener`] | a text that comes in chunks | long texts of a key service |
+//! | [`GcmBatch`] | many texts at once, under one key or one each | short texts of a key service |
+//!
+//! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]).
+//!
+//! IVs of other lengths ([`long_iv`]) need a second GHASH and counters that are computed on
+//! shares, and have no advantage (SP 800-38D, 5.2.1.1, recommends 96 bits). They are supported for texts that
+//! others have encrypted; so are the tags of 32 and 64 bits of appendix C.
 
+mod batch;
+mod compare;
 mod hash;
+mod key;
 mod limits;
+pub mod long_iv;
+mod stream;
+mod text;
 mod whole;
 
+pub use crate::engines::GcmEngine;
+pub use batch::{GcmBatch, GcmItem, GcmOutcome, GcmText, GcmTexts};
+pub use compare::TAG_BYTES;
 pub use hash::{GhashState, Padding, hash};
+pub use key::TextsKey;
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
-pub use whole::{Counters, GcmEngine, TextsKey, interleaved, lanes_at};
+pub use stream::{StreamOpener, StreamSealer};
+pub use text::{interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};
@@ -37,12 +55,12 @@ pub fn j0(iv: &[u8; IV_BYTES]) -> [u8; 16] {
     block
 }
 
-/// A block as an element of GHASH's field, its first bit the coefficient of one (SP 800-38D, 6.3).
+/// A block as an element of GHASH's field: the first bit is the coefficient of 1 (SP 800-38D, 6.3).
 pub(crate) fn element(block: [u8; 16]) -> u128 {
     Gf128::from_ghash(block).to_bits()
 }
 
-/// The hash keys `H = E_K(0^128)` (SP 800-38D, algorithm 4, step 1), one lane a key.
+/// The hash keys `H = E_K(0^128)` (SP 800-38D, algorithm 4, step 1), with a lane for each key.
 ///
 /// Cost: one [`aes::encrypt`] and one conversion.
 ///
@@ -58,7 +76,7 @@ where
     e.convert(state)
 }
 
-/// The masks `E_K(J_0)` of tags, from the key stream that has them at the lanes given.
+/// The masks `E_K(J_0)` of tags, which are in these lanes of the key stream.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if there is no such lane.

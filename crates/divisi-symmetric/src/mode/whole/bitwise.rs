@@ -1,21 +1,20 @@
-//! CFB with segments of a bit (SP 800-38A, 6.3 with s = 1).
+//! CFB with segments of one bit (SP 800-38A, 6.3 with s = 1).
 
-use super::lanes::{are_blocks, lanes_of, public};
+use super::lanes::{are_blocks, lanes_of};
 use super::misfit;
 use crate::aes::{self, RoundKeys};
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::block::BlockCipher;
 use divisi_core::{Abort, Direction, Lanes};
 
-/// Encrypt texts of so many bits, a lane each, the highest bit of a byte first: C_j = P_j + the first bit of
-/// E(I_j), and I_(j+1) is I_j moved up by C_j. Bits beyond the text are zero.
+/// Encrypts texts of `bits` bits, one in each lane, the highest bit of a byte first: C_j = P_j + the first
+/// bit of E(I_j); I_(j+1) is I_j shifted by one bit, with C_j at its end. Bits after the text are zero.
 ///
 /// Cost: one call of the cipher for each bit, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a text of another length, or another IV than a
-/// block.
-pub fn encrypt<E: MacEngine>(
+/// The abort that ends the session; [`Abort::Misuse`] if a text has another length, or the IV is not a block.
+pub fn encrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -27,13 +26,11 @@ pub fn encrypt<E: MacEngine>(
         return Err(misfit("texts of another number of bits, or an IV that is not a block"));
     }
     let mut out = Vec::with_capacity(text.len());
-    let iv = public(e, iv);
-    // the first bit of the block first
-    let mut input: Vec<E::Bit> = Vec::with_capacity(128);
-    for byte in iv {
-        let byte: [E::Bit; 8] = e.convert(byte)?;
-        input.extend(byte.into_iter().rev());
-    }
+    // the first bit of the block comes first
+    let bit = |at: usize| -> Vec<bool> {
+        iv.iter().map(|iv| iv.get(at / 8).is_some_and(|byte| byte >> (7 - at % 8) & 1 == 1)).collect()
+    };
+    let mut input: Vec<E::Bit> = (0..128).map(|at| e.public_bit(&bit(at))).collect();
     let zero = e.public_bit(&vec![false; lanes]);
     for (i, byte) in text.iter().enumerate() {
         let byte: [E::Bit; 8] = e.convert(byte.clone())?;
@@ -49,9 +46,13 @@ pub fn encrypt<E: MacEngine>(
                 let eight: [E::Bit; 8] = eight.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
                 block.push(e.convert(eight)?);
             }
-            let first = key.permute(e, Direction::Encrypt, block)?.swap_remove(0);
-            let first: [E::Bit; 8] = e.convert(first)?;
-            let sum = xor(e, &first[7], bit)?;
+            // the sum of two bits: as the highest of two bytes, which are taken apart once
+            let mut first = key.permute(e, Direction::Encrypt, block)?.swap_remove(0);
+            let mut own: [E::Bit; 8] = std::array::from_fn(|_| zero.clone());
+            own[7] = bit.clone();
+            let own: E::Byte = e.convert(own)?;
+            e.add(&mut first, &own)?;
+            let [.., sum]: [E::Bit; 8] = e.convert(first)?;
             input.remove(0);
             input.push(sum.clone());
             made[at] = sum;
@@ -61,27 +62,13 @@ pub fn encrypt<E: MacEngine>(
     Ok(out)
 }
 
-/// The sum of two bits: as the lowest of two bytes.
-fn xor<E: MacEngine>(e: &mut E, x: &E::Bit, y: &E::Bit) -> Result<E::Bit, Abort> {
-    let zero = e.public_bit(&vec![false; x.lanes()]);
-    let byte = |bit: &E::Bit| -> [E::Bit; 8] {
-        std::array::from_fn(|i| if i == 0 { bit.clone() } else { zero.clone() })
-    };
-    let (x, y) = (byte(x), byte(y));
-    let mut sum: E::Byte = e.convert(x)?;
-    let y: E::Byte = e.convert(y)?;
-    e.add(&mut sum, &y)?;
-    let [lowest, ..]: [E::Bit; 8] = e.convert(sum)?;
-    Ok(lowest)
-}
-
-/// Decrypt texts of so many bits that everybody knows, a row each.
+/// Decrypts public texts of `bits` bits, a row for each.
 ///
-/// Cost: one call of the cipher, all bits side by side.
+/// Cost: one call of the cipher, for all bits at once.
 ///
 /// # Errors
 /// As [`encrypt`].
-pub fn decrypt<E: MacEngine>(
+pub fn decrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -124,7 +111,7 @@ pub fn decrypt<E: MacEngine>(
     Ok(out)
 }
 
-/// What goes into the cipher for each bit: the 128 bits before it.
+/// The input of the cipher for each bit: the 128 bits of IV and ciphertext before it.
 fn inputs(iv: &[u8], ciphertext: &[u8], bits: usize) -> Vec<[u8; 16]> {
     let mut state = [0; 16];
     state.iter_mut().zip(iv).for_each(|(to, byte)| *to = *byte);

@@ -1,30 +1,31 @@
-//! CCM (SP 800-38C): counter mode, and CBC-MAC of nonce, associated data and text.
+//! CCM (SP 800-38C): counter mode, and a CBC-MAC of nonce, associated data and text.
 
 use super::lanes::{add, constant, public, stream};
 use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::cmac::chain;
 use divisi_core::Abort;
 
-/// Whether CCM has nonces and tags of so many bytes, and texts that are that long with such a nonce (A.1).
+/// Whether CCM allows these lengths in bytes of nonce, tag and text (A.1).
 #[must_use]
 pub fn takes(nonce: usize, tag: usize, text: usize) -> bool {
     let fits = |q: usize| q >= 8 || (text as u64) < 1 << (8 * q);
     (7..=13).contains(&nonce) && (4..=16).contains(&tag) && tag.is_multiple_of(2) && fits(15 - nonce)
 }
 
-/// What is public of a text.
+/// The public data of a text.
 #[derive(Clone, Debug)]
 pub struct Head {
-    /// 7 to 13 bytes.
+    /// The nonce, of 7 to 13 bytes.
     pub nonce: Vec<u8>,
     /// The associated data.
     pub aad: Vec<u8>,
 }
 
-/// B_0 and the associated data as blocks (A.2.1, A.2.2).
-fn head_blocks(head: &Head, bytes: usize, tag: usize) -> Vec<u8> {
+/// B_0 and the blocks of the associated data (A.2.1, A.2.2).
+#[must_use]
+pub fn head_blocks(head: &Head, bytes: usize, tag: usize) -> Vec<u8> {
     let q = 15usize.saturating_sub(head.nonce.len()).clamp(2, 8);
     let flags = 64 * u8::from(!head.aad.is_empty()) + 8 * (tag.saturating_sub(2) / 2) as u8 + (q - 1) as u8;
     let mut all = vec![flags];
@@ -58,8 +59,8 @@ fn counters(nonce: &[u8], n: usize) -> Vec<[u8; 16]> {
     (0..n).map(block).collect()
 }
 
-/// The key stream of all texts, and what masks their tags.
-fn streams<E: MacEngine>(
+/// The key stream of all texts, and the masks of their tags.
+fn streams<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -72,8 +73,8 @@ fn streams<E: MacEngine>(
     Ok((stream, mask))
 }
 
-/// The tag before it is masked (6.1, steps 1 to 4).
-fn mac<E: MacEngine>(
+/// The tags before they are masked (6.1, steps 1 to 4).
+fn mac<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -103,11 +104,11 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
     Ok(())
 }
 
-/// Encrypt (6.1): ciphertexts with their tags, to be opened together.
+/// Encrypts (6.1): the ciphertexts with their tags, shared, to be opened together.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for what CCM does not [take](takes).
-pub fn seal<E: MacEngine>(
+/// The abort that ends the session; [`Abort::Misuse`] if CCM does not [allow](takes) the lengths.
+pub fn seal<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
@@ -123,11 +124,11 @@ pub fn seal<E: MacEngine>(
     Ok(out)
 }
 
-/// Decrypt (6.2) ciphertexts and tags that everybody knows, a row each.
+/// Decrypts (6.2) public ciphertexts and tags, a row for each text.
 ///
 /// # Errors
 /// As [`seal`].
-pub fn open<E: MacEngine>(
+pub fn open<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[Head],

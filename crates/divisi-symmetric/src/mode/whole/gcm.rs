@@ -1,20 +1,21 @@
-//! GCM of texts that stay shared on both sides, which opens nothing: what circuits are drawn from. An engine
-//! that may open the ciphertext has [`crate::mode::gcm`], whose hash is linear.
+//! GCM that opens nothing: texts stay shared. It is used for circuits. An engine that may open the ciphertext
+//! uses [`crate::mode::gcm`], whose hash needs no products.
 
 use super::lanes::{add, blocks, constant, lanes_of, through};
 use super::misfit;
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::MacEngine;
 use crate::mode::gcm::hash_key;
 use divisi_core::{Abort, Direction};
 
-/// The other text, and the whole tag (SP 800-38D, algorithms 4 and 5), of IVs of 12 bytes.
+/// The other text (ciphertext or plaintext) and the full tag (SP 800-38D, algorithms 4 and 5), with IVs of 12
+/// bytes.
 ///
-/// Cost: a call of the cipher for each block and two more; a product over GF(2^128) for each block of
-/// associated data and ciphertext and one more, one after the other.
+/// Cost: a call of the cipher for each block, and two more; a product over GF(2^128) for each block of
+/// associated data and ciphertext, and one more, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for an IV of another length.
+/// The abort that ends the session; [`Abort::Misuse`] if an IV has another length.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

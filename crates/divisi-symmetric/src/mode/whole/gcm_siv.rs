@@ -1,18 +1,18 @@
-//! AES-GCM-SIV (RFC 8452): keys of its own for each nonce, a tag by POLYVAL that is the IV of the encryption.
+//! AES-GCM-SIV (RFC 8452): each nonce has its own keys, and a tag by POLYVAL is the IV of the encryption.
 //!
-//! POLYVAL hashes the plaintext, which is secret like the hash key: its products are computed on shares, all
-//! in one round, while GCM's hash of the public ciphertext is linear. A nonce that repeats tells whether the
-//! texts are the same, and nothing else (RFC 8452, 9).
+//! POLYVAL hashes the secret plaintext under a secret key, so its products are computed on shares, all in one
+//! round; GCM's hash, of the public ciphertext, needs no products. If a nonce repeats, it is revealed whether
+//! the texts are equal, and nothing else (RFC 8452, 9).
 
 use super::lanes::{add, blocks, constant, public, splice, stream};
 use super::siv::rows;
 use super::{Releases, Undecided, misfit};
 use crate::aes::{self, RoundKeys};
-use crate::batch::MacEngine;
+use crate::engines::MacEngine;
 use crate::mode::ghash::powers;
 use divisi_core::{Abort, Lanes};
 
-/// What is public of a text.
+/// The public data of a text.
 #[derive(Clone, Debug)]
 pub struct NonceHead {
     /// The nonce.
@@ -21,16 +21,17 @@ pub struct NonceHead {
     pub aad: Vec<u8>,
 }
 
-/// The longest text or associated data of this version: the standard's own limit is 2^36 bytes.
+/// The largest length of a text, or of associated data, that this version supports; the standard allows 2^36
+/// bytes.
 pub const LONGEST: usize = 1 << 20;
 
-/// The keys of a nonce (4), a lane each.
+/// The keys for a nonce (4), one for each lane.
 struct Keys<E: MacEngine> {
     authentication: Vec<E::Byte>,
     encryption: RoundKeys<E::Byte>,
 }
 
-/// Derive: halves of the cipher of counter and nonce, all side by side.
+/// Derives the keys of nonces: halves of the encryptions of counter and nonce, all at once.
 fn derive<E: MacEngine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]) -> Result<Keys<E>, Abort> {
     let n = match key.size() {
         aes::KeySize::Aes128 => 4,
@@ -53,15 +54,15 @@ fn derive<E: MacEngine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]
     Ok(Keys { authentication: halves, encryption: aes::expand(e, &encryption)? })
 }
 
-/// Bytes in reverse: what POLYVAL's field is to GHASH's (appendix A).
+/// The bytes in reverse order; this maps POLYVAL's field to GHASH's (appendix A).
 fn reversed<B: Clone>(block: &[B; 16]) -> [B; 16] {
     let mut block = block.clone();
     block.reverse();
     block
 }
 
-/// POLYVAL (3) of blocks, a lane a text: GHASH of the reversed blocks under x times the reversed key
-/// (appendix A). One product for each block, in one round, beside those of the powers of H.
+/// POLYVAL (3) of blocks, with a text in each lane: GHASH of the reversed blocks, under x times the reversed
+/// key (appendix A). One product for each block, all in one round, and those for the powers of H.
 fn polyval<E: MacEngine>(
     e: &mut E,
     h: &[E::Byte],
@@ -73,7 +74,7 @@ fn polyval<E: MacEngine>(
     let mut doubled = Vec::with_capacity(lanes);
     for lane in 0..lanes {
         let one = h.gather(&[lane]).ok_or_else(|| misfit("not one hash key for each text"))?;
-        // mulX: the coefficient of x
+        // mulX: multiplies by x
         doubled.push(e.combine(&one, &[2])?);
     }
     let h = e.join(&doubled.iter().collect::<Vec<_>>());
@@ -85,7 +86,7 @@ fn polyval<E: MacEngine>(
     let mut pairs = Vec::with_capacity(lanes);
     for k in 0..lanes {
         let own: Vec<usize> = (0..n).map(|b| b * lanes + k).collect();
-        // the last block belongs to the first power
+        // the last block is multiplied by the first power
         let of_own: Vec<usize> = (0..n).map(|b| k * n + n - 1 - b).collect();
         let pair = all.gather(&own).zip(powers.gather(&of_own));
         pairs.push(pair.ok_or_else(|| misfit("not one power for each block"))?);
@@ -95,7 +96,7 @@ fn polyval<E: MacEngine>(
     Ok(reversed(&bytes))
 }
 
-/// The tag (4).
+/// The tags (4).
 fn tag<E: MacEngine>(
     e: &mut E,
     keys: &Keys<E>,
@@ -119,7 +120,8 @@ fn tag<E: MacEngine>(
     Ok(s.into())
 }
 
-/// The counter blocks of a tag (4): its last bit set, the first four bytes count, the lowest first.
+/// The counter blocks of a tag (4): its last bit is set, and its first four bytes are a little-endian
+/// counter.
 fn counters(mut tag: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     tag[15] |= 0x80;
     let [a, b, c, d, ..] = tag;
@@ -150,11 +152,11 @@ fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
     Ok(())
 }
 
-/// Encrypt (4): the tags, which all learn, then what the ciphertexts are, shared.
+/// Encrypts (4): returns the tags, which all parties learn, and the ciphertexts, still shared.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a key of 192 bits, or lanes that do not fit.
-pub fn seal<E: Releases>(
+/// The abort that ends the session; [`Abort::Misuse`] if a key has 192 bits, or lanes do not fit.
+pub fn seal<E: MacEngine + Releases>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[NonceHead],
@@ -169,7 +171,7 @@ pub fn seal<E: Releases>(
     Ok((tags, ciphertext))
 }
 
-/// Decrypt (5) ciphertexts and tags that everybody knows, a row each.
+/// Decrypts (5) public ciphertexts and tags, a row for each text.
 ///
 /// # Errors
 /// As [`seal`].

@@ -1,28 +1,28 @@
-//! A batch's bytes: into blocks, side by side, bit by bit.
+//! The bytes of a batch: conversion to blocks, to lanes of several blocks, and to bits.
 
 use super::misfit;
 use crate::aes::{self, RoundKeys};
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use divisi_core::{Abort, Lanes};
 
-/// Rows of equal length, a lane each, that everybody knows.
-pub(super) fn public<E: MacEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
+/// Public rows of equal length, one in each lane.
+pub(super) fn public<E: BitEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
     let bytes = rows.first().map_or(0, Vec::len);
     let column = |i: usize| rows.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<u8>>();
     (0..bytes).map(|i| e.public(&column(i))).collect()
 }
 
-/// One row in so many lanes.
-pub(super) fn constant<E: MacEngine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
+/// One public row, the same in all lanes.
+pub(super) fn constant<E: BitEngine>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<E::Byte> {
     bytes.iter().map(|byte| e.public(&vec![*byte; lanes])).collect()
 }
 
-/// `x += y`, as far as `y` goes.
-pub(super) fn add<E: MacEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
+/// `x += y`, for the bytes that `y` has.
+pub(super) fn add<E: BitEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> Result<(), Abort> {
     x.iter_mut().zip(y).try_for_each(|(x, y)| e.add(x, y))
 }
 
-/// How many texts there are: as many as the first byte of any part has lanes.
+/// How many texts there are: the number of lanes of the first byte of any part.
 pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     let first = parts.iter().find_map(|part| part.first()).map(Lanes::lanes);
     let lanes = first.ok_or_else(|| misfit("empty texts"))?;
@@ -32,24 +32,13 @@ pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     Ok(lanes)
 }
 
-/// Whether there is a row of a block for each of so many texts.
+/// Whether there is a row for each text, each the length of a block.
 pub(super) fn are_blocks(rows: &[Vec<u8>], lanes: usize) -> bool {
     lanes > 0 && rows.len() == lanes && rows.iter().all(|row| row.len() == 16)
 }
 
-/// The lanes of all parts, one part after the other: bytes are bits and back for nothing.
-pub(super) fn join<E: MacEngine>(e: &mut E, parts: &[E::Byte]) -> Result<E::Byte, Abort> {
-    let bits: Vec<[E::Bit; 8]> =
-        parts.iter().map(|part| e.convert(part.clone())).collect::<Result<_, _>>()?;
-    let joined = std::array::from_fn(|i| {
-        let parts: Vec<&E::Bit> = bits.iter().map(|byte| &byte[i]).collect();
-        e.join_bits(&parts)
-    });
-    e.convert(joined)
-}
-
-/// Bytes as blocks, the last one filled up with zeros.
-pub(super) fn blocks<E: MacEngine>(
+/// Bytes as blocks; the last one is padded with zeros.
+pub(super) fn blocks<E: BitEngine>(
     e: &mut E,
     bytes: &[E::Byte],
     lanes: usize,
@@ -63,8 +52,8 @@ pub(super) fn blocks<E: MacEngine>(
     bytes.chunks(16).map(block).collect()
 }
 
-/// The upper `bits` of one byte, the rest from the other.
-pub(super) fn splice<E: MacEngine>(
+/// The upper `bits` bits of one byte, and the other bits of the other byte.
+pub(super) fn splice<E: BitEngine>(
     e: &mut E,
     upper: &E::Byte,
     lower: &E::Byte,
@@ -78,8 +67,9 @@ pub(super) fn splice<E: MacEngine>(
     e.convert(out)
 }
 
-/// The first `bits` of a block, the rest from the other: at a byte's border that is a choice of bytes.
-pub(super) fn splice_block<E: MacEngine>(
+/// The first `bits` bits of a block, and the other bits of the other block; at a byte boundary this only
+/// selects bytes.
+pub(super) fn splice_block<E: BitEngine>(
     e: &mut E,
     first: &[E::Byte],
     rest: &[E::Byte; 16],
@@ -92,8 +82,8 @@ pub(super) fn splice_block<E: MacEngine>(
     Ok(out)
 }
 
-/// The cipher on many blocks of each text, side by side: block `b` of text `k` of `n` is lane `b n + k`.
-pub(super) fn through<E: MacEngine>(
+/// Applies the cipher to several blocks of each text at once: block `b` of text `k` of `n` is lane `b n + k`.
+pub(super) fn through<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
     direction: divisi_core::Direction,
@@ -103,8 +93,8 @@ pub(super) fn through<E: MacEngine>(
     let lanes = first[0].lanes();
     let mut all = Vec::with_capacity(16);
     for i in 0..16 {
-        let parts: Vec<E::Byte> = blocks.iter().map(|block| block[i].clone()).collect();
-        all.push(join(e, &parts)?);
+        let parts: Vec<&E::Byte> = blocks.iter().map(|block| &block[i]).collect();
+        all.push(e.join_bytes(&parts)?);
     }
     let mut all = all.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
     let keys = repeated(keys, lanes, blocks.len())?;
@@ -115,8 +105,8 @@ pub(super) fn through<E: MacEngine>(
     (0..blocks.len()).map(|b| apart(&all, b, lanes)).collect()
 }
 
-/// The key stream of so many bytes from counter blocks that everybody knows, those of each text.
-pub(super) fn stream<E: MacEngine>(
+/// The key stream of this many bytes from public counter blocks, given for each text.
+pub(super) fn stream<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
     counters: &[Vec<[u8; 16]>],
@@ -143,7 +133,7 @@ pub(super) fn stream<E: MacEngine>(
     Ok(out)
 }
 
-/// The keys of all texts, as often as each has blocks.
+/// The key of each text, repeated for each of its blocks.
 fn repeated<B: Lanes + Clone>(
     keys: &RoundKeys<B>,
     lanes: usize,
@@ -156,7 +146,7 @@ fn repeated<B: Lanes + Clone>(
     keys.gather(&index).ok_or_else(|| misfit("not one key for each text"))
 }
 
-/// Block `b` of each of so many texts.
+/// Block `b` of each of `lanes` texts.
 fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abort> {
     let index: Vec<usize> = (b * lanes..(b + 1) * lanes).collect();
     let own: Option<Vec<B>> = all.iter().map(|byte| byte.gather(&index)).collect();

@@ -1,28 +1,28 @@
-//! Texts that go through as a whole, in modes beside GCM: wrapped keys, texts with a synthetic IV, CCM,
-//! sectors of disks, stolen ciphertext, feedback bit by bit. Each once, for any engine and for circuits.
+//! Modes that process a text as a whole: key wrapping, SIV, GCM-SIV, CCM, XTS, ciphertext stealing, and CFB
+//! with single bits. Each is written once, for any engine and for circuits.
 //!
-//! A *batch* is texts of one shape (all public lengths are the same), a lane each; byte `j` of all of them is
-//! one secret byte. Keys have a lane a text, or one lane for all.
+//! A *batch* is a list of texts whose public lengths are all the same, one in each lane: byte `j` of all of
+//! them is one secret byte. There is a key for each text, or one for all.
 //!
 //! | module | what | standard | what is opened, and when |
 //! |---|---|---|---|
-//! | [`wrap`] | KW and KWP | SP 800-38F, RFC 3394, RFC 5649 | whether the integrity value is right, then the key to whom it belongs |
+//! | [`wrap`] | KW and KWP | SP 800-38F, RFC 3394, RFC 5649 | whether the integrity value is right, then the key to its owner |
 //! | [`siv`] | deterministic, or with a nonce that may repeat | RFC 5297 | the synthetic IV, then the ciphertext |
-//! | [`gcm_siv`] | the same, by POLYVAL | RFC 8452 | likewise |
+//! | [`gcm_siv`] | the same, by POLYVAL | RFC 8452 | the same |
 //! | [`ccm`] | counter mode and CBC-MAC | SP 800-38C | ciphertext and tag together |
 //! | [`gcm`] | GCM of texts that stay shared: for circuits | SP 800-38D | nothing |
-//! | [`xts`] | sectors of a disk | IEEE 1619, SP 800-38E | the other text |
-//! | [`stealing`] | CBC without padding | SP 800-38A, addendum | the other text |
-//! | [`bitwise`] | CFB with segments of a bit | SP 800-38A, 6.3 | the other text |
+//! | [`xts`] | sectors of a disk | IEEE 1619, SP 800-38E | the result |
+//! | [`stealing`] | CBC without padding | SP 800-38A, addendum | the result |
+//! | [`bitwise`] | CFB with segments of a bit | SP 800-38A, 6.3 | the result |
 //!
-//! **Decisions.** What was decrypted is [`Undecided`] until [`Undecided::release`] has asked the engine
-//! whether the differences of its tags vanish: a verdict, of which nothing else is told \[A23\], and only
-//! the texts whose verdict is good leave it.
+//! **Verification of tags.** A decrypted text is [`Undecided`] until [`Undecided::release`] has asked the
+//! engine whether the differences of its tags are zero. The engine opens only this verdict \[A23\], and only
+//! texts with a good verdict are returned.
 //!
-//! **Repetition.** SIV, and GCM-SIV under a repeated nonce, make one ciphertext of equal texts: who sees two
-//! ciphertexts learns whether the texts (and what is authenticated with them) are the same, and nothing of
-//! where they differ, for the synthetic IV is a tag of the whole text and all key stream follows from it
-//! (test `a_repetition_tells_equality_and_nothing_else`). KW and KWP likewise, which have no nonce at all.
+//! **Repetition.** SIV, and GCM-SIV under a repeated nonce, encrypt equal texts to equal ciphertexts. Whoever
+//! sees two ciphertexts learns whether the texts (and the associated data) are equal. It does not learn where
+//! they differ, because the synthetic IV is a tag of the whole text, and the key stream depends on it (test
+//! `a_repetition_tells_equality_and_nothing_else`). The same holds for KW and KWP, which have no nonce.
 
 pub mod bitwise;
 pub mod ccm;
@@ -36,7 +36,8 @@ mod undecided;
 pub mod wrap;
 pub mod xts;
 
-pub use undecided::{Released, Releases, Undecided};
+pub use crate::engines::Releases;
+pub use undecided::{Released, Undecided};
 
 use divisi_core::{Abort, step};
 

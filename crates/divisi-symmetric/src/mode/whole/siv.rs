@@ -1,27 +1,27 @@
-//! SIV (RFC 5297): the tag of all that is authenticated and of the text is the IV of its encryption.
+//! SIV (RFC 5297): a tag of the associated data and the text is the IV of the encryption.
 //!
-//! **What repetition tells.** Equal keys, associated data and texts give equal ciphertexts, which is what
-//! deterministic encryption is; other texts give an IV that has nothing to do with the first. The servers see
-//! the IV before the ciphertext, both of which the client gets anyway.
+//! **What repetition reveals.** Equal keys, associated data and texts give equal ciphertexts: this is
+//! deterministic encryption. Different texts give unrelated IVs. The servers see the IV before the
+//! ciphertext; the client receives both.
 
 use super::lanes::{add, constant, lanes_of, public, stream};
 use super::{Releases, Undecided, misfit};
 use crate::aes::{RoundKeys, expand};
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::cmac::{self, Doubles};
 use divisi_core::{Abort, Lanes};
 
-/// Keys ready for use: K1 authenticates, K2 encrypts (2.2).
-pub struct SivKey<E: MacEngine> {
+/// A key that is ready for use: K1 authenticates, K2 encrypts (2.2).
+pub struct SivKey<E: BitEngine> {
     mac: cmac::CmacKey<E, RoundKeys<E::Byte>>,
     cipher: RoundKeys<E::Byte>,
 }
 
-impl<E: MacEngine> SivKey<E> {
-    /// From the bytes of both halves, of 16, 24 or 32 bytes each.
+impl<E: BitEngine> SivKey<E> {
+    /// From the bytes of both keys, of 16, 24 or 32 bytes each.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
+    /// The abort that ends the session; [`Abort::Misuse`] if the key has another length.
     pub fn new(e: &mut E, key: &[E::Byte]) -> Result<Self, Abort> {
         let (k1, k2) = key.split_at(key.len() / 2);
         let [k1, k2] = [expand(e, k1)?, expand(e, k2)?];
@@ -44,7 +44,7 @@ impl<E: MacEngine> SivKey<E> {
         self.mac.tag(e, lanes, message)
     }
 
-    /// S2V (2.4): of strings that everybody knows, a row a text each, and then of the text.
+    /// S2V (2.4) of public strings, a row for each text, followed by the text.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -60,7 +60,7 @@ impl<E: MacEngine> SivKey<E> {
         Ok(chaining.tag())
     }
 
-    /// So many blocks more of it.
+    /// Continues S2V by `blocks` blocks.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -73,7 +73,7 @@ impl<E: MacEngine> SivKey<E> {
         self.mac.go_on(e, chaining, blocks)
     }
 
-    /// S2V up to its last CMAC, which goes a few blocks at a time.
+    /// Begins S2V: computes everything but the last CMAC, which can be continued a few blocks at a time.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -108,7 +108,7 @@ impl<E: MacEngine> SivKey<E> {
         self.mac.begin(e, lanes, &t)
     }
 
-    /// The key stream that belongs to synthetic IVs that everybody knows (2.5).
+    /// The key stream of public synthetic IVs (2.5).
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -117,10 +117,10 @@ impl<E: MacEngine> SivKey<E> {
         stream(e, &self.cipher, &counters, bytes)
     }
 
-    /// Encrypt (2.6): the IVs, which all learn, then what the ciphertexts are, shared.
+    /// Encrypts (2.6): returns the IVs, which all parties learn, and the ciphertexts, still shared.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for lanes that do not fit.
+    /// The abort that ends the session; [`Abort::Misuse`] if lanes do not fit.
     pub fn seal(
         &self,
         e: &mut E,
@@ -138,10 +138,10 @@ impl<E: MacEngine> SivKey<E> {
         Ok((ivs, ciphertext))
     }
 
-    /// Decrypt (2.7) ciphertexts that everybody knows, a row each, with the IVs received.
+    /// Decrypts (2.7) public ciphertexts, a row for each, with their IVs.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for rows of different lengths.
+    /// The abort that ends the session; [`Abort::Misuse`] if rows have different lengths.
     pub fn open(
         &self,
         e: &mut E,
@@ -160,7 +160,7 @@ impl<E: MacEngine> SivKey<E> {
         self.undecided(e, ivs, text, tag)
     }
 
-    /// Texts that were decrypted, by these IVs and with these tags.
+    /// Decrypted texts with their received IVs and the computed tags.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
@@ -178,7 +178,7 @@ impl<E: MacEngine> SivKey<E> {
     }
 }
 
-/// Opened columns as a block for each text.
+/// Opened columns, as a block for each text.
 pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, Abort> {
     let byte = |l: usize, i: usize| columns.get(i).and_then(|column| column.get(l)).copied();
     let row = |l: usize| (0..16).map(|i| byte(l, i)).collect::<Option<Vec<u8>>>();
@@ -186,8 +186,8 @@ pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, A
     rows.ok_or_else(|| misfit("not one tag of 16 bytes for each text"))
 }
 
-/// The counter blocks of an IV (2.5): without two of its bits, so that 32 bits and 64 bits count without a
-/// carry.
+/// The counter blocks of an IV (2.5): two of its bits are cleared, so that a counter of 32 or of 64 bits has
+/// no carry.
 fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     iv[8] &= 0x7f;
     iv[12] &= 0x7f;
@@ -195,7 +195,7 @@ fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     (0..n as u128).map(|i| first.wrapping_add(i).to_be_bytes()).collect()
 }
 
-impl<E: MacEngine> SivKey<E> {
+impl<E: BitEngine> SivKey<E> {
     /// How many keys there are.
     #[must_use]
     pub fn lanes(&self) -> usize {

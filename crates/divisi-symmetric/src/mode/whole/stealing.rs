@@ -1,25 +1,25 @@
-//! CBC with ciphertext stealing (SP 800-38A, addendum): texts of a block or more, down to a bit, without
-//! padding.
+//! CBC with ciphertext stealing (SP 800-38A, addendum): texts of at least a block and of any number of bits,
+//! without padding.
 //!
-//! The three variants differ in the order of the last two blocks alone, which is public
+//! The three variants differ only in the order of the last two blocks, which is public
 //! ([`Variant::arrange`]).
 
 use super::lanes::{add, are_blocks, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
 use super::strings::{join, part};
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::cbc;
 use divisi_core::{Abort, Direction};
 
-/// Which order the last two blocks have.
+/// The order of the last two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
-    /// The short one first.
+    /// The incomplete block comes first.
     Cs1,
-    /// As CBC where the text is whole blocks, else as CS3.
+    /// As in CBC if the text is whole blocks, otherwise as CS3.
     Cs2,
-    /// The short one last, always.
+    /// The incomplete block always comes last.
     Cs3,
 }
 
@@ -32,7 +32,7 @@ impl Variant {
         }
     }
 
-    /// The ciphertext from blocks in the order of CBC, the last but one cut to what it keeps, in whole bytes.
+    /// The ciphertext, from blocks in the order of CBC; the last but one is shortened to whole bytes.
     #[must_use]
     pub fn arrange(self, bits: usize, blocks: &[u8]) -> Vec<u8> {
         let Some((front, rest)) = parts(bits) else { return blocks.to_vec() };
@@ -46,7 +46,7 @@ impl Variant {
         [head, &last].concat()
     }
 
-    /// The way back.
+    /// The inverse of [`Variant::arrange`].
     #[must_use]
     pub fn restore(self, bits: usize, ciphertext: &[u8]) -> Vec<u8> {
         let Some((front, rest)) = parts(bits) else { return ciphertext.to_vec() };
@@ -60,18 +60,20 @@ impl Variant {
     }
 }
 
-/// The bytes before the last two blocks, and the bits of the short one; nothing if there is one block.
+/// The number of bytes before the last two blocks, and the number of bits of the incomplete one; `None` if
+/// there is one block.
 fn parts(bits: usize) -> Option<(usize, usize)> {
     let n = bits.div_ceil(128);
     (n >= 2).then(|| (16 * (n - 2), bits - 128 * (n - 1)))
 }
 
-/// Encrypt texts of so many bits, a lane each: the blocks in the order of CBC, of the last but one as much as
-/// stays. Nothing of the rest, which is inside the last one, leaves.
+/// Encrypts texts of `bits` bits, one in each lane. Returns the blocks in the order of CBC; the last but one
+/// is shortened. Its removed bits are contained in the last block, and are not revealed.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for less than a block, or another IV than a block.
-pub fn encrypt<E: MacEngine>(
+/// The abort that ends the session; [`Abort::Misuse`] if a text is less than a block, or an IV is not a
+/// block.
+pub fn encrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -82,7 +84,7 @@ pub fn encrypt<E: MacEngine>(
     if bits < 128 || text.len() != bits.div_ceil(8) || !are_blocks(iv, lanes) {
         return Err(misfit("texts of less than a block, or of different shapes"));
     }
-    // filled up with zeros, within the last byte too
+    // padded with zeros, also within the last byte
     let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
     let mut all = blocks(e, text, lanes)?;
     let last = all.pop().ok_or_else(|| misfit("texts of less than a block, or of different shapes"))?;
@@ -100,13 +102,13 @@ pub fn encrypt<E: MacEngine>(
     Ok(out)
 }
 
-/// Decrypt texts of so many bits, which everybody knows as [`Variant::restore`] gives them, a row each.
+/// Decrypts public texts of `bits` bits, in the order that [`Variant::restore`] gives, a row for each.
 ///
-/// Cost: two calls of the cipher, one for a single block.
+/// Cost: two calls of the cipher; one for a single block.
 ///
 /// # Errors
 /// As [`encrypt`].
-pub fn decrypt<E: MacEngine>(
+pub fn decrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
@@ -136,7 +138,7 @@ pub fn decrypt<E: MacEngine>(
     let mut plain = through(e, key, Direction::Decrypt, &known)?;
     let z = plain.pop().ok_or_else(|| misfit("a last block"))?;
     let short = public(e, &columns(front..front + short_bytes));
-    // what was stolen stands behind the short block
+    // the stolen bits are appended to the incomplete block
     let before = splice_block(e, &short, &z, rest)?;
     let mut last = z;
     add(e, &mut last, &short)?;

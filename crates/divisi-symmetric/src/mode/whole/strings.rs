@@ -1,6 +1,6 @@
-//! Strings of bits in bytes, the highest bit of a byte first; bits beyond the end are zero.
+//! Strings of bits in bytes, the highest bit of a byte first; bits after the end are zero.
 
-/// So many bits of a string, from one on.
+/// A part of a string: `count` bits from bit `from` on.
 #[must_use]
 pub fn part(bytes: &[u8], from: usize, count: usize) -> Vec<u8> {
     let bit = |i: usize| bytes.get(i / 8).map_or(0, |byte| byte >> (7 - i % 8) & 1);
@@ -13,7 +13,7 @@ pub fn part(bytes: &[u8], from: usize, count: usize) -> Vec<u8> {
     out
 }
 
-/// Strings of so many bits, one after the other.
+/// Concatenates strings, each given with its number of bits.
 #[must_use]
 pub fn join(strings: &[(&[u8], usize)]) -> Vec<u8> {
     let total: usize = strings.iter().map(|(_, bits)| bits).sum();

@@ -1,43 +1,33 @@
-//! Texts that were decrypted, and whose authenticity nobody knows yet.
+//! Decrypted texts whose authenticity has not been checked yet.
 
 use super::lanes::blocks;
 use super::misfit;
-use crate::batch::MacEngine;
-use divisi_core::{Abort, Blocks, Bytes, Compares, Lanes, Opens, Verified};
+use crate::engines::{BitEngine, Releases};
+use divisi_core::{Abort, Bytes, Lanes, Verified};
 
-/// An engine that opens bytes and says of blocks whether they are zero.
-pub trait Releases:
-    MacEngine + Opens<Vec<<Self as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<Self as Blocks>::Block>
-{
-}
-
-impl<E> Releases for E where
-    E: MacEngine + Opens<Vec<<E as Bytes>::Byte>, Public = Vec<Vec<u8>>> + Compares<<E as Blocks>::Block>
-{
-}
-
-/// Decrypted texts, a lane each, and what must be zero for each to be authentic. Nothing of them leaves but
-/// through [`release`](Undecided::release).
+/// Decrypted texts, one in each lane, and the differences that must be zero for a text to be authentic. The
+/// texts can be taken out only by [`release`](Undecided::release).
 pub struct Undecided<E: Bytes> {
     text: Vec<E::Byte>,
-    /// Differences that a text must have none of: one of these claims must hold.
+    /// The claims: for each a difference for every text. A text is authentic if one of its differences is
+    /// zero.
     claims: Vec<[E::Byte; 16]>,
     lanes: usize,
 }
 
-/// What became of a batch.
+/// The result for a batch.
 pub struct Released<B> {
-    /// Of each text the claim that holds of it; none if it is not authentic.
+    /// For each text the number of the claim that holds; `None` if the text is not authentic.
     pub claims: Vec<Option<usize>>,
-    /// The texts that are authentic, a lane each; none if there is no byte of any.
+    /// The authentic texts, one in each lane; `None` if they have no bytes.
     pub texts: Option<Verified<Vec<B>>>,
 }
 
-impl<E: MacEngine> Undecided<E> {
-    /// Texts and claims: each claim is a difference of at most 16 bytes.
+impl<E: BitEngine> Undecided<E> {
+    /// Texts and their claims; each claim is a difference of at most 16 bytes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a claim that is longer, or of nothing.
+    /// [`Abort::Misuse`] if a claim is longer, or has no bytes.
     pub(super) fn new(
         e: &mut E,
         lanes: usize,
@@ -52,8 +42,8 @@ impl<E: MacEngine> Undecided<E> {
         Ok(Undecided { text, claims, lanes })
     }
 
-    /// The text of a batch of one, if it is authentic, without what is no part of it: claim `p` is that its
-    /// last `p` bytes are not.
+    /// The single text of a batch, if it is authentic, without its padding: claim `p` says that the last `p`
+    /// bytes are padding.
     ///
     /// # Errors
     /// As [`release`](Undecided::release).
@@ -72,10 +62,10 @@ impl<E: MacEngine> Undecided<E> {
         e.settled(text).map(Some)
     }
 
-    /// The texts that are authentic, each with the claim that holds of it: a verdict is told of each claim
-    /// and text, the differences are not opened \[A23\]. What is not authentic ends here.
+    /// The authentic texts, each with the claim that holds. For each claim and text only the verdict is
+    /// opened, not the difference \[A23\]. Texts that are not authentic are dropped.
     ///
-    /// Claims contradict each other, so that at most one holds.
+    /// Claims exclude each other, so at most one holds.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -83,16 +73,8 @@ impl<E: MacEngine> Undecided<E> {
     where
         E: Releases,
     {
-        let mut differences = Vec::with_capacity(self.lanes * self.claims.len());
-        for claim in self.claims {
-            let block: E::Block = e.convert(claim)?;
-            for lane in 0..self.lanes {
-                differences
-                    .push(block.gather(&[lane]).ok_or_else(|| misfit("not one difference for each text"))?);
-            }
-        }
-        let held = e.vanish(&differences)?;
-        let claim_of = |lane: usize| held.iter().skip(lane).step_by(self.lanes.max(1)).position(|held| *held);
+        let held = e.vanish_blocks(self.claims)?;
+        let claim_of = |lane: usize| held.iter().position(|held| held.get(lane) == Some(&true));
         let claims: Vec<Option<usize>> = (0..self.lanes).map(claim_of).collect();
         let good: Vec<usize> = (0..self.lanes).filter(|lane| claims[*lane].is_some()).collect();
         if good.is_empty() || self.text.is_empty() {

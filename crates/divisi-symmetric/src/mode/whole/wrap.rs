@@ -1,16 +1,16 @@
-//! Key wrapping (SP 800-38F; KW is RFC 3394, KWP RFC 5649): keys under a key, without a nonce.
+//! Key wrapping (SP 800-38F; KW is RFC 3394, KWP is RFC 5649): encryption of keys, without a nonce.
 //!
-//! The wrapped key is secret on its way in and on its way out: what a server sees is the ciphertext alone,
-//! and of a ciphertext whether it is one. KWP keeps the length of what it wraps inside: one of eight lengths
-//! is possible for a ciphertext, each is a claim of its own, and only the one that holds is told, with the
-//! text.
+//! The wrapped key stays secret when it is wrapped and when it is unwrapped. A server sees only the
+//! ciphertext, and whether that is valid. KWP has the length of the wrapped key inside. For a given
+//! ciphertext eight lengths are possible; each is a claim of its own, and only the claim that holds is
+//! revealed, with the text.
 //!
 //! Cost: six calls of the cipher for each semiblock of eight bytes, one after the other.
 
 use super::lanes::{constant, lanes_of};
 use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
 use crate::mode::block::BlockCipher;
 use divisi_core::{Abort, Direction, Lanes};
 
@@ -18,12 +18,12 @@ use divisi_core::{Abort, Direction, Lanes};
 const ICV1: [u8; 8] = [0xa6; 8];
 /// ICV2 (6.3).
 const ICV2: [u8; 4] = [0xa6, 0x59, 0x59, 0xa6];
-/// A semiblock.
+/// The length of a semiblock in bytes.
 const HALF: usize = 8;
-/// Steps of W for each semiblock.
+/// How many steps W has for each semiblock.
 const TIMES: usize = 6;
 
-/// Which way of the cipher wraps: the standard allows its inverse (5.1).
+/// The direction of the cipher that is used for wrapping: the standard also allows the inverse cipher (5.1).
 fn turned(direction: Direction, inverse: bool) -> Direction {
     match (direction, inverse) {
         (Direction::Encrypt, false) | (Direction::Decrypt, true) => Direction::Encrypt,
@@ -31,20 +31,20 @@ fn turned(direction: Direction, inverse: bool) -> Direction {
     }
 }
 
-/// Whether a key of so many bytes can be wrapped by KW: two semiblocks at least.
+/// Whether KW can wrap a key of this many bytes: at least two semiblocks.
 #[must_use]
 pub fn kw_takes(bytes: usize) -> bool {
     bytes >= 2 * HALF && bytes.is_multiple_of(HALF) && u32::try_from(bytes).is_ok()
 }
 
-/// Whether a ciphertext can have so many bytes: of KW, and of KWP.
+/// Whether this can be the length of a ciphertext in bytes: of KWP if `padded`, else of KW.
 #[must_use]
 pub fn unwraps(bytes: usize, padded: bool) -> bool {
     let least = if padded { 2 } else { 3 };
     bytes >= least * HALF && bytes.is_multiple_of(HALF) && u32::try_from(bytes).is_ok()
 }
 
-/// Which of the two.
+/// KW or KWP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrapForm {
     /// KW.
@@ -53,8 +53,8 @@ pub enum WrapForm {
     Kwp,
 }
 
-/// Keys being wrapped or unwrapped, a lane each: W (6.1, algorithms 1 and 2), a few calls of the cipher at a
-/// time.
+/// Keys that are being wrapped or unwrapped, one in each lane: W (6.1, algorithms 1 and 2), a few calls of
+/// the cipher at a time.
 pub struct Wrapping<B> {
     form: WrapForm,
     direction: Direction,
@@ -62,16 +62,17 @@ pub struct Wrapping<B> {
     lanes: usize,
     a: Vec<B>,
     r: Vec<B>,
-    /// How many calls are done.
+    /// How many calls have been made.
     done: usize,
 }
 
 impl<B: Clone + Lanes> Wrapping<B> {
-    /// A key to be wrapped, or what it was wrapped to. `inverse` wraps by the cipher's inverse.
+    /// Begins with a key to be wrapped, or with a ciphertext. With `inverse`, wrapping uses the inverse
+    /// cipher.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a text that the form [does not take](kw_takes).
-    pub fn new<E: MacEngine<Byte = B>>(
+    /// [`Abort::Misuse`] if the form does not [allow](kw_takes) the length.
+    pub fn new<E: BitEngine<Byte = B>>(
         e: &mut E,
         form: WrapForm,
         direction: Direction,
@@ -99,23 +100,23 @@ impl<B: Clone + Lanes> Wrapping<B> {
         Ok(Wrapping { form, direction, inverse, lanes, a: s, r, done: 0 })
     }
 
-    /// How many calls there are: one for two semiblocks, else six for each.
+    /// How many calls there are: one for two semiblocks, otherwise six for each.
     fn calls(&self) -> usize {
         let n = self.r.len() / HALF;
         if n == 1 { 1 } else { TIMES * n }
     }
 
-    /// Whether all calls are done.
+    /// Whether all calls have been made.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done >= self.calls()
     }
 
-    /// Make so many calls, or as many as are left.
+    /// Makes `calls` calls, or as many as are left.
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn go_on<E: MacEngine<Byte = B>>(
+    pub fn go_on<E: BitEngine<Byte = B>>(
         &mut self,
         e: &mut E,
         key: &RoundKeys<B>,
@@ -132,14 +133,14 @@ impl<B: Clone + Lanes> Wrapping<B> {
                 self.r = block.split_off(HALF);
                 self.a = block;
             } else if encrypts {
-                // algorithm 1: A^t = MSB(CIPH(A || R_2)) + t, the R move up, R_n = LSB
+                // algorithm 1: A^t = MSB(CIPH(A || R_2)) + t, the R are shifted, R_n = LSB
                 a.extend(self.r.drain(..HALF));
                 let mut block = key.permute(e, cipher, a)?;
                 self.r.extend(block.split_off(HALF));
                 self.a = block;
                 count(e, &mut self.a, self.done + 1, self.lanes)?;
             } else {
-                // algorithm 2: the same from the last to the first
+                // algorithm 2: the same in reverse order
                 count(e, &mut a, all - self.done, self.lanes)?;
                 a.extend(self.r.split_off(self.r.len() - HALF));
                 let mut block = key.permute(e, cipher, a)?;
@@ -153,19 +154,19 @@ impl<B: Clone + Lanes> Wrapping<B> {
         Ok(())
     }
 
-    /// What was wrapped, when it is done.
+    /// The ciphertext, after all calls.
     #[must_use]
     pub fn wrapped(mut self) -> Vec<B> {
         self.a.append(&mut self.r);
         self.a
     }
 
-    /// What was unwrapped, when it is done. Claim `p` of KWP is that the last `p` bytes are no part of the
-    /// text: the length inside says so, and they are zero.
+    /// The unwrapped key, after all calls. Claim `p` of KWP says that the last `p` bytes are padding: the
+    /// length inside agrees, and they are zero.
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn unwrapped<E: MacEngine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
+    pub fn unwrapped<E: BitEngine<Byte = B>>(self, e: &mut E) -> Result<Undecided<E>, Abort> {
         let Wrapping { form, lanes, a, r, .. } = self;
         let mut claims = Vec::with_capacity(HALF);
         for p in 0..if form == WrapForm::Kw { 1 } else { HALF } {
@@ -182,14 +183,14 @@ impl<B: Clone + Lanes> Wrapping<B> {
 }
 
 /// `a += [t]_64`.
-fn count<E: MacEngine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Result<(), Abort> {
+fn count<E: BitEngine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> Result<(), Abort> {
     for (byte, t) in a.iter_mut().zip((t as u64).to_be_bytes()).filter(|(_, t)| *t != 0) {
         e.add_public(byte, &vec![t; lanes])?;
     }
     Ok(())
 }
 
-/// The integrity value of KWP for a text of so many bytes.
+/// KWP's integrity value for a key of this many bytes.
 fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
     let bytes = u32::try_from(bytes).map_err(|_| misfit("fewer than 2^32 bytes"))?;
     let mut aiv = [0; HALF];
@@ -198,11 +199,11 @@ fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
     Ok(aiv)
 }
 
-/// Wrap keys, a lane each: algorithm 3 or 5.
+/// Wraps keys, one in each lane: algorithm 3 or 5.
 ///
 /// # Errors
 /// As [`Wrapping::new`].
-pub fn wrap<E: MacEngine>(
+pub fn wrap<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     form: WrapForm,
@@ -214,11 +215,11 @@ pub fn wrap<E: MacEngine>(
     Ok(wrapping.wrapped())
 }
 
-/// Unwrap them: algorithm 4 or 6.
+/// Unwraps them: algorithm 4 or 6.
 ///
 /// # Errors
 /// As [`Wrapping::new`].
-pub fn unwrap<E: MacEngine>(
+pub fn unwrap<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     form: WrapForm,

@@ -1,33 +1,45 @@
-//! XTS-AES (IEEE 1619, SP 800-38E): data units of a block or more, under a tweak that everybody knows.
+//! XTS-AES (IEEE 1619, SP 800-38E): data units of at least a block, with a public tweak.
 //!
-//! The tweak's cipher is secret, and doubled inside for nothing; the blocks then go through side by side.
-//! What is no whole number of blocks steals from the block before (5.3.2), down to a bit.
+//! The tweak's encryption is secret; it is doubled without communication, and then all blocks are processed
+//! at once. A data unit that is not whole blocks uses ciphertext stealing (5.3.2), down to single bits.
 
 use super::lanes::{add, are_blocks, blocks, lanes_of, public, splice_block, through};
 use super::misfit;
 use crate::aes::{self, RoundKeys};
-use crate::batch::MacEngine;
+use crate::engines::BitEngine;
+use crate::mode::cmac::double_bits;
 use divisi_core::{Abort, Direction};
 
-/// The longest data unit in blocks (IEEE 1619, 5.1).
+/// The largest length of a data unit in blocks (IEEE 1619, 5.1).
 pub const LONGEST: usize = 1 << 20;
 
-/// A block times alpha (5.2): the doubling of CMAC, the bytes in the other order.
-fn next<E: MacEngine>(e: &mut E, t: &[E::Byte; 16]) -> Result<[E::Byte; 16], Abort> {
-    use crate::mode::cmac::Doubles;
-    let reversed: Vec<E::Byte> = t.iter().rev().cloned().collect();
-    let mut doubled = RoundKeys::<E::Byte>::double(e, reversed)?;
-    doubled.reverse();
-    doubled.try_into().map_err(|_| misfit("a tweak of a block"))
+/// The first `count` masks: the encrypted tweak `t`, and then each time the one before times alpha (5.2),
+/// which is the doubling of CMAC with the bytes in reverse order. The bits are taken apart only once.
+fn masks<E: BitEngine>(e: &mut E, t: [E::Byte; 16], count: usize) -> Result<Vec<[E::Byte; 16]>, Abort> {
+    let mut masks = Vec::with_capacity(count);
+    masks.push(t.clone());
+    if count < 2 {
+        return Ok(masks);
+    }
+    let mut bits = t.into_iter().rev().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
+    for _ in 1..count {
+        bits = double_bits(e, bits)?;
+        let mut doubled: Vec<E::Byte> = Vec::with_capacity(16);
+        for bits in bits.iter().rev() {
+            doubled.push(e.convert(bits.clone())?);
+        }
+        masks.push(doubled.try_into().map_err(|_| misfit("a tweak of a block"))?);
+    }
+    Ok(masks)
 }
 
-/// Data units of so many bits each, a lane each, under tweaks of 16 bytes.
+/// Encrypts or decrypts data units of `bits` bits, one in each lane, under tweaks of 16 bytes.
 ///
-/// Cost: two calls of the cipher, and one more where something is stolen.
+/// Cost: two calls of the cipher, and one more with ciphertext stealing.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for less than a block, or too much.
-pub fn crypt<E: MacEngine>(
+/// The abort that ends the session; [`Abort::Misuse`] if a data unit is less than a block, or too long.
+pub fn crypt<E: BitEngine>(
     e: &mut E,
     [data, tweaks]: [&RoundKeys<E::Byte>; 2],
     direction: Direction,
@@ -43,11 +55,7 @@ pub fn crypt<E: MacEngine>(
     let tweak = public(e, tweak);
     let mut t: [E::Byte; 16] = tweak.try_into().map_err(|_| misfit("a tweak of a block"))?;
     aes::encrypt(e, tweaks, &mut t)?;
-    let mut all = Vec::with_capacity(n);
-    for _ in 0..n {
-        all.push(t.clone());
-        t = next(e, &t)?;
-    }
+    let mut all = masks(e, t, n)?;
     let mut text = blocks(e, text, lanes)?;
     let rest = bits - 128 * (n - 1);
     let partial = if rest < 128 { text.pop() } else { None };
@@ -57,8 +65,7 @@ pub fn crypt<E: MacEngine>(
         Some(partial) => {
             let (later, earlier) =
                 last_two(&mut all).ok_or_else(|| misfit("not one tweak for each block"))?;
-            // what goes through before its last block: encrypting with its own tweak, decrypting with the
-            // next
+            // the last complete block uses its own tweak when encrypting, and the next one when decrypting
             let (first, second) =
                 if direction == Direction::Encrypt { (earlier, later) } else { (later, earlier) };
             all.push(first);
@@ -77,8 +84,8 @@ pub fn crypt<E: MacEngine>(
     Ok(out)
 }
 
-/// Each block between two masks.
-fn masked<E: MacEngine>(
+/// Applies the cipher to each block, with a mask added before and after.
+fn masked<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     direction: Direction,

@@ -4,7 +4,6 @@ use super::super::Rows;
 use super::super::job::{PublicText, TextsJob};
 use divisi_core::{Abort, Bytes, Plain, Step, step};
 use divisi_symmetric::aes;
-use divisi_symmetric::batch::long_iv;
 use divisi_symmetric::mode::gcm::{TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
 
@@ -28,17 +27,17 @@ fn one(text: &PublicText, key: &[u8], secret: &[u8]) -> Result<Vec<u8>, Abort> {
     let misfit = || Abort::Misuse { step: GCM, what: "an IV or a tag that this GCM does not support" };
     let key: Vec<_> = key.iter().map(|byte| e.public(&[*byte])).collect();
     let round_keys = aes::expand(e, &key)?;
-    let key = TextsKey::new(e, round_keys, Steps::new(16, 1024).ok_or_else(misfit)?)?;
+    let mut key = TextsKey::new(e, round_keys, Steps::new(16, 1024).ok_or_else(misfit)?)?;
     if let Some((ciphertext, tag)) = &text.sealed {
-        let Some(opened) = long_iv::open(e, &key, &text.iv, &text.aad, ciphertext, tag)? else {
+        let Some(opened) = key.open(e, &text.iv, &text.aad, ciphertext, tag)? else {
             return Ok(Vec::new());
         };
         let columns: Vec<Vec<u8>> = opened.get().iter().map(|byte| byte.values().to_vec()).collect();
         return Ok([&[1], interleaved(&columns, text.bytes)?.as_slice(), tag].concat());
     }
     let column = |i: usize| secret.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
-    let columns = (0..16).map(|i| e.public(&column(i))).collect();
-    let (ciphertext, tag) = long_iv::seal(e, &key, &text.iv, &text.aad, columns)?;
+    let columns: Vec<_> = (0..16).map(|i| e.public(&column(i))).collect();
+    let (ciphertext, tag) = key.seal(e, &text.iv, &text.aad, &columns)?;
     let tag = tag.get(..text.tag_bytes).ok_or_else(misfit)?;
     Ok([&[1], ciphertext.as_slice(), tag].concat())
 }

@@ -166,7 +166,8 @@ fn whole(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let mut all = whole::refused(job);
     for batch in whole::batches(job) {
         let (key, text) = (public(&batch.keys(rows)), public(&batch.secret(rows)));
-        whole::put(&mut all, batch.run(&mut Plain, aes::expand, &key, &text)?);
+        let keys = batch.ready(&mut Plain, aes::expand, &key)?;
+        whole::put(&mut all, batch.run(&mut Plain, whole::OnBlocks, keys, &text)?);
     }
     Ok(all.concat())
 }

@@ -261,9 +261,9 @@ fn long_iv(rep: &mut Rep3, text: &job::PublicText, key: &Part, secret: &Part) ->
     let key = rep.trio().input(key)?;
     let key: Option<Vec<Byte>> = (0..key.lanes()).map(|lane| key.gather(&[lane])).collect();
     let round_keys = divisi_symphony::cipher::expand(rep, &key.ok_or_else(misfit)?)?;
-    let key = TextsKey::new(rep, round_keys, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
+    let mut key = TextsKey::new(rep, round_keys, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
     if let Some((ciphertext, tag)) = &text.sealed {
-        let opened = batch::long_iv::open(rep, &key, &text.iv, &text.aad, ciphertext, tag)?;
+        let opened = key.open(rep, &text.iv, &text.aad, ciphertext, tag)?;
         let Some(opened) = opened else { return Ok(Outcome::Invalid) };
         return Ok(Outcome::Opened(interleaved(&rep.trio().open(&opened)?, text.bytes)?));
     }
@@ -271,7 +271,7 @@ fn long_iv(rep: &mut Rep3, text: &job::PublicText, key: &Part, secret: &Part) ->
     let column = |i: usize| secret.gather(&(i..text.bytes).step_by(16).collect::<Vec<_>>());
     let columns: Option<Vec<Byte>> = (0..16).map(column).collect();
     let columns = columns.ok_or_else(misfit)?;
-    let (ciphertext, tag) = batch::long_iv::seal(rep, &key, &text.iv, &text.aad, columns)?;
+    let (ciphertext, tag) = key.seal(rep, &text.iv, &text.aad, &columns)?;
     let tag = tag.get(..text.tag_bytes).ok_or_else(misfit)?;
     Ok(Outcome::Sealed(ciphertext, tag.to_vec()))
 }
@@ -282,7 +282,8 @@ fn texts_as_wholes(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> R
     for batch in whole::batches(job) {
         let key = pieces.inputs(rep, job.key_bytes())?;
         let text = pieces.inputs(rep, batch.secret_bytes())?;
-        whole::put(&mut rows, batch.run(rep, divisi_symphony::cipher::expand, &key, &text)?);
+        let keys = batch.ready(rep, divisi_symphony::cipher::expand, &key)?;
+        whole::put(&mut rows, batch.run(rep, whole::OnBlocks, keys, &text)?);
     }
     Ok(rows.concat())
 }

@@ -14,7 +14,6 @@ use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, 
 use crate::circuit::HeldCircuit;
 use dealt::Dealt;
 use divisi_rep3::{Passes, Protocol, Rounds, Security};
-use divisi_symphony::cipher::blocks_at_once;
 use known::Known;
 use lookups::Looker;
 use owned::Task;
@@ -70,7 +69,7 @@ const TILE: usize = 512;
 #[must_use]
 pub fn chunk(job: &Job, protocol: Protocol) -> usize {
     match job {
-        Job::Blocks(_) => blocks_at_once(protocol),
+        Job::Blocks(_) => protocol.blocks_at_once(),
         job => messages_at_once(job.input_bytes(0)),
     }
 }

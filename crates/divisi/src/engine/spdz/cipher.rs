@@ -1,6 +1,8 @@
 //! Either cipher on the engine: its keys and texts as inputs, its preprocessing, and its run over masks.
 
+use super::begin::SETUP;
 use super::how::Named;
+use super::party_of;
 use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};
 use divisi_spdz::{AuthBit, AuthByte, Host, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
@@ -77,6 +79,31 @@ pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
 /// A text on the tiny engine.
 pub(super) type MaskedText<F, C> =
     Vec<<<C as OnSpdz<F>>::Masked as BlockCipher<<C as OnSpdz<F>>::Tiny>>::Byte>;
+
+/// The next values of a party, from what it brought if that is us.
+pub(super) fn brought<F: Host, C: OnSpdz<F>>(
+    e: &mut Spdz<F>,
+    number: usize,
+    lanes: &[usize],
+    rest: &mut &[u8],
+) -> Result<Vec<C::Byte>, Abort> {
+    let misfit = || Abort::Misuse { step: SHAPE, what: "fewer values than the texts have" };
+    e.session().phase(SETUP);
+    let owner = party_of(e.session(), number)?;
+    if lanes.is_empty() {
+        return Ok(Vec::new());
+    }
+    if e.session().me() != owner {
+        return C::input(e, owner, None, lanes);
+    }
+    let mut columns = Vec::with_capacity(lanes.len());
+    for lanes in lanes {
+        let (column, later) = rest.split_at_checked(*lanes).ok_or_else(misfit)?;
+        columns.push(column.to_vec());
+        *rest = later;
+    }
+    C::input(e, owner, Some(&columns), lanes)
+}
 
 /// Cut lanes that stand one behind the other.
 fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
@@ -242,8 +269,9 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
         }
     }
 
-    fn load(_: &mut Spdz<F>, _: Named, _: Direction) -> Result<(), Abort> {
-        Ok(()) // tables are made with their unit vectors, for they are of one direction
+    fn load(e: &mut Spdz<F>, _: Named, _: Direction) -> Result<(), Abort> {
+        e.load_lookups(); // the same tables serve both directions; of other protocols there are none
+        Ok(())
     }
 
     fn tiny(e: Spdz<F>) -> TinyBits<F> {

@@ -7,7 +7,7 @@ use super::by_field;
 use super::cipher::OnSpdz;
 use super::how::{How, Named, Task};
 use crate::engine::job::Cipher;
-use divisi_core::{Abort, Direction, PartyId, PublicParameters, Session, Settles, Step, step};
+use divisi_core::{Abort, Bytes, Direction, PartyId, PublicParameters, Session, Settles, Step, step};
 use divisi_spdz::{AuthBit, AuthByte, Host, Spdz};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
@@ -173,7 +173,7 @@ fn told<F: Host, C: OnSpdz<F>>(
     bytes: Vec<C::Byte>,
 ) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
     let bytes = C::as_bytes(e, bytes)?;
-    let all = e.join_bytes(&bytes.iter().collect::<Vec<_>>());
+    let all = e.join_bytes(&bytes.iter().collect::<Vec<_>>())?;
     let verified = e.settled(all)?;
     e.output_to(to, verified)
 }

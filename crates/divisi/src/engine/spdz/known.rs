@@ -1,17 +1,20 @@
-//! Known answers: texts of ECB, CBC and CTR, and tags, with either cipher. Party 1 gives the keys, party 2
-//! the texts, and all parties learn the outputs; of a tag that is compared they learn only whether it is
-//! right.
+//! Known answers: texts of ECB, CBC, CFB, OFB and CTR, and tags, with either cipher; of AES also modes that
+//! process a text as a whole ([`wholes`]). Party 1 gives the keys, party 2 the texts, and all parties learn
+//! the outputs; of a tag that is compared they learn only whether it is right.
 
 use super::super::groups::{Apart, Chained, Group, Walk, groups};
-use super::super::job::{Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
+use super::super::job::{
+    Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob, Whole,
+};
+use super::super::whole;
 use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike};
-use super::begin::{ONLINE, OUTPUTS, SETUP, engine};
-use super::cipher::OnSpdz;
+use super::begin::{ONLINE, OUTPUTS, engine};
+use super::cipher::{OnSpdz, brought};
 use super::evaluate::{Keyed, Seat, evaluate};
 use super::how::{Field, How, Named, Task};
-use super::{by_field, party_of};
+use super::{by_field, wholes};
 use divisi_core::{
-    Abort, Compares, Counts, Direction, Lanes, PublicParameters, Session, Settles, Step, step,
+    Abort, Bytes, Compares, Counts, Direction, Lanes, PublicParameters, Session, Settles, Step, step,
 };
 use divisi_spdz::{AuthBit, AuthByte, Host, Spdz};
 use divisi_symmetric::aes::RoundKeys;
@@ -40,8 +43,14 @@ impl<'j> Known<'j> {
                     "GCM, whose products in GF(2^128) the engine spdz does not have",
                 ));
             }
+            Job::Texts(texts) if texts.mode == CipherMode::Whole(Whole::GcmSiv) => {
+                return Err(Unsupported::new(
+                    "GCM-SIV, whose products in GF(2^128) the engine spdz does not have",
+                ));
+            }
             Job::Texts(texts) if matches!(texts.mode, CipherMode::Whole(_)) => {
-                return Err(Unsupported::new("a mode that the engine spdz does not have"));
+                wholes::check(texts, &how)?;
+                texts.clone()
             }
             Job::Texts(texts) => texts.clone(),
             Job::Messages(messages) => tags(messages)?,
@@ -80,6 +89,9 @@ impl<'j> Known<'j> {
 
 /// Messages of CMAC as texts: each is made or compared, or both, which the job itself says.
 fn tags(job: &MessagesJob) -> Result<TextsJob, Unsupported> {
+    if matches!(job.using.algorithm, Algorithm::Gmac(_)) {
+        return Err(Unsupported::new("GMAC, whose products in GF(2^128) the engine spdz does not have"));
+    }
     let Algorithm::Cmac(size) = job.using.algorithm else {
         return Err(Unsupported::new("a hash or MAC other than CMAC, which the engine spdz does not have"));
     };
@@ -136,8 +148,15 @@ impl Prepared for Known<'_> {
     /// Of each group the keys, which are party 1's, then the texts, which are party 2's.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let mut owns = vec![Own::default(); self.how.parties];
-        for group in groups(&self.texts) {
-            let pieces = [group.keys(inputs), group.secret(inputs)];
+        let batches = whole::batches(&self.texts);
+        let of_groups =
+            groups(&self.texts).into_iter().map(|group| [group.keys(inputs), group.secret(inputs)]);
+        let of_batches = batches.iter().map(|batch| [batch.keys(inputs), batch.secret(inputs)]);
+        let pieces: Vec<_> = match self.texts.mode {
+            CipherMode::Whole(_) => of_batches.collect(),
+            _ => of_groups.collect(),
+        };
+        for pieces in pieces {
             for (own, columns) in owns.iter_mut().zip(pieces) {
                 own.extend(columns.concat());
             }
@@ -150,6 +169,10 @@ impl Prepared for Known<'_> {
     }
 
     fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+        if let CipherMode::Whole(_) = self.texts.mode {
+            let (texts, how) = (&self.texts, &self.how);
+            return by_field!(how.field, F => wholes::begin::<F>(texts, how, self.named, session));
+        }
         by_field!(self.how.field, F => match self.named.task == Task::Aes {
             true => self.begin::<F, RoundKeys<AuthByte<F>>>(session),
             false => self.begin::<F, TripleKey<AuthBit<F>>>(session),
@@ -169,8 +192,9 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
         let mut rest = own.as_slice();
         for group in groups(&self.of.texts) {
             let lanes = group.texts().count();
-            let keys = self.input(0, &vec![lanes; self.of.texts.cipher.key_bytes()], &mut rest)?;
-            let text = self.input(1, &group.lanes(), &mut rest)?;
+            let e = self.seat.get()?;
+            let keys = brought::<F, C>(e, 0, &vec![lanes; self.of.texts.cipher.key_bytes()], &mut rest)?;
+            let text = brought::<F, C>(e, 1, &group.lanes(), &mut rest)?;
             for (place, row) in self.through(&group, keys, text)? {
                 if let Some(to) = rows.get_mut(place) {
                     *to = row;
@@ -187,27 +211,6 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
 }
 
 impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
-    /// The next values of a party, from what it brought if that is us.
-    fn input(&mut self, number: usize, lanes: &[usize], rest: &mut &[u8]) -> Result<Vec<C::Byte>, Abort> {
-        let misfit = || Abort::Misuse { step: KNOWN, what: "fewer values than the texts have" };
-        let e = self.seat.get()?;
-        e.session().phase(SETUP);
-        let owner = party_of(e.session(), number)?;
-        if lanes.is_empty() {
-            return Ok(Vec::new());
-        }
-        if e.session().me() != owner {
-            return C::input(e, owner, None, lanes);
-        }
-        let mut columns = Vec::with_capacity(lanes.len());
-        for lanes in lanes {
-            let (column, later) = rest.split_at_checked(*lanes).ok_or_else(misfit)?;
-            columns.push(column.to_vec());
-            *rest = later;
-        }
-        C::input(e, owner, Some(&columns), lanes)
-    }
-
     /// The output rows of a group, with their positions in the job.
     fn through(
         &mut self,
@@ -275,7 +278,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
                 let known = C::public_block(e, &known);
                 C::add_block(e, &mut difference, &known)?;
                 let bytes = C::as_bytes(e, difference)?;
-                differences.push(e.join_bytes(&bytes.iter().collect::<Vec<&AuthByte<F>>>()));
+                differences.push(e.join_bytes(&bytes.iter().collect::<Vec<&AuthByte<F>>>())?);
             }
         }
         let same = if differences.is_empty() { Vec::new() } else { e.vanish(&differences)? };

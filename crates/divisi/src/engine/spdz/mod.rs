@@ -11,6 +11,7 @@ mod how;
 mod known;
 pub(crate) mod place;
 mod stock;
+mod wholes;
 
 pub use file::{Came, Through};
 pub use stock::{Wanted, left, make};

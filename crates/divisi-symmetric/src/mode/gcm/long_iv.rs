@@ -1,34 +1,34 @@
-//! Counter blocks that start at an IV of another length than 96 bits (SP 800-38D, algorithm 4, step 2).
+//! Counter blocks for IVs whose length is not 96 bits (SP 800-38D, algorithm 4, step 2).
 //!
-//! `J_0` is GHASH of the IV, so that it depends on the hash key, and **stays shared**: two of them with their
-//! IVs give the hash key away, and with it every tag (test
-//! `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore added
-//! inside, all side by side: the sum of the low word of `J_0` and a public number.
+//! For them `J_0` is GHASH of the IV, so it depends on the hash key and **stays shared**: two such values
+//! with their IVs would reveal the hash key, and so allow forged tags (test
+//! `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore computed
+//! on shares, all at once: each is the sum of the low word of `J_0` and a public number.
 //!
-//! Cost: GHASH of a public string is linear; 96 conversions of bits are local; one adder of 32 bits a block,
-//! whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
-//! `an_adder_costs_what_is_said`), then the cipher as with any counter.
+//! Cost: GHASH of a public string is linear, and 96 conversions of bits are local. There is one adder of 32
+//! bits for each block, whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
+//! `an_adder_costs_what_is_said`). Then comes the cipher, as with any counter.
 
-use super::MacEngine;
+use super::element;
+use crate::engines::MacEngine;
 use crate::gates::Adder;
-use crate::mode::gcm::{self, element};
 use crate::mode::ghash::{Ghash, Powers};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Lanes, ProgramRun, Step, Verified, step};
+use divisi_core::{Abort, Lanes, ProgramRun, Step, step};
 use std::sync::OnceLock;
 
 const IV: Step = step!("iv");
 
-/// How many blocks GHASH takes of an IV of so many bytes: its own, and the one of its length.
+/// How many blocks GHASH processes for an IV of this many bytes: those of the IV, and one with its length.
 #[must_use]
 pub fn hash_blocks(iv_bytes: usize) -> u64 {
     iv_bytes.div_ceil(16) as u64 + 1
 }
 
-/// `J_0` of an IV, one lane, shared.
+/// The shared `J_0` of an IV, in one lane.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for an IV of no bits, or powers that are too few.
+/// The abort that ends the session; [`Abort::Misuse`] if the IV is empty, or there are too few powers.
 pub fn j0<E: MacEngine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Result<E::Block, Abort> {
     if iv.is_empty() {
         return Err(Abort::Misuse { step: IV, what: "an IV of no bits" });
@@ -45,7 +45,7 @@ pub fn j0<E: MacEngine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Resu
     ghash.finish()
 }
 
-/// The sum of two words of 32 bits, which wraps around.
+/// A program for the sum of two words modulo 2^32.
 #[must_use]
 pub fn adder() -> &'static Program {
     static ADDER: OnceLock<Program> = OnceLock::new();
@@ -58,26 +58,25 @@ pub fn adder() -> &'static Program {
     })
 }
 
-/// The first `n` counter blocks from a shared `J_0` of one lane on: lane `l` is `inc_32` applied `l` times.
+/// Counter blocks from a shared `J_0` (one lane): lane `l` is `inc_32` applied `counts[l]` times.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
-pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byte; 16], Abort> {
-    let misfit = || Abort::Misuse { step: IV, what: "a counter block of one lane for fewer than 2^32" };
-    let n = u32::try_from(n).map_err(|_| misfit())?;
-    let index = vec![0; n as usize];
+/// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane.
+pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, counts: &[u32]) -> Result<[E::Byte; 16], Abort> {
+    let misfit = || Abort::Misuse { step: IV, what: "a counter block without a lane" };
+    let index = vec![0; counts.len()];
     let bytes: [E::Byte; 16] = e.convert(j0.clone())?;
     let all: Option<Vec<E::Byte>> = bytes.iter().map(|byte| byte.gather(&index)).collect();
     let mut all = all.ok_or_else(misfit)?;
     let word = all.split_off(12);
-    // the lowest bit first, which is in the last byte
+    // the lowest bit comes first; it is in the last byte
     let mut wires = Vec::with_capacity(64);
     for byte in word.into_iter().rev() {
         let bits: [E::Bit; 8] = e.convert(byte)?;
         wires.extend(bits);
     }
     for i in 0..32 {
-        wires.push(e.public_bit(&(0..n).map(|l| l >> i & 1 == 1).collect::<Vec<bool>>()));
+        wires.push(e.public_bit(&counts.iter().map(|l| l >> i & 1 == 1).collect::<Vec<bool>>()));
     }
     let mut jobs = [ProgramRun::new(adder(), wires)];
     e.run(&mut jobs)?;
@@ -92,45 +91,6 @@ pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::
     }
     all.extend(low.into_iter().rev());
     all.try_into().map_err(|_| misfit())
-}
-
-/// [`gcm::TextsKey::seal`] with an IV of any length: of another than 96 bits its counter blocks are secret.
-///
-/// # Errors
-/// As [`gcm::TextsKey::seal`]; [`Abort::Misuse`] for an IV of no bits.
-pub fn seal<E: MacEngine + gcm::GcmEngine>(
-    e: &mut E,
-    key: &gcm::TextsKey<E>,
-    iv: &[u8],
-    aad: &[u8],
-    text: Vec<E::Byte>,
-) -> Result<(Vec<u8>, [u8; 16]), Abort> {
-    if let Ok(nonce) = iv.try_into() {
-        return key.seal(e, nonce, aad, text);
-    }
-    let powers = key.powers(e, hash_blocks(iv.len()))?;
-    let first = j0(e, &powers, iv)?;
-    key.seal_from(e, &|e: &mut E, n| counters(e, &first, n), aad, text)
-}
-
-/// [`gcm::TextsKey::open`] with an IV of any length.
-///
-/// # Errors
-/// As [`gcm::TextsKey::open`]; [`Abort::Misuse`] for an IV of no bits.
-pub fn open<E: MacEngine + gcm::GcmEngine>(
-    e: &mut E,
-    key: &gcm::TextsKey<E>,
-    iv: &[u8],
-    aad: &[u8],
-    ciphertext: &[u8],
-    received: &[u8],
-) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
-    if let Ok(nonce) = iv.try_into() {
-        return key.open(e, nonce, aad, ciphertext, received);
-    }
-    let powers = key.powers(e, hash_blocks(iv.len()))?;
-    let first = j0(e, &powers, iv)?;
-    key.open_from(e, &|e: &mut E, n| counters(e, &first, n), aad, ciphertext, received)
 }
 
 #[cfg(test)]
@@ -152,8 +112,8 @@ mod tests {
         (Gf128::from_ghash(bytes), bytes)
     }
 
-    /// Why `J_0` is not opened: of two IVs of one block the difference is `(IV + IV') H^2`, and every element
-    /// has one root.
+    /// Why `J_0` must not be opened: for two IVs of one block the difference is `(IV + IV') H^2`, and every
+    /// field element has exactly one square root.
     #[test]
     fn counter_blocks_of_long_ivs_give_the_hash_key_away() {
         let h = Gf128::from_ghash(*b"what nobody sees");
@@ -162,7 +122,7 @@ mod tests {
         let difference = opened[0] + opened[1];
         let ivs = Gf128::from_ghash(iv) + Gf128::from_ghash(other);
         let squared = |x: Gf128, times: usize| (0..times).fold(x, |x, _| x * x);
-        // the inverse is x^(2^128 - 2), the root x^(2^127)
+        // the inverse of x is x^(2^128 - 2), its square root x^(2^127)
         let inverse = (1..128).fold(Gf128::ONE, |product, i| product * squared(ivs, i));
         assert_eq!(squared(difference * inverse, 127).to_bits(), h.to_bits());
     }
@@ -175,7 +135,7 @@ mod tests {
             let (_, mut block) = j0_of(h, b"an iv");
             block[12..].copy_from_slice(&last);
             let shared = PlainBlock::new(vec![element(block)]);
-            let made = counters(e, &shared, 40).unwrap();
+            let made = counters(e, &shared, &(0..40).collect::<Vec<u32>>()).unwrap();
             let want = ctr::columns(&block, 0, 40);
             assert!(made.iter().zip(&want).all(|(made, want)| made.values() == &want[..]));
         }

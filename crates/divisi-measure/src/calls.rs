@@ -1,0 +1,158 @@
+//! Calls of programs that two of three parties garble: at once, and ahead.
+
+use divisi_circuit::Program;
+use divisi_core::{Abort, Boolean, Bytes, Plain, PlainByte, ProgramRun, Step, step};
+use divisi_rep3::{Byte, Rep3};
+use divisi_symmetric::batch::{MacEngine, SecretByte, bits, byte_values};
+use divisi_symmetric::circuits;
+use divisi_symmetric::gates::Adder;
+
+const CALL: Step = step!("call");
+
+/// Lanes of a run, and its inputs: key and block.
+pub const LANES: usize = 3;
+pub const BYTES: usize = 32;
+/// Wires of the key, which are the first ones.
+const OF_KEY: usize = 128;
+/// The name of a key, for the engine.
+const NAME: [u8; 32] = [7; 32];
+/// Bytes that an engine may keep of calls garbled ahead.
+const STOCK: usize = 16 << 20;
+
+/// When AES-128 with its key schedule is garbled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(test, feature = "taint")),
+    expect(dead_code, reason = "only runs that are followed have them")
+)]
+pub enum Call {
+    /// With its inputs, after an opening that no barrier compared: tables leave beside the barrier.
+    BesideBarrier,
+    /// When the key is there, and the block is not.
+    Ahead,
+    /// By an engine in idle time: three runs under one key, of which the first finds nothing, the second what
+    /// is garbled for any key, and the third what is garbled for this one.
+    Stock,
+}
+
+impl Call {
+    /// All.
+    #[cfg(any(test, feature = "taint"))]
+    pub const ALL: [Call; 3] = [Call::BesideBarrier, Call::Ahead, Call::Stock];
+
+    /// Its name in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Call::BesideBarrier => "garbled beside a barrier",
+            Call::Ahead => "garbled ahead for its key",
+            Call::Stock => "garbled in idle time",
+        }
+    }
+
+    /// The ciphertexts of all lanes.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn run(self, rep: &mut Rep3, inputs: Vec<Byte>) -> Result<Vec<Byte>, Abort> {
+        let program = program()?;
+        let mut wires = bits(rep, inputs)?.into_flattened();
+        let out = match self {
+            Call::BesideBarrier => {
+                rep.trio().absorb("opened", &[7]);
+                run(rep, &program, wires, 0)?
+            }
+            Call::Ahead => {
+                let later = wires.split_off(OF_KEY);
+                let ahead = rep.garble_ahead(&program, LANES, &wires)?;
+                rep.run_ahead(ahead, later)?
+            }
+            Call::Stock => {
+                under_a_key(rep, |rep| run(rep, &program, wires.clone(), OF_KEY).map(drop))?;
+                run(rep, &program, wires, OF_KEY)?
+            }
+        };
+        whole_bytes(rep, out)
+    }
+
+    /// The same on the engine that computes in the clear.
+    ///
+    /// # Errors
+    /// None that there is a reason for.
+    pub fn in_the_clear(self, columns: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Abort> {
+        let e = &mut Plain;
+        let inputs: Vec<PlainByte> = columns.iter().map(|column| e.public(column)).collect();
+        let wires = bits(e, inputs)?.into_flattened();
+        let out = run(e, &program()?, wires, 0)?;
+        Ok(whole_bytes(e, out)?.iter().map(|byte| byte.values().to_vec()).collect())
+    }
+}
+
+fn program() -> Result<Program, Abort> {
+    circuits::named("aes128", Adder::FewestAnds)?.ok_or(Abort::Misuse { step: CALL, what: "no circuit" })
+}
+
+/// The outputs of a program, the first `kept` inputs of which a key leaves.
+fn run<E: Boolean>(
+    e: &mut E,
+    program: &Program,
+    wires: Vec<E::Bit>,
+    kept: usize,
+) -> Result<Vec<E::Bit>, Abort> {
+    let mut jobs = [ProgramRun::new(program, wires).keeping(kept)];
+    e.run(&mut jobs)?;
+    let [job] = jobs;
+    Ok(job.wires)
+}
+
+fn whole_bytes<E: MacEngine>(e: &mut E, bits: Vec<E::Bit>) -> Result<Vec<E::Byte>, Abort>
+where
+    E::Bit: Clone,
+{
+    let eight = |bits: &[E::Bit]| -> Option<SecretByte<E>> { bits.to_vec().try_into().ok() };
+    let bits: Option<Vec<SecretByte<E>>> = bits.chunks(8).map(eight).collect();
+    byte_values(e, bits.ok_or(Abort::Misuse { step: CALL, what: "no whole bytes" })?)
+}
+
+/// Run something twice under one key, and each time garble what it takes: the next run finds calls that are
+/// bound to the key.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn under_a_key(rep: &mut Rep3, mut run: impl FnMut(&mut Rep3) -> Result<(), Abort>) -> Result<(), Abort> {
+    rep.stock_calls(STOCK);
+    rep.use_key(Some(NAME));
+    for _ in 0..2 {
+        run(rep)?;
+        while rep.lacks_stock() {
+            rep.restock()?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::runs::{Run, Work};
+    use divisi_core::Check;
+    use divisi_rep3::{Protocol, Security};
+
+    /// Three parties compute what comes out in the clear, by calls of the number and kind that each one says.
+    #[test]
+    fn calls_run_as_in_the_clear() {
+        let all = Call::ALL.map(Work::Call).into_iter().chain([Work::GarbledAhead("hmac-sha256")]);
+        for work in all {
+            let run = Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work };
+            let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
+            // in each call that ran z is compared
+            let calls: u64 = counts.iter().filter_map(|counts| counts.checks.get(&Check::Y5)).sum();
+            match work {
+                Work::Call(Call::Stock) => assert_eq!(calls, 3),
+                Work::Call(_) => assert_eq!(calls, 1),
+                // the key is made ready by one more, or several
+                _ => assert!(calls > 3),
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The tables that leave beside a barrier, and what waits for it: all that depends on inputs.
+
+use super::garbler::Garbler;
+use super::plan::BESIDE;
+use super::run::Inputs;
+use super::walk::Walker;
+use crate::views::Begun;
+use divisi_core::Abort;
+
+/// The labels that P1 and P2 send of a group of lanes.
+pub(super) struct Labels<'l> {
+    pub(super) inputs: &'l Inputs<'l>,
+    /// Those of the masks of its outputs for zero; and the masks, at P2.
+    pub(super) r: &'l [u128],
+    pub(super) r23: Option<&'l [u8]>,
+}
+
+impl Labels<'_> {
+    /// Step 4.
+    pub(super) fn send(&self, garbler: &mut Garbler<'_, '_>) -> Result<(), Abort> {
+        let Inputs { labels, sides, .. } = self.inputs;
+        garbler.send_inputs(labels, &sides[0], &sides[1])?;
+        garbler.send_masks(self.r, self.r23)
+    }
+}
+
+/// A garbler of a call's first group while a barrier is under way: its first tables leave at once, then it
+/// compares views, sends the labels, and goes on with the tables.
+pub(super) struct Beside<'g, 't, 'h> {
+    garbler: &'g mut Garbler<'t, 'h>,
+    waiting: Option<(Begun, Labels<'g>)>,
+    /// How many ANDs may be garbled before the views are compared.
+    left: usize,
+}
+
+impl<'g, 't, 'h> Beside<'g, 't, 'h> {
+    pub(super) fn new(garbler: &'g mut Garbler<'t, 'h>, labels: Labels<'g>, views: Begun) -> Self {
+        Beside { garbler, waiting: Some((views, labels)), left: BESIDE }
+    }
+
+    /// Compare views \[A2\], and send what depends on them, if that is not done.
+    pub(super) fn end(&mut self) -> Result<(), Abort> {
+        let Some((views, labels)) = self.waiting.take() else { return Ok(()) };
+        self.garbler.compare_views(views)?;
+        labels.send(self.garbler)
+    }
+}
+
+impl Walker for Beside<'_, '_, '_> {
+    fn not(&self, label: u128) -> u128 {
+        self.garbler.not(label)
+    }
+
+    fn constant(&self, value: bool) -> u128 {
+        self.garbler.constant(value)
+    }
+
+    fn products(&mut self, operands: &[u128], out: &mut [u128]) -> Result<(), Abort> {
+        let now = if self.waiting.is_some() { self.left.min(out.len()) } else { out.len() };
+        let (before, after) = out.split_at_mut(now);
+        self.garbler.products(&operands[..2 * now], before)?;
+        self.left -= now.min(self.left);
+        if self.left == 0 {
+            self.end()?;
+        }
+        if after.is_empty() { Ok(()) } else { self.garbler.products(&operands[2 * now..], after) }
+    }
+}

@@ -1,0 +1,199 @@
+//! Masked tables of functions of few bits, and the unit vectors that become such tables.
+
+use super::{AuthBit, packed};
+use crate::part::{Mac, Small};
+use crate::share::{Auth, Wiped};
+use crate::source::Units;
+use crate::spare;
+use crate::table::{LANES, subsets, transform};
+use divisi_core::Table;
+use divisi_field::{BigField, Field, Gf8};
+use divisi_ot::wipe;
+use std::ops::Range;
+
+/// Masked tables of each function that was looked up, and what becomes such tables.
+#[derive(Default)]
+pub(in crate::engine) struct Stocks<F: Mac> {
+    all: Vec<Stock<F>>,
+    pub(super) waiting: Vec<Waiting<F>>,
+}
+
+/// Unit vectors, and how many of them become tables of which function, in this order.
+pub(super) struct Waiting<F: Mac> {
+    pub units: Units<F>,
+    pub of: Vec<(&'static Table, usize)>,
+}
+
+/// Masked tables of one function, used in order, each once.
+pub(in crate::engine) struct Stock<F: Mac> {
+    pub of: &'static Table,
+    pub s: Auth<Small<6>, F>,
+    /// Bit k of entry i of table t is at (2^index t + i) width + k.
+    pub entries: Vec<F::Entry>,
+    pub used: usize,
+    /// The number of lookups that were announced and did not happen yet.
+    pub foreseen: usize,
+}
+
+impl<F: Mac> Drop for Stock<F> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.entries);
+    }
+}
+
+impl<F: Mac> Stocks<F> {
+    /// Take the stock of a table.
+    pub fn take(&mut self, table: &'static Table) -> Stock<F> {
+        let stock = self.of(table);
+        std::mem::replace(stock, Stock::empty(table))
+    }
+
+    pub fn of(&mut self, table: &'static Table) -> &mut Stock<F> {
+        let at = self.all.iter().position(|stock| std::ptr::eq(stock.of, table)).unwrap_or(self.all.len());
+        if at == self.all.len() {
+            self.all.push(Stock::empty(table));
+        }
+        &mut self.all[at]
+    }
+
+    /// Of which functions there are too few tables for so many lookups, and how many are to be made: as many
+    /// as were foreseen.
+    pub fn lacking(&mut self, wanted: &[(&'static Table, usize)]) -> Vec<(&'static Table, usize)> {
+        let lacks = |(table, count): &(&'static Table, usize)| {
+            let stock = self.of(*table);
+            (stock.left() < *count).then(|| (*table, stock.foreseen.max(*count)))
+        };
+        wanted.iter().filter_map(lacks).collect()
+    }
+}
+
+impl<F: Mac> Stock<F> {
+    fn empty(of: &'static Table) -> Self {
+        Stock { of, s: Auth::zeros(0), entries: Vec::new(), used: 0, foreseen: 0 }
+    }
+
+    /// The number of tables left.
+    pub fn left(&self) -> usize {
+        self.s.len() - self.used
+    }
+
+    /// The entries of these tables at public indices, one index a table, all words of an entry together. They
+    /// are copied to one place in a short loop, so that the processor fetches several distant entries at
+    /// once: of the widths that ciphers have without a call for each.
+    pub fn entries_at(
+        &self,
+        tables: Range<usize>,
+        indices: impl ExactSizeIterator<Item = u8>,
+    ) -> Wiped<F::Entry> {
+        let size = 1 << self.of.index;
+        let words = self.entries.len() / self.s.len().max(1) / size;
+        let of_all = &self.entries[tables.start * size * words..tables.end * size * words];
+        let mut found = Wiped::new(spare::zeros(tables.len() * words));
+        match words {
+            1 => gather::<_, 1>(of_all, size, indices, &mut found),
+            4 => gather::<_, 4>(of_all, size, indices, &mut found),
+            _ => {
+                let tables = of_all.chunks_exact(size * words.max(1)).zip(indices);
+                for (to, (table, index)) in found.chunks_exact_mut(words.max(1)).zip(tables) {
+                    to.copy_from_slice(&table[(usize::from(index) & (size - 1)) * words..][..words]);
+                }
+            }
+        }
+        found
+    }
+
+    /// Put the bits of each entry under one MAC, in which they are opened together: one word an entry.
+    #[inline(never)]
+    pub fn pack(&mut self) {
+        let width = self.of.width;
+        let mut packed = Vec::with_capacity(self.entries.len() / width.max(1));
+        let powers: Vec<F> = (0..width).map(|k| F::from_low_bits(1 << k)).collect();
+        let mut planes = vec![[F::ZERO; LANES]; width];
+        let mut macs = [F::ZERO; LANES];
+        for entries in self.entries.chunks(LANES * width.max(1)) {
+            let mut bits = [0_u8; LANES];
+            let count = entries.len() / width.max(1);
+            for (i, entry) in entries.chunks_exact(width.max(1)).enumerate() {
+                for (k, entry) in entry.iter().enumerate() {
+                    let (share, m) = F::parts(*entry);
+                    bits[i] |= share.0 << k;
+                    planes[k][i] = m;
+                }
+            }
+            let rows: Vec<&[F]> = planes.iter().map(|plane| &plane[..]).collect();
+            F::combine(&mut macs[..count], &powers, &rows);
+            packed.extend(bits.iter().zip(&macs).take(count).map(|(x, m)| F::entry(Gf8(*x), *m)));
+            wipe::words(&mut bits);
+        }
+        planes.iter_mut().for_each(|plane| wipe::words(plane));
+        wipe::words(&mut macs);
+        wipe::words(&mut self.entries);
+        self.entries = packed;
+    }
+
+    /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit
+    /// vectors, so that all is additions, 3^index of them at most for each bit of the value. The lanes are
+    /// those of the units from `from` on.
+    #[inline(never)]
+    pub fn fill(&mut self, units: &Units<F>, from: usize, lanes: usize) {
+        let (size, width) = (1 << self.of.index, self.of.width);
+        let mut form = self.of.values.to_vec();
+        transform(&mut form, |x, y| *x ^= *y);
+        wipe::words(&mut self.entries);
+        self.entries.clear();
+        self.entries.resize(size * width * lanes, F::Entry::default());
+        let mut macs = vec![[F::ZERO; LANES]; size];
+        let mut bits = vec![[0_u8; LANES]; size];
+        let mut out_macs = vec![[F::ZERO; LANES]; size];
+        let mut out_bits = vec![[0_u8; LANES]; size];
+        for (block, entries) in self.entries.chunks_mut(size * width * LANES).enumerate() {
+            let count = entries.len() / (size * width);
+            for (j, (macs, bits)) in macs.iter_mut().zip(&mut bits).enumerate() {
+                let at = j * units.lanes + from + block * LANES;
+                macs[..count].copy_from_slice(&units.vector.m[at..at + count]);
+                let shares = &units.vector.x[at..at + count];
+                bits.iter_mut().zip(shares).for_each(|(to, bit)| *to = bit.to_bits() as u8);
+            }
+            transform(&mut macs, |x, y| <F as BigField>::add_assign(x, y));
+            transform(&mut bits, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
+            for k in 0..width {
+                for w in 0..size {
+                    (out_macs[w], out_bits[w]) = ([F::ZERO; LANES], [0; LANES]);
+                    // the function is public
+                    for u in subsets(w).filter(|u| form[*u] >> k & 1 == 1) {
+                        <F as BigField>::add_assign(&mut out_macs[w], &macs[w ^ u]);
+                        out_bits[w].iter_mut().zip(&bits[w ^ u]).for_each(|(x, y)| *x ^= y);
+                    }
+                }
+                transform(&mut out_macs, |x, y| <F as BigField>::add_assign(x, y));
+                transform(&mut out_bits, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
+                for (lane, table) in entries.chunks_mut(size * width).enumerate() {
+                    for (i, entry) in table.chunks_mut(width).enumerate() {
+                        entry[k] = F::entry(Gf8(out_bits[i][lane]), out_macs[i][lane]);
+                    }
+                }
+            }
+        }
+        macs.iter_mut().chain(&mut out_macs).for_each(|row| wipe::words(row));
+        bits.iter_mut().chain(&mut out_bits).for_each(|row| wipe::words(row));
+        let planes: Vec<AuthBit<F>> = (0..self.of.index)
+            .map(|k| units.s.part(k * units.lanes + from..k * units.lanes + from + lanes))
+            .collect();
+        self.s = packed::<F, 6>(&planes.iter().collect::<Vec<_>>(), lanes);
+        self.used = 0;
+    }
+}
+
+/// One entry of each table, `W` words of it; a table has `size` entries.
+fn gather<E: Copy, const W: usize>(
+    tables: &[E],
+    size: usize,
+    indices: impl Iterator<Item = u8>,
+    found: &mut [E],
+) {
+    let tables = tables.as_chunks::<W>().0.chunks_exact(size);
+    let found = found.as_chunks_mut::<W>().0;
+    for (to, (table, index)) in found.iter_mut().zip(tables.zip(indices)) {
+        *to = table[usize::from(index) & (size - 1)];
+    }
+}

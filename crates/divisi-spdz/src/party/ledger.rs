@@ -1,0 +1,117 @@
+//! What was opened and is not checked yet.
+
+use crate::part::Mac;
+use divisi_core::Echo;
+use divisi_ot::wipe;
+
+/// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
+pub(crate) struct Ledger<F: Mac> {
+    pub x: Vec<F>,
+    pub m: Vec<F>,
+    /// The bytes of what was opened, to be compared, among three or more parties.
+    pub views: Option<Echo>,
+    /// The number of values that were opened and checked so far.
+    pub checked: u64,
+}
+
+/// The largest ledger, in values, whose memory is kept for the next one: 64 MiB over fields of 64-bit words.
+const KEPT: usize = 1 << 22;
+
+impl<F: Mac> Ledger<F> {
+    /// Make room for so many more.
+    pub fn room(&mut self, more: usize) {
+        self.x.reserve(more);
+        wipe::room(&mut self.m, more);
+    }
+
+    /// Note values that were opened, with our shares of their MACs.
+    pub fn note(&mut self, x: impl Iterator<Item = F>, m: &[F]) {
+        self.x.extend(x);
+        wipe::room(&mut self.m, m.len());
+        self.m.extend_from_slice(m);
+    }
+
+    /// Wipe the MAC shares of a ledger that was checked, and reuse its memory: fresh memory costs a page
+    /// fault for every 256 values.
+    pub fn reuse(&mut self, mut old: Self) {
+        if self.x.is_empty() && old.x.capacity().max(old.m.capacity()) <= KEPT {
+            wipe::words(&mut old.m);
+            old.x.clear();
+            old.m.clear();
+            std::mem::swap(&mut self.x, &mut old.x);
+            std::mem::swap(&mut self.m, &mut old.m);
+        }
+    }
+
+    /// The number of values that were opened.
+    pub fn opened(&self) -> u64 {
+        self.checked + self.x.len() as u64
+    }
+}
+
+impl<F: Mac> Drop for Ledger<F> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.m);
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::source::Products;
+    use divisi_core::testing::{memory, run};
+    use divisi_core::{PublicParameters, Step, step};
+    use divisi_field::{Field, Gf48};
+
+    const OPENED: Step = step!("opened");
+
+    /// The words that lie here; zeros where no memory is any more.
+    fn words<'b>(place: usize, count: usize, bytes: &'b mut [u8]) -> impl Iterator<Item = u64> + use<'b> {
+        let bytes = &mut bytes[..8 * count];
+        if memory::read(place, bytes).is_err() {
+            bytes.fill(0);
+        }
+        bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
+    }
+
+    /// \[Q17\] A check leaves the room of what was opened, and none of the shares of its MACs.
+    #[test]
+    fn of_what_was_checked_the_room_is_left() {
+        let count = 600;
+        let ends = run(2, &PublicParameters::new("what is left of MACs"), |session| {
+            let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+            let x = dealer.element_triples(&mut party, count)?.b;
+            party.open(OPENED, &x.x, &x.m)?;
+            let place = party.ledger.m.as_ptr() as usize;
+            let mut bytes = vec![0; 8 * count];
+            let there = words(place, count, &mut bytes).filter(|word| *word != 0).count();
+            party.check()?;
+            assert!(party.ledger.m.is_empty() && party.ledger.m.as_ptr() as usize == place);
+            Ok([there, words(place, count, &mut bytes).filter(|word| *word != 0).count()])
+        });
+        assert!(ends.iter().all(|end| *end == Ok([count, 0])), "{ends:?}");
+    }
+
+    /// \[Q17\] Nor is anything left where they lay before they were more.
+    #[test]
+    fn of_what_grew_nothing_is_left() {
+        let shares: Vec<Gf48> = (1..=5_000_u128)
+            .map(|i| Gf48::from_low_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 47))
+            .collect();
+        let mut ledger = Ledger::<Gf48> { x: Vec::new(), m: Vec::new(), views: None, checked: 0 };
+        let mut bytes = vec![0; 8 * shares.len()];
+        let mut moved = 0;
+        for m in shares.chunks(50) {
+            let (place, count) = (ledger.m.as_ptr() as usize, ledger.m.len());
+            ledger.note(m.iter().map(|_| Gf48::ONE), m);
+            if count > 0 && ledger.m.as_ptr() as usize != place {
+                moved += 1;
+                let left = words(place, count, &mut bytes).zip(&shares);
+                assert_eq!(left.filter(|(word, share)| u128::from(*word) == share.to_bits()).count(), 0);
+            }
+        }
+        assert!(moved > 0 && ledger.m == shares && ledger.x.len() == shares.len());
+    }
+}

@@ -1,0 +1,334 @@
+//! Encryption and decryption of many texts at once. The lanes are the blocks of all texts, one text after the
+//! other, followed by the block E_K(J_0) of each text. Texts under the same key are next to each other, so
+//! that its round keys are gathered only once for all of them.
+//!
+//! What is opened: first the ciphertexts, when everything they depend on is verified, and then their tags.
+//! About a received tag nothing is revealed but whether it is right \[A23\]. A plaintext is returned,
+//! verified, if its tag was right.
+
+use super::compare::{TAG_BYTES, tags_match, truncate};
+use super::{Lengths, Padding, TagLength, TooLong, interleaved, j0, lanes_at, tag, tag_masks};
+use crate::aes::RoundKeys;
+use crate::engines::GcmEngine;
+use crate::mode::ctr;
+use divisi_core::{Abort, Lanes, Step, Verified, step};
+use std::ops::Range;
+
+const BATCH: Step = step!("batch");
+
+/// A text to be encrypted or decrypted.
+pub struct GcmItem<'a> {
+    /// The lane that has its key.
+    pub key: usize,
+    /// Its IV.
+    pub iv: [u8; 12],
+    /// Its associated data.
+    pub aad: &'a [u8],
+    /// The length of the tag.
+    pub tag_length: TagLength,
+    /// The direction, and the text.
+    pub text: GcmText<'a>,
+}
+
+/// The direction, and the text.
+#[derive(Clone, Copy)]
+pub enum GcmText<'a> {
+    /// Encrypt a plaintext of this many bytes.
+    Plain(usize),
+    /// Decrypt a ciphertext with this tag, as [`TagLength::element`] gives it.
+    Cipher {
+        /// The ciphertext.
+        ciphertext: &'a [u8],
+        /// The tag.
+        tag: u128,
+    },
+}
+
+impl GcmText<'_> {
+    fn bytes(self) -> usize {
+        match self {
+            GcmText::Plain(bytes) => bytes,
+            GcmText::Cipher { ciphertext, .. } => ciphertext.len(),
+        }
+    }
+}
+
+/// The result for a text.
+pub enum GcmOutcome<B> {
+    /// Ciphertext and tag, opened to all parties.
+    Sealed {
+        /// The ciphertext; it has the length of the plaintext.
+        ciphertext: Vec<u8>,
+        /// The tag; the bytes beyond its length are zero.
+        tag: [u8; TAG_BYTES],
+    },
+    /// The tag was right. The plaintext has 16 columns, one for each position in a block, with a lane for
+    /// each block. It was not opened.
+    Opened(Verified<Vec<B>>),
+    /// The tag was wrong. The plaintext was not opened.
+    Invalid,
+}
+
+/// The lanes that the blocks of a text have.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// The first lane of the text.
+    text: usize,
+    bytes: usize,
+    /// The lane of E_K(J_0).
+    mask: usize,
+}
+
+impl Place {
+    /// The lanes of the blocks that have a byte at position `i`.
+    fn lanes(self, i: usize) -> Range<usize> {
+        self.text..self.text + lanes_at(self.bytes, i)
+    }
+}
+
+/// Texts with the key stream added, not verified yet: the columns of all ciphertexts that will be opened, the
+/// columns of each plaintext, and the masks of the tags (of encrypted texts, and of decrypted ones).
+pub type GcmTexts<B, K> = (Vec<B>, (Vec<Vec<B>>, [Option<K>; 2]));
+
+/// The texts that are processed in one call.
+pub struct GcmBatch<'a> {
+    items: &'a [GcmItem<'a>],
+    lengths: Vec<Lengths>,
+    places: Vec<Place>,
+    /// The texts in the order of their lanes.
+    order: Vec<usize>,
+    /// The number of lanes that have text.
+    blocks: usize,
+    /// The indices of the texts to encrypt.
+    sealed: Vec<usize>,
+    /// The indices of the texts to decrypt.
+    received: Vec<usize>,
+}
+
+impl<'a> GcmBatch<'a> {
+    /// Assigns lanes to the texts.
+    ///
+    /// # Errors
+    /// [`TooLong`] if a text is longer than GCM allows.
+    pub fn new(items: &'a [GcmItem<'a>]) -> Result<GcmBatch<'a>, TooLong> {
+        let lengths = |item: &GcmItem<'_>| Lengths::new(item.aad.len() as u64, item.text.bytes() as u64);
+        let lengths = items.iter().map(lengths).collect::<Result<Vec<_>, _>>()?;
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(|k| items[*k].key);
+        let mut places = vec![Place::default(); items.len()];
+        let mut blocks = 0;
+        for k in &order {
+            let bytes = items[*k].text.bytes();
+            places[*k] = Place { text: blocks, bytes, mask: 0 };
+            blocks += bytes.div_ceil(16);
+        }
+        for (at, k) in order.iter().enumerate() {
+            places[*k].mask = blocks + at;
+        }
+        let (sealed, received) =
+            (0..items.len()).partition(|k: &usize| matches!(items[*k].text, GcmText::Plain(_)));
+        Ok(GcmBatch { items, lengths, places, order, blocks, sealed, received })
+    }
+
+    /// The number of blocks in the longest input of GHASH in this batch.
+    #[must_use]
+    pub fn hash_blocks(&self) -> u64 {
+        self.lengths.iter().map(|lengths| lengths.hash_blocks()).max().unwrap_or(1)
+    }
+
+    /// Column `i` of the batch, from the bytes of each plaintext: their bytes at position `i` of each block,
+    /// and zero in all lanes of other texts and of masks.
+    #[must_use]
+    pub fn column<'t>(&self, i: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<u8> {
+        let mut column = vec![0; self.blocks + self.order.len()];
+        for k in &self.sealed {
+            put(&mut column, self.places[*k].text, text(*k), i);
+        }
+        column
+    }
+
+    /// Computes the key stream of all texts under these keys (one key in each lane), adds the texts, and cuts
+    /// the result to the length of each text: no byte of key stream beyond a text is kept. `plain` gives
+    /// column `i` of the plaintexts ([`GcmBatch::column`]).
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if a text has no key.
+    pub fn texts<E: GcmEngine>(
+        &self,
+        e: &mut E,
+        keys: &RoundKeys<E::Byte>,
+        plain: impl Fn(&mut E, usize) -> Result<E::Byte, Abort>,
+    ) -> Result<GcmTexts<E::Byte, E::Block>, Abort> {
+        let mut counters: [Vec<u8>; 16] = Default::default();
+        let mut index = Vec::with_capacity(self.blocks + self.order.len());
+        for k in &self.order {
+            let blocks = self.places[*k].bytes.div_ceil(16);
+            let columns = ctr::columns(&j0(&self.items[*k].iv), 1, blocks);
+            counters.iter_mut().zip(columns).for_each(|(all, column)| all.extend(column));
+            index.extend(std::iter::repeat_n(self.items[*k].key, blocks));
+        }
+        for k in &self.order {
+            counters.iter_mut().zip(j0(&self.items[*k].iv)).for_each(|(all, byte)| all.push(byte));
+            index.push(self.items[*k].key);
+        }
+        // a single key serves all lanes
+        let index = (keys.lanes() > 1).then_some(&index[..]);
+        let mut stream = ctr::pieced_keystream(e, keys, index, &counters)?;
+        let mut masks = [None, None];
+        for (masks, group) in masks.iter_mut().zip([&self.sealed, &self.received]) {
+            if !group.is_empty() {
+                let lanes: Vec<usize> = group.iter().map(|k| self.places[*k].mask).collect();
+                *masks = Some(tag_masks(e, &stream, &lanes)?);
+            }
+        }
+        for (i, byte) in stream.iter_mut().enumerate() {
+            if !self.sealed.is_empty() {
+                let column = plain(e, i)?;
+                e.add(byte, &column)?;
+            }
+            if !self.received.is_empty() {
+                let mut column = vec![0; byte.lanes()];
+                for k in &self.received {
+                    if let GcmText::Cipher { ciphertext, .. } = self.items[*k].text {
+                        put(&mut column, self.places[*k].text, ciphertext, i);
+                    }
+                }
+                e.add_public(byte, &column)?;
+            }
+        }
+        let sealed = cut(&stream, self.sealed.iter().map(|k| self.places[*k]))?;
+        let received = self.received.iter().map(|k| cut(&stream, [self.places[*k]].into_iter()));
+        Ok((sealed, (received.collect::<Result<_, _>>()?, masks)))
+    }
+
+    /// Opens the ciphertexts, computes all tags, opens the tags of encrypted texts, and compares those of
+    /// decrypted texts. `powers` gives the first powers of a text's hash key, verified.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if there are too few powers.
+    pub fn finish<E: GcmEngine>(
+        &self,
+        e: &mut E,
+        texts: Verified<GcmTexts<E::Byte, E::Block>>,
+        powers: impl Fn(&GcmItem<'_>, usize) -> Option<E::Block>,
+    ) -> Result<Vec<GcmOutcome<E::Byte>>, Abort> {
+        let (ciphertexts, rest) = texts.split();
+        let (plaintexts, masks) = rest.split();
+        let [sealed_masks, received_masks] = masks.into_inner();
+        let mut outcomes: Vec<_> = self.items.iter().map(|_| GcmOutcome::Invalid).collect();
+        if let Some(masks) = sealed_masks {
+            let ciphertexts = self.open_ciphertexts(e, ciphertexts)?;
+            let hashed = self.sealed.iter().zip(&ciphertexts).map(|(k, text)| (*k, &text[..]));
+            let tags = self.tags(e, hashed, &masks, &powers)?;
+            for ((k, ciphertext), tag) in self.sealed.iter().zip(ciphertexts).zip(self.open_tags(e, tags)?) {
+                outcomes[*k] = GcmOutcome::Sealed { ciphertext, tag };
+            }
+        }
+        if let Some(masks) = received_masks {
+            let hashed = self.received.iter().filter_map(|k| match self.items[*k].text {
+                GcmText::Cipher { ciphertext, .. } => Some((*k, ciphertext)),
+                GcmText::Plain(_) => None,
+            });
+            let theirs = self.tags(e, hashed, &masks, &powers)?;
+            let received: Vec<_> = self.received.iter().filter_map(|k| self.received_tag(*k)).collect();
+            let valid = tags_match(e, theirs, &received)?;
+            // a plaintext whose tag is wrong is dropped here [M0.7, A23]
+            for ((k, valid), columns) in self.received.iter().zip(valid).zip(plaintexts.each()) {
+                if valid {
+                    outcomes[*k] = GcmOutcome::Opened(columns);
+                }
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn received_tag(&self, k: usize) -> Option<(TagLength, u128)> {
+        match self.items[k].text {
+            GcmText::Cipher { tag, .. } => Some((self.items[k].tag_length, tag)),
+            GcmText::Plain(_) => None,
+        }
+    }
+
+    /// Opens all ciphertexts: in one round, or in none if all are empty.
+    fn open_ciphertexts<E: GcmEngine>(
+        &self,
+        e: &mut E,
+        columns: Verified<Vec<E::Byte>>,
+    ) -> Result<Vec<Vec<u8>>, Abort> {
+        let empty = columns.get().iter().all(|column| column.lanes() == 0);
+        let opened = if empty { vec![Vec::new(); 16] } else { e.open(columns)? };
+        let mut rest: Vec<&[u8]> = opened.iter().map(Vec::as_slice).collect();
+        // each text takes its bytes from the front of each column, in the order in which the texts were cut
+        let take = |k: &usize| {
+            let bytes = self.places[*k].bytes;
+            let own = rest.iter_mut().enumerate().map(|(i, rest)| {
+                let (own, later) = rest.split_at(lanes_at(bytes, i).min(rest.len()));
+                *rest = later;
+                own.to_vec()
+            });
+            interleaved(&own.collect::<Vec<_>>(), bytes)
+        };
+        self.sealed.iter().map(take).collect()
+    }
+
+    /// The tags of these texts, given with their ciphertexts, one tag in each lane. Linear in the powers of
+    /// the hash keys and in the masks.
+    fn tags<'t, E: GcmEngine>(
+        &self,
+        e: &mut E,
+        texts: impl Iterator<Item = (usize, &'t [u8])>,
+        masks: &E::Block,
+        powers: &impl Fn(&GcmItem<'_>, usize) -> Option<E::Block>,
+    ) -> Result<E::Block, Abort> {
+        let mut hashes = Vec::with_capacity(masks.lanes());
+        for (k, ciphertext) in texts {
+            let mut blocks = hash_input(self.items[k].aad, ciphertext, self.lengths[k]);
+            blocks.reverse(); // the last block belongs to the first power
+            let own = powers(&self.items[k], blocks.len());
+            let own = own.ok_or(Abort::Misuse { step: BATCH, what: "powers that were not made" })?;
+            hashes.push(e.combine(&own, &blocks)?);
+        }
+        let hashes = match (hashes.pop(), hashes.is_empty()) {
+            (Some(one), true) => one,
+            (last, _) => e.join(&hashes.iter().chain(&last).collect::<Vec<_>>()),
+        };
+        tag(e, hashes, masks)
+    }
+
+    /// Opens the tags of encrypted texts. If a tag is short, only its own bytes are opened.
+    fn open_tags<E: GcmEngine>(&self, e: &mut E, tags: E::Block) -> Result<Vec<[u8; TAG_BYTES]>, Abort> {
+        let lengths: Vec<_> = self.sealed.iter().map(|k| self.items[*k].tag_length).collect();
+        let tags = truncate(e, tags, &lengths)?;
+        let bytes: [E::Byte; TAG_BYTES] = e.convert(tags)?;
+        let opened = e.reveal(bytes.into())?;
+        let byte = |l: usize, i: usize| opened.get(i).and_then(|column| column.get(l)).copied().unwrap_or(0);
+        Ok((0..self.sealed.len()).map(|l| std::array::from_fn(|i| byte(l, i))).collect())
+    }
+}
+
+/// Writes the bytes at position `i` of each block of a text into a column, from lane `at` on.
+fn put(column: &mut [u8], at: usize, text: &[u8], i: usize) {
+    let from = text.iter().skip(i).step_by(16);
+    column.iter_mut().skip(at).zip(from).for_each(|(to, byte)| *to = *byte);
+}
+
+/// The columns of these texts, one text after the other.
+fn cut<B: Lanes>(stream: &[B; 16], places: impl Iterator<Item = Place> + Clone) -> Result<Vec<B>, Abort> {
+    let column = |(i, byte): (usize, &B)| {
+        let lanes: Vec<usize> = places.clone().flat_map(|place| place.lanes(i)).collect();
+        byte.gather(&lanes)
+    };
+    let columns: Option<Vec<B>> = stream.iter().enumerate().map(column).collect();
+    columns.ok_or(Abort::Misuse { step: BATCH, what: "the key stream is shorter than the texts" })
+}
+
+/// The input of GHASH: associated data, ciphertext and lengths, as padded blocks.
+fn hash_input(aad: &[u8], ciphertext: &[u8], lengths: Lengths) -> Vec<u128> {
+    let mut blocks = Vec::with_capacity(usize::try_from(lengths.hash_blocks()).unwrap_or(0));
+    let mut padding = Padding::default();
+    for part in [aad, ciphertext, &lengths.length_block()] {
+        blocks.extend(padding.push(part));
+        blocks.extend(padding.close());
+    }
+    blocks
+}

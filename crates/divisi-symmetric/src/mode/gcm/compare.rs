@@ -1,0 +1,54 @@
+//! Comparison of received tags on shares, lane by lane. Of each tag its own length is compared.
+
+use super::TagLength;
+use crate::engines::GcmEngine;
+use divisi_core::{Abort, Lanes, Step, step};
+
+const TAGS: Step = step!("tags");
+
+/// The length of a full tag in bytes.
+pub const TAG_BYTES: usize = 16;
+
+/// For each lane of `tags`: whether it equals the received tag. The difference is never opened, because it
+/// would reveal the right tag of a forged text \[A23\].
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] if lanes and tags differ in number.
+pub(super) fn tags_match<E: GcmEngine>(
+    e: &mut E,
+    mut tags: E::Block,
+    received: &[(TagLength, u128)],
+) -> Result<Vec<bool>, Abort> {
+    let elements: Vec<u128> = received.iter().map(|(_, element)| *element).collect();
+    e.add_public_block(&mut tags, &elements)?;
+    let lengths: Vec<TagLength> = received.iter().map(|(length, _)| *length).collect();
+    let difference = truncate(e, tags, &lengths)?;
+    e.vanish_lanes(difference)
+}
+
+/// Sets the bytes of each lane that are beyond the length of its tag to zero.
+///
+/// # Errors
+/// [`Abort::Misuse`] if lanes and tags differ in number.
+pub(super) fn truncate<E: GcmEngine>(
+    e: &mut E,
+    tags: E::Block,
+    lengths: &[TagLength],
+) -> Result<E::Block, Abort> {
+    if lengths.iter().all(|length| length.bytes() == TAG_BYTES) {
+        return Ok(tags);
+    }
+    // each lane of the result is the lane of `tags`, or zero: it is gathered from the tags and one zero lane
+    // that follows them
+    let n = tags.lanes();
+    let zero = e.public(&[0]);
+    let bytes: [E::Byte; TAG_BYTES] = e.convert(tags)?;
+    let mut kept = Vec::with_capacity(TAG_BYTES);
+    for (i, byte) in bytes.into_iter().enumerate() {
+        let with_zero = e.join_bytes(&[&byte, &zero])?;
+        let lane = |(l, length): (usize, &TagLength)| if i < length.bytes() { l } else { n };
+        kept.extend(with_zero.gather(&lengths.iter().enumerate().map(lane).collect::<Vec<_>>()));
+    }
+    let kept = <[E::Byte; TAG_BYTES]>::try_from(kept);
+    e.convert(kept.map_err(|_| Abort::Misuse { step: TAGS, what: "lanes and tags differ in number" })?)
+}

@@ -1,0 +1,372 @@
+//! GCM for a message that is processed in chunks, on any engine.
+//!
+//! What is opened, and when:
+//! - **Encryption** opens each chunk of ciphertext, and finally the tag, when everything it depends on is
+//!   verified.
+//! - **Decryption** first computes the tag of the whole ciphertext, and reveals only whether the received tag
+//!   is right \[A23\]. Chunks of plaintext are computed after that. They are returned verified, and the
+//!   caller may open them.
+//!
+//! The key stream of a chunk is computed with the chunk; the block that masks the tag is computed with the
+//! first chunk. If the IV does not have 96 bits, the counter blocks stay shared ([`long_iv`]); the IV and the
+//! text use the same powers of the hash key.
+
+use super::compare::{TAG_BYTES, tags_match};
+use super::text::{interleaved, lanes_at};
+use super::{GhashState, IV_BYTES, Lengths, TagLength, TextsKey, j0, long_iv, tag, tag_masks};
+use crate::aes;
+use crate::engines::GcmEngine;
+use crate::mode::ctr::{self, joined, pieces};
+use divisi_core::{Abort, Lanes, Step, Verified, step};
+
+const TEXT: Step = step!("text");
+const ORDER: Step = step!("order");
+
+/// The first counter block, J_0.
+enum Start<B> {
+    Public([u8; 16]),
+    Secret(B),
+}
+
+/// The progress of a text. All chunks but the last have the full length.
+struct Pace {
+    length: u64,
+    chunk: u64,
+    /// The number of bytes that were processed.
+    done: u64,
+}
+
+impl Pace {
+    fn new(length: u64, chunk: u64) -> Result<Self, Abort> {
+        if chunk == 0 || !chunk.is_multiple_of(16) {
+            return Err(Abort::Misuse { step: TEXT, what: "chunks that are not whole blocks" });
+        }
+        Ok(Pace { length, chunk, done: 0 })
+    }
+
+    /// Checks that `bytes` bytes may come next: the rest of a chunk, or whole blocks of it. Returns the
+    /// number of the next block (the first block of a text has number 1).
+    fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
+        let left = (self.length - self.done).min(self.chunk - self.done % self.chunk);
+        if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
+            return Err(Abort::Misuse {
+                step: TEXT,
+                what: "a chunk of another length than the text requires",
+            });
+        }
+        let first = self.done / 16 + 1;
+        self.done += bytes as u64;
+        u32::try_from(first).map_err(|_| Abort::Misuse { step: TEXT, what: "a text longer than GCM allows" })
+    }
+}
+
+/// The state that both directions keep between chunks.
+struct Course<B> {
+    start: Start<B>,
+    /// E_K(J_0), if it was computed with the first chunk.
+    mask: Option<B>,
+}
+
+impl<B: Clone + Lanes> Course<B> {
+    /// The beginning of both directions: computes the powers, the first counter block, and the hash of the
+    /// associated data.
+    fn new<E: GcmEngine<Block = B>>(
+        e: &mut E,
+        key: &mut TextsKey<E>,
+        iv: &[u8],
+        aad: &[u8],
+        length: u64,
+    ) -> Result<(Self, GhashState<B>), Abort> {
+        let too_long = Abort::Misuse { step: TEXT, what: "a message longer than GCM allows" };
+        let lengths = Lengths::new(aad.len() as u64, length).map_err(|_| too_long)?;
+        let start = if let Ok(nonce) = <&[u8; IV_BYTES]>::try_from(iv) {
+            key.make_powers(e, lengths.hash_blocks())?;
+            Start::Public(j0(nonce))
+        } else {
+            // the longer of the two inputs determines the number of giant steps; the other uses some of them
+            key.make_powers(e, lengths.hash_blocks().max(long_iv::hash_blocks(iv.len())))?;
+            let first = long_iv::j0(e, key.powers()?, iv)?;
+            Start::Secret(first)
+        };
+        let mut hash = GhashState::new(key.steps(), lengths);
+        hash.aad(e, key.powers()?, aad)?;
+        Ok((Course { start, mask: None }, hash))
+    }
+
+    /// The key stream for this many bytes of text from block `first` on, cut to the text: no byte of key
+    /// stream beyond the text is kept. With `with_mask` also the block that masks the tag, which is computed
+    /// in one more lane.
+    fn stream<E: GcmEngine<Block = B>>(
+        &self,
+        e: &mut E,
+        key: &TextsKey<E>,
+        first: u32,
+        bytes: usize,
+        with_mask: bool,
+    ) -> Result<(Vec<E::Byte>, Option<B>), Abort> {
+        let n = bytes.div_ceil(16);
+        let stream = match &self.start {
+            Start::Public(j0) => {
+                let mut counters = ctr::columns(j0, first, n);
+                if with_mask {
+                    counters.iter_mut().zip(j0).for_each(|(column, byte)| column.push(*byte));
+                }
+                ctr::pieced_keystream(e, key.round_keys(), None, &counters)?
+            }
+            Start::Secret(j0) => {
+                let text = std::iter::successors(Some(first), |count| Some(count.wrapping_add(1))).take(n);
+                let counts: Vec<u32> = text.chain(with_mask.then_some(0)).collect();
+                let mut made = Vec::new();
+                for piece in pieces(counts.len(), e.blocks_at_once()) {
+                    let counts = counts.get(piece).unwrap_or_default();
+                    let mut blocks = long_iv::counters(e, j0, counts)?;
+                    aes::encrypt(e, key.round_keys(), &mut blocks)?;
+                    made.push(blocks);
+                }
+                joined(e, made)?
+            }
+        };
+        let mask = if with_mask { Some(tag_masks(e, &stream, &[n])?) } else { None };
+        let cut = stream.iter().enumerate().map(|(i, byte)| byte.first(lanes_at(bytes, i)));
+        let cut = cut.collect::<Option<Vec<E::Byte>>>();
+        Ok((cut.ok_or(Abort::Misuse { step: TEXT, what: "the key stream is shorter than the text" })?, mask))
+    }
+
+    /// The full tag of the message that was hashed.
+    fn tag<E: GcmEngine<Block = B>>(
+        &mut self,
+        e: &mut E,
+        key: &TextsKey<E>,
+        hash: GhashState<B>,
+    ) -> Result<B, Abort> {
+        let missing = Abort::Misuse { step: ORDER, what: "the mask of the tag is missing" };
+        let mask = match self.mask.take() {
+            Some(mask) => mask,
+            None => self.stream(e, key, 1, 0, true)?.1.ok_or(missing)?,
+        };
+        let ghash = hash.finish(e, key.powers()?)?;
+        tag(e, ghash, &mask)
+    }
+}
+
+/// A message that is being encrypted.
+pub struct StreamSealer<E: GcmEngine> {
+    course: Course<E::Block>,
+    pace: Pace,
+    hash: GhashState<E::Block>,
+}
+
+impl<E: GcmEngine> StreamSealer<E> {
+    /// Begins a message of `length` bytes, in chunks of `chunk` bytes; the last one may be shorter. All
+    /// parties must have agreed on the lengths, and the IV must not be used for any other message.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is longer than GCM allows, the IV is
+    /// empty, or chunks are not whole blocks.
+    pub fn new(
+        e: &mut E,
+        key: &mut TextsKey<E>,
+        iv: &[u8],
+        aad: &[u8],
+        length: u64,
+        chunk: u64,
+    ) -> Result<Self, Abort> {
+        let pace = Pace::new(length, chunk)?;
+        let (course, hash) = Course::new(e, key, iv, aad, length)?;
+        Ok(StreamSealer { course, pace, hash })
+    }
+
+    /// Encrypts the next chunk, or whole blocks of it. Column `i` of `text` has a lane for each block with a
+    /// byte at position `i` ([`lanes_at`]). Returns the ciphertext, which is opened to all parties when
+    /// everything it depends on is verified.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if the text has another length than the next chunk.
+    pub fn chunk(&mut self, e: &mut E, key: &TextsKey<E>, text: &[E::Byte]) -> Result<Vec<u8>, Abort> {
+        let bytes = text.iter().map(Lanes::lanes).sum();
+        let first = self.pace.next(bytes)?;
+        let with_mask = first == 1;
+        let (mut stream, mask) = self.course.stream(e, key, first, bytes, with_mask)?;
+        if text.len() != stream.len() || text.iter().zip(&stream).any(|(x, y)| x.lanes() != y.lanes()) {
+            return Err(Abort::Misuse { step: TEXT, what: "columns that are not those of a text" });
+        }
+        for (stream, text) in stream.iter_mut().zip(text) {
+            e.add(stream, text)?;
+        }
+        // the two values are verified together, with everything that was computed before
+        let (stream, mask) = e.settled((stream, mask))?.split();
+        if with_mask {
+            self.course.mask = mask.into_inner();
+        }
+        let ciphertext = interleaved(&e.open(stream)?, bytes)?;
+        self.hash.text(e, key.powers()?, &ciphertext)?;
+        Ok(ciphertext)
+    }
+
+    /// The tag, which is opened to all parties when everything it depends on is verified.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
+    pub fn finish(mut self, e: &mut E, key: &TextsKey<E>) -> Result<[u8; TAG_BYTES], Abort> {
+        let tag = self.course.tag(e, key, self.hash)?;
+        let bytes: [E::Byte; TAG_BYTES] = e.convert(tag)?;
+        let opened = e.reveal(bytes.into())?;
+        let tag = interleaved(&opened, TAG_BYTES)?.try_into();
+        tag.map_err(|_| Abort::Misuse { step: ORDER, what: "a tag of 16 bytes" })
+    }
+}
+
+/// A message that is being decrypted: first all of its ciphertext is [absorbed](StreamOpener::absorb), then
+/// its tag is [compared](StreamOpener::verify), then its plaintext is computed.
+pub struct StreamOpener<E: GcmEngine> {
+    course: Course<E::Block>,
+    /// The progress of the tag, and of the decryption.
+    pace: [Pace; 2],
+    /// `None` after the tag was compared.
+    hash: Option<GhashState<E::Block>>,
+    received: (TagLength, u128),
+    valid: bool,
+}
+
+impl<E: GcmEngine> StreamOpener<E> {
+    /// Begins a message of `length` bytes of ciphertext, in chunks of `chunk` bytes, with the received tag as
+    /// [`TagLength::element`] gives it.
+    ///
+    /// # Errors
+    /// As [`StreamSealer::new`].
+    pub fn new(
+        e: &mut E,
+        key: &mut TextsKey<E>,
+        iv: &[u8],
+        aad: &[u8],
+        (length, chunk): (u64, u64),
+        received: (TagLength, u128),
+    ) -> Result<Self, Abort> {
+        let pace = [Pace::new(length, chunk)?, Pace::new(length, chunk)?];
+        let (course, hash) = Course::new(e, key, iv, aad, length)?;
+        Ok(StreamOpener { course, pace, hash: Some(hash), received, valid: false })
+    }
+
+    /// Adds the next chunk of the ciphertext, or whole blocks of it, to the hash of the tag.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] after [`StreamOpener::verify`].
+    pub fn absorb(&mut self, e: &mut E, key: &TextsKey<E>, ciphertext: &[u8]) -> Result<(), Abort> {
+        let hash = self.hash.as_mut().ok_or(COMPARED)?;
+        self.pace[0].next(ciphertext.len())?;
+        hash.text(e, key.powers()?, ciphertext)
+    }
+
+    /// Compares the tag on shares. Returns whether it is right; all parties get the same answer.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
+    pub fn verify(&mut self, e: &mut E, key: &TextsKey<E>) -> Result<bool, Abort> {
+        let hash = self.hash.take().ok_or(COMPARED)?;
+        let tag = self.course.tag(e, key, hash)?;
+        self.valid = tags_match(e, tag, &[self.received])? == [true];
+        Ok(self.valid)
+    }
+
+    /// The number of bytes that were decrypted.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.pace[1].done
+    }
+
+    /// Decrypts the next chunk, or whole blocks of it. Returns the columns of the plaintext, verified. The
+    /// caller must pass the same ciphertext that was absorbed.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] if the tag was not found right before.
+    pub fn chunk(
+        &mut self,
+        e: &mut E,
+        key: &TextsKey<E>,
+        ciphertext: &[u8],
+    ) -> Result<Verified<Vec<E::Byte>>, Abort> {
+        if !self.valid {
+            let what = "a text whose tag was not verified";
+            return Err(Abort::Misuse { step: ORDER, what }); // [M0.7, A23]
+        }
+        let first = self.pace[1].next(ciphertext.len())?;
+        let (mut text, _) = self.course.stream(e, key, first, ciphertext.len(), false)?;
+        for (i, byte) in text.iter_mut().enumerate() {
+            let column: Vec<u8> = ciphertext.iter().skip(i).step_by(16).copied().collect();
+            if !column.is_empty() {
+                e.add_public(byte, &column)?;
+            }
+        }
+        e.settled(text)
+    }
+}
+
+const COMPARED: Abort = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::ghash::Steps;
+    use divisi_core::{Bytes, Plain};
+
+    fn key() -> TextsKey<Plain> {
+        let e = &mut Plain;
+        let key: Vec<_> = (0..16).map(|i| e.public(&[7 * i])).collect();
+        let round_keys = aes::expand(e, &key).unwrap();
+        TextsKey::new(e, round_keys, Steps::new(2, 2).unwrap()).unwrap()
+    }
+
+    fn columns(text: &[u8]) -> Vec<<Plain as Bytes>::Byte> {
+        let column = |i: usize| text.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
+        (0..16).map(|i| Plain.public(&column(i))).collect()
+    }
+
+    /// However a text is cut, under an IV of any length: what it is as a whole.
+    #[test]
+    fn chunks_are_parts_of_the_whole() {
+        let (e, mut key, aad) = (&mut Plain, key(), b"whatever goes with it");
+        let text: Vec<u8> = (0..167).collect();
+        for iv in [&[1; 12][..], &[2; 8], &[3; 60]] {
+            let (ciphertext, tag) = key.seal(e, iv, aad, &columns(&text)).unwrap();
+            for chunk in [16, 48, 176] {
+                let mut sealer = StreamSealer::new(e, &mut key, iv, aad, 167, chunk as u64).unwrap();
+                let parts = text.chunks(chunk).map(|part| sealer.chunk(e, &key, &columns(part)).unwrap());
+                assert_eq!(parts.collect::<Vec<_>>().concat(), ciphertext);
+                assert_eq!(sealer.finish(e, &key).unwrap(), tag);
+                let received = (TagLength::Bits128, TagLength::Bits128.element(&tag).unwrap());
+                let mut opener =
+                    StreamOpener::new(e, &mut key, iv, aad, (167, chunk as u64), received).unwrap();
+                ciphertext.chunks(chunk).for_each(|part| opener.absorb(e, &key, part).unwrap());
+                assert!(opener.verify(e, &key).unwrap());
+                let mut opened = Vec::new();
+                for part in ciphertext.chunks(chunk) {
+                    let part = (opener.chunk(e, &key, part).unwrap(), part.len());
+                    let columns: Vec<_> = part.0.get().iter().map(|byte| byte.values().to_vec()).collect();
+                    opened.extend(interleaved(&columns, part.1).unwrap());
+                }
+                assert_eq!((opened, opener.done()), (text.clone(), 167));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_turn_is_refused() {
+        let (e, mut key) = (&mut Plain, key());
+        let misuse = |result: Result<(), Abort>| matches!(result, Err(Abort::Misuse { .. }));
+        assert!(misuse(StreamSealer::new(e, &mut key, &[1; 12], b"", 40, 24).map(drop)));
+        let mut sealer = StreamSealer::new(e, &mut key, &[1; 12], b"", 40, 32).unwrap();
+        // not whole blocks before the end, nothing, and more than a chunk
+        for bytes in [17, 0, 40] {
+            assert!(misuse(sealer.chunk(e, &key, &columns(&vec![0; bytes])).map(drop)), "{bytes}");
+        }
+        assert!(misuse(sealer.finish(e, &key).map(drop)));
+        let right = (TagLength::Bits128, 1);
+        let mut opener = StreamOpener::new(e, &mut key, &[1; 12], b"", (16, 32), right).unwrap();
+        assert!(misuse(opener.chunk(e, &key, &[0; 16]).map(drop)));
+        opener.absorb(e, &key, &[0; 16]).unwrap();
+        assert!(!opener.verify(e, &key).unwrap());
+        assert!(misuse(opener.absorb(e, &key, &[0; 16])));
+        assert!(misuse(opener.verify(e, &key).map(drop)));
+        assert!(misuse(opener.chunk(e, &key, &[0; 16]).map(drop)));
+    }
+}

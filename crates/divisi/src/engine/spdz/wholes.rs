@@ -1,0 +1,98 @@
+//! Known answers of modes that process a text as a whole, with AES: key wrapping, SIV, CCM, XTS, ciphertext
+//! stealing, CFB of bits.
+//!
+//! Blocks go through tables or products on shares; between them bits are taken apart (BitDec) where a mode
+//! doubles a block or cuts a byte. Of a tag that is compared, or an integrity value, all learn only whether
+//! it is right, and nothing of a text is opened before that \[A23\].
+
+use super::super::job::{Own, TextsJob};
+use super::super::whole::{self, WithoutBlocks};
+use super::super::{EngineParty, Unsupported, Watch};
+use super::begin::{ONLINE, engine};
+use super::cipher::{OnSpdz, brought};
+use super::evaluate::Seat;
+use super::how::{How, Named};
+use divisi_core::{Abort, Counts, Direction, Session};
+use divisi_spdz::{AuthByte, Host, Spdz, SpdzProtocol};
+use divisi_symmetric::aes::RoundKeys;
+
+/// Whether the engine has what these texts take.
+///
+/// # Errors
+/// [`Unsupported`] for another cipher than AES, and a protocol that runs over masks first.
+pub(super) fn check(texts: &TextsJob, how: &How) -> Result<(), Unsupported> {
+    if texts.cipher.aes().is_none() {
+        return Err(Unsupported::new("a mode of AES alone"));
+    }
+    if how.protocol(texts.cipher)?.tiny {
+        return Err(Unsupported::new(
+            "a mode that takes bytes apart between blocks, where aes-tinytable has masks alone: give --protocol aes-lt",
+        ));
+    }
+    Ok(())
+}
+
+/// An engine for them on a session.
+///
+/// # Errors
+/// The abort that ends the session.
+pub(super) fn begin<'p, F: Host + 'p>(
+    texts: &'p TextsJob,
+    how: &How,
+    named: Named,
+    session: Session,
+) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    let e = engine::<F>(session, how, named.protocol)?;
+    Ok(Box::new(Holder::<F> { texts, named, seat: Seat::new(e, how) }))
+}
+
+type Key<F> = RoundKeys<AuthByte<F>>;
+
+struct Holder<'p, F: Host> {
+    texts: &'p TextsJob,
+    named: Named,
+    seat: Seat<F>,
+}
+
+impl<F: Host> EngineParty for Holder<'_, F> {
+    fn batch(&mut self, _: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
+        let mut rows = whole::refused(self.texts);
+        let mut rest = own.as_slice();
+        let e = self.seat.get()?;
+        for batch in whole::batches(self.texts) {
+            let lanes = batch.count();
+            let key = brought::<F, Key<F>>(e, 0, &vec![lanes; self.texts.key_bytes()], &mut rest)?;
+            let text = brought::<F, Key<F>>(e, 1, &vec![lanes; batch.secret_bytes()], &mut rest)?;
+            let keys = batch.ready(e, <Key<F> as OnSpdz<F>>::schedule, &key)?;
+            make_ahead(e, self.named, self.texts, batch.calls().map(|calls| calls * lanes))?;
+            e.session().phase(ONLINE);
+            whole::put(&mut rows, batch.run(e, WithoutBlocks, keys, &text)?);
+        }
+        e.rest()?;
+        Ok(Own::new(rows.concat()))
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.seat.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
+    }
+}
+
+/// Make what so many blocks there and back take: tables of either direction, or products.
+fn make_ahead<F: Host>(
+    e: &mut Spdz<F>,
+    named: Named,
+    texts: &TextsJob,
+    [there, back]: [usize; 2],
+) -> Result<(), Abort> {
+    let key_bytes = texts.cipher.key_bytes();
+    if named.protocol != SpdzProtocol::Lookup {
+        return <Key<F> as OnSpdz<F>>::ahead(e, named, key_bytes, there + back);
+    }
+    for (direction, blocks) in [(Direction::Encrypt, there), (Direction::Decrypt, back)] {
+        if blocks > 0 {
+            <Key<F> as OnSpdz<F>>::ahead(e, named, key_bytes, blocks)?;
+            <Key<F> as OnSpdz<F>>::load(e, named, direction)?;
+        }
+    }
+    Ok(())
+}
