@@ -13,8 +13,8 @@ const CHUNK: u64 = 1 << 40;
 impl<E: GcmEngine> TextsKey<E> {
     /// Encrypt a text, whose column `i` has a lane for each block with a byte at place `i`
     /// ([`lanes_at`](super::lanes_at)): the ciphertext and the whole tag (SP 800-38D, algorithm 4), which all
-    /// parties learn, the ciphertext before the tag is made. Of an IV of another length than 96 bits the counter blocks are secret
-    /// ([`long_iv`](super::long_iv)).
+    /// parties learn, the ciphertext before the tag is made. Of an IV of another length than 96 bits the
+    /// counter blocks are secret ([`long_iv`](super::long_iv)).
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] for columns that are no text, or are longer than
