@@ -58,6 +58,7 @@ pub mod private;
 pub mod table;
 mod tree;
 pub mod triples;
+mod wires;
 
 pub use bit::GmwBit;
 pub use gmw::Gmw;
