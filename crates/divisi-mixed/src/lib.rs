@@ -56,6 +56,7 @@ mod origin;
 mod pipeline;
 pub mod private;
 pub mod table;
+pub mod together;
 mod tree;
 pub mod triples;
 mod wires;

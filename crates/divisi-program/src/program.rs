@@ -6,6 +6,7 @@
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::P32;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The most bits of one value.
@@ -187,6 +188,10 @@ pub struct Script {
     pub(crate) outputs: Vec<Output>,
     /// Entries of all values, and products and places that they are made of.
     pub(crate) size: usize,
+    /// Numbers that everybody knows, of values.
+    pub(crate) public: BTreeMap<usize, Arc<Vec<i64>>>,
+    /// The line that names a party first, in programs that are texts.
+    lines: BTreeMap<u8, usize>,
 }
 
 impl Script {
@@ -220,6 +225,17 @@ impl Script {
         let owners = self.inputs.iter().map(|input| input.owner);
         let receivers = self.outputs.iter().flat_map(|output| output.receivers.iter().copied());
         owners.chain(receivers).max().unwrap_or(1)
+    }
+
+    /// A line names a party.
+    pub(crate) fn name_party(&mut self, party: u8, line: usize) {
+        self.lines.entry(party).or_insert(line);
+    }
+
+    /// The first line of the text that names a party; `None` for one that no line names, or without a text.
+    #[must_use]
+    pub fn line_of_party(&self, party: u8) -> Option<usize> {
+        self.lines.get(&party).copied()
     }
 
     /// That it is not too large to be run: it has at most [`LARGEST_PROGRAM`] entries in all.
@@ -312,7 +328,10 @@ impl Script {
         if let Some(number) = numbers.iter().find(|number| number.unsigned_abs() > LARGEST as u64) {
             return Err(format!("{number} is beyond p/2: numbers are from -{LARGEST} to {LARGEST}"));
         }
-        Ok(self.push(Action::Constant(Constant::Num(numbers.to_vec())), &[], ValueKind::Num, shape))
+        let op = Action::Constant(Constant::Num(numbers.to_vec()));
+        let value = self.push(op, &[], ValueKind::Num, shape);
+        self.public.insert(value.id, Arc::new(numbers.to_vec()));
+        Ok(value)
     }
 
     /// An integer as what it is used with.
