@@ -4,8 +4,59 @@
 
 mod proxies;
 
+use proxies::{Task, Way};
+use std::time::Duration;
+
 #[test]
 fn whoever_stops_in_any_phase_the_others_abort_in_time() {
     let victims = [(0, [0, 2, 1, 0]), (1, [1, 0, 2, 1]), (2, [2, 1, 0, 2])];
     proxies::whoever_stops_the_others_abort("mixed", &victims);
+}
+
+/// A circuit of 32 ANDs, garbled: x and y, bit by bit.
+static GARBLED: Task = Task {
+    files: || {
+        let gates: String = (0..32).map(|i| format!("2 1 {i} {} {} AND\n", i + 32, i + 64)).collect();
+        vec![("and.txt", format!("32 96\n2 32 32\n1 32\n\n{gates}"))]
+    },
+    what: &["--protocol", "mpgc", "--circuit", "and.txt"],
+    inputs: |number| {
+        let value =
+            |owner: usize, digits: &str| format!("{owner}={}", if owner == number { digits } else { "" });
+        vec![value(1, "ffffffff"), value(2, "69c4e0d8")]
+    },
+    bench: &["--op", "mpgc", "--circuit", "and.txt"],
+    output: ("/0", "\"69c4e0d8\""),
+    timeout: Duration::from_secs(5),
+};
+
+/// Products, comparisons and both conversions.
+static PROGRAM: Task = Task {
+    files: || {
+        let text = "divisi program 1\ninput x 1 num 4\ninput y 2 num 4\np = mul x y\nl = lt p 100\n\
+                    s = select l p y\nt = sum s\noutput t 1,2,3\n";
+        vec![("p.txt", text.to_owned())]
+    },
+    what: &["--program", "p.txt"],
+    inputs: |number| match number {
+        1 => vec!["x=1,2,300,-4".to_owned()],
+        2 => vec!["y=50,60,70,80".to_owned()],
+        _ => vec![],
+    },
+    bench: &["--op", "program", "--program", "p.txt"],
+    output: ("/t/0", "-140"),
+    timeout: Duration::from_secs(5),
+};
+
+/// Who sends rows: the first party sends none.
+#[test]
+fn whoever_stops_while_many_garble_the_others_abort_in_time() {
+    let way = Way { engine: "mixed", more: &[], task: &GARBLED };
+    proxies::whoever_stops_in(way, &[(0, [1, 2, 1, 2]), (1, [2, 1, 2, 1]), (2, [1, 2, 1, 2])]);
+}
+
+#[test]
+fn whoever_stops_in_a_program_the_others_abort_in_time() {
+    let way = Way { engine: "mixed", more: &[], task: &PROGRAM };
+    proxies::whoever_stops_in(way, &[(0, [0, 2, 1, 0]), (1, [1, 0, 2, 1]), (2, [2, 1, 0, 2])]);
 }

@@ -116,16 +116,22 @@ impl Mixed {
         cut(&now).ok_or_else(unfit)
     }
 
-    /// Figure 10, steps 4 and 5. u = x - r is opened to all. Then x = u + r modulo p is computed in bits:
-    /// with v = u - p modulo 2^32, b = \[r >= p - u\] is the carry of r + v, and x = r + u if b is zero, else
-    /// r + v.
-    fn decompose(&mut self, x: &Num) -> Result<Vec<GmwBit>, Abort> {
+    /// Figure 10, step 4: u = x - r, to be opened to all.
+    pub(crate) fn masked_number(&mut self, x: &Num) -> Result<(Masks, Num), Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         x.admit(self.session(), MASK)?;
         let masks = self.take_masks(lanes)?;
+        let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };
+        let u = x.sub(p, &masks.number).ok_or_else(unfit)?;
+        Ok((masks, u))
+    }
+
+    /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, v = u - p modulo 2^32,
+    /// and x = r + (u or v, by b).
+    pub(crate) fn bits_of(&mut self, masks: Masks, u: &[u64]) -> Result<Vec<GmwBit>, Abort> {
+        let (p, lanes) = (self.plain, u.len());
         let session = self.gmw.session();
         let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };
-        let u = num::open(session, p, &x.sub(p, &masks.number).ok_or_else(unfit)?)?;
         let first = session.me().index() == 0;
         let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();
         // a public number's bits as a value
@@ -180,7 +186,9 @@ fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> 
 impl Convert<Num, Vec<GmwBit>> for Mixed {
     /// A2B, Figure 10: the 32 bits of each number, the lowest first.
     fn convert(&mut self, x: Num) -> Result<Vec<GmwBit>, Abort> {
-        self.decompose(&x)
+        let (masks, masked) = self.masked_number(&x)?;
+        let u = num::open(self.gmw.session(), self.plain, &masked)?;
+        self.bits_of(masks, &u)
     }
 }
 

@@ -84,7 +84,9 @@ pub fn batches(
     sampler: &mut Sampler,
     count: usize,
 ) -> Result<Vec<NumberTriples>, Abort> {
-    pipeline::batches(session, keys, sampler, (count, BATCHES), one_batch)
+    pipeline::batches(session, keys, sampler, (count, BATCHES), |session, keys, sampler, (_, batch)| {
+        one_batch(session, keys, sampler, batch)
+    })
 }
 
 fn one_batch(

@@ -152,7 +152,9 @@ pub(crate) fn batches(
     sampler: &mut Sampler,
     count: usize,
 ) -> Result<Vec<RandomBits>, Abort> {
-    pipeline::batches(session, keys, sampler, (count, BATCHES), random_batch)
+    pipeline::batches(session, keys, sampler, (count, BATCHES), |session, keys, sampler, (_, batch)| {
+        random_batch(session, keys, sampler, batch)
+    })
 }
 
 fn random_batch(

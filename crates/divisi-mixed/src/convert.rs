@@ -26,8 +26,8 @@ pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort
     Ok((0..share.len()).map(|i| opened.words().get(i / 64).map_or(0, |word| word >> (i % 64) & 1)).collect())
 }
 
-/// The same for packed bits.
-fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
+/// The same of packed bits.
+pub(crate) fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
     let turn = session.count("open bits") as usize % session.parties().max(1);
     let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
         return Err(session.misuse(GATHER, "a session without parties"));
@@ -129,33 +129,41 @@ pub fn to_numbers(
     Ok(numbers)
 }
 
-/// The same for bits as circuits have them: one value for each bit of the number, whose lanes are the
-/// numbers. x = sum of 2^j (1 - r_j if u_j is one, else r_j).
+/// Figure 9 on bits as they stand in a circuit, one for each place of the number, alike in lanes. Step 1: u =
+/// x xor r, all lanes of one place behind those of another; and the shares of r modulo p.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if there is not one mask for each bit; otherwise as [`open_bits`].
-pub(crate) fn of_planes(
-    session: &mut Session,
-    plain: Modulus,
+/// [`Abort::Misuse`] if there is no mask for each bit.
+pub(crate) fn mask_planes(
+    session: &Session,
     x: &[GmwBit],
     masks: RandomBits,
-) -> Result<Hidden<u64>, Abort> {
+) -> Result<(Dense, Hidden<u64>), Abort> {
     masks.admit(session, LOOKUP)?;
     let lanes = x.first().map_or(0, Lanes::lanes);
     if masks.len() != x.len() * lanes {
         return Err(session.misuse(LOOKUP, "not one mask for each bit"));
     }
-    // 1. <u> = <x> xor <r>, opened: all lanes of the lowest bit, then those of the next
     let (r, numbers) = masks.packed();
     let mut u = Dense::with_capacity(x.len() * lanes);
     x.iter().for_each(|bit| u.push(bit.words(), lanes));
     u.add(r.words());
-    let u = open_packed(session, u)?;
-    // 2. <T'[u]>, and the sum, from the highest bit down
+    Ok((u, numbers))
+}
+
+/// Step 2, of what was opened: x = sum of 2^j (1 - r_j where u_j is one, and r_j elsewhere).
+pub(crate) fn of_planes(
+    session: &Session,
+    plain: Modulus,
+    lanes: usize,
+    u: &Dense,
+    numbers: &[u64],
+) -> Hidden<u64> {
+    // <T'[u]>, and the sum, from the highest place on
     let first = u64::from(session.me().index() == 0);
     let mut out = Hidden::zeros(lanes);
     let mut plane = vec![0; lanes.div_ceil(64)];
-    for j in (0..x.len()).rev() {
+    for j in (0..u.len() / lanes.max(1)).rev() {
         u.pull(j * lanes, lanes, &mut plane);
         let r = numbers.get(j * lanes..).unwrap_or_default();
         for ((out, r), u) in out.chunks_mut(64).zip(r.chunks(64)).zip(&plane) {
@@ -168,5 +176,5 @@ pub(crate) fn of_planes(
             }
         }
     }
-    Ok(out)
+    out
 }

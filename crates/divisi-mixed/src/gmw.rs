@@ -11,7 +11,8 @@
 
 use crate::bit::{Dense, GmwBit, last};
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
-use divisi_circuit::program::{LinearGate, Program};
+use crate::wires::Wires;
+use divisi_circuit::program::Program;
 use divisi_core::{Abort, Boolean, Check, Lanes, PartyId, Prg, ProgramRun, Session, Step, step};
 use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
@@ -146,6 +147,15 @@ impl Gmw {
     /// # Errors
     /// The abort that ends the session, also if bits after the last one are set.
     pub fn output(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<Option<Vec<GmwBit>>, Abort> {
+        self.tell(receivers, bits)?.hear(&mut self.session)
+    }
+
+    /// The first half of an output: our shares go to the receivers \[G11\]. Outputs to several groups share
+    /// a round if all are told before one is heard, in the same order at all parties.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn tell(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<ToldBits, Abort> {
         let session = &mut self.session;
         bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
         let mut all = Dense::with_capacity(bits.iter().map(Lanes::lanes).sum());
@@ -160,23 +170,8 @@ impl Gmw {
         for peer in session.peers().into_iter().filter(told) {
             session.send(OUTPUT, peer, &body, count as u64)?;
         }
-        if !told(&me) {
-            return Ok(None);
-        }
-        for peer in session.peers() {
-            session.recv(OUTPUT, peer, &mut body)?;
-            let right = all.add_bytes(&body);
-            session.well_formed(OUTPUT, peer, body.len(), right)?;
-        }
-        session.meter().opened(count as u64);
-        let mut at = 0;
-        let mut next = |bit: &GmwBit| {
-            let mut words = Zeroizing::new(vec![0; bit.words().len()]);
-            all.pull(at, bit.lanes(), &mut words);
-            at += bit.lanes();
-            GmwBit::new(bit.lanes(), &words)
-        };
-        Ok(receivers.contains(&me).then(|| bits.iter().map(&mut next).collect()))
+        let lanes = bits.iter().map(Lanes::lanes).collect();
+        Ok(ToldBits { all, lanes, is_told: told(&me), learns: receivers.contains(&me) })
     }
 
     /// Shares of the products of packed bits. One round, and a triple for each product, in whole words.
@@ -241,86 +236,40 @@ impl Gmw {
     }
 }
 
-/// The wires of a job in a window of lanes: slot after slot, with the same number of words each.
-struct Wires<'p> {
-    program: &'p Program,
-    lanes: usize,
-    width: usize,
-    held: Zeroizing<Vec<u64>>,
+/// Bits whose shares were told, and those of the others not heard yet.
+#[must_use]
+pub struct ToldBits {
+    all: Dense,
+    lanes: Vec<usize>,
+    is_told: bool,
+    learns: bool,
 }
 
-impl<'p> Wires<'p> {
-    fn new(job: &ProgramRun<'p, GmwBit>, first: usize, lanes: usize) -> Wires<'p> {
-        let width = lanes.div_ceil(64);
-        let mut held = Zeroizing::new(vec![0; width * job.program.slots().max(job.wires.len())]);
-        for (bit, slot) in job.wires.iter().zip(held.chunks_exact_mut(width)) {
-            bit.window(first, lanes, slot);
+impl ToldBits {
+    /// The second half of an output: the values, at who is told.
+    ///
+    /// # Errors
+    /// As [`Gmw::output`].
+    pub fn hear(self, session: &mut Session) -> Result<Option<Vec<GmwBit>>, Abort> {
+        let ToldBits { mut all, lanes, is_told, learns } = self;
+        if !is_told {
+            return Ok(None);
         }
-        Wires { program: job.program, lanes, width, held }
-    }
-
-    fn slot(&self, at: usize) -> &[u64] {
-        &self.held[at * self.width..(at + 1) * self.width]
-    }
-
-    /// Computes the XORs and NOTs of a level. Public constants are added by the first party.
-    fn linear(&mut self, level: usize, first: bool) {
-        let Some(level) = self.program.levels().get(level) else { return };
-        let (width, ones) = (self.width, last(self.lanes));
-        let one = |w: usize| {
-            if !first {
-                0
-            } else if w + 1 == width {
-                ones
-            } else {
-                u64::MAX
-            }
+        let mut body = Zeroizing::new(vec![0; all.len().div_ceil(8)]);
+        for peer in session.peers() {
+            session.recv(OUTPUT, peer, &mut body)?;
+            let right = all.add_bytes(&body);
+            session.well_formed(OUTPUT, peer, body.len(), right)?;
+        }
+        session.meter().opened(all.len() as u64);
+        let mut at = 0;
+        let mut next = |lanes: &usize| {
+            let mut words = Zeroizing::new(vec![0; lanes.div_ceil(64)]);
+            all.pull(at, *lanes, &mut words);
+            at += lanes;
+            GmwBit::new(*lanes, &words)
         };
-        for gate in level.linear() {
-            match *gate {
-                LinearGate::Constant { out, value } => {
-                    let slot = &mut self.held[out.index() * width..(out.index() + 1) * width];
-                    slot.iter_mut().enumerate().for_each(|(w, word)| *word = if value { one(w) } else { 0 });
-                }
-                LinearGate::Not { out, x } => {
-                    for w in 0..width {
-                        self.held[out.index() * width + w] = self.held[x.index() * width + w] ^ one(w);
-                    }
-                }
-                LinearGate::Xor { out, x, y } => {
-                    for w in 0..width {
-                        self.held[out.index() * width + w] =
-                            self.held[x.index() * width + w] ^ self.held[y.index() * width + w];
-                    }
-                }
-            }
-        }
-    }
-
-    /// Appends the factors of a level's products.
-    fn factors(&self, level: usize, x: &mut Dense, y: &mut Dense) {
-        let Some(level) = self.program.levels().get(level) else { return };
-        for (left, right) in level.dots().flat_map(|(_, terms)| terms) {
-            x.push(self.slot(left.index()), self.lanes);
-            y.push(self.slot(right.index()), self.lanes);
-        }
-    }
-
-    /// Adds up a level's products and stores the sums; `at` is the position of the first product. Returns the
-    /// position after the last one.
-    fn store(&mut self, level: usize, z: &Dense, mut at: usize) -> usize {
-        let Some(level) = self.program.levels().get(level) else { return at };
-        let mut product = Zeroizing::new(vec![0; self.width]);
-        for (out, terms) in level.dots() {
-            let slot = &mut self.held[out.index() * self.width..(out.index() + 1) * self.width];
-            slot.fill(0);
-            for _ in terms {
-                z.pull(at, self.lanes, &mut product);
-                at += self.lanes;
-                slot.iter_mut().zip(product.iter()).for_each(|(slot, product)| *slot ^= product);
-            }
-        }
-        at
+        Ok(learns.then(|| lanes.iter().map(&mut next).collect()))
     }
 }
 

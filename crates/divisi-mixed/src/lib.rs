@@ -61,8 +61,10 @@ mod origin;
 mod pipeline;
 pub mod private;
 pub mod table;
+pub mod together;
 mod tree;
 pub mod triples;
+mod wires;
 
 pub use bit::GmwBit;
 pub use gmw::Gmw;

@@ -4,13 +4,14 @@
 //! Adversary: **semi-honest**, all parties but one. Everything that is made ahead goes into stocks, in the
 //! same order at all parties, and is used once \[G7\].
 
-use crate::adders::{NumberAdder, WIDTH};
+use crate::adders::NumberAdder;
 use crate::arithmetic::{self, NumberTriples};
 use crate::bit::GmwBit;
 use crate::bits::{self, RandomBits};
+use crate::cot;
 use crate::gmw::{Gmw, PREPROCESSING};
 use crate::num::{self, Num};
-use crate::{convert, cot};
+use crate::together::Asked;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
@@ -251,6 +252,25 @@ impl Mixed {
     /// [`Abort::Misuse`] if the numbers of lanes differ, or if there are no keys for triples; the abort that
     /// ends the session.
     pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
+        let (triple, masked) = self.masked_factors(x, y)?;
+        let opened = num::open(self.gmw.session(), self.plain, &masked)?;
+        self.product_of(&triple, &opened)
+    }
+
+    /// Products, and A2B of other numbers (Figure 10), by one opening.
+    ///
+    /// # Errors
+    /// As [`Mixed::multiply`], and of A2B.
+    pub fn multiply_and_convert(&mut self, [x, y]: [&Num; 2], z: &Num) -> Result<(Num, Vec<GmwBit>), Abort> {
+        let (triple, factors) = self.masked_factors(x, y)?;
+        let (masks, number) = self.masked_number(z)?;
+        let mut opened = num::open(self.gmw.session(), self.plain, &Num::join(&[&factors, &number]))?;
+        let u = opened.split_off(factors.lanes());
+        Ok((self.product_of(&triple, &opened)?, self.bits_of(masks, &u)?))
+    }
+
+    /// A triple for each lane, and d = x - a with e = y - b behind it.
+    fn masked_factors(&mut self, x: &Num, y: &Num) -> Result<([Num; 3], Num), Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         [x, y].into_iter().try_for_each(|x| x.admit(self.session(), PRODUCTS))?;
         if y.lanes() != lanes {
@@ -278,15 +298,20 @@ impl Mixed {
         let [a, b, c] = NumberTriples::join(parts).open();
         let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
         let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);
-        let mut opened = num::open(session, p, &Num::join(&[&d, &e]))?;
-        let e = opened.split_off(lanes);
-        // c + d b + e a + d e; the first party adds d e
-        let first = session.me().index() == 0;
+        let masked = Num::join(&[&d, &e]);
+        Ok(([a, b, c], masked))
+    }
+
+    /// c + d b + e a + d e of opened d and e, the last by the first party.
+    fn product_of(&mut self, [a, b, c]: &[Num; 3], opened: &[u64]) -> Result<Num, Abort> {
+        let (p, session) = (self.plain, self.gmw.session());
+        let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
+        let (d, e) = opened.split_at_checked(c.lanes()).ok_or_else(unfit)?;
         let mut z = Hidden::from(c.shares());
-        p.add_product(&mut z, &opened, b.shares());
-        p.add_product(&mut z, &e, a.shares());
-        if first {
-            p.add_product(&mut z, &opened, &e);
+        p.add_product(&mut z, d, b.shares());
+        p.add_product(&mut z, e, a.shares());
+        if session.me().index() == 0 {
+            p.add_product(&mut z, d, e);
         }
         Ok(Num::new(z).made(session))
     }
@@ -324,14 +349,7 @@ impl Mixed {
 impl Convert<Vec<GmwBit>, Num> for Mixed {
     /// B2A, Figure 9, from the bits of a number (at most 32), the lowest first.
     fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
-        let lanes = x.first().map_or(0, Lanes::lanes);
-        if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
-            return Err(self.session().misuse(BITS, "numbers of different lanes, or of more than 32 bits"));
-        }
-        x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
-        let masks = self.take_bits(x.len() * lanes)?;
-        let (plain, session) = (self.plain, self.gmw.session());
-        let numbers = convert::of_planes(session, plain, &x, masks)?;
-        Ok(Num::new(numbers).made(session))
+        let number = self.ask(vec![Asked::Number(x)])?.pop().and_then(|mut one| one.pop());
+        number.ok_or_else(|| self.session().misuse(BITS, "a number that nobody asked for"))
     }
 }

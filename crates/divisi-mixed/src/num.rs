@@ -163,7 +163,7 @@ pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abor
     Ok(sum.to_vec())
 }
 
-/// Sends all shares to one party, which learns the numbers: for outputs \[G11\]. Other parties get `None`.
+/// Send all shares to the receivers, which learn the numbers: for outputs \[G11\].
 ///
 /// # Errors
 /// As [`open`].
@@ -173,6 +173,15 @@ pub fn open_to(
     receivers: &[PartyId],
     x: &Num,
 ) -> Result<Option<Vec<u64>>, Abort> {
+    tell(session, p, receivers, x)?.hear(session)
+}
+
+/// The first half of an output: our shares go to the receivers \[G11\]. Outputs to several groups share a
+/// round if all are told before one is heard, in the same order at all parties.
+///
+/// # Errors
+/// As [`open`].
+pub fn tell(session: &mut Session, p: Modulus, receivers: &[PartyId], x: &Num) -> Result<ToldNumbers, Abort> {
     x.admit(session, TELL)?;
     session.observe(divisi_core::Check::G11); // [G11]
     let everybody = session.mutated(divisi_core::Check::G11);
@@ -181,16 +190,36 @@ pub fn open_to(
     for peer in session.peers().into_iter().filter(told) {
         session.send(TELL, peer, &body, bits)?;
     }
-    if !told(&session.me()) {
-        return Ok(None);
+    let (is_told, learns) = (told(&session.me()), receivers.contains(&session.me()));
+    Ok(ToldNumbers { p, sum: Zeroizing::new(x.shares().to_vec()), is_told, learns })
+}
+
+/// Numbers whose shares were told, and those of the others not heard yet.
+#[must_use]
+pub struct ToldNumbers {
+    p: Modulus,
+    sum: Zeroizing<Vec<u64>>,
+    is_told: bool,
+    learns: bool,
+}
+
+impl ToldNumbers {
+    /// The second half of an output: the numbers, at who is told.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn hear(self, session: &mut Session) -> Result<Option<Vec<u64>>, Abort> {
+        let ToldNumbers { p, mut sum, is_told, learns } = self;
+        if !is_told {
+            return Ok(None);
+        }
+        for peer in session.peers() {
+            let theirs = hear(session, p, TELL, peer, sum.len())?;
+            p.add_assign(&mut sum, &theirs);
+        }
+        session.meter().opened(sum.len() as u64);
+        Ok(learns.then(|| sum.to_vec()))
     }
-    let mut sum = x.shares().to_vec();
-    for peer in session.peers() {
-        let theirs = hear(session, p, TELL, peer, x.lanes())?;
-        p.add_assign(&mut sum, &theirs);
-    }
-    session.meter().opened(x.lanes() as u64);
-    Ok(receivers.contains(&session.me()).then_some(sum))
 }
 
 /// Packs numbers, each in exactly the bits of p, the lowest bit first.

@@ -21,16 +21,16 @@ fn strands(keys: &Keys, batches: usize) -> usize {
     (ROOM / batch.max(1)).clamp(1, STRANDS).min(batches.max(1))
 }
 
-/// Makes `count` batches and returns them in order; each is counted as a chunk of the current phase. `one`
-/// makes a batch, given its number among all batches for this purpose.
+/// So many batches in order, each of them counted as a chunk of the current phase. `one` makes one of them,
+/// by its place among these and its number among all of this purpose.
 pub(crate) fn batches<R: Send>(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
     (count, purpose): (usize, &'static str),
-    one: impl Fn(&mut Session, &Keys, &mut Sampler, u64) -> Result<R, Abort> + Sync,
+    one: impl Fn(&mut Session, &Keys, &mut Sampler, (usize, u64)) -> Result<R, Abort> + Sync,
 ) -> Result<Vec<R>, Abort> {
-    let numbers: Vec<u64> = (0..count).map(|_| session.count(purpose)).collect();
+    let numbers: Vec<(usize, u64)> = (0..count).map(|place| (place, session.count(purpose))).collect();
     let (strands, phase) = (strands(keys, count), session.current_phase());
     let mut made = Vec::with_capacity(count);
     if strands == 1 {

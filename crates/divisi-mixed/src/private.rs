@@ -8,20 +8,19 @@
 //! shared modulo 2 only; so this needs no random bits in both worlds and no triples. Unlike
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
-//! Adversary: semi-honest, all parties but one. Privacy is as in docs/bgv.md, 5, 6 and 9: a private table is
-//! one A2E and one hop more \[G1, G13\].
-//!
-//! Cost of a batch of N entries, by all parties together. In rings: n - 1 polynomials to the first party; 2
-//! (n - 1) of falling levels around the ring; c_1 to, and an answer from, each other party; one polynomial
-//! more from each of them for a refresh (`circle`). n + 2 rounds, and two for each refresh. In the paper's
-//! form each party sends the first one an encryption under the public key (two polynomials), and the last one
-//! sends both components: 7 (n - 1) in all. Along a tree: the cost of a random bit and n - 1 polynomials, in
-//! no more rounds (test `private_tables_by_hops`).
+//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
+//! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
+//! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
+//! polynomial more; n + 2 rounds, and two a refresh; several ciphertexts go side by side. In the paper's form
+//! each gives the first an encryption under the public key, two polynomials, and the last sends both
+//! components: 7 (n - 1) in all. Along a tree what a random bit costs and the n - 1 polynomials, in no more
+//! rounds (test `private_tables_by_hops`).
 
 use crate::bit::GmwBit;
 use crate::circle::{self, Order, Product};
 use crate::convert::open_bits;
 use crate::num::Num;
+use crate::pipeline;
 use crate::table::{MOST, walsh};
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
@@ -32,6 +31,8 @@ use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step};
 const MASK: Step = step!("mask");
 const GATHER: Step = step!("gather");
 const INDEX: Step = step!("index");
+/// What batches are counted under: with the number the roles go round.
+const BATCHES: &str = "private tables";
 
 /// Shares of tables T' and of their masks r. Using them consumes them \[G7\]: they are neither copied nor
 /// cloned.
@@ -93,24 +94,25 @@ impl Masked {
         // 2. to 4. the signs of all k but 0; one ciphertext takes as many tables as fit its slots
         let slots = ring.dimension();
         let total = r.len() * each;
-        for first in (0..total).step_by(slots) {
-            let here = slots.min(total - first);
-            let place = |i: usize| ((first + i) / each, (first + i) % each + 1);
+        let place = |i: usize| (i / each, i % each + 1);
+        let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (part, batch): (usize, u64)| {
+            let first = part * slots;
             let mut share = Hidden::zeros(slots);
             // unused slots get random signs, because the bounds on noise assume random signs
             let mut signs = Hidden::zeros(slots);
             sampler.bits(&mut signs);
-            for (i, (share, sign)) in share.iter_mut().zip(signs.iter_mut()).take(here).enumerate() {
+            let here = share.iter_mut().zip(signs.iter_mut()).zip(first..total);
+            for ((share, sign), i) in here {
                 let (table, k) = place(i);
                 *share = hat[table * entries + k];
                 *sign = u64::from((k as u64 & r[table]).count_ones() & 1);
             }
-            let signs = encode::signs(ring, &signs);
-            let masked = pass(session, keys, sampler, &share, &signs)?;
-            for (i, masked) in masked.iter().take(here).enumerate() {
-                let (table, k) = place(i);
-                hat[table * entries + k] = *masked;
-            }
+            pass(session, keys, sampler, batch, &share, &encode::signs(ring, &signs))
+        };
+        let masked = pipeline::batches(session, keys, sampler, (total.div_ceil(slots), BATCHES), one)?;
+        for (i, masked) in masked.iter().flat_map(|part| part.iter()).take(total).enumerate() {
+            let (table, k) = place(i);
+            hat[table * entries + k] = *masked;
         }
         Ok(Masked { width, plain, r, hat: Num::new(hat).made(session) })
     }
@@ -174,10 +176,10 @@ fn pass(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
+    batch: u64,
     share: &[u64],
     signs: &[u64],
 ) -> Result<Hidden<u64>, Abort> {
-    let batch = session.count("private tables");
     let order = Order::new(session, batch);
     // [That] at the first
     let first = order.at(session, 0)?;

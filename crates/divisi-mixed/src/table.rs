@@ -13,18 +13,18 @@
 //! 1 triples for each word of the entry, and one opening more. Online m bits to one party and back, two
 //! rounds (test `lookups_of_all_sizes`).
 
-use crate::bit::GmwBit;
+use crate::bit::{Dense, GmwBit};
 use crate::bits::RandomBits;
-use crate::convert::open_bits;
 use crate::gmw::PREPROCESSING;
 use crate::mixed::{Mixed, most};
 use crate::num::Num;
+use crate::together::Asked;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Check, Lanes, Step, step};
+use divisi_core::{Abort, Check, Lanes, Session, Step, step};
 use divisi_field::zp::Modulus;
 use zeroize::Zeroizing;
 
-const INDEX: Step = step!("table.index");
+pub(crate) const INDEX: Step = step!("table.index");
 const SIGNS: Step = step!("table.signs");
 
 /// The largest number of bits of an index.
@@ -57,6 +57,11 @@ impl Signs {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// The bits of an index.
+    pub(crate) fn width(&self) -> usize {
+        self.width
     }
 }
 
@@ -117,35 +122,10 @@ impl Mixed {
     /// Returns a number for each table, with a lane for each index.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if indices, tables and signs do not fit together; otherwise as [`open_bits`].
+    /// As [`Mixed::ask`].
     pub fn look_up(&mut self, tables: &[&[u64]], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
-        let (p, entries) = (self.plain(), 1 << signs.width);
-        if tables.iter().any(|t| t.len() != entries || t.iter().any(|entry| *entry >= p.get())) {
-            return Err(self.session().misuse(INDEX, "a table that has not 2^m numbers below p"));
-        }
-        let (u, numbers) = self.masked_index(x, signs)?;
-        let me = self.session().me();
-        let (scale, each) = (p.invert(entries as u64), entries - 1);
-        let mut all = Vec::with_capacity(tables.len());
-        for table in tables {
-            // 2. T'[u] = 2^-m sum of (-1)^<k,u> That[k] (1 - 2 <k,r>)
-            let mut hat = table.to_vec();
-            walsh(p, &mut hat);
-            let mut out = Hidden::zeros(u.len());
-            for ((out, bits), u) in out.iter_mut().zip(numbers.chunks_exact(each)).zip(&u) {
-                let mut sum = if me.index() == 0 { hat.first().copied().unwrap_or(0) } else { 0 };
-                for ((k, hat), bit) in (1_usize..).zip(hat.iter().skip(1)).zip(bits) {
-                    let own = if me.index() == 0 { 1 } else { 0 };
-                    let sign = p.sub(own, p.add(*bit, *bit));
-                    // k and u are public, so this branch reveals nothing
-                    let term = p.mul(sign, *hat);
-                    sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, term) } else { p.add(sum, term) };
-                }
-                *out = p.mul(sum, scale);
-            }
-            all.push(Num::new(out).made(self.session()));
-        }
-        Ok(all)
+        let asked = Asked::LookUp { tables: tables.to_vec(), index: x.to_vec(), signs };
+        Ok(self.ask(vec![asked])?.pop().unwrap_or_default())
     }
 
     /// Figures 7 and 8, case 2: the same for private tables, one for each index. The entries of table t are
@@ -153,63 +133,11 @@ impl Mixed {
     /// depend on the index.
     ///
     /// # Errors
-    /// As [`Mixed::look_up`], and [`Mixed::multiply`].
+    /// As [`Mixed::ask`], and [`Mixed::multiply`].
     pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
-        let (p, entries, count) = (self.plain(), 1 << signs.width, signs.count);
-        if tables.lanes() != entries * count {
-            return Err(self.session().misuse(INDEX, "not one table of 2^m entries for each index"));
-        }
-        tables.admit(self.session(), INDEX)?;
-        let first = u64::from(self.session().me().index() == 0);
-        let mut hat = Hidden::from(tables.shares());
-        hat.chunks_exact_mut(entries).for_each(|table| walsh(p, table));
-        // the sign 1 - 2 b of a bit b
-        let sign = |bit: &u64| p.sub(first, p.add(*bit, *bit));
-        let (u, numbers) = self.masked_index(x, signs)?;
-        let mut factors = Hidden::zeros(numbers.len());
-        factors.iter_mut().zip(numbers.iter()).for_each(|(factor, bit)| *factor = sign(bit));
-        let mut others = Hidden::zeros(numbers.len());
-        let terms = hat.chunks_exact(entries).flat_map(|table| table.iter().skip(1));
-        others.iter_mut().zip(terms).for_each(|(other, term)| *other = *term);
-        let products = self.multiply(&Num::new(factors), &Num::new(others))?;
-        let (scale, each) = (p.invert(entries as u64), entries - 1);
-        let mut out = Hidden::zeros(count);
-        let tables = hat.chunks_exact(entries).zip(products.shares().chunks_exact(each));
-        for ((out, (hat, products)), u) in out.iter_mut().zip(tables).zip(&u) {
-            let mut sum = hat.first().copied().unwrap_or(0);
-            for (k, term) in (1_usize..).zip(products) {
-                sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, *term) } else { p.add(sum, *term) };
-            }
-            *out = p.mul(sum, scale);
-        }
-        Ok(Num::new(out).made(self.session()))
-    }
-
-    /// Figure 8, step 1: opens u = x xor r for every index. Also returns the shares of <k,r> modulo p.
-    fn masked_index(&mut self, x: &[GmwBit], signs: Signs) -> Result<(Vec<usize>, Hidden<u64>), Abort> {
-        let Signs { width, count, bits } = signs;
-        x.iter().try_for_each(|bit| bit.admit(self.session(), INDEX))?;
-        bits.admit(self.session(), INDEX)?;
-        if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
-            return Err(self
-                .session()
-                .misuse(INDEX, "an index whose bits or lanes are not those of the signs"));
-        }
-        self.session().observe(Check::G7); // [G7]
-        let each = (1 << width) - 1;
-        let (modulo_2, numbers) = bits.open();
-        let mut masked = Hidden::zeros(width * count);
-        for (lane, (masked, bits)) in
-            masked.chunks_exact_mut(width).zip(modulo_2.chunks_exact(each)).enumerate()
-        {
-            for (j, (masked, x)) in masked.iter_mut().zip(x).enumerate() {
-                // bit j of r is <2^j, r>
-                *masked = x.lane(lane) ^ bits.get((1 << j) - 1).copied().unwrap_or(0);
-            }
-        }
-        let u = open_bits(self.session(), &masked)?;
-        let number = |bits: &[u64]| bits.iter().rev().fold(0, |u, bit| u << 1 | *bit as usize);
-        Ok((u.chunks_exact(width).map(number).collect(), numbers))
+        let asked = Asked::LookUpPrivate { tables: tables.clone(), index: x.to_vec(), signs };
+        let found = self.ask(vec![asked])?.pop().and_then(|mut one| one.pop());
+        found.ok_or_else(|| self.session().misuse(INDEX, "a lookup that nobody asked for"))
     }
 
     /// [`Mixed::signs`], with costs counted as preprocessing.
@@ -221,6 +149,121 @@ impl Mixed {
         let made = self.signs(width, count);
         self.session().back(place);
         made
+    }
+}
+
+/// Figure 8, step 1: u = x xor r of every index, index by index; and the shares of <k,r> modulo p.
+pub(crate) fn masked_index(
+    session: &Session,
+    x: &[GmwBit],
+    signs: Signs,
+) -> Result<(Dense, Hidden<u64>), Abort> {
+    let Signs { width, count, bits } = signs;
+    x.iter().try_for_each(|bit| bit.admit(session, INDEX))?;
+    bits.admit(session, INDEX)?;
+    if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
+        return Err(session.misuse(INDEX, "an index whose bits or lanes are not those of the signs"));
+    }
+    session.observe(Check::G7); // [G7]
+    let each = (1 << width) - 1;
+    let (modulo_2, numbers) = bits.open();
+    let mut masked = Hidden::zeros(width * count);
+    for (lane, (masked, bits)) in masked.chunks_exact_mut(width).zip(modulo_2.chunks_exact(each)).enumerate()
+    {
+        for (j, (masked, x)) in masked.iter_mut().zip(x).enumerate() {
+            // bit j of r is <2^j, r>
+            *masked = x.lane(lane) ^ bits.get((1 << j) - 1).copied().unwrap_or(0);
+        }
+    }
+    let packed = GmwBit::of(masked.iter().copied());
+    Ok((Dense::of(packed.words().to_vec(), masked.len()), numbers))
+}
+
+/// The opened indices as numbers.
+pub(crate) fn indices(u: &Dense, width: usize) -> Vec<usize> {
+    let bit = |i: usize| (u.words().get(i / 64).map_or(0, |word| word >> (i % 64)) & 1) as usize;
+    let number = |at: usize| (0..width).rev().fold(0, |number, j| number << 1 | bit(at * width + j));
+    (0..u.len() / width.max(1)).map(number).collect()
+}
+
+/// Step 2 of case 1: T'\[u\] = 2^-m sum of (-1)^<k,u> That\[k\] (1 - 2 <k,r>), of each table.
+pub(crate) fn entries(
+    session: &Session,
+    p: Modulus,
+    tables: &[&[u64]],
+    u: &[usize],
+    numbers: &[u64],
+) -> Vec<Num> {
+    let own = u64::from(session.me().index() == 0);
+    let mut all = Vec::with_capacity(tables.len());
+    for table in tables {
+        let (scale, each) = (p.invert(table.len() as u64), table.len() - 1);
+        let mut hat = table.to_vec();
+        walsh(p, &mut hat);
+        let mut out = Hidden::zeros(u.len());
+        for ((out, bits), u) in out.iter_mut().zip(numbers.chunks_exact(each)).zip(u) {
+            let mut sum = own * hat.first().copied().unwrap_or(0);
+            for ((k, hat), bit) in (1_usize..).zip(hat.iter().skip(1)).zip(bits) {
+                let sign = p.sub(own, p.add(*bit, *bit));
+                // k and u are public
+                let term = p.mul(sign, *hat);
+                sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, term) } else { p.add(sum, term) };
+            }
+            *out = p.mul(sum, scale);
+        }
+        all.push(Num::new(out).made(session));
+    }
+    all
+}
+
+/// Private tables that wait for the products of their entries in the Walsh basis and the signs.
+pub(crate) struct Private {
+    width: usize,
+    /// Our shares of That, table by table.
+    hat: Hidden<u64>,
+    /// Our shares of the signs, k from 1 on.
+    signs: Hidden<u64>,
+}
+
+impl Private {
+    pub(crate) fn new(p: Modulus, first: bool, width: usize, tables: &Num, numbers: &[u64]) -> Private {
+        let mut hat = Hidden::from(tables.shares());
+        hat.chunks_exact_mut(1 << width).for_each(|table| walsh(p, table));
+        // of a number b that is 0 or 1, 1 - 2 b
+        let mut signs = Hidden::zeros(numbers.len());
+        let sign = |bit: &u64| p.sub(u64::from(first), p.add(*bit, *bit));
+        signs.iter_mut().zip(numbers).for_each(|(sign_of, bit)| *sign_of = sign(bit));
+        Private { width, hat, signs }
+    }
+
+    /// How many products these tables take.
+    pub(crate) fn products(&self) -> usize {
+        self.signs.len()
+    }
+
+    /// The signs; and the entries that they multiply.
+    pub(crate) fn factors(&self) -> [Num; 2] {
+        let mut entries = Hidden::zeros(self.signs.len());
+        let terms = self.hat.chunks_exact(1 << self.width).flat_map(|table| table.iter().skip(1));
+        entries.iter_mut().zip(terms).for_each(|(entry, term)| *entry = *term);
+        [Num::new(self.signs.clone()), Num::new(entries)]
+    }
+
+    /// Step 2 of case 2: the same sum of their products.
+    pub(crate) fn entries(&self, p: Modulus, u: &[usize], products: &Num) -> Hidden<u64> {
+        let (entries, each) = (1 << self.width, (1 << self.width) - 1);
+        let scale = p.invert(entries as u64);
+        let mut out = Hidden::zeros(u.len());
+        let tables = self.hat.chunks_exact(entries).zip(products.shares().chunks_exact(each));
+        for ((out, (hat, products)), u) in out.iter_mut().zip(tables).zip(u) {
+            let mut sum = hat.first().copied().unwrap_or(0);
+            for (k, term) in (1_usize..).zip(products) {
+                // k and u are public
+                sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, *term) } else { p.add(sum, *term) };
+            }
+            *out = p.mul(sum, scale);
+        }
+        out
     }
 }
 

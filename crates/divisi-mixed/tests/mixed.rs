@@ -8,6 +8,7 @@ use divisi_core::testing::run;
 use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::adders::NumberAdder;
+use divisi_mixed::together::Asked;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, arithmetic, num};
 use divisi_ot::SetupConfig;
 use std::sync::Arc;
@@ -219,6 +220,69 @@ fn lookups_of_all_sizes() {
                 assert_eq!(got, wanted, "{n} parties, {entries} entries, {at}");
             }
         }
+    }
+}
+
+/// What is asked for together takes two rounds, and two more for private tables; so do products with A2B.
+#[test]
+fn conversions_and_lookups_share_an_opening() {
+    let plain = Modulus::new(P32).unwrap();
+    let (table, n) = ([7_u64, 0, P32 - 1, 5], 3);
+    for private in [false, true] {
+        let ends = parties(n, false, |mixed| {
+            let me = mixed.session().me();
+            let mut input = |lanes: usize, value: usize| {
+                let values = GmwBit::new(lanes, &[value as u64]);
+                mixed.gmw().input(
+                    PartyId::all(n).next().unwrap(),
+                    lanes,
+                    Some(&values).filter(|_| me.index() == 0),
+                )
+            };
+            // places 1, 3, 0, and the numbers 5, 2 of three bits
+            let x = vec![input(3, 0b011)?, input(3, 0b010)?];
+            let y = vec![input(2, 0b01)?, input(2, 0b10)?, input(2, 0b01)?];
+            let z = vec![input(3, 0b011)?];
+            let (first, second) = (mixed.signs_ahead(2, 3)?, mixed.signs_ahead(2, 3)?);
+            mixed.prepare_bits(9)?;
+            mixed.prepare_products(9)?;
+            let tables = shared(mixed, &[table; 3].concat());
+            mixed.session().phase("online");
+            let mut asked = vec![
+                Asked::Number(y),
+                Asked::LookUp { tables: vec![&table[..], &[1, 2, 3, 4][..]], index: x.clone(), signs: first },
+                Asked::Number(z),
+            ];
+            if private {
+                asked.insert(1, Asked::LookUpPrivate { tables, index: x, signs: second });
+            }
+            let found = mixed.ask(asked)?.concat();
+            let rounds = mixed.session().meter().read().phases["online"].rounds;
+            assert!(rounds <= if private { 4 } else { 2 }, "{rounds}");
+            num::open(mixed.session(), plain, &Num::join(&found.iter().collect::<Vec<_>>()))
+        });
+        let looked: &[u64] = if private { &[0, 5, 7] } else { &[] };
+        let expected = [&[5, 2][..], looked, &[0, 5, 7][..], &[2, 4, 1][..], &[1, 1, 0][..]].concat();
+        for end in ends {
+            assert_eq!(end.unwrap(), expected);
+        }
+    }
+    let ends = parties(n, false, |mixed| {
+        mixed.prepare_products(3)?;
+        mixed.prepare_to_bits(2)?;
+        let (x, y, z) = (shared(mixed, &[3, 5, 7]), shared(mixed, &[2, 0, 9]), shared(mixed, &[6, P32 - 1]));
+        mixed.session().phase("online");
+        let (products, bits) = mixed.multiply_and_convert([&x, &y], &z)?;
+        let rounds = mixed.session().meter().read().phases["online"].rounds as usize;
+        let alone = 2 + divisi_mixed::adders::cost(NumberAdder::default()).1;
+        assert!(rounds <= alone, "{rounds}, not {alone}");
+        let all: Vec<PartyId> = PartyId::all(n).collect();
+        let bits = mixed.gmw().output(&all, &bits)?.unwrap();
+        let word = |lane: usize| bits.iter().rev().fold(0, |word, bit| word << 1 | bit.lane(lane));
+        Ok((num::open(mixed.session(), plain, &products)?, [word(0), word(1)]))
+    });
+    for end in ends {
+        assert_eq!(end.unwrap(), (vec![6, 0, 63], [6, P32 - 1]));
     }
 }
 

@@ -92,8 +92,7 @@ fn private_tables_by_hops() {
         let rounds =
             |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
         assert_eq!(rounds("online"), 2);
-        // A2E, a hop each but the first, E2A, and two for a refresh; a second ciphertext need not wait for
-        // all of the first
+        // A2E, a hop each but the first, E2A, and two for a refresh
         let hops: u64 = ends.iter().filter_map(|(_, counts)| counts.checks.get(&Check::G1)).sum();
         // along a tree those who join another party's signs first
         let each = if form == Form::LeanTree { n / 2 } else { n };
@@ -103,8 +102,8 @@ fn private_tables_by_hops() {
         }
         let sent: u64 = ends.iter().map(|(_, counts)| counts.phases["preprocessing"].bits / 8).sum();
         assert_eq!(sent as f64 / (n * 1024 * ciphertexts) as f64, expected_bytes, "{n} {}", form.name());
-        let (made, most) = (rounds("preprocessing"), expected_rounds * ciphertexts);
-        assert!(made == most || ciphertexts > 1 && made < most, "{n} {}: {made} of {most}", form.name());
+        // side by side, whatever their number
+        assert_eq!(rounds("preprocessing"), expected_rounds, "{n} {}, {ciphertexts}", form.name());
     }
 }
 

@@ -130,18 +130,45 @@ fn adder(bits: usize) -> Program {
     g.finish()
 }
 
+/// Rounds ahead, at most n + log2 n + 6 however many gates and ciphertexts there are, and online, at most 3.
+fn rounds_are_few(counts: &[Counts]) {
+    let n = counts.len();
+    for counts in counts {
+        let rounds = |phase: &str| counts.phases.get(phase).map_or(0, |phase| phase.rounds);
+        let most = n as u32 + n.ilog2() + 6;
+        assert!(rounds("preprocessing") <= most, "{} rounds among {n}", rounds("preprocessing"));
+        assert!(rounds("online") <= 3, "{} rounds among {n}", rounds("online"));
+    }
+}
+
+fn random(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+    #![proptest_config(random(10))]
 
     #[test]
     fn random_circuits_agree_with_the_clear(
         recipe in prop::collection::vec(any::<(u8, u16, u16)>(), 1..60),
         inputs in 1_usize..6,
         lanes in 1_usize..4,
+        n in 2_usize..11,
+        seed in any::<u64>(),
+    ) {
+        rounds_are_few(&agrees(n, &Way::Transfers, &circuit(inputs, &recipe), lanes, seed));
+    }
+
+    #[test]
+    fn random_circuits_by_hops(
+        recipe in prop::collection::vec(any::<(u8, u16, u16)>(), 1..30),
+        inputs in 1_usize..6,
+        tree in any::<bool>(),
         n in 2_usize..6,
         seed in any::<u64>(),
     ) {
-        agrees(n, &Way::Transfers, &circuit(inputs, &recipe), lanes, seed);
+        let form = if tree { Form::LeanTree } else { Form::LeanRing };
+        rounds_are_few(&agrees(n, &hops_by(form, n), &circuit(inputs, &recipe), 1, seed));
     }
 }
 
@@ -150,9 +177,28 @@ proptest! {
 fn an_adder_among_any_number() {
     let program = adder(64);
     for n in [2, 3, 5, 10] {
-        agrees(n, &Way::Transfers, &program, 1 + n % 2, n as u64);
+        rounds_are_few(&agrees(n, &Way::Transfers, &program, 1 + n % 2, n as u64));
     }
-    agrees(3, &Way::Transfers, &adder(200), 1, 7);
+    rounds_are_few(&agrees(3, &Way::Transfers, &adder(200), 1, 7));
+}
+
+/// Every AND takes four ciphertexts of the ring of tests.
+#[test]
+fn an_adder_by_hops() {
+    let program = adder(64);
+    for n in [2, 3, 4, 5] {
+        rounds_are_few(&agrees(n, &hops_by(Form::LeanTree, n), &program, 1, n as u64));
+    }
+    rounds_are_few(&agrees(3, &hops(3), &program, 1, 9));
+}
+
+/// The same among 64 in one process.
+#[test]
+#[ignore = "two minutes"]
+fn an_adder_by_hops_among_sixty_four() {
+    let start = std::time::Instant::now();
+    rounds_are_few(&agrees(64, &hops_by(Form::LeanTree, 64), &adder(64), 1, 64));
+    println!("{:.1} s", start.elapsed().as_secs_f64());
 }
 
 #[test]

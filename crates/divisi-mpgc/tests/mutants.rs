@@ -6,8 +6,8 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Way as Sent, failed_check, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, mutants};
 use divisi_mixed::{Gmw, GmwBit};
-use divisi_mpgc::parameters::{DIMENSION, PLAIN, ROW_BYTES};
-use divisi_mpgc::scheme::{Scheme, unpack};
+use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, ROW_BYTES};
+use divisi_mpgc::scheme::{Scheme, pack, unpack};
 use divisi_mpgc::{Garbler, Way, Wiring};
 use divisi_ot::SetupConfig;
 
@@ -133,6 +133,34 @@ fn contributions_are_those_of_the_tree() {
             harness.change(party(peer), party(1), ROWS, 1, |body| body[32] ^= 4);
         };
         assert_eq!(named(&relabel), culprit);
+    }
+}
+
+/// Under an honest header twice the contribution, or that of other rows: who evaluates finds no key and says
+/// so, and nobody learns an output.
+#[test]
+fn contents_under_an_honest_header() {
+    let doubled = |body: &mut Vec<u8>| {
+        let mut out = body[..HEADER].to_vec();
+        for packed in body[HEADER..].chunks(ROW_BYTES) {
+            let mut row = vec![0; DIMENSION];
+            assert!(unpack(packed, &mut row));
+            row.iter_mut().for_each(|word| *word = 2 * *word % MODULUS);
+            pack(&row, &mut out);
+        }
+        assert_eq!(out.len(), body.len());
+        *body = out;
+    };
+    let of_other_rows = |body: &mut Vec<u8>| body[HEADER..].rotate_left(ROW_BYTES);
+    let changes: [fn(&mut Vec<u8>); 2] = [doubled, of_other_rows];
+    for peer in [2, 3] {
+        for change in changes {
+            let harness = harness(None);
+            harness.change(party(peer), party(1), ROWS, 0, change);
+            let ends = harness.act(whole);
+            assert_eq!(failed_check(&ends[0]), Some(Check::G9), "{:?}", ends[0]);
+            assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The compiled form of a program: nodes on numbers and words, in layers that share rounds.
 
+use crate::schedule;
 use divisi_circuit::Program as Circuit;
 use divisi_mixed::adders::{self, NumberAdder};
 use divisi_mpgc::Wiring;
@@ -181,13 +182,25 @@ impl Code {
                 nodes[id].node.args().into_iter().for_each(|arg| uses[arg] += 1);
             }
         }
-        let mut depth = vec![0; nodes.len()];
+        let mut code = Code { nodes, layers: Vec::new(), outputs, uses };
+        // as early as possible, unless fewer rounds come of waiting for others
+        let (early, together) = schedule::depths(&code.nodes, &code.uses);
+        code.layers = code.in_layers(&together);
+        let rounds = code.cost().rounds;
+        let layers = code.in_layers(&early);
+        let waited = std::mem::replace(&mut code.layers, layers);
+        if rounds < code.cost().rounds {
+            code.layers = waited;
+        }
+        code
+    }
+
+    /// The nodes that are used, each in its layer.
+    fn in_layers(&self, depths: &[usize]) -> Vec<Layer> {
         let mut layers: Vec<Layer> = Vec::new();
-        for (id, sized) in nodes.iter().enumerate().filter(|(id, _)| uses[*id] > 0) {
-            let after = |arg: &Id| depth[*arg] + usize::from(nodes[*arg].node.talks());
-            depth[id] = sized.node.args().iter().map(after).max().unwrap_or(0);
-            layers.resize_with(layers.len().max(depth[id] + 1), Layer::default);
-            let layer = &mut layers[depth[id]];
+        for (id, sized) in self.nodes.iter().enumerate().filter(|(id, _)| self.uses[*id] > 0) {
+            layers.resize_with(layers.len().max(depths[id] + 1), Layer::default);
+            let layer = &mut layers[depths[id]];
             match &sized.node {
                 Node::Multiply(..) => layer.multiply.push(id),
                 Node::ToNumber(_) => layer.to_number.push(id),
@@ -198,7 +211,7 @@ impl Code {
                 _ => layer.local.push(id),
             }
         }
-        Code { nodes, layers, outputs, uses }
+        layers
     }
 
     /// The adder of A2B for this number of numbers at once: the one with few rounds, unless there are so many
@@ -216,32 +229,27 @@ impl Code {
     pub fn cost(&self) -> RunCost {
         let mut cost = RunCost::default();
         for layer in &self.layers {
+            if !layer.to_bits.is_empty() || !layer.multiply.is_empty() {
+                cost.rounds += OPENING;
+                cost.products += self.lanes(&layer.multiply);
+            }
             if !layer.to_bits.is_empty() {
                 let lanes = self.lanes(&layer.to_bits);
                 let (ands, depth) = adders::cost(Code::adder(lanes));
                 cost.a2b += lanes;
                 cost.a2b_ands += ands * lanes;
-                cost.rounds += OPENING + depth;
+                cost.rounds += depth;
             }
-            if !layer.multiply.is_empty() {
-                cost.products += self.lanes(&layer.multiply);
-                cost.rounds += OPENING;
-            }
-            let mut widths: Vec<usize> = Vec::new();
             for id in &layer.to_number {
                 let Node::ToNumber(word) = self.nodes[*id].node else { continue };
                 let (lanes, width) = (self.nodes[*id].lanes, self.nodes[word].width);
                 cost.b2a += lanes;
                 cost.b2a_bits += lanes * width;
-                widths.push(width);
             }
-            widths.sort_unstable();
-            widths.dedup();
-            cost.rounds += OPENING * widths.len();
+            let mut any_private = false;
             for id in &layer.look_up {
                 let lanes = self.nodes[*id].lanes;
                 cost.lookups += lanes;
-                cost.rounds += OPENING;
                 let (index, private) = match &self.nodes[*id].node {
                     Node::LookUpPrivate { index, .. } => (*index, true),
                     Node::LookUp { index, .. } => (*index, false),
@@ -251,9 +259,13 @@ impl Code {
                 cost.lookup_bits += bits;
                 if private {
                     cost.products += bits;
-                    cost.rounds += OPENING;
+                    any_private = true;
                 }
             }
+            if !layer.to_number.is_empty() || !layer.look_up.is_empty() {
+                cost.rounds += OPENING;
+            }
+            cost.rounds += if any_private { OPENING } else { 0 };
             let circuits = layer.run.iter().filter_map(|id| match &self.nodes[*id].node {
                 Node::Run(circuit, _) => Some((circuit, self.nodes[*id].lanes)),
                 _ => None,
@@ -274,9 +286,7 @@ impl Code {
                 cost.rounds += GARBLED;
             }
         }
-        let kinds =
-            [true, false].map(|number| self.outputs.iter().any(|id| (self.nodes[*id].width == 0) == number));
-        cost.rounds += kinds.into_iter().filter(|kind| *kind).count();
+        cost.rounds += usize::from(!self.outputs.is_empty());
         cost
     }
 }

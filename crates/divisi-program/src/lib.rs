@@ -37,6 +37,7 @@ mod lower;
 pub mod plain;
 pub mod program;
 pub mod run;
+mod schedule;
 mod shape;
 mod statements;
 pub mod text;

@@ -6,6 +6,7 @@
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::P32;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The largest number of bits of one value.
@@ -188,6 +189,10 @@ pub struct Script {
     pub(crate) outputs: Vec<Output>,
     /// The size so far: entries of all values, with intermediate products and selected places.
     pub(crate) size: usize,
+    /// Numbers that everybody knows, of values.
+    pub(crate) public: BTreeMap<usize, Arc<Vec<i64>>>,
+    /// The line that names a party first, in programs that are texts.
+    lines: BTreeMap<u8, usize>,
 }
 
 impl Script {
@@ -223,7 +228,18 @@ impl Script {
         owners.chain(receivers).max().unwrap_or(1)
     }
 
-    /// Checks that the program has at most [`LARGEST_PROGRAM`] entries in all.
+    /// A line names a party.
+    pub(crate) fn name_party(&mut self, party: u8, line: usize) {
+        self.lines.entry(party).or_insert(line);
+    }
+
+    /// The first line of the text that names a party; `None` for one that no line names, or without a text.
+    #[must_use]
+    pub fn line_of_party(&self, party: u8) -> Option<usize> {
+        self.lines.get(&party).copied()
+    }
+
+    /// That it is not too large to be run: it has at most [`LARGEST_PROGRAM`] entries in all.
     ///
     /// # Errors
     /// If it has more.
@@ -313,7 +329,10 @@ impl Script {
         if let Some(number) = numbers.iter().find(|number| number.unsigned_abs() > LARGEST as u64) {
             return Err(format!("{number} is beyond p/2: numbers are from -{LARGEST} to {LARGEST}"));
         }
-        Ok(self.push(Action::Constant(Constant::Num(numbers.to_vec())), &[], ValueKind::Num, shape))
+        let op = Action::Constant(Constant::Num(numbers.to_vec()));
+        let value = self.push(op, &[], ValueKind::Num, shape);
+        self.public.insert(value.id, Arc::new(numbers.to_vec()));
+        Ok(value)
     }
 
     /// An argument as a value; an integer gets the kind `with`.

@@ -8,6 +8,11 @@ use std::sync::Arc;
 /// The largest number of bits of a number in `bits` and `num`.
 const NUMBER_BITS: usize = 32;
 
+/// Why a number has no bits of this width.
+pub(crate) fn no_width(width: impl std::fmt::Display) -> ProgramError {
+    format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for")
+}
+
 fn number(value: &Value, what: &str) -> Result<(), ProgramError> {
     match value.kind() {
         ValueKind::Num => Ok(()),
@@ -136,7 +141,11 @@ impl Script {
             let (has, wants) = (x.shape().entries(), shape.entries());
             return Err(format!("{has} entries do not go into the shape {shape}, which has {wants}"));
         }
-        Ok(self.push(Action::Reshape, &[x], x.kind(), shape))
+        let value = self.push(Action::Reshape, &[x], x.kind(), shape);
+        if let Some(numbers) = self.public.get(&x.id).cloned() {
+            self.public.insert(value.id, numbers);
+        }
+        Ok(value)
     }
 
     /// The entries at these positions (in row order, from 0), as one side.
@@ -149,7 +158,12 @@ impl Script {
             return Err(format!("there is no place {place}: places are from 0 to {}", entries - 1));
         }
         let shape = Shape::new(&[places.len()]).ok_or("gather takes at least one place, and not too many")?;
-        Ok(self.push(Action::Gather(places.to_vec()), &[x], x.kind(), shape))
+        let value = self.push(Action::Gather(places.to_vec()), &[x], x.kind(), shape);
+        if let Some(numbers) = self.public.get(&x.id) {
+            let numbers = places.iter().filter_map(|place| numbers.get(*place).copied()).collect();
+            self.public.insert(value.id, Arc::new(numbers));
+        }
+        Ok(value)
     }
 
     fn compared(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
@@ -249,7 +263,7 @@ impl Script {
     pub fn bits(&mut self, x: &Value, width: usize) -> Result<Value, ProgramError> {
         number(x, "bits")?;
         if !(1..=NUMBER_BITS).contains(&width) {
-            return Err(format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for"));
+            return Err(no_width(width));
         }
         Ok(self.push(Action::Bits, &[x], ValueKind::Bits(width), x.shape().clone()))
     }
@@ -305,8 +319,8 @@ impl Script {
     /// end the entries count as 0.
     ///
     /// # Errors
-    /// If a table has bits or another size, an index has more bits than the table needs, or shapes do not
-    /// fit.
+    /// A table of bits, or of another size; an index with more bits than its places have, or a public one
+    /// beyond the table; shapes that do not fit.
     pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, ProgramError> {
         number(table, "the table of lookup")?;
         let entries = table.shape().last();
@@ -322,6 +336,10 @@ impl Script {
                     "an index of {width} bits is too wide: the table's {entries} entries need {places} bits"
                 ));
             }
+        }
+        let beyond = |number: &&i64| !usize::try_from(**number).is_ok_and(|place| place < entries);
+        if let Some(place) = self.public.get(&index.id).and_then(|numbers| numbers.iter().find(beyond)) {
+            return Err(format!("the table has no place {place}: places are from 0 to {}", entries - 1));
         }
         let tables = table.shape().entries() / entries;
         let fits = tables == 1 || table.shape().without_last() == *index.shape();

@@ -13,6 +13,7 @@
 
 use crate::program::{Arg, ProgramError, Script, Value, ValueKind};
 use crate::shape::Shape;
+use crate::statements;
 use divisi_circuit::Program as Circuit;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,12 +31,13 @@ pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, ProgramError>;
 /// # Errors
 /// The first wrong statement, with its line.
 pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> {
-    let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits };
+    let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits, line: 0 };
     let mut begun = false;
     let mut last = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let at = |what: ProgramError| format!("line {number}: {what}");
         last = number;
+        reader.line = number;
         if line.len() > LINE {
             return Err(at(format!("a line of {} bytes: lines have at most {LINE}", line.len())));
         }
@@ -65,6 +67,8 @@ struct Reader<'c> {
     program: Script,
     names: HashMap<String, Value>,
     circuits: Circuits<'c>,
+    /// The line that is read.
+    line: usize,
 }
 
 /// Checks that a word can be a name.
@@ -88,6 +92,9 @@ fn short(word: &str) -> String {
 }
 
 fn party(word: &str) -> Result<u8, ProgramError> {
+    if word.is_empty() {
+        return Err("a party is missing beside a comma: parties are 1 to 255, as 1,3".into());
+    }
     let number = word.parse::<u8>().ok().filter(|number| *number > 0);
     number.ok_or_else(|| format!("{} is not a party: give a number from 1 to 255", short(word)))
 }
@@ -167,6 +174,7 @@ impl Reader<'_> {
             return Err(format!("the name {word} is used already"));
         }
         let value = self.program.input(word, owner, kind, shape)?;
+        self.program.name_party(owner, self.line);
         self.define(word, value)
     }
 
@@ -180,7 +188,9 @@ impl Reader<'_> {
         };
         let value = self.named(word)?;
         let receivers = parties.split(',').map(party).collect::<Result<Vec<u8>, ProgramError>>()?;
-        self.program.output(word, &value, &receivers)
+        self.program.output(word, &value, &receivers)?;
+        receivers.iter().for_each(|party| self.program.name_party(*party, self.line));
+        Ok(())
     }
 
     fn named(&self, word: &str) -> Result<Value, ProgramError> {
@@ -207,12 +217,24 @@ impl Reader<'_> {
         args.try_into().map_err(|_| format!("{op} takes {N} arguments, and {given} are given"))
     }
 
-    /// The single name among the arguments, and the words after it.
-    fn value_and<'w>(&self, op: &str, words: &'w [&'w str]) -> Result<(Value, &'w [&'w str]), ProgramError> {
+    /// An argument by itself: an integer is a number.
+    fn value(&mut self, word: &str) -> Result<Value, ProgramError> {
+        match self.arg(word)? {
+            Arg::Value(value) => Ok(value),
+            Arg::Integer(number) => self.program.constant(Shape::one(), &[number]),
+        }
+    }
+
+    /// The first argument, and what follows it.
+    fn value_and<'w>(
+        &mut self,
+        op: &str,
+        words: &'w [&'w str],
+    ) -> Result<(Value, &'w [&'w str]), ProgramError> {
         let Some((first, rest)) = words.split_first() else {
             return Err(format!("{op} takes a name"));
         };
-        Ok((self.named(first)?, rest))
+        Ok((self.value(first)?, rest))
     }
 
     fn operation(&mut self, op: &str, words: &[&str]) -> Result<Vec<Value>, ProgramError> {
@@ -245,9 +267,7 @@ impl Reader<'_> {
             }
             "select" => {
                 let [c, x, y] = self.args(op, words)?;
-                let Arg::Value(c) = c else {
-                    return Err("select chooses by a bit, not by an integer".into());
-                };
+                let c = self.program.made(&c, ValueKind::Bits(1))?;
                 one(self.program.select(&c, x, y))
             }
             "sum" | "min" | "max" | "not" | "num" => {
@@ -263,7 +283,7 @@ impl Reader<'_> {
             }
             "matmul" | "lookup" => {
                 let [x, y] = words else { return Err(format!("{op} takes two names")) };
-                let (x, y) = (self.named(x)?, self.named(y)?);
+                let (x, y) = (self.value(x)?, self.value(y)?);
                 one(if op == "matmul" { self.program.matmul(&x, &y) } else { self.program.lookup(&x, &y) })
             }
             "reshape" => {
@@ -284,10 +304,11 @@ impl Reader<'_> {
                     _ => None,
                 };
                 let by = by.ok_or_else(|| format!("{op} takes a name and an integer"))?;
-                one(match op {
-                    "bits" => self.program.bits(&x, usize::try_from(by).unwrap_or(0)),
-                    _ => self.program.shift(&x, by),
-                })
+                if op == "shift" {
+                    return one(self.program.shift(&x, by));
+                }
+                let width = usize::try_from(by).map_err(|_| statements::no_width(by))?;
+                one(self.program.bits(&x, width))
             }
             "circuit" | "garbled" => {
                 let Some((circuit, args)) = words.split_first() else {

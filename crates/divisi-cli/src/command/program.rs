@@ -85,6 +85,7 @@ fn info(held: &HeldProgram) -> Result<Done, Failure> {
     if gates > 0 {
         text += &format!("; {gates} gates garbled, {ands} of them ANDs");
     }
+    text += "\nsemi-honest: no protection against parties that deviate";
     let value = |name: &str, value: &divisi_program::Value| {
         let (kind, shape) = (value.kind().to_string(), value.shape().sides());
         json!({ "name": name, "kind": kind, "shape": shape })
@@ -99,6 +100,7 @@ fn info(held: &HeldProgram) -> Result<Done, Failure> {
     let json = json!({
         "schema": 1,
         "program": held.name(),
+        "security": "semi-honest",
         "statements": about.statements,
         "parties": about.parties,
         "inputs": inputs.collect::<Vec<Value>>(),

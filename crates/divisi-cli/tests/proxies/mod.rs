@@ -220,26 +220,47 @@ pub fn through_proxies(mesh: &Path, hosts: &[String], wires: &Arc<Mutex<Wires>>)
 pub struct Way {
     pub engine: &'static str,
     pub more: &'static [&'static str],
+    pub task: &'static Task,
 }
+
+/// What is computed.
+pub struct Task {
+    /// Files that it needs: their names and what they say.
+    pub files: fn() -> Vec<(&'static str, String)>,
+    /// What `divisi run` is told of it, and the inputs that a party gives.
+    pub what: &'static [&'static str],
+    pub inputs: fn(usize) -> Vec<String>,
+    /// How `divisi bench` is told to measure it.
+    pub bench: &'static [&'static str],
+    /// An output, and where it stands among all.
+    pub output: (&'static str, &'static str),
+    pub timeout: Duration,
+}
+
+/// AES-128 of a key and a block of the first two parties.
+pub static AES_128: Task = Task {
+    files: Vec::new,
+    what: &["--circuit", "aes128"],
+    inputs: |number| {
+        let value =
+            |owner: usize, digits: &str| format!("{owner}={}", if owner == number { digits } else { "" });
+        vec![value(1, "000102030405060708090a0b0c0d0e0f"), value(2, "00112233445566778899aabbccddeeff")]
+    },
+    bench: &[],
+    output: ("/0", "\"69c4e0d86a7b0430d8cdb78070b4c55a\""),
+    timeout: TIMEOUT,
+};
 
 fn party(dir: &Path, way: Way, index: usize) -> Child {
     let number = index + 1;
-    let value = |owner: usize, digits: &str| format!("{owner}={}", if owner == number { digits } else { "" });
+    let given = (way.task.inputs)(number);
     Command::new(PROGRAM)
         .current_dir(dir)
-        .args([
-            "run",
-            "--engine",
-            way.engine,
-            "--json",
-            "--circuit",
-            "aes128",
-            "--timeout",
-            &TIMEOUT.as_secs().to_string(),
-        ])
+        .args(["run", "--engine", way.engine, "--json"])
+        .args(["--timeout", &way.task.timeout.as_secs().to_string()])
+        .args(way.task.what)
         .args(way.more)
-        .args(["--input", &value(1, "000102030405060708090a0b0c0d0e0f")])
-        .args(["--input", &value(2, "00112233445566778899aabbccddeeff")])
+        .args(given.iter().flat_map(|input| ["--input", input.as_str()]))
         .args(["--party", &number.to_string(), "--config", &format!("m/mesh-{index}.toml")])
         .args(["--identity", &format!("m/party-{number}.key")])
         .stdout(Stdio::piped())
@@ -251,11 +272,14 @@ fn party(dir: &Path, way: Way, index: usize) -> Child {
 /// How each party ended, and when after the fault; nothing of one that was stopped or killed.
 pub type Ends = Vec<Option<(Output, Duration)>>;
 
-/// A run of AES-128 by all parties with a fault, and what was sent in it.
+/// A run by all parties with a fault, and what was sent in it.
 pub fn run(way: Way, lane: u8, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec<(Record, usize)>) {
     let dir = tempfile::tempdir().unwrap();
     let wires = Arc::new(Mutex::new(Wires { plan, ..Wires::default() }));
     mesh(dir.path(), lane, &wires);
+    for (name, text) in (way.task.files)() {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
     let mut children: Vec<Option<Child>> = {
         // no proxy passes anything on before all processes are known
         let mut wires = wires.lock().unwrap();
@@ -297,21 +321,26 @@ pub fn undisturbed(way: Way) -> ([u64; PARTIES], Vec<(Record, usize)>) {
     for (output, _) in ends.into_iter().flatten() {
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(output.status.success(), "{told}");
-        assert_eq!(told["outputs"][0], AES);
+        let (place, value) = way.task.output;
+        assert_eq!(told["outputs"].pointer(place).map(Value::to_string), Some(value.to_owned()), "{told}");
     }
     (sent, records)
 }
 
 /// Where the middle of each phase lies, in bytes that a party has sent.
 fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
-    let (sent, _) = undisturbed(Way { engine, more: &[] });
+    let (sent, _) = undisturbed(Way { engine, more: &[], task: &AES_128 });
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
     let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().usual_security());
     let once = BenchOptions { blocks: 1, reps: 1, warmup: 0, ..BenchOptions::default() };
     let options = BenchOptions { engine, work, parties, security, ..once };
     let report = bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
-    let told = report.to_json();
+    middles_of(sent, &report.to_json())
+}
+
+/// The same of what was sent, and of what a measurement told.
+fn middles_of(sent: [u64; PARTIES], told: &Value) -> [Vec<u64>; PARTIES] {
     let phases = told["phases"].as_array().unwrap();
     // where all parties send alike, an engine tells what each of them does
     let bytes = |phase: &Value, party: usize| {
@@ -320,8 +349,8 @@ fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
     };
     std::array::from_fn(|party| {
         let all: u64 = phases.iter().map(|phase| bytes(phase, party)).sum();
-        // handshakes, the session that agrees, and what TLS adds
-        let mut at = sent[party] - all;
+        // handshakes, the session that agrees, and what TLS adds; a party that sends less has none
+        let mut at = sent[party].saturating_sub(all);
         let middle = |phase| {
             let middle = at + bytes(phase, party) / 2;
             at += bytes(phase, party);
@@ -357,11 +386,34 @@ pub fn aborted(ends: Ends, victim: usize, at: &str, may_be_done: bool) -> [Value
 /// In each of these phases one party is killed, one stopped, one cut off, and one sends garbage: the others
 /// end in time, with an abort.
 pub fn whoever_stops_the_others_abort(engine: &'static str, phases: &[(usize, [usize; 4])]) {
-    let middles = middles(engine);
+    let way = Way { engine, more: &[], task: &AES_128 };
+    strike(way, &middles(engine), phases);
+}
+
+/// The same of another task, whose phases `divisi bench` measures.
+pub fn whoever_stops_in(way: Way, phases: &[(usize, [usize; 4])]) {
+    let (sent, _) = undisturbed(way);
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in (way.task.files)() {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    let measured = Command::new(PROGRAM)
+        .current_dir(dir.path())
+        .args(["bench", way.engine, "--json", "--reps", "1", "--warmup", "0"])
+        .args(["--parties", &PARTIES.to_string()])
+        .args(way.task.bench)
+        .output()
+        .unwrap();
+    let told: Value = serde_json::from_slice(&measured.stdout).unwrap();
+    assert!(measured.status.success(), "{told}");
+    strike(way, &middles_of(sent, &told), phases);
+}
+
+fn strike(way: Way, middles: &[Vec<u64>; PARTIES], phases: &[(usize, [usize; 4])]) {
     for (phase, victims) in phases {
         for (fault, victim) in FAULTS.into_iter().zip(*victims) {
             let plan = Plan { victim, when: When::Sent(middles[victim][*phase]), fault };
-            let (ends, ..) = run(Way { engine, more: &[] }, 0, Some(plan));
+            let (ends, ..) = run(way, 0, Some(plan));
             aborted(ends, victim, &format!("{fault:?} of party {} in phase {phase}", victim + 1), false);
         }
     }

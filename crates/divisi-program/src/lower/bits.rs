@@ -1,42 +1,78 @@
 //! Operations on the bits of numbers: comparisons, shifts, quotients, and minimum or maximum of a row.
 
 use super::{Lower, OFFSET};
-use crate::code::{Id, Node};
+use crate::code::{Id, NOWHERE, Node};
 use crate::program::{Action, BOUND, Statement};
 use crate::shape::Shape;
 use crate::words::Word;
 use std::sync::Arc;
 
-/// The bit of an offset word that is 1 if the number is not negative.
+/// How many gathers are looked through, one behind the other.
+const FAR: usize = 64;
+
+/// The bit of an offset word that is 1 where its number is not negative.
 const NOT_NEGATIVE: usize = OFFSET - 1;
 
 impl Lower<'_> {
-    /// The offset word of a number; it is made if the number has none yet.
+    /// The offset word of a number, made if there is none: of what it was gathered from, if that is no larger
+    /// or is wanted as a word too.
     pub(super) fn offset(&mut self, id: Id) -> Id {
         if let Some(word) = self.known_offset(id) {
             return word;
         }
         let lanes = self.lanes(id);
-        let moved = self.number(Node::Shift(id, BOUND as u64), lanes);
+        let chain = self.gathered_from(id);
+        let is_better =
+            |id: &Id| self.lanes(*id) <= lanes || self.wanted_nodes.get(id).is_some_and(|wanted| *wanted > 0);
+        let source = chain.iter().rev().copied().find(is_better).unwrap_or(id);
+        let lanes = self.lanes(source);
+        let moved = self.number(Node::Shift(source, BOUND as u64), lanes);
         let bits = self.word(Node::ToBits(moved), lanes, 32);
         let word = self.slice(bits, 0..OFFSET);
-        self.offsets.insert(id, word);
-        word
+        self.offsets.insert(source, word);
+        self.known_offset(id).unwrap_or(word)
     }
 
-    /// The offset word of a number that has one, or whose value is public.
+    /// A number and those from which its lanes were gathered, the last ones first; none behind one that has
+    /// lanes of its own.
+    fn gathered_from(&self, id: Id) -> Vec<Id> {
+        let mut chain = vec![id];
+        let mut at = id;
+        while chain.len() < FAR
+            && let Node::Gather(source, places) = &self.nodes[at].node
+            && !places.contains(&NOWHERE)
+        {
+            at = *source;
+            chain.push(at);
+        }
+        chain
+    }
+
+    /// The offset word of a number that has one, or that everybody knows, or whose lanes are gathered from
+    /// such a number.
     pub(super) fn known_offset(&mut self, id: Id) -> Option<Id> {
         if let Some(word) = self.offsets.get(&id) {
             return Some(*word);
         }
-        let numbers = self.constants.get(&id)?;
-        let words: Vec<u64> = numbers
-            .iter()
-            .map(|x| u64::try_from(*x + BOUND).ok().filter(|x| x >> OFFSET == 0))
-            .collect::<Option<_>>()?;
-        let lanes = words.len();
-        let word = self.word(Node::Words(words), lanes, OFFSET);
-        self.offsets.insert(id, word);
+        if let Some(numbers) = self.constants.get(&id) {
+            let words: Vec<u64> = numbers
+                .iter()
+                .map(|x| u64::try_from(*x + BOUND).ok().filter(|x| x >> OFFSET == 0))
+                .collect::<Option<_>>()?;
+            let lanes = words.len();
+            let word = self.word(Node::Words(words), lanes, OFFSET);
+            self.offsets.insert(id, word);
+            return Some(word);
+        }
+        let chain = self.gathered_from(id);
+        let from = chain.iter().position(|id| self.offsets.contains_key(id))?;
+        let mut word = *self.offsets.get(chain.get(from)?)?;
+        for id in chain.into_iter().take(from).rev() {
+            let Node::Gather(_, places) = &self.nodes[id].node else { return None };
+            let (places, lanes) = (Arc::clone(places), self.lanes(id));
+            word = self.word(Node::GatherWords(word, places), lanes, OFFSET);
+            self.offsets.insert(id, word);
+        }
         Some(word)
     }
 
@@ -54,8 +90,10 @@ impl Lower<'_> {
     pub(super) fn as_words(&mut self, statement: &Statement, x: Id, y: Id) -> bool {
         let args = &statement.args;
         let mut is = |id: Id, i: usize| {
-            let cheap = self.known_offset(id).is_some() || self.wanted[args[i]] > 1;
-            (cheap, self.known_offset(id).is_some())
+            let has = self.known_offset(id).is_some();
+            let of = |id: &Id| self.wanted_nodes.get(id).copied().unwrap_or(0);
+            let most = self.gathered_from(id).iter().map(of).max();
+            (has || self.wanted[args[i]].max(most.unwrap_or(0)) > 1, has)
         };
         let ((x, has_x), (y, has_y)) = (is(x, 0), is(y, 1));
         // two conversions of fresh numbers cost more than one of their difference
@@ -214,8 +252,8 @@ impl Lower<'_> {
         let place = self.number(Node::ToNumber(places), rows);
         self.remember(place, places);
         let best = if is_num { self.number_of(best) } else { best };
-        self.values[statement.results[0]] = Some(best);
-        self.values[statement.results[1]] = Some(place);
+        self.give(statement.results[0], best);
+        self.give(statement.results[1], place);
         Some(())
     }
 

@@ -1,11 +1,12 @@
-//! Compilation of statements to nodes. Shapes become lanes, and comparisons become circuits; a number whose
-//! bits exist is not converted again.
+//! From statements to nodes: shapes become lanes, comparisons become circuits, and what is a word already is
+//! not converted again, nor anything made twice of the same.
 //!
 //! The *offset word* of a number x has the 31 bits of x + 2^30. It exists for all numbers that may be
 //! compared or shifted (|x| < 2^30). Offset words have the same order as the numbers, and bit 30 is 1 if x is
 //! not negative.
 
 mod bits;
+mod known;
 
 use crate::code::{Code, Id, NOWHERE, Node, Sized};
 use crate::program::{Action, Constant, Script, Statement, ValueKind};
@@ -14,7 +15,9 @@ use crate::words::{self, Word};
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::{Modulus, P32};
 use divisi_mpgc::Wiring;
+use known::Known;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The number of bits of an offset word.
@@ -33,6 +36,10 @@ struct Lower<'p> {
     constants: HashMap<Id, Vec<i64>>,
     /// How many statements need a value's bits.
     wanted: Vec<usize>,
+    /// The same of nodes.
+    wanted_nodes: HashMap<Id, usize>,
+    /// Nodes by what they are: what was made is not made again.
+    known: HashMap<Known, Id>,
     circuits: HashMap<(Word, usize, bool), Arc<Circuit>>,
 }
 
@@ -52,6 +59,15 @@ pub fn lower(program: &Script) -> Option<Code> {
     for statement in program.statements.iter().filter(|statement| wants_bits(&statement.op)) {
         statement.args.iter().for_each(|arg| wanted[*arg] += 1);
     }
+    // what has another shape has the same bits, and so have entries of what is taken apart anyway
+    for statement in program.statements.iter().rev() {
+        let ([from, ..], [to]) = (&*statement.args, &*statement.results) else { continue };
+        match statement.op {
+            Action::Reshape => wanted[*from] += wanted[*to],
+            Action::Gather(_) if wanted[*from] > 0 => wanted[*from] += wanted[*to],
+            _ => (),
+        }
+    }
     let mut lower = Lower {
         program,
         p: Modulus::new(P32)?,
@@ -60,6 +76,8 @@ pub fn lower(program: &Script) -> Option<Code> {
         offsets: HashMap::new(),
         constants: HashMap::new(),
         wanted,
+        wanted_nodes: HashMap::new(),
+        known: HashMap::new(),
         circuits: HashMap::new(),
     };
     for (place, input) in program.inputs.iter().enumerate() {
@@ -68,7 +86,7 @@ pub fn lower(program: &Script) -> Option<Code> {
             ValueKind::Num => lower.number(Node::Input(place), lanes),
             ValueKind::Bits(width) => lower.word(Node::InputBits(place), lanes, width),
         };
-        lower.values[input.value.id] = Some(id);
+        lower.give(input.value.id, id);
     }
     for statement in &program.statements {
         lower.statement(statement)?;
@@ -79,14 +97,31 @@ pub fn lower(program: &Script) -> Option<Code> {
 }
 
 impl Lower<'_> {
+    /// A node, or the one that there is already.
+    fn node(&mut self, sized: Sized) -> Id {
+        let id = self.nodes.len();
+        if let Some(known) = Known::of(&sized) {
+            match self.known.entry(known) {
+                Entry::Occupied(there) => return *there.get(),
+                Entry::Vacant(free) => free.insert(id),
+            };
+        }
+        self.nodes.push(sized);
+        id
+    }
+
     fn number(&mut self, node: Node, lanes: usize) -> Id {
-        self.nodes.push(Sized { node, lanes, width: 0 });
-        self.nodes.len() - 1
+        self.node(Sized { node, lanes, width: 0 })
     }
 
     fn word(&mut self, node: Node, lanes: usize, width: usize) -> Id {
-        self.nodes.push(Sized { node, lanes, width });
-        self.nodes.len() - 1
+        self.node(Sized { node, lanes, width })
+    }
+
+    /// The node of a value.
+    fn give(&mut self, value: usize, id: Id) {
+        self.values[value] = Some(id);
+        *self.wanted_nodes.entry(id).or_default() += self.wanted[value];
     }
 
     fn lanes(&self, id: Id) -> usize {
@@ -112,17 +147,9 @@ impl Lower<'_> {
             let numbers: Vec<i64> = places.iter().map(|place| numbers[*place]).collect();
             return self.constant(&numbers);
         }
-        let offset = self.offsets.get(&id).copied().filter(|_| !places.contains(&NOWHERE));
         let places = Arc::new(places);
         match self.width(id) {
-            0 => {
-                let out = self.number(Node::Gather(id, Arc::clone(&places)), lanes);
-                if let Some(word) = offset {
-                    let word = self.word(Node::GatherWords(word, places), lanes, OFFSET);
-                    self.offsets.insert(out, word);
-                }
-                out
-            }
+            0 => self.number(Node::Gather(id, places), lanes),
             width => self.word(Node::GatherWords(id, places), lanes, width),
         }
     }
@@ -258,7 +285,7 @@ impl Lower<'_> {
                 return self.any(statement, circuit, &shape);
             }
         };
-        self.values[*first] = Some(id);
+        self.give(*first, id);
         Some(())
     }
 
@@ -286,13 +313,18 @@ impl Lower<'_> {
     }
 
     fn select(&mut self, statement: &Statement, shape: &Shape) -> Option<Id> {
-        let c = self.wide(statement, 0, shape)?;
         let (x, y) = (self.wide(statement, 1, shape)?, self.wide(statement, 2, shape)?);
         match self.width(x) {
             // y + c (x - y)
             0 => {
-                let lanes = self.lanes(x);
-                let c = self.number(Node::ToNumber(c), lanes);
+                // a bit that serves all is converted before
+                let c = self.program.value(statement.args[0]);
+                let bit = self.values[c.id]?;
+                let number = self.number(Node::ToNumber(bit), self.lanes(bit));
+                let c = match c.shape().places(shape) {
+                    Some(places) => self.gather(number, places),
+                    None => number,
+                };
                 let difference = match (self.constants.get(&x), self.constants.get(&y)) {
                     (Some(x), Some(y)) => {
                         let numbers: Vec<i64> =
@@ -304,7 +336,10 @@ impl Lower<'_> {
                 let chosen = self.product(c, difference);
                 Some(self.number(Node::Add(chosen, y), lanes))
             }
-            width => Some(self.run(Word::Choose, width, vec![c, x, y])),
+            width => {
+                let c = self.wide(statement, 0, shape)?;
+                Some(self.run(Word::Choose, width, vec![c, x, y]))
+            }
         }
     }
 
@@ -352,7 +387,8 @@ impl Lower<'_> {
         let all = self.word(node, shape.entries(), circuit.output_bits());
         let mut first = 0;
         for (result, width) in statement.results.iter().zip(circuit.outputs()) {
-            self.values[*result] = Some(self.slice(all, first..first + width));
+            let id = self.slice(all, first..first + width);
+            self.give(*result, id);
             first += width;
         }
         Some(())

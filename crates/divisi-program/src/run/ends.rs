@@ -7,7 +7,9 @@ use crate::program::ValueKind;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
-use divisi_mixed::{GmwBit, Num, num};
+use divisi_mixed::gmw::ToldBits;
+use divisi_mixed::num::{self, ToldNumbers};
+use divisi_mixed::{GmwBit, Num};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
@@ -62,15 +64,16 @@ impl Run<'_> {
         (0..width).map(bit).collect::<Result<_, Abort>>().map(Held::Word)
     }
 
-    /// Opens outputs to their receivers \[G11\], those of one kind and the same receivers together.
+    /// Outputs to their receivers \[G11\]: those of one kind and the same receivers together, and all in one
+    /// round, for everybody tells all groups before it hears one.
     pub(super) fn outputs(self) -> Result<Vec<Option<Entries>>, Abort> {
         let outputs = self.program.outputs();
-        let mut out: Vec<Option<Entries>> = vec![None; outputs.len()];
         let mut groups: BTreeMap<(&[u8], bool), Vec<usize>> = BTreeMap::new();
         for (place, output) in outputs.iter().enumerate() {
             let number = output.value.kind() == ValueKind::Num;
             groups.entry((&output.receivers, number)).or_default().push(place);
         }
+        let mut told = Vec::with_capacity(groups.len());
         for ((receivers, number), places) in groups {
             let session = self.mixed.session();
             let all = |number: &u8| PartyId::new(*number).filter(|party| party.index() < session.parties());
@@ -79,30 +82,44 @@ impl Run<'_> {
                 return Err(session.misuse(NODE, "an output to a party that does not exist"));
             };
             let ids: Vec<Id> = places.iter().map(|place| self.code.outputs[*place]).collect();
-            if number {
+            let group = if number {
                 let parts = ids.iter().map(|id| self.num(*id)).collect::<Result<Vec<_>, _>>()?;
                 let x = Num::join(&parts);
-                let opened = num::open_to(self.mixed.session(), self.plain, &receivers, &x)?;
-                let Some(opened) = opened else { continue };
-                let mut rest = opened.as_slice();
-                for (place, id) in places.iter().zip(&ids) {
-                    let (own, others) = rest.split_at(self.code.nodes[*id].lanes.min(rest.len()));
-                    rest = others;
-                    out[*place] = Some(Entries::Num(own.iter().map(|x| self.plain.centred(*x)).collect()));
-                }
+                Told::Numbers(num::tell(self.mixed.session(), self.plain, &receivers, &x)?)
             } else {
                 let mut bits = Vec::new();
                 for id in &ids {
                     bits.extend_from_slice(self.word(*id)?);
                 }
-                let opened = self.mixed.gmw().output(&receivers, &bits)?;
-                let Some(opened) = opened else { continue };
-                let mut rest = opened.as_slice();
-                for (place, id) in places.iter().zip(&ids) {
-                    let (own, others) = rest.split_at(self.code.nodes[*id].width.min(rest.len()));
-                    rest = others;
-                    let lane = |lane: usize| own.iter().map(|bit| bit.lane(lane) == 1).collect();
-                    out[*place] = Some(Entries::Bits((0..self.code.nodes[*id].lanes).map(lane).collect()));
+                Told::Bits(self.mixed.gmw().tell(&receivers, &bits)?)
+            };
+            told.push((places, group));
+        }
+        let mut out: Vec<Option<Entries>> = vec![None; outputs.len()];
+        for (places, group) in told {
+            let session = self.mixed.session();
+            match group {
+                Told::Numbers(group) => {
+                    let Some(opened) = group.hear(session)? else { continue };
+                    let mut rest = opened.as_slice();
+                    for place in places {
+                        let lanes = self.code.nodes[self.code.outputs[place]].lanes;
+                        let (own, others) = rest.split_at(lanes.min(rest.len()));
+                        rest = others;
+                        let own = own.iter().map(|x| self.plain.centred(*x)).collect();
+                        out[place] = Some(Entries::Num(own));
+                    }
+                }
+                Told::Bits(group) => {
+                    let Some(opened) = group.hear(session)? else { continue };
+                    let mut rest = opened.as_slice();
+                    for place in places {
+                        let node = &self.code.nodes[self.code.outputs[place]];
+                        let (own, others) = rest.split_at(node.width.min(rest.len()));
+                        rest = others;
+                        let lane = |lane: usize| own.iter().map(|bit| bit.lane(lane) == 1).collect();
+                        out[place] = Some(Entries::Bits((0..node.lanes).map(lane).collect()));
+                    }
                 }
             }
         }
@@ -110,7 +127,13 @@ impl Run<'_> {
     }
 }
 
-/// Uniform numbers that only we and one peer know, which mask an input. They are residues of 128 bits, within
+/// A group of outputs that was told.
+enum Told {
+    Numbers(ToldNumbers),
+    Bits(ToldBits),
+}
+
+/// Uniform numbers that we share with one peer alone: what masks an input. A residue of 128 bits is within
 /// 2^-96 of uniform.
 fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> Hidden<u64> {
     let mut stream = session.prg(peer, "program.input");

@@ -14,9 +14,9 @@ use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::table::Signs;
+use divisi_mixed::together::Asked;
 use divisi_mixed::{GmwBit, Mixed, Num};
 use divisi_mpgc::{GarbledInstances, Gear, evaluate};
-use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 const NODE: Step = step!("program.node");
@@ -97,10 +97,8 @@ pub fn run(
         for id in &layer.local {
             run.local(*id, own)?;
         }
-        run.convert_numbers(&layer.to_bits)?;
-        run.multiply(&layer.multiply)?;
-        run.convert_words(&layer.to_number)?;
-        run.look_up(&layer.look_up)?;
+        run.numbers(&layer.to_bits, &layer.multiply)?;
+        run.ask(&layer.to_number, &layer.look_up)?;
         run.circuits(&layer.run)?;
         run.garbled(&layer.garbled)?;
     }
@@ -256,80 +254,58 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Converts all numbers of a layer to bits.
-    fn convert_numbers(&mut self, ids: &[Id]) -> Result<(), Abort> {
-        let parts = ids
-            .iter()
-            .map(|id| self.num(self.code.nodes[*id].node.args()[0]))
-            .collect::<Result<Vec<_>, _>>()?;
-        if parts.is_empty() {
-            return Ok(());
+    /// A2B of all numbers of a layer and all its products, by one opening.
+    fn numbers(&mut self, to_bits: &[Id], multiply: &[Id]) -> Result<(), Abort> {
+        let join = |ids: &[Id], k: usize| {
+            let parts = ids.iter().map(|id| self.num(self.code.nodes[*id].node.args()[k]));
+            Ok::<Num, Abort>(Num::join(&parts.collect::<Result<Vec<_>, _>>()?))
+        };
+        let (x, y, z) = (join(multiply, 0)?, join(multiply, 1)?, join(to_bits, 0)?);
+        if !to_bits.is_empty() {
+            self.mixed.set_adder(Code::adder(z.lanes()));
         }
-        let all = Num::join(&parts);
-        self.mixed.set_adder(Code::adder(all.lanes()));
-        let bits: Vec<GmwBit> = self.mixed.convert(all)?;
+        let (products, bits) = match (multiply, to_bits) {
+            ([], []) => return Ok(()),
+            ([], _) => (Num::zero(0), self.mixed.convert(z)?),
+            (_, []) => (self.mixed.multiply(&x, &y)?, Vec::new()),
+            _ => self.mixed.multiply_and_convert([&x, &y], &z)?,
+        };
         let mut from = 0;
-        for id in ids {
+        for id in to_bits {
             let places: Vec<usize> = (from..from + self.code.nodes[*id].lanes).collect();
             from += places.len();
             let word: Option<Vec<GmwBit>> = bits.iter().map(|bit| bit.gather(&places)).collect();
             self.keep(*id, Held::Word(word.ok_or_else(unfit)?));
         }
+        let parts = cut(&products, multiply.iter().map(|id| self.code.nodes[*id].lanes));
+        multiply.iter().zip(parts).for_each(|(id, part)| self.keep(*id, Held::Num(part)));
         Ok(())
     }
 
-    fn multiply(&mut self, ids: &[Id]) -> Result<(), Abort> {
-        if ids.is_empty() {
-            return Ok(());
+    /// B2A of all words of a layer and all its lookups, by one opening.
+    fn ask(&mut self, to_number: &[Id], look_up: &[Id]) -> Result<(), Abort> {
+        let code = self.code;
+        let mut asked = Vec::with_capacity(to_number.len() + look_up.len());
+        for id in to_number {
+            asked.push(Asked::Number(self.word(code.nodes[*id].node.args()[0])?.to_vec()));
         }
-        let factor = |k: usize| {
-            let parts = ids.iter().map(|id| self.num(self.code.nodes[*id].node.args()[k]));
-            Ok::<Num, Abort>(Num::join(&parts.collect::<Result<Vec<_>, _>>()?))
-        };
-        let (x, y) = (factor(0)?, factor(1)?);
-        let all = self.mixed.multiply(&x, &y)?;
-        let parts = cut(&all, ids.iter().map(|id| self.code.nodes[*id].lanes));
-        ids.iter().zip(parts).for_each(|(id, part)| self.keep(*id, Held::Num(part)));
-        Ok(())
-    }
-
-    /// Converts all words of a layer to numbers, those of one width together.
-    fn convert_words(&mut self, ids: &[Id]) -> Result<(), Abort> {
-        let mut widths: BTreeMap<usize, Vec<Id>> = BTreeMap::new();
-        for id in ids {
-            let word = self.code.nodes[*id].node.args()[0];
-            widths.entry(self.code.nodes[word].width).or_default().push(*id);
-        }
-        for (width, ids) in widths {
-            let words =
-                ids.iter().map(|id| self.word(self.code.nodes[*id].node.args()[0]).map(<[GmwBit]>::to_vec));
-            let words = words.collect::<Result<Vec<Vec<GmwBit>>, Abort>>()?;
-            let gmw = self.mixed.gmw();
-            let all = (0..width)
-                .map(|i| gmw.join_bits(&words.iter().map(|word| &word[i]).collect::<Vec<_>>()))
-                .collect();
-            let all: Num = self.mixed.convert(all)?;
-            let parts = cut(&all, ids.iter().map(|id| self.code.nodes[*id].lanes));
-            ids.iter().zip(parts).for_each(|(id, part)| self.keep(*id, Held::Num(part)));
-        }
-        Ok(())
-    }
-
-    fn look_up(&mut self, ids: &[Id]) -> Result<(), Abort> {
-        for id in ids {
+        for id in look_up {
             let signs = self.ahead.signs.pop_front().ok_or_else(unfit)?;
-            let out = match &self.code.nodes[*id].node {
+            asked.push(match &code.nodes[*id].node {
                 Node::LookUp { table, index } => {
                     let index = self.word(*index)?.to_vec();
-                    self.mixed.look_up(&[table], &index, signs)?.pop().ok_or_else(unfit)?
+                    Asked::LookUp { tables: vec![table.as_slice()], index, signs }
                 }
                 Node::LookUpPrivate { tables, index } => {
-                    let (tables, index) = (self.num(*tables)?.clone(), self.word(*index)?.to_vec());
-                    self.mixed.look_up_private(&tables, &index, signs)?
+                    let index = self.word(*index)?.to_vec();
+                    Asked::LookUpPrivate { tables: self.num(*tables)?.clone(), index, signs }
                 }
                 _ => return Err(unfit()),
-            };
-            self.keep(*id, Held::Num(out));
+            });
+        }
+        let found = self.mixed.ask(asked)?;
+        for (id, mut found) in to_number.iter().chain(look_up).zip(found) {
+            self.keep(*id, Held::Num(found.pop().ok_or_else(unfit)?));
         }
         Ok(())
     }

@@ -44,9 +44,12 @@ impl<'j> Programs<'j> {
     pub fn new(job: &'j ProgramJob, manner: Manner) -> Result<Self, Unsupported> {
         let about = job.program.about();
         if usize::from(about.parties) > manner.parties {
+            let party = about.parties;
+            let line = job.program.program().line_of_party(party);
+            let line = line.map_or(String::new(), |line| format!("{}, line {line}: ", job.program.name()));
             return Err(Unsupported::new(format!(
-                "the program names party {}, but there are only {}: give --parties {}",
-                about.parties, manner.parties, about.parties
+                "{line}the program names party {party}, but there are only {}: give --parties {party}",
+                manner.parties
             )));
         }
         let form = manner.form.unwrap_or(BitForm::usual(manner.parties));

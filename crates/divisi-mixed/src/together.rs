@@ -1,0 +1,151 @@
+//! Bits that are opened together: B2A and lookups of any number share the rounds of one.
+//!
+//! Adversary: semi-honest, all but one. All that is opened are masked bits, u = x xor r, each r uniform and
+//! used once \[G7\]. Online two rounds, and two more if a table is private, for the products of signs and
+//! entries (test `conversions_and_lookups_share_an_opening`).
+
+use crate::adders::WIDTH;
+use crate::bit::{Dense, GmwBit};
+use crate::convert;
+use crate::mixed::Mixed;
+use crate::num::Num;
+use crate::table::{self, Signs};
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, Lanes, Step, step};
+
+const BITS: Step = step!("b2a");
+
+/// What is asked for of shared bits.
+pub enum Asked<'t> {
+    /// B2A, Figure 9: the number of at most 32 bits, the lowest first.
+    Number(Vec<GmwBit>),
+    /// Figure 8, case 1: a number of each public table of 2^m at every index of m bits, the lowest first.
+    LookUp {
+        /// The tables.
+        tables: Vec<&'t [u64]>,
+        /// The bits of the indices.
+        index: Vec<GmwBit>,
+        /// The masks of the indices, and their signs.
+        signs: Signs,
+    },
+    /// Case 2: of shared tables, one for each index; the entries of table t are lanes t 2^m on.
+    LookUpPrivate {
+        /// The tables.
+        tables: Num,
+        /// The bits of the indices.
+        index: Vec<GmwBit>,
+        /// The masks of the indices, and their signs.
+        signs: Signs,
+    },
+}
+
+/// What waits for its masked bits.
+enum Waiting<'t> {
+    Number { lanes: usize, numbers: Hidden<u64> },
+    LookUp { tables: Vec<&'t [u64]>, width: usize, numbers: Hidden<u64> },
+    Private { tables: table::Private, width: usize },
+}
+
+impl Mixed {
+    /// All of these by one opening: for each of them a number, or one for each of its tables. All parties ask
+    /// for the same in the same order.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for numbers of more than 32 bits or of different lanes, and for indices, tables and
+    /// signs that do not fit each other; the abort that ends the session.
+    pub fn ask(&mut self, asked: Vec<Asked<'_>>) -> Result<Vec<Vec<Num>>, Abort> {
+        let mut waiting = Vec::with_capacity(asked.len());
+        let mut masked = Dense::default();
+        for asked in asked {
+            let (bits, waits) = self.mask(asked)?;
+            masked.push(bits.words(), bits.len());
+            waiting.push((bits.len(), waits));
+        }
+        if waiting.is_empty() {
+            return Ok(Vec::new());
+        }
+        let u = convert::open_packed(self.session(), masked)?;
+        let plain = self.plain();
+        let (mut out, mut private, mut at) = (Vec::with_capacity(waiting.len()), Vec::new(), 0);
+        for (bits, waits) in waiting {
+            let mut words = vec![0; bits.div_ceil(64)];
+            u.pull(at, bits, &mut words);
+            at += bits;
+            let u = Dense::of(words, bits);
+            out.push(match waits {
+                Waiting::Number { lanes, numbers } => {
+                    let numbers = convert::of_planes(self.session(), plain, lanes, &u, &numbers);
+                    vec![Num::new(numbers).made(self.session())]
+                }
+                Waiting::LookUp { tables, width, numbers } => {
+                    table::entries(self.session(), plain, &tables, &table::indices(&u, width), &numbers)
+                }
+                Waiting::Private { tables, width } => {
+                    private.push((out.len(), tables, table::indices(&u, width)));
+                    Vec::new()
+                }
+            });
+        }
+        if private.is_empty() {
+            return Ok(out);
+        }
+        // That[k] times its sign, of all private tables at once
+        let factors: Vec<[Num; 2]> = private.iter().map(|(_, tables, _)| tables.factors()).collect();
+        let [signs, entries] =
+            [0, 1].map(|side| Num::join(&factors.iter().map(|pair| &pair[side]).collect::<Vec<_>>()));
+        drop(factors);
+        let mut products = self.multiply(&signs, &entries)?;
+        for (place, tables, u) in private {
+            let rest = products.split_off(tables.products());
+            let found = tables.entries(plain, &u, &products);
+            products = rest;
+            let found = Num::new(found).made(self.session());
+            if let Some(out) = out.get_mut(place) {
+                out.push(found);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The bits of one of them under their masks.
+    fn mask<'t>(&mut self, asked: Asked<'t>) -> Result<(Dense, Waiting<'t>), Abort> {
+        match asked {
+            Asked::Number(x) => {
+                let lanes = x.first().map_or(0, Lanes::lanes);
+                if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
+                    return Err(self
+                        .session()
+                        .misuse(BITS, "numbers of different lanes, or of more than 32 bits"));
+                }
+                x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
+                let masks = self.take_bits(x.len() * lanes)?;
+                let (masked, numbers) = convert::mask_planes(self.session(), &x, masks)?;
+                Ok((masked, Waiting::Number { lanes, numbers }))
+            }
+            Asked::LookUp { tables, index, signs } => {
+                let (p, entries) = (self.plain(), 1 << signs.width());
+                if tables.iter().any(|t| t.len() != entries || t.iter().any(|entry| *entry >= p.get())) {
+                    return Err(self
+                        .session()
+                        .misuse(table::INDEX, "a table that has not 2^m numbers below p"));
+                }
+                let width = signs.width();
+                let (masked, numbers) = table::masked_index(self.session(), &index, signs)?;
+                Ok((masked, Waiting::LookUp { tables, width, numbers }))
+            }
+            Asked::LookUpPrivate { tables, index, signs } => {
+                let (width, count, plain) = (signs.width(), signs.len(), self.plain());
+                if tables.lanes() != count << width {
+                    return Err(self
+                        .session()
+                        .misuse(table::INDEX, "not one table of 2^m entries for each index"));
+                }
+                tables.admit(self.session(), table::INDEX)?;
+                let (masked, numbers) = table::masked_index(self.session(), &index, signs)?;
+                let first = self.session().me().index() == 0;
+                let tables = table::Private::new(plain, first, width, &tables, &numbers);
+                Ok((masked, Waiting::Private { tables, width }))
+            }
+        }
+    }
+}

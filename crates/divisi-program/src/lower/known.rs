@@ -1,0 +1,54 @@
+//! What a node is, so that it is made once.
+
+use crate::code::{Id, Node, Sized};
+use std::sync::Arc;
+
+/// A node by what it does with which others. Inputs are made once anyway; lookups and what is garbled are
+/// made ahead for each statement.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Known {
+    Constant(Vec<u64>),
+    Word(Vec<bool>, usize),
+    Words(Vec<u64>, usize),
+    /// An operation, two arguments or numbers.
+    Two(u8, u64, u64),
+    Scale(Id, Arc<Vec<u64>>),
+    Gather(Id, Arc<Vec<usize>>),
+    Pick(Vec<(Id, usize)>),
+    /// A circuit by its place in memory, where it stays while a node has it.
+    Run(usize, Vec<Id>),
+}
+
+impl Known {
+    /// `None` for what is not looked for.
+    pub(super) fn of(sized: &Sized) -> Option<Known> {
+        let two = |op, x: Id, y: Id| Some(Known::Two(op, x as u64, y as u64));
+        match &sized.node {
+            Node::Constant(numbers) => Some(Known::Constant(numbers.clone())),
+            Node::Same(bits) => Some(Known::Word(bits.clone(), sized.lanes)),
+            Node::Words(words) => Some(Known::Words(words.clone(), sized.width)),
+            Node::Add(x, y) => two(0, *x, *y),
+            Node::Sub(x, y) => two(1, *x, *y),
+            Node::Neg(x) => two(2, *x, 0),
+            Node::Shift(x, by) => Some(Known::Two(3, *x as u64, *by)),
+            Node::SumRows(x, side) => two(4, *x, *side),
+            Node::Multiply(x, y) => two(5, *x, *y),
+            Node::ToNumber(x) => two(6, *x, 0),
+            Node::Xor(x, y) => two(7, *x, *y),
+            Node::Not(x) => two(8, *x, 0),
+            Node::Beside(x, y) => two(9, *x, *y),
+            Node::ToBits(x) => two(10, *x, 0),
+            Node::Scale(x, factors) => Some(Known::Scale(*x, Arc::clone(factors))),
+            Node::Gather(x, places) | Node::GatherWords(x, places) => {
+                Some(Known::Gather(*x, Arc::clone(places)))
+            }
+            Node::Pick(bits) => Some(Known::Pick(bits.clone())),
+            Node::Run(circuit, args) => Some(Known::Run(Arc::as_ptr(circuit) as usize, args.clone())),
+            Node::Input(_)
+            | Node::InputBits(_)
+            | Node::LookUp { .. }
+            | Node::LookUpPrivate { .. }
+            | Node::Garbled(..) => None,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! In which layer a node runs: as early as it can, or beside others of its kind where it would wait anyway.
+
+use crate::code::{Code, Id, Node, Sized};
+use divisi_mixed::adders::{self, NumberAdder};
+
+/// How far a node looks for others of its kind; far enough for programs whose rounds matter.
+const AHEAD: usize = 256;
+
+/// Kinds of nodes that talk: those of one kind and layer share rounds.
+const KINDS: usize = 5;
+
+/// The kind of a node that talks, and how many rounds it takes alone: so many those of each adder.
+fn kind(sized: &Sized, [low_depth, fewest_ands]: [usize; 2]) -> Option<(usize, usize)> {
+    Some(match &sized.node {
+        Node::ToBits(_) if Code::adder(sized.lanes) == NumberAdder::LowDepth => (0, 2 + low_depth),
+        Node::ToBits(_) => (0, 2 + fewest_ands),
+        Node::Multiply(..) => (1, 2),
+        Node::ToNumber(_) | Node::LookUp { .. } | Node::LookUpPrivate { .. } => (2, 2),
+        Node::Run(circuit, _) => (3, circuit.and_depth()),
+        Node::Garbled(..) => (4, 2),
+        _ => return None,
+    })
+}
+
+/// Two layers for each node that is used: the first in which it can run; and one in which those that need not
+/// run yet stand beside the longest of their kind among those that must, in no more layers than the first.
+pub(crate) fn depths(nodes: &[Sized], uses: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let used = |id: &Id| uses[*id] > 0;
+    let behind = |depths: &[usize], id: Id| {
+        let after = |arg: &Id| depths[*arg] + usize::from(nodes[*arg].node.talks());
+        nodes[id].node.args().iter().map(after).max().unwrap_or(0)
+    };
+    let mut early = vec![0; nodes.len()];
+    for id in (0..nodes.len()).filter(used) {
+        early[id] = behind(&early, id);
+    }
+    let last = (0..nodes.len()).filter(used).map(|id| early[id]).max().unwrap_or(0);
+    let mut late = vec![last; nodes.len()];
+    for id in (0..nodes.len()).rev().filter(used) {
+        for arg in nodes[id].node.args() {
+            let before = late[id].saturating_sub(usize::from(nodes[arg].node.talks()));
+            late[arg] = late[arg].min(before);
+        }
+    }
+    // of those that must run in a layer, by kind, the rounds
+    let mut fixed = vec![[0; KINDS]; last + 1];
+    let rounds = [NumberAdder::LowDepth, NumberAdder::FewestAnds].map(|adder| adders::cost(adder).1);
+    let kinds: Vec<Option<(usize, usize)>> = nodes.iter().map(|sized| kind(sized, rounds)).collect();
+    for id in (0..nodes.len()).filter(used).filter(|id| early[*id] == late[*id]) {
+        if let Some((kind, rounds)) = kinds[id] {
+            let most = &mut fixed[early[id]][kind];
+            *most = rounds.max(*most);
+        }
+    }
+    let mut together = vec![0; nodes.len()];
+    for id in (0..nodes.len()).filter(used) {
+        let first = behind(&together, id);
+        together[id] = first;
+        let Some((kind, rounds)) = kinds[id] else { continue };
+        let mut saved = rounds.min(fixed[first][kind]);
+        for layer in (first..=late[id]).take(AHEAD) {
+            let here = rounds.min(fixed[layer][kind]);
+            if here > saved {
+                (saved, together[id]) = (here, layer);
+            }
+        }
+    }
+    (early, together)
+}
