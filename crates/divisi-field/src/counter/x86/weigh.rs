@@ -1,9 +1,9 @@
 //! Sums of many streams, weighted by the bits of their numbers, computed while the streams are in registers.
 //! Small-field VOLE makes such sums of the leaves of a tree.
 //!
-//! Streams come in the order of their numbers. Two neighbouring sums over 2^b streams each make one over twice
-//! as many; the second of them is also added to the sum for bit b. This takes about two additions for each
-//! stream.
+//! Streams come in the order of their numbers. Two neighbouring sums over 2^b streams each make one over
+//! twice as many; the second of them is also added to the sum for bit b. This takes about two additions for
+//! each stream.
 
 use core::arch::x86_64::*;
 
