@@ -148,10 +148,10 @@ impl InputFile {
         }
     }
 
-    /// Check that the input is long enough for this algorithm, or for any.
+    /// Check that this algorithm, or any, takes an input of this length.
     ///
     /// # Errors
-    /// [`Failure`] if it is to be decrypted and too short.
+    /// [`Failure`] if it does not.
     pub fn check(&self, way: Direction, using: Option<Using>) -> Result<(), Failure> {
         let least = match using {
             Some(Using::Gcm) => OVERHEAD,
@@ -165,7 +165,13 @@ impl InputFile {
             );
             return Err(Failure::usage(error));
         }
-        Ok(())
+        let Some(Using::Mode(mode)) = using else { return Ok(()) };
+        let encrypts = way == Direction::Encrypt;
+        // CBC is given whole blocks: the client pads
+        if encrypts && mode == Mode::Cbc {
+            return Ok(());
+        }
+        mode.misfit(encrypts, self.length).map_or(Ok(()), |why| Err(Failure::usage(why)))
     }
 }
 
@@ -312,6 +318,7 @@ pub fn transform_whole(
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Done, Failure> {
+    input.check(way, Some(Using::Mode(mode)))?;
     let (length, start) = (input.length, Instant::now());
     if length > IN_MEMORY {
         return Err(Failure::usage(format!(
@@ -393,6 +400,21 @@ mod tests {
             assert!(too_long.error.contains("--in"), "{too_long}");
         }
         assert!(check_stdout(limit).is_ok() && check_stdout(limit + 1).is_err());
+    }
+
+    #[test]
+    fn a_mode_tells_the_lengths_that_it_takes() {
+        let check =
+            |bytes: usize, way, mode| InputFile::of(vec![0; bytes]).check(way, Some(Using::Mode(mode)));
+        let kw = check(21, Direction::Encrypt, Mode::Kw).unwrap_err();
+        assert_eq!(kw.kind.exit_code(), 2);
+        assert!(kw.error.contains("use --algorithm kwp"), "{kw}");
+        assert!(check(21, Direction::Encrypt, Mode::Kwp).is_ok());
+        assert!(
+            check(21, Direction::Encrypt, Mode::Cbc).is_ok()
+                && check(0, Direction::Encrypt, Mode::Cbc).is_ok()
+        );
+        assert!(check(21, Direction::Decrypt, Mode::Cbc).unwrap_err().error.contains("not 21 bytes"));
     }
 
     #[test]

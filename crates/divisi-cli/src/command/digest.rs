@@ -21,8 +21,8 @@ const LONG: u64 = 8192;
     after_help = "Example: divisi hash --algorithm sha3-256 --in a.pdf --config mesh.toml --identity client-me.key"
 )]
 pub struct Hash {
-    /// The algorithm: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128,
-    /// cshake256
+    /// The algorithm: sha224 to sha512, sha512-224, sha512-256, sha3-224 to sha3-512, shake128, shake256,
+    /// cshake128, cshake256; sha1-for-old-data
     #[arg(long, value_name = "NAME", value_parser = super::bench::hash)]
     algorithm: Algorithm,
     /// The function name of cSHAKE

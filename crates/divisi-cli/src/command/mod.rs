@@ -86,9 +86,9 @@ enum Command {
     /// Make, import, list, export, give away and destroy keys
     #[command(subcommand)]
     Key(key::Commands),
-    /// Encrypt a file with a key of the servers (AES-GCM)
+    /// Encrypt a file with a key of the servers
     Encrypt(crypt::Arguments),
-    /// Decrypt a file with a key of the servers (AES-GCM)
+    /// Decrypt a file with a key of the servers
     Decrypt(crypt::Arguments),
     /// Hash a file that no server sees
     Hash(digest::Hash),

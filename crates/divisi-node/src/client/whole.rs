@@ -29,7 +29,8 @@ impl Client {
     /// Only SIV takes associated data: one string, or none if it is empty.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] for associated data that is too long; else see [`Error`].
+    /// [`ErrorKind::Usage`] for a length that the mode does not take, and associated data that is too long,
+    /// before anything is sent; else see [`Error`].
     pub fn encrypt_whole(
         &mut self,
         key: &KeyName,
@@ -39,7 +40,7 @@ impl Client {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         self.used = None;
-        let asked = self.asked(key, mode, true, aad, text.len(), [0; BLOCK]);
+        let asked = self.asked(ENCRYPT, key, mode, true, aad, text.len(), [0; BLOCK]);
         let result = asked.and_then(|asked| self.whole(ENCRYPT, asked, text, progress));
         self.over(result)
     }
@@ -49,7 +50,8 @@ impl Client {
     ///
     /// # Errors
     /// [`ErrorKind::Mismatch`] without a peer if all three servers say that the text is not authentic;
-    /// [`ErrorKind::Usage`] for a text shorter than the IV; else see [`Error`].
+    /// [`ErrorKind::Usage`] for a length that the mode does not make, before anything is sent; else see
+    /// [`Error`].
     pub fn decrypt_whole(
         &mut self,
         key: &KeyName,
@@ -59,22 +61,19 @@ impl Client {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         self.used = None;
-        let iv_bytes = if matches!(mode, Mode::Cbc | Mode::Siv) { BLOCK } else { 0 };
-        let Some((iv, text)) = sealed.split_at_checked(iv_bytes) else {
-            let message = format!(
-                "the input has {} bytes, too few for an IV: give what was encrypted with {mode}",
-                sealed.len()
-            );
+        let Some((iv, text)) = sealed.split_at_checked(mode.iv_bytes()) else {
+            let message = mode.misfit(false, sealed.len() as u64).unwrap_or_default();
             return Err(Error::new(ErrorKind::Usage, DECRYPT, message));
         };
         let iv = iv.try_into().unwrap_or_default();
-        let asked = self.asked(key, mode, false, aad, text.len(), iv);
+        let asked = self.asked(DECRYPT, key, mode, false, aad, text.len(), iv);
         let result = asked.and_then(|asked| self.whole(DECRYPT, asked, text, progress));
         self.over(result)
     }
 
     fn asked(
         &self,
+        step: Step,
         key: &KeyName,
         mode: Mode,
         encrypts: bool,
@@ -83,7 +82,11 @@ impl Client {
         iv: [u8; BLOCK],
     ) -> Result<Whole, Error> {
         let (aad, length) = (associated(aad)?, bytes as u64);
-        Ok(Whole { key: key.clone(), mode, encrypts, aad, length, iv, way: self.way })
+        let asked = Whole { key: key.clone(), mode, encrypts, aad, length, iv, way: self.way };
+        match asked.misfit() {
+            None => Ok(asked),
+            Some(message) => Err(Error::new(ErrorKind::Usage, step, message)),
+        }
     }
 
     fn whole(

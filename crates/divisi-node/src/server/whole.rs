@@ -16,14 +16,14 @@ use super::keys::Loaded;
 use super::text::{CBC_IV, coin, iv_for, sealed, unauthentic};
 use super::turn::Turn;
 use crate::error::{Failed, Stop};
-use crate::request::{Mode, ToClient, UsedKey, WHOLE, WHOLE_AAD, Whole};
+use crate::request::{Mode, ToClient, UsedKey, Whole};
 use crate::wire::Blob;
 use divisi_core::{Bytes, Direction, Settles, Step, Verified, step};
 use divisi_rep3::{Byte, Rep3};
 use divisi_store::{KeyInfo, Purpose};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::mode::block::BlockCipher;
-use divisi_symmetric::mode::whole::wrap::{self, WrapForm, Wrapping};
+use divisi_symmetric::mode::whole::wrap::{WrapForm, Wrapping};
 use divisi_symmetric::mode::whole::{Undecided, siv};
 use divisi_symmetric::mode::{cbc, cmac};
 use divisi_symphony::cipher::expand;
@@ -55,28 +55,7 @@ pub(crate) fn serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
 
 /// That a mode takes a text of this length.
 pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
-    let Whole { mode, encrypts, length, .. } = asked;
-    let refused = |message: String| Err(Failed::refused(SETTINGS, message));
-    if *mode != Mode::Cbc && *length > WHOLE as u64 {
-        return refused(format!(
-            "{mode} takes at most {WHOLE} bytes, not {length}: use GCM for longer texts"
-        ));
-    }
-    if asked.aad.0.len() > if *mode == Mode::Siv { WHOLE_AAD } else { 0 } {
-        return refused(format!(
-            "too much associated data for {mode}: siv takes at most {WHOLE_AAD} bytes, the other modes none"
-        ));
-    }
-    let bytes = usize::try_from(*length).unwrap_or(usize::MAX);
-    let good = match (mode, encrypts) {
-        (Mode::Cbc, _) => bytes > 0 && bytes.is_multiple_of(BLOCK),
-        (Mode::Siv, _) => true,
-        (Mode::Kw, true) => wrap::kw_takes(bytes),
-        (Mode::Kwp, true) => bytes > 0,
-        (Mode::Kw, false) => wrap::unwraps(bytes, false),
-        (Mode::Kwp, false) => wrap::unwraps(bytes, true),
-    };
-    if good { Ok(()) } else { refused(format!("{mode} takes no text of {length} bytes")) }
+    asked.misfit().map_or(Ok(()), |message| Err(Failed::refused(SETTINGS, message)))
 }
 
 /// What is being done in steps.

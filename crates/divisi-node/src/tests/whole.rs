@@ -141,10 +141,10 @@ fn a_key_serves_the_algorithms_of_its_type() {
         let gcm = alice.encrypt(&key, b"", &mut &text(32)[..], 32, &mut Vec::new(), &mut |_| {});
         assert_eq!(gcm.is_ok(), kind == KeyType::Aes256, "{kind}");
     }
-    // what no mode takes
+    // what no mode takes is told before anything is sent
     let siv: KeyName = "k-aes-256-siv".parse().unwrap();
     let kw: KeyName = "k-aes-256-kw".parse().unwrap();
-    let refused = |made: Result<_, crate::Error>| made.is_err_and(|error| error.kind == ErrorKind::Refused);
+    let refused = |made: Result<_, crate::Error>| made.is_err_and(|error| error.kind == ErrorKind::Usage);
     assert!(refused(alice.encrypt_whole(&kw, Mode::Kw, b"", &text(20), &mut |_| {})));
     assert!(refused(alice.encrypt_whole(&kw, Mode::Kwp, b"", &[], &mut |_| {})));
     assert!(refused(alice.encrypt_whole(&kw, Mode::Kw, b"aad", &text(16), &mut |_| {})));

@@ -25,3 +25,14 @@ pub struct Content {
     /// The number of vectors of algorithms that this version does not know, by name.
     pub unknown: BTreeMap<String, u64>,
 }
+
+impl Content {
+    /// Whether nothing of it can run on any engine.
+    pub fn is_refused(&self) -> bool {
+        self.groups.iter().all(|group| group.vectors.is_empty())
+            && self.functions.iter().all(|group| group.vectors.is_empty())
+            && self.large.iter().all(|group| group.vectors.is_empty())
+            && self.chains.is_empty()
+            && self.monte.is_empty()
+    }
+}

@@ -21,9 +21,9 @@ fn modes_of_aes() {
         let report = run_contents(&acvp_contents(), &options).unwrap();
         let of: Vec<_> =
             report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
-        assert_eq!(of, [("AES-GCM", 2, 0), ("AES-ECB", 7, 0), ("AES-CTR", 2, 0)]);
+        assert_eq!(of, [("AES-GCM", 2, 0), ("AES-ECB", 7, 0), ("AES-CTR", 3, 0)]);
         let unsupported: Vec<_> = report.algorithms.iter().map(|t| &t.unsupported).collect();
-        assert_eq!(unsupported.iter().map(|of| of.values().sum::<u64>()).collect::<Vec<_>>(), [0, 2, 1]);
+        assert_eq!(unsupported.iter().map(|of| of.values().sum::<u64>()).collect::<Vec<_>>(), [0, 2, 0]);
         assert!(report.is_good() && report.openings > 0);
     }
 }

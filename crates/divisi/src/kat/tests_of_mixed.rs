@@ -14,7 +14,7 @@ fn options(parties: usize) -> KatOptions {
 fn modes_of_aes() {
     let report = run_contents(&acvp_contents(), &options(3)).unwrap();
     let of: Vec<_> = report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
-    assert_eq!(of, [("AES-GCM", 2, 0), ("AES-ECB", 7, 0), ("AES-CTR", 2, 0)]);
+    assert_eq!(of, [("AES-GCM", 2, 0), ("AES-ECB", 7, 0), ("AES-CTR", 3, 0)]);
     assert!(report.is_good() && report.openings > 0);
 }
 

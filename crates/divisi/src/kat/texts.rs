@@ -131,8 +131,8 @@ fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row
         }
         _ => {
             let mut text = row.to_vec();
-            // the stream has whole bytes
-            if let Some(last) = text.last_mut() {
+            // the stream has whole bytes; parts are cut where they are joined
+            if let (Some(last), None) = (text.last_mut(), &vector.units) {
                 *last = *last >> vector.spare_bits << vector.spare_bits;
             }
             Some((text, Vec::new()))

@@ -114,12 +114,12 @@ pub enum Expected {
     Acceptable,
 }
 
-/// The data units of a text, which are processed one by one.
+/// The parts of a text that are processed one by one: data units of XTS, blocks under counters of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Units {
     /// The number of bits of each unit but the last, which has the rest.
     pub bits: usize,
-    /// The tweaks of the units.
+    /// The tweaks or counter blocks of the units.
     pub tweaks: Vec<Vec<u8>>,
 }
 
@@ -142,7 +142,7 @@ pub struct Vector {
     pub tag: Vec<u8>,
     /// The number of bits at the low end of the last byte of both texts that do not belong to them, for CTR.
     pub spare_bits: usize,
-    /// The data units, for a text of XTS with several.
+    /// The parts, for a text of several.
     pub units: Option<Units>,
     /// The directions in which it is run.
     pub ways: Ways,

@@ -18,6 +18,7 @@ use crate::engine::job::Whole;
 use crate::failure::Failure;
 use divisi_symmetric::mode::whole::stealing::Variant;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ const LONGEST: u64 = 1 << 30;
 ///
 /// # Errors
 /// If one cannot be read, is no JSON, has an algorithm that this version does not know, or answers questions
-/// that are in none.
+/// that are in none; if no vector of all has input that any engine could take.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), json(path)?)));
     let mut files = files.collect::<Result<Vec<(String, Value)>, Failure>>()?;
@@ -44,8 +45,22 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
         Some((name, content)) if parsed.iter().all(|(_, content)| !content.unknown.is_empty()) => {
             Err(Failure::usage(format!("{name}: {}", not_known(content))))
         }
+        _ if parsed.iter().all(|(_, content)| content.is_refused()) => match reasons(&parsed) {
+            reasons if reasons.is_empty() => Ok(parsed),
+            reasons => Err(Failure::usage(format!(
+                "no vector has input that can run ({}): give a file with others",
+                reasons.join("; ")
+            ))),
+        },
         _ => Ok(parsed),
     }
+}
+
+/// Why vectors cannot run on any engine, each reason once.
+fn reasons(parsed: &[(String, Content)]) -> Vec<&str> {
+    let all = parsed.iter().flat_map(|(_, content)| content.unsupported.keys());
+    let all: BTreeSet<&str> = all.map(|(_, reason)| reason.as_str()).collect();
+    all.into_iter().collect()
 }
 
 /// What to say of a file of an algorithm that is not known.

@@ -1,4 +1,5 @@
-//! Texts of several data units of XTS (ACVP-AES-XTS 2.0): the tweaks of the units.
+//! Texts that go through in parts, each under an IV of its own: the tweaks of the data units of XTS
+//! (ACVP-AES-XTS 2.0), and the blocks of CTR under a counter that counts down.
 
 use crate::bench::ordinary::cipher;
 use crate::kat::vector::Units;
@@ -33,6 +34,15 @@ pub(super) fn read(
     let old = !is_under(key, &upwards(1), &second) && is_under(key, &backwards(1), &second);
     let tweaks = (0..count).map(|i| if old { backwards(i) } else { upwards(i) }).collect();
     Some(Units { bits: unit, tweaks })
+}
+
+/// The blocks of a text of so many bytes in CTR whose counter counts down, wrapping around: all that SP
+/// 800-38A asks of counters is that they differ (5.1, B). None if the first is no block.
+pub(super) fn down(first: &[u8], bytes: usize) -> Option<Units> {
+    let first = u128::from_be_bytes(first.try_into().ok()?);
+    let counters = std::iter::successors(Some(first), |counter| Some(counter.wrapping_sub(1)));
+    let tweaks = counters.take(bytes.div_ceil(16)).map(|counter| counter.to_be_bytes().to_vec());
+    Some(Units { bits: 128, tweaks: tweaks.collect() })
 }
 
 /// Whether a block is enciphered to another as the first of a unit under that tweak.
