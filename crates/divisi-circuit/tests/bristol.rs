@@ -132,7 +132,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("1 3\n2 1 1\n1 1\n1000000000 1 0 2 AND\n", 4, "a gate of 1000000000 and 1 wires, but 2 are named"),
     ("1 3\n2 1 1\n1 1\n1 1 2 2 EQ\n", 4, "the constant of EQ is 0 or 1"),
     ("1 3\n1 1 1\n2 1 0 1 2 AND\n1 1 2 2 EQW\n", 4, "only 1 gates were declared"),
-    ("1 3\n1 1 1\n1 1 0 2 EQW\n", 3, "`EQW` is no gate of this format"),
+    ("1 3\n1 1 1\n2 1 0 1 2 MAND\n", 3, "`MAND` is no gate of this format"),
 ];
 
 #[test]
@@ -178,6 +178,15 @@ fn files_in_the_wild_are_read() {
             assert_eq!(got, [0b1110, 0b0111, 0b0001, 0b1001, 0b0110, 0b0110, 0b0111]);
         }
     }
+    // gates of the newer format in the older one, another name, comments behind gates
+    let text = "4 6 # header\n1 1 1\n1 1 0 2 NOT // x + 1\n1 1 1 3 EQ# one\n1 1 2 4 eqw //\n2 1 4 1 5 AND # \u{e9}\n";
+    let source = read(text.as_bytes()).unwrap();
+    assert_eq!(
+        (source.format, source.counts),
+        (Format::Older, FileCounts { xor: 0, and: 1, inv: 1, eq: 1, eqw: 1 })
+    );
+    let got = plain::run(&source.program, &[vec![0b1100], vec![0b1010]]).unwrap();
+    assert_eq!(got.iter().map(|wire| wire[0] & 15).collect::<Vec<u64>>(), [0b0010]);
     // a comment need not be text
     assert!(read(b"# \xff\n0 2\n1 1 2\n").is_ok());
 }

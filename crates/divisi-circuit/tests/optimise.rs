@@ -3,7 +3,7 @@
 
 mod files;
 
-use divisi_circuit::bristol::{self, Format};
+use divisi_circuit::bristol::{self, Format, Transcript};
 use divisi_circuit::optimise::optimise;
 use divisi_circuit::{Program, plain};
 use files::file;
@@ -31,6 +31,54 @@ proptest! {
         let lane = |word: &u64| vec![*word, !word.rotate_left(5)];
         let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(lane).collect();
         prop_assert_eq!(plain::run(&after, &lanes).unwrap(), plain::run(&before, &lanes).unwrap());
+    }
+
+    /// A file gate by gate in any way computes the same, has the gates that it had, and comes back.
+    #[test]
+    fn transcribed_gate_by_gate(
+        inputs in 2..7_usize,
+        gates in prop::collection::vec(any::<(u8, u16, u16, u16)>(), 10..100),
+        values in prop::collection::vec(any::<u64>(), 7),
+        older in any::<bool>(),
+    ) {
+        let file = file(older, inputs, &gates, 9);
+        let source = bristol::read(file.as_bytes()).unwrap();
+        let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(|&word| vec![word]).collect();
+        let want = plain::run(&source.program, &lanes).unwrap();
+        // the wires of every value in reverse order
+        let turned = |widths: &[usize], wires: &[Vec<u64>]| -> Vec<Vec<u64>> {
+            let mut rest = wires;
+            let mut value = |width: &usize| {
+                let (value, after) = rest.split_at(*width);
+                rest = after;
+                value.iter().rev().cloned().collect::<Vec<_>>()
+            };
+            widths.iter().flat_map(&mut value).collect()
+        };
+        for (to, turn, keeps_names) in [
+            (Format::Fashion, false, true), (Format::Fashion, true, false), (Format::Older, false, false),
+            (Format::Older, true, true),
+        ] {
+            let mut text = Vec::new();
+            let made = bristol::transcribe(file.as_bytes(), Transcript { to, turned: turn, keeps_names }, &mut text);
+            let Ok(counts) = made else {
+                prop_assert!(to == Format::Older && !older);
+                continue;
+            };
+            let read = bristol::read(&text).unwrap();
+            prop_assert_eq!((read.format, read.counts), (to, counts));
+            if to == Format::Fashion && keeps_names {
+                prop_assert_eq!(counts, source.counts);
+            }
+            prop_assert_eq!(read.program.and_count(), source.program.and_count());
+            let widths = (source.program.inputs(), source.program.outputs());
+            let got = if turn {
+                turned(widths.1, &plain::run(&read.program, &turned(widths.0, &lanes)).unwrap())
+            } else {
+                plain::run(&read.program, &lanes).unwrap()
+            };
+            prop_assert_eq!(&got, &want);
+        }
     }
 
     /// Files of one format written in the other compute the same.

@@ -9,7 +9,7 @@ mod rewrite;
 
 pub use held::{HeldCircuit, hold};
 pub use info::{About, info};
-pub use rewrite::{optimised, turned, write_as};
+pub use rewrite::{AS_IT_IS, is_better_transcribed, optimised, transcribe, turned, write_as};
 
 use crate::failure::Failure;
 use divisi_circuit::bristol::{self, BitOrder, FileCounts, Format};
@@ -41,14 +41,27 @@ pub struct NamedCircuit {
 /// # Errors
 /// [`Failure`] if the file cannot be read, or is no circuit, with the line.
 pub fn load(name: &str, adder: Adder) -> Result<NamedCircuit, Failure> {
+    load_text(name, adder).map(|(circuit, _)| circuit)
+}
+
+/// The same, with what the file says.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_text(name: &str, adder: Adder) -> Result<(NamedCircuit, Option<Vec<u8>>), Failure> {
     if let Some(program) = named(name, adder)? {
-        return Ok(NamedCircuit { name: name.to_owned(), program, file: None });
+        return Ok((NamedCircuit { name: name.to_owned(), program, file: None }, None));
     }
     in_file(name)?;
     let mut text = Vec::new();
-    let read = File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
-    read.map_err(|e| unread(name, e))?;
-    let source = bristol::read(&text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
+    let taken = File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
+    taken.map_err(|e| unread(name, e))?;
+    Ok((read(name, &text)?, Some(text)))
+}
+
+/// The circuit that a file says.
+fn read(name: &str, text: &[u8]) -> Result<NamedCircuit, Failure> {
+    let source = bristol::read(text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
     Ok(NamedCircuit {
         name: name.to_owned(),
         program: source.program,

@@ -137,8 +137,8 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// The names of gates in upper case.
-const NAMES: [&str; 10] = ["XOR", "XNOR", "AND", "NAND", "OR", "NOR", "INV", "EQ", "EQW", "MAND"];
+/// The names of gates, in capitals.
+const NAMES: [&str; 11] = ["XOR", "XNOR", "AND", "NAND", "OR", "NOR", "INV", "NOT", "EQ", "EQW", "MAND"];
 
 /// Parses the gate on a line; `named` is a buffer for its wires.
 fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Gate<'r>, BristolError> {
@@ -149,10 +149,10 @@ fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Ga
     }
     let written = line.last();
     let known = NAMES.into_iter().find(|name| name.eq_ignore_ascii_case(written));
-    let name = known.filter(|name| format == Format::Fashion || !matches!(*name, "EQ" | "EQW" | "MAND"));
+    let name = known.filter(|name| format == Format::Fashion || *name != "MAND");
     let name = name.ok_or_else(|| line.error(format!("`{written}` is no gate of this format")))?;
     let fits = match name {
-        "INV" | "EQ" | "EQW" => (read, write) == (1, 1),
+        "INV" | "NOT" | "EQ" | "EQW" => (read, write) == (1, 1),
         "MAND" => write > 0 && Some(read) == write.checked_mul(2),
         _ => (read, write) == (2, 1),
     };
@@ -172,7 +172,7 @@ fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Ga
         // x or y = not ((not x) and (not y)): De Morgan
         ("OR", &[x, y, out]) => and(x, y, out, true, true),
         ("NOR", &[x, y, out]) => and(x, y, out, true, false),
-        ("INV", &[x, out]) => Gate::Inv { x, out },
+        ("INV" | "NOT", &[x, out]) => Gate::Inv { x, out },
         ("EQW", &[x, out]) => Gate::Eqw { x, out },
         ("EQ", &[value @ (0 | 1), out]) => Gate::Eq { value: value == 1, out },
         ("EQ", _) => return Err(line.error("the constant of EQ is 0 or 1")),

@@ -66,7 +66,12 @@ impl Line {
     }
 }
 
-/// The lines of a file. Longer lines than `longest` are an error.
+/// Whether a comment begins here: it goes to the end of the line.
+fn is_comment(rest: &[u8]) -> bool {
+    rest.starts_with(b"//") || rest.starts_with(b"#")
+}
+
+/// The lines of a file, none of them longer than what it may be.
 pub(super) struct Lines<R> {
     input: R,
     number: usize,
@@ -103,10 +108,11 @@ impl<R: BufRead> Lines<R> {
             if self.number == 1 && bytes.starts_with(MARK) {
                 bytes.drain(..MARK.len());
             }
-            let text = bytes.trim_ascii_start();
-            if text.starts_with(b"//") || text.starts_with(b"#") {
-                // a comment need not be UTF-8 text
-                continue;
+            // what a comment says need not be text
+            if let Some(comment) =
+                (0..bytes.len()).find(|at| is_comment(bytes.get(*at..).unwrap_or_default()))
+            {
+                bytes.truncate(comment);
             }
             line.text = String::from_utf8(bytes).map_err(|bytes| {
                 let looks = looks::of(bytes.as_bytes()).filter(|_| self.number == 1);

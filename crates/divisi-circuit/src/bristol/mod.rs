@@ -1,10 +1,14 @@
 //! Circuits in published formats.
 //!
-//! *Bristol Fashion* (N. P. Smart et al., "'Bristol Fashion' MPC circuits") is a text format. A file has the
-//! numbers of gates and wires; the widths of the input values; the widths of the output values; then one gate
-//! on each line: the numbers of wires that it reads and writes, these wires, and its name. The wires of the
-//! inputs are the first ones, those of the outputs the last ones. Gates are `XOR`, `AND`, `INV`, `EQ` (a
-//! constant), `EQW` (a copy) and `MAND` (several ANDs).
+//! *Bristol Fashion* (N. P. Smart et al., "'Bristol Fashion' MPC circuits") is a text file: the numbers of
+//! gates and wires, the widths of the input values, those of the output values, then one gate a line: how
+//! many wires it reads and writes, their numbers, its name. The wires of the inputs come first, those of the
+//! outputs last. Gates are `XOR`, `AND`, `INV`, `EQ` (a constant), `EQW` (a copy) and `MAND` (several ANDs).
+//! The format before it (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has
+//! one line with the widths of two inputs and one output in place of the two, and knows `XOR`, `AND` and
+//! `INV`. Files of both that others have written know more: `OR`, `NAND`, `NOR` (each a product) and `XNOR`,
+//! `NOT` for `INV`, names in any case, `EQ` and `EQW` in the older format, comments (from `//` or `#` to the
+//! end of the line) and blank lines anywhere.
 //!
 //! The *older format* (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has a
 //! single line with the widths of two inputs and one output, and the gates `XOR`, `AND` and `INV`.
@@ -27,6 +31,7 @@ mod looks;
 mod read;
 mod survey;
 mod syntax;
+mod transcribe;
 mod wires;
 mod write;
 
@@ -37,4 +42,5 @@ pub use read::{CircuitFile, read};
 pub(crate) use survey::MANY;
 pub use survey::{FileCounts, Survey, survey};
 pub use syntax::{Format, Gate, Header, Negations};
+pub use transcribe::{Transcript, Untranscribed, transcribe};
 pub use write::{Unwritable, write, write_as};

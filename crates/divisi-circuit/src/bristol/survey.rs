@@ -24,6 +24,12 @@ pub struct FileCounts {
 }
 
 impl FileCounts {
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        [self.xor, self.and, self.inv, self.eq, self.eqw].into_iter().fold(0, usize::saturating_add)
+    }
+
     pub(super) fn add(&mut self, gate: &Gate<'_>) {
         match gate {
             Gate::Xor { .. } => self.xor += 1,

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use divisi::circuit::{self, About, NamedCircuit};
 use divisi::failure::Failure;
 use divisi::output::OutputFile;
-use divisi_circuit::bristol::{FileCounts, Format};
+use divisi_circuit::bristol::{FileCounts, Format, Transcript};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -133,7 +133,7 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
         Failure::usage(format!("there is no circuit {name:?}: give one of {}", circuit::names()))
     })?;
     let circuit = NamedCircuit { name: name.clone(), program, file: None };
-    let info = put(context, circuit, Format::Fashion, arguments.out.as_ref())?;
+    let info = put(context, circuit, Format::Fashion, None, arguments.out.as_ref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "{}", text(&info));
     }
@@ -141,15 +141,21 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
 }
 
 fn convert(context: &Context, arguments: &Convert) -> Result<Done, Failure> {
-    let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
+    let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.goal.adder())?;
     let turn = arguments.first_bit_first || circuit.is_first_bit_first();
     let program = if turn { circuit::turned(&circuit.program)? } else { circuit.program };
     let format = match arguments.to {
         Form::Fashion => Format::Fashion,
         Form::Bristol => Format::Older,
     };
+    let how = Transcript { to: format, turned: turn, keeps_names: false };
+    let source = source.as_deref();
+    let source = match source.map(|text| circuit::is_better_transcribed(&program, text, how)).transpose()? {
+        Some(true) => source.map(|text| (text, how)),
+        _ => None,
+    };
     let circuit = NamedCircuit { name: circuit.name, program, file: None };
-    let info = put(context, circuit, format, arguments.out.as_ref())?;
+    let info = put(context, circuit, format, source, arguments.out.as_ref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "{}", text(&info));
     }
@@ -159,15 +165,21 @@ fn convert(context: &Context, arguments: &Convert) -> Result<Done, Failure> {
 }
 
 fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
-    let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
-    let program = circuit::optimised(&circuit)?;
+    let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.goal.adder())?;
+    let better = circuit::optimised(&circuit, source.as_deref())?;
     let before = About::of(&circuit, circuit.counts()?);
     // what stood first in a value stands there still, and nobody knows the file any more
     let first_bit_first = circuit.is_first_bit_first();
+    let kept = better.is_none();
+    let source = source.as_deref().filter(|_| kept).map(|text| (text, circuit::AS_IT_IS));
+    let program = better.unwrap_or(circuit.program);
     let file = NamedCircuit { name: circuit.name, program, file: None };
-    let after = put(context, file, Format::Fashion, arguments.out.as_ref())?;
+    let after = put(context, file, Format::Fashion, source, arguments.out.as_ref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "before: {}\nafter: {}", text(&before), text(&after));
+        if kept {
+            let _ = writeln!(std::io::stderr(), "nothing to gain: the gates are those that there were");
+        }
         if first_bit_first {
             let _ = writeln!(
                 std::io::stderr(),
@@ -178,14 +190,16 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
     let mut json = to_json(&after);
     json["before"] = to_json(&before);
     json["first_bit_first"] = json!(first_bit_first);
+    json["kept"] = json!(kept);
     Ok(Done::new("", json))
 }
 
-/// Write a circuit to a file, or to standard output: what it has then.
+/// Write a circuit to a file, or to standard output, from its own file where that is given: what it has then.
 fn put(
     context: &Context,
     mut circuit: NamedCircuit,
     format: Format,
+    source: Option<(&[u8], Transcript)>,
     out: Option<&PathBuf>,
 ) -> Result<About, Failure> {
     if context.json && out.is_none() {
@@ -193,7 +207,10 @@ fn put(
     }
     let write = |out: &mut dyn Write| -> Result<std::io::Result<FileCounts>, Failure> {
         let mut out = BufWriter::new(out);
-        let counts = circuit::write_as(&circuit.program, format, &mut out)?;
+        let counts = match source {
+            Some((text, how)) => circuit::transcribe(text, how, &mut out)?,
+            None => circuit::write_as(&circuit.program, format, &mut out)?,
+        };
         Ok(counts.and_then(|counts| out.flush().map(|()| counts)))
     };
     let counts = match out {

@@ -2,7 +2,7 @@
 
 use super::{NamedCircuit, words};
 use crate::failure::Failure;
-use divisi_circuit::bristol::{self, FileCounts, Format, Unwritable};
+use divisi_circuit::bristol::{self, FileCounts, Format, Transcript, Untranscribed, Unwritable};
 use divisi_circuit::optimise::optimise;
 use divisi_circuit::{Build, Program, plain};
 use divisi_net::{Machine, World};
@@ -31,11 +31,15 @@ pub fn turned(program: &Program) -> Result<Program, Failure> {
     Ok(build.finish())
 }
 
-/// The circuit with fewer gates where possible; its outputs on random inputs were compared.
+/// What an optimised file keeps of a file that it would only make larger.
+pub const AS_IT_IS: Transcript = Transcript { to: Format::Fashion, turned: false, keeps_names: true };
+
+/// The circuit with fewer gates; its outputs on random inputs were compared. None if the file of it,
+/// negations and all, would have more gates than the circuit has in its file (`text`), or would have in one.
 ///
 /// # Errors
 /// [`Failure`] if the outputs differ, which would be an error of this program.
-pub fn optimised(circuit: &NamedCircuit) -> Result<Program, Failure> {
+pub fn optimised(circuit: &NamedCircuit, text: Option<&[u8]>) -> Result<Option<Program>, Failure> {
     let program = optimise(&circuit.program);
     let wires = circuit.program.input_bits();
     let mut inputs = vec![0; wires.div_ceil(8) * COMPARED];
@@ -48,7 +52,51 @@ pub fn optimised(circuit: &NamedCircuit) -> Result<Program, Failure> {
             "the optimised circuit of {name} computes something else, and is not written: this is a fault of divisi, please report it"
         )));
     }
-    Ok(program)
+    let own = match text.and_then(|text| transcribed(text, AS_IT_IS)) {
+        Some(counts) => counts,
+        None => written(&circuit.program, Format::Fashion)?,
+    };
+    let new = written(&program, Format::Fashion)?;
+    Ok((new.total() <= own.total() && new.and <= own.and).then_some(program))
+}
+
+/// Whether the file of a circuit is better transcribed than written anew in this way: it is, unless that
+/// takes more gates.
+///
+/// # Errors
+/// [`Failure`] if the format cannot express the program.
+pub fn is_better_transcribed(program: &Program, text: &[u8], how: Transcript) -> Result<bool, Failure> {
+    let anew = written(program, how.to)?;
+    Ok(transcribed(text, how).is_some_and(|counts| counts.total() <= anew.total()))
+}
+
+/// The counts that a transcript would have, where there can be one.
+fn transcribed(text: &[u8], how: Transcript) -> Option<FileCounts> {
+    bristol::transcribe(text, how, &mut io::sink()).ok()
+}
+
+fn written(program: &Program, format: Format) -> Result<FileCounts, Failure> {
+    write_as(program, format, &mut io::sink())?.map_err(|e| Failure::unavailable(e.to_string()))
+}
+
+/// Write a file in another way, gate by gate.
+///
+/// # Errors
+/// The errors of `out`; also that the file is no circuit, or the format cannot express it.
+pub fn transcribe(
+    text: &[u8],
+    how: Transcript,
+    out: &mut (impl Write + ?Sized),
+) -> Result<io::Result<FileCounts>, Failure> {
+    match bristol::transcribe(text, how, out) {
+        Ok(counts) => Ok(Ok(counts)),
+        Err(Untranscribed::Unwritable(Unwritable::Unwritten(error))) => Ok(Err(error)),
+        Err(Untranscribed::Unwritable(unfit)) => Err(Failure::usage(unfit.to_string())),
+        Err(Untranscribed::Unread(error)) => Err(Failure::usage(error.to_string())),
+        Err(_) => {
+            Err(Failure::usage("an output of the circuit is one of its inputs, which takes a gate more"))
+        }
+    }
 }
 
 /// Write a program in either format.
@@ -64,5 +112,53 @@ pub fn write_as(
         Ok(counts) => Ok(Ok(counts)),
         Err(Unwritable::Unwritten(error)) => Ok(Err(error)),
         Err(unfit) => Err(Failure::usage(unfit.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::read;
+    use divisi_symmetric::circuits;
+    use divisi_symmetric::gates::Adder;
+
+    const ADDER: &[u8] = include_bytes!("../../../divisi-circuit/tests/vectors/adder_32bit.txt");
+
+    /// What `circuit optimise` writes, with all gates counted: never more than there were.
+    fn check(circuit: &NamedCircuit, text: Option<&[u8]>) {
+        let own = match text {
+            Some(text) => bristol::read(text).unwrap().counts,
+            None => written(&circuit.program, Format::Fashion).unwrap(),
+        };
+        let new = match (optimised(circuit, text).unwrap(), text) {
+            (Some(program), _) => written(&program, Format::Fashion).unwrap(),
+            (None, Some(text)) => {
+                let mut kept = Vec::new();
+                let counts = bristol::transcribe(text, AS_IT_IS, &mut kept).unwrap();
+                assert_eq!(bristol::read(&kept).unwrap().program, circuit.program, "{}", circuit.name);
+                counts
+            }
+            (None, None) => own,
+        };
+        assert!(new.total() <= own.total() && new.and <= own.and, "{}: {own:?}, {new:?}", circuit.name);
+    }
+
+    #[test]
+    fn no_file_has_more_gates_than_before() {
+        for name in circuits::NAMES {
+            let program = crate::circuit::named(name, Adder::LowDepth).unwrap().unwrap();
+            // through its own file, and as it is
+            let mut text = Vec::new();
+            bristol::write(&program, &mut text).unwrap();
+            check(&NamedCircuit { name: name.into(), program, file: None }, None);
+            check(&read(name, &text).unwrap(), Some(&text));
+        }
+        let older = read("adder", ADDER).unwrap();
+        check(&older, Some(ADDER));
+        let mut fashion = Vec::new();
+        let how = Transcript { to: Format::Fashion, turned: false, keeps_names: false };
+        let counts = bristol::transcribe(ADDER, how, &mut fashion).unwrap();
+        assert_eq!(Some(counts), older.file.map(|(_, counts, _)| counts));
+        assert_eq!(bristol::read(&fashion).unwrap().program, older.program);
     }
 }
