@@ -5,6 +5,7 @@
 mod costs;
 mod forged;
 mod long_ivs;
+mod passwords;
 mod repetition;
 mod verdicts;
 
