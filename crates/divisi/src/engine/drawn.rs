@@ -5,12 +5,14 @@
 //! party learns the outputs, which must be the same at all. For a tag that is only compared, one bit is
 //! opened.
 
-use super::job::{CipherMode, Job, MessagesJob, Own, PublicMessage};
+mod text;
+
+use super::job::{CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
 use super::{Rows, Unsupported};
 use crate::cleanup::lock;
 use divisi_circuit::{Build, BuildBit, Gates, Program};
 use divisi_core::{Abort, Bytes, Direction, Step, step};
-use divisi_symmetric::aes;
+use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::batch::{Function, Messages as Batch, bits, byte_values};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{GateByte, GateBytes};
@@ -30,7 +32,9 @@ pub(super) enum Drawing {
     /// A block of AES: key and text, or key, text and counter.
     Block { counter: bool, decrypt: bool },
     /// A text in GCM: key, text, IV and associated data, and the tag that is compared.
-    Gcm { decrypt: bool, bytes: usize, aad: usize, tag: usize },
+    Gcm { decrypt: bool, bytes: usize, iv: usize, aad: usize, tag: usize },
+    /// The text at this place, in a mode that chains blocks or takes a text as a whole: key and text.
+    Text { place: usize },
     /// A hash or MAC of a message with this many bytes: key and message, and the tag that is compared.
     Message { compares: bool, bytes: usize, spare_bits: usize, nonce: [u8; 12] },
 }
@@ -55,24 +59,25 @@ impl<'j> Drawn<'j> {
         let (mut instances, mut long_ivs) = (Vec::new(), Vec::new());
         match job {
             Job::Texts(texts) => {
-                if texts.cipher.aes().is_none()
-                    || !matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm)
-                {
+                let at_once = matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm);
+                let size = texts.cipher.aes().filter(|_| at_once || texts.mode != CipherMode::Cmac);
+                let Some(size) = size else {
                     return Err(Unsupported::new(format!(
                         "a mode for which the engine {engine} has no circuit"
                     )));
+                };
+                if !at_once {
+                    return Drawn::texts(job, texts, size);
                 }
                 let counter = texts.mode == CipherMode::Ctr;
                 for (i, text) in texts.texts.iter().enumerate() {
                     if texts.mode == CipherMode::Gcm {
                         let (bytes, aad, tag) = (text.bytes, text.aad.len(), text.tag_bytes);
-                        if bytes.max(aad) > LONGEST_MESSAGE {
+                        if bytes.max(aad).max(text.iv.len()) > LONGEST_MESSAGE {
                             instances.push(i);
                         }
-                        if text.iv.len() != 12 {
-                            long_ivs.push(i);
-                        }
-                        let drawing = Drawing::Gcm { decrypt: text.sealed.is_some(), bytes, aad, tag };
+                        let (decrypt, iv) = (text.sealed.is_some(), text.iv.len());
+                        let drawing = Drawing::Gcm { decrypt, bytes, iv, aad, tag };
                         drawings.entry(drawing).or_default().push((i, 0));
                         continue;
                     }
@@ -121,6 +126,23 @@ impl<'j> Drawn<'j> {
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
     }
 
+    /// A circuit for each text that its mode takes.
+    fn texts(job: &'j Job, texts: &TextsJob, size: KeySize) -> Result<Self, Unsupported> {
+        let taken = |(_, public): &(usize, &PublicText)| text::takes(texts.mode, size, public);
+        let taken: Vec<(usize, &PublicText)> = texts.texts.iter().enumerate().filter(taken).collect();
+        let too_long = |(_, public): &&(usize, &PublicText)| {
+            public.aad.len() > LONGEST_MESSAGE || text::calls(texts.mode, public) > text::MOST_CALLS
+        };
+        let instances: Vec<usize> = taken.iter().filter(too_long).map(|(place, _)| *place).collect();
+        if !instances.is_empty() {
+            let most = text::MOST_CALLS;
+            let reason = format!("a text of more than {most} calls of the cipher, one circuit");
+            return Err(Unsupported { reason, instances });
+        }
+        let drawing = |(place, _)| (Drawing::Text { place }, vec![(place, 0)]);
+        Ok(Drawn { job, drawings: taken.into_iter().map(drawing).collect(), drawn: Mutex::default() })
+    }
+
     /// The number of circuits.
     pub fn count(&self) -> usize {
         self.drawings.len()
@@ -133,7 +155,19 @@ impl<'j> Drawn<'j> {
 
     /// A digest of the list of circuits, for the parties to compare.
     pub fn digest(&self) -> [u8; 32] {
-        *blake3::hash(format!("{:?}", self.drawings).as_bytes()).as_bytes()
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{:?}", self.drawings).as_bytes());
+        // what everybody knows of a text is in its circuit
+        if let Job::Texts(texts) = self.job {
+            let of = |(drawing, _): &(Drawing, _)| match drawing {
+                Drawing::Text { place } => texts.texts.get(*place),
+                _ => None,
+            };
+            self.drawings.iter().filter_map(of).for_each(|text| {
+                hasher.update(format!("{:?} {text:?}", texts.mode).as_bytes());
+            });
+        }
+        *hasher.finalize().as_bytes()
     }
 
     /// For each party its input values in all instances of all circuits, in the circuits' order.
@@ -156,17 +190,29 @@ impl<'j> Drawn<'j> {
     pub fn rows(&self, count: usize, outputs: Vec<Vec<Vec<u8>>>) -> Own {
         let mut rows = vec![Vec::new(); count];
         // what is made comes before what is compared, and blocks come in their order
-        for ((_, places), outputs) in self.drawings.iter().zip(outputs) {
+        for ((drawing, places), outputs) in self.drawings.iter().zip(outputs) {
             for ((i, _), output) in places.iter().zip(outputs) {
                 if let Some(row) = rows.get_mut(*i) {
-                    row.extend(output);
+                    row.extend(self.arranged(*drawing, output));
                 }
             }
         }
+        // what is refused has zeros
         for (i, row) in rows.iter_mut().enumerate() {
-            row.truncate(self.job.output_bytes(i));
+            row.resize(self.job.output_bytes(i), 0);
         }
         Own::new(rows.concat())
+    }
+
+    /// An output as its row has it.
+    fn arranged(&self, drawing: Drawing, output: Vec<u8>) -> Vec<u8> {
+        match (drawing, self.job) {
+            (Drawing::Text { place }, Job::Texts(texts)) => match texts.texts.get(place) {
+                Some(public) => text::arranged(texts.mode, public, output),
+                None => output,
+            },
+            _ => output,
+        }
     }
 
     /// The widths of the input values of a circuit, in bytes.
@@ -175,8 +221,12 @@ impl<'j> Drawn<'j> {
             (Drawing::Block { counter, .. }, Job::Texts(texts)) => {
                 [texts.cipher.key_bytes(), 16, 16][..if counter { 3 } else { 2 }].to_vec()
             }
-            (Drawing::Gcm { decrypt, bytes, aad, tag }, Job::Texts(texts)) => {
-                vec![texts.cipher.key_bytes(), bytes, 12, aad, if decrypt { tag } else { 0 }]
+            (Drawing::Text { place }, Job::Texts(texts)) => {
+                let secret = texts.texts.get(place).map_or(0, |text| text.secret_bytes(texts.mode));
+                vec![texts.key_bytes(), secret]
+            }
+            (Drawing::Gcm { decrypt, bytes, iv, aad, tag }, Job::Texts(texts)) => {
+                vec![texts.cipher.key_bytes(), bytes, iv, aad, if decrypt { tag } else { 0 }]
             }
             (Drawing::Message { compares, bytes, .. }, Job::Messages(messages)) => {
                 let tag = if compares { messages.using.output_bytes } else { 0 };
@@ -199,6 +249,10 @@ impl<'j> Drawn<'j> {
         let program = match (*drawing, self.job) {
             (Drawing::Block { counter, decrypt }, _) => block(&widths, counter, decrypt)?,
             (Drawing::Gcm { decrypt, tag, .. }, _) => gcm(&widths, decrypt, tag)?,
+            (Drawing::Text { place }, Job::Texts(job)) => {
+                let text = job.texts.get(place).ok_or_else(misfit)?;
+                text::program(&widths, job, text)?
+            }
             (Drawing::Message { compares, spare_bits, nonce, .. }, Job::Messages(job)) => {
                 message(&widths, job, compares, spare_bits, nonce)?
             }
@@ -228,6 +282,7 @@ impl<'j> Drawn<'j> {
                 }
                 None => Vec::new(),
             },
+            (Drawing::Text { .. }, _) => vec![key.to_vec(), text.to_vec()],
             (Drawing::Message { compares, .. }, Job::Messages(job)) => {
                 let received = job.messages.get(i).and_then(|message| message.received.clone());
                 let received = received.filter(|_| compares).unwrap_or_default();
@@ -347,4 +402,27 @@ fn to_bits(value: &[u8]) -> impl Iterator<Item = u8> + '_ {
 /// The bytes of an output.
 pub(super) fn from_bits(bits: &[u8]) -> Vec<u8> {
     bits.chunks(8).rev().map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1)).collect()
+}
+
+/// The rows that the circuits of a job give, in the clear.
+#[cfg(test)]
+pub(crate) fn in_the_clear(job: &Job, inputs: &Rows) -> Option<Rows> {
+    let drawn = Drawn::new(job, "test").ok()?;
+    let owns = drawn.deal(1, inputs);
+    let mut own = owns.first()?.iter();
+    let mut outputs = Vec::new();
+    for number in 0..drawn.count() {
+        let program = drawn.program(number).ok()?;
+        let mut instances = Vec::new();
+        for _ in drawn.places(number) {
+            let wires: Vec<Vec<u64>> =
+                own.by_ref().take(program.input_bits()).map(|bit| vec![u64::from(*bit)]).collect();
+            let out = divisi_circuit::plain::run(&program, &wires).ok()?;
+            let bits: Vec<u8> = out.iter().map(|wire| (wire[0] & 1) as u8).collect();
+            instances.push(from_bits(&bits));
+        }
+        outputs.push(instances);
+    }
+    let all = drawn.rows(inputs.count(), outputs);
+    Some(job.outputs(all.to_vec(), inputs.count()))
 }

@@ -37,6 +37,8 @@ pub(crate) mod told;
 mod whole;
 
 pub use differ::Differ;
+#[cfg(test)]
+pub(crate) use drawn::in_the_clear;
 pub use job::{Between, Job, Own, alike};
 pub use measured::{Measured, Moment, Page, Phase, Took};
 pub use rows::Rows;

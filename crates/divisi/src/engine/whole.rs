@@ -46,7 +46,7 @@ pub(super) struct Batch<'j> {
 }
 
 /// Whether a mode takes a text of these lengths.
-fn takes(mode: Whole, size: Option<KeySize>, text: &PublicText) -> bool {
+pub(super) fn takes(mode: Whole, size: Option<KeySize>, text: &PublicText) -> bool {
     let decrypts = text.direction == Direction::Decrypt;
     if decrypts != text.sealed.is_some() || (8 * text.bytes) < text.spare_bits {
         return false;

@@ -236,6 +236,8 @@ mod tests;
 #[cfg(test)]
 mod tests_of_acvp;
 #[cfg(test)]
+mod tests_of_circuits;
+#[cfg(test)]
 mod tests_of_constant_rounds;
 #[cfg(test)]
 mod tests_of_functions;

@@ -44,7 +44,7 @@ fn wrapped(algorithm: &str, name: keywrap::TestName, every: usize) -> Content {
     parse(&json!({ "algorithm": algorithm, "testGroups": [{ "tests": tests.collect::<Vec<_>>() }] })).unwrap()
 }
 
-fn all(every: usize) -> Vec<Content> {
+pub(super) fn all(every: usize) -> Vec<Content> {
     vec![
         wrapped("AES-WRAP", keywrap::TestName::AesKeyWrap, every),
         wrapped("AES-KWP", keywrap::TestName::AesKeyWrapWithPadding, every),
@@ -54,7 +54,7 @@ fn all(every: usize) -> Vec<Content> {
     ]
 }
 
-fn counts(report: &KatReport) -> (u64, u64, u64) {
+pub(super) fn counts(report: &KatReport) -> (u64, u64, u64) {
     let sum = |figure: fn(&Tally) -> u64| report.algorithms.iter().map(figure).sum();
     (sum(|t| t.passed), sum(|t| t.failed), sum(|t| t.unsupported.values().sum()))
 }

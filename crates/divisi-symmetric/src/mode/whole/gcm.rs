@@ -1,21 +1,23 @@
 //! GCM that opens nothing: texts stay shared. It is used for circuits. An engine that may open the ciphertext
 //! uses [`crate::mode::gcm`], whose hash needs no products.
 
-use super::lanes::{add, blocks, constant, lanes_of, through};
+use super::lanes::{add, blocks, constant, count, lanes_of, masked, through};
 use super::misfit;
 use crate::aes::RoundKeys;
 use crate::engines::MacEngine;
 use crate::mode::gcm::hash_key;
 use divisi_core::{Abort, Direction};
 
-/// The other text (ciphertext or plaintext) and the full tag (SP 800-38D, algorithms 4 and 5), with IVs of 12
-/// bytes.
+/// The other text, and the whole tag (SP 800-38D, algorithms 4 and 5). IVs of 12 bytes may be those of
+/// several texts, one of another length is that of a single one.
 ///
-/// Cost: a call of the cipher for each block, and two more; a product over GF(2^128) for each block of
-/// associated data and ciphertext, and one more, one after the other.
+/// Cost: a call of the cipher for each block and two more; a product over GF(2^128) for each block of
+/// associated data and ciphertext and one more, one after the other; for an IV of another length likewise of
+/// its blocks and one more, and an adder of 32 bits for each block and one more.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if an IV has another length.
+/// The abort that ends the session; [`Abort::Misuse`] for an IV of no bits, and one of another length than 12
+/// bytes of several texts.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -25,20 +27,29 @@ pub fn crypt<E: MacEngine>(
     text: &[E::Byte],
 ) -> Result<(Vec<E::Byte>, [E::Byte; 16]), Abort> {
     let lanes = lanes_of(&[iv])?;
-    if iv.len() != 12 {
-        return Err(misfit("an IV that has not 12 bytes"));
-    }
     let h = hash_key(e, key)?;
-    let mut counters = Vec::with_capacity(1 + text.len().div_ceil(16));
-    for i in 0..=text.len().div_ceil(16) {
-        let count = u32::try_from(1 + i).map_err(|_| misfit("fewer than 2^32 blocks"))?;
-        let mut counter = iv.to_vec();
-        counter.extend(constant(e, &count.to_be_bytes(), lanes));
-        counters.push(counter.try_into().map_err(|_| misfit("a counter block"))?);
-    }
-    let stream = through(e, key, Direction::Encrypt, &counters)?;
-    let (mask, stream) = stream.split_first().ok_or_else(|| misfit("a key stream"))?;
-    let mut other = stream.concat();
+    let mut stream = if iv.len() == 12 {
+        let mut counters = Vec::with_capacity(1 + text.len().div_ceil(16));
+        for i in 0..=text.len().div_ceil(16) {
+            let number = u32::try_from(1 + i).map_err(|_| misfit("fewer than 2^32 blocks"))?;
+            let mut counter = iv.to_vec();
+            counter.extend(constant(e, &number.to_be_bytes(), lanes));
+            counters.push(counter.try_into().map_err(|_| misfit("a counter block"))?);
+        }
+        through(e, key, Direction::Encrypt, &counters)?.concat()
+    } else if lanes == 1 {
+        let mut all = blocks(e, iv, 1)?;
+        let length = constant(e, &(8 * iv.len() as u128).to_be_bytes(), 1);
+        all.extend(blocks(e, &length, 1)?);
+        let first = horner(e, &h, all)?;
+        let bytes = 16 + text.len();
+        let counters = count(e, first.to_vec(), bytes)?;
+        masked(e, key, counters, bytes)?
+    } else {
+        return Err(misfit("several texts under IVs that have not 12 bytes"));
+    };
+    let mask: Vec<E::Byte> = stream.drain(..stream.len().min(16)).collect();
+    let mut other = stream;
     other.truncate(text.len());
     add(e, &mut other, text)?;
     let ciphertext = if direction == Direction::Encrypt { &other } else { text };
@@ -47,17 +58,21 @@ pub fn crypt<E: MacEngine>(
     let lengths = [8 * aad.len() as u64, 8 * text.len() as u64].map(u64::to_be_bytes).concat();
     let lengths = constant(e, &lengths, lanes);
     all.extend(blocks(e, &lengths, lanes)?);
-    // Horner's rule in H
+    let mut tag = horner(e, &h, all)?;
+    add(e, &mut tag, &mask)?;
+    Ok((other, tag))
+}
+
+/// GHASH of blocks, by Horner's rule in H.
+fn horner<E: MacEngine>(e: &mut E, h: &E::Block, blocks: Vec<[E::Byte; 16]>) -> Result<[E::Byte; 16], Abort> {
     let mut hash: Option<E::Block> = None;
-    for block in all {
+    for block in blocks {
         let mut sum: E::Block = e.convert(block)?;
         if let Some(hash) = &hash {
             e.add_block(&mut sum, hash)?;
         }
-        hash = Some(e.multiply(&sum, &h)?);
+        hash = Some(e.multiply(&sum, h)?);
     }
     let hash = hash.ok_or_else(|| misfit("a block of lengths"))?;
-    let mut tag: [E::Byte; 16] = e.convert(hash)?;
-    add(e, &mut tag, mask)?;
-    Ok((other, tag))
+    e.convert(hash)
 }

@@ -4,7 +4,7 @@
 //! round; GCM's hash, of the public ciphertext, needs no products. If a nonce repeats, it is revealed whether
 //! the texts are equal, and nothing else (RFC 8452, 9).
 
-use super::lanes::{add, blocks, constant, public, splice, stream};
+use super::lanes::{add, blocks, constant, count, masked, public, splice, stream, with_highest};
 use super::siv::rows;
 use super::{Releases, Undecided, misfit};
 use crate::aes::{self, RoundKeys};
@@ -171,7 +171,40 @@ pub fn seal<E: MacEngine + Releases>(
     Ok((tags, ciphertext))
 }
 
-/// Decrypts (5) public ciphertexts and tags, a row for each text.
+/// The same of one text, where nothing may be opened, as in a circuit: the tag and the ciphertext, shared.
+///
+/// Cost: that of [`seal`], and an adder of 32 bits a block.
+///
+/// # Errors
+/// As [`seal`]; [`Abort::Misuse`] for more texts than one.
+pub fn seal_shared<E: MacEngine>(
+    e: &mut E,
+    key: &RoundKeys<E::Byte>,
+    head: &NonceHead,
+    text: &[E::Byte],
+) -> Result<(Vec<E::Byte>, Vec<E::Byte>), Abort> {
+    let heads = std::slice::from_ref(head);
+    fit(heads, text.len())?;
+    let keys = derive(e, key, heads)?;
+    let tag = tag(e, &keys, heads, text)?;
+    // the first four bytes count, the lowest first: as a block whose last four do, the highest first
+    let mut first: Vec<E::Byte> = tag.clone();
+    if let Some(last) = first.last_mut() {
+        *last = with_highest(e, last, true)?;
+    }
+    first.rotate_left(4);
+    if let Some(word) = first.last_chunk_mut::<4>() {
+        word.reverse();
+    }
+    let mut counters = count(e, first, text.len())?;
+    counters[12..].reverse();
+    counters.rotate_right(4);
+    let mut ciphertext = masked(e, &keys.encryption, counters, text.len())?;
+    add(e, &mut ciphertext, text)?;
+    Ok((tag, ciphertext))
+}
+
+/// Decrypt (5) ciphertexts and tags that everybody knows, a row each.
 ///
 /// # Errors
 /// As [`seal`].

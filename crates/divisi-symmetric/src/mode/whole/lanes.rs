@@ -3,6 +3,7 @@
 use super::misfit;
 use crate::aes::{self, RoundKeys};
 use crate::engines::BitEngine;
+use crate::mode::gcm::long_iv;
 use divisi_core::{Abort, Lanes};
 
 /// Public rows of equal length, one in each lane.
@@ -151,4 +152,43 @@ fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abo
     let index: Vec<usize> = (b * lanes..(b + 1) * lanes).collect();
     let own: Option<Vec<B>> = all.iter().map(|byte| byte.gather(&index)).collect();
     own.and_then(|own| own.try_into().ok()).ok_or_else(|| misfit("not one block of each text"))
+}
+
+/// A byte with its highest bit set to what everybody knows.
+pub(super) fn with_highest<E: MacEngine>(e: &mut E, byte: &E::Byte, value: bool) -> Result<E::Byte, Abort> {
+    let mut bits: [E::Bit; 8] = e.convert(byte.clone())?;
+    bits[7] = e.public_bit(&vec![value; byte.lanes()]);
+    e.convert(bits)
+}
+
+/// Counter blocks for so many bytes from a shared one of one lane on, a lane each: its last four bytes count
+/// up and wrap around.
+pub(super) fn count<E: MacEngine>(
+    e: &mut E,
+    first: Vec<E::Byte>,
+    bytes: usize,
+) -> Result<[E::Byte; 16], Abort> {
+    let first: [E::Byte; 16] = first.try_into().map_err(|_| misfit("a counter block"))?;
+    let first: E::Block = e.convert(first)?;
+    long_iv::counters(e, &first, bytes.div_ceil(16))
+}
+
+/// The key stream of so many bytes from shared counter blocks of one text, a lane each.
+pub(super) fn masked<E: MacEngine>(
+    e: &mut E,
+    keys: &RoundKeys<E::Byte>,
+    mut counters: [E::Byte; 16],
+    bytes: usize,
+) -> Result<Vec<E::Byte>, Abort> {
+    let n = bytes.div_ceil(16);
+    if n == 0 {
+        return Ok(Vec::new());
+    }
+    aes::encrypt(e, keys, &mut counters)?;
+    let mut out = Vec::with_capacity(16 * n);
+    for b in 0..n {
+        out.extend(apart(&counters, b, 1)?);
+    }
+    out.truncate(bytes);
+    Ok(out)
 }

@@ -4,7 +4,7 @@
 //! deterministic encryption. Different texts give unrelated IVs. The servers see the IV before the
 //! ciphertext; the client receives both.
 
-use super::lanes::{add, constant, lanes_of, public, stream};
+use super::lanes::{add, constant, count, lanes_of, masked, public, stream, with_highest};
 use super::{Releases, Undecided, misfit};
 use crate::aes::{RoundKeys, expand};
 use crate::engines::BitEngine;
@@ -138,7 +138,33 @@ impl<E: BitEngine> SivKey<E> {
         Ok((ivs, ciphertext))
     }
 
-    /// Decrypts (2.7) public ciphertexts, a row for each, with their IVs.
+    /// The same of one text, where nothing may be opened, as in a circuit: the IV and the ciphertext, shared.
+    ///
+    /// Cost: that of [`SivKey::seal`], and an adder of 32 bits a block.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] for more lanes than one.
+    pub fn seal_shared(
+        &self,
+        e: &mut E,
+        strings: &[Vec<Vec<u8>>],
+        text: &[E::Byte],
+    ) -> Result<(Vec<E::Byte>, Vec<E::Byte>), Abort> {
+        let v = self.s2v(e, 1, strings, text)?;
+        let mut first = v.clone();
+        // without the two bits the low word counts alone
+        for i in [8, 12] {
+            if let Some(byte) = first.get_mut(i) {
+                *byte = with_highest(e, byte, false)?;
+            }
+        }
+        let counters = count(e, first, text.len())?;
+        let mut ciphertext = masked(e, &self.cipher, counters, text.len())?;
+        add(e, &mut ciphertext, text)?;
+        Ok((v, ciphertext))
+    }
+
+    /// Decrypt (2.7) ciphertexts that everybody knows, a row each, with the IVs received.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if rows have different lengths.

@@ -3,6 +3,8 @@
 use super::lanes::blocks;
 use super::misfit;
 use crate::engines::{BitEngine, Releases};
+use crate::gates::{GateByte, GateBytes};
+use divisi_circuit::Gates;
 use divisi_core::{Abort, Bytes, Lanes, Verified};
 
 /// Decrypted texts, one in each lane, and the differences that must be zero for a text to be authentic. The
@@ -83,5 +85,40 @@ impl<E: BitEngine> Undecided<E> {
         let texts: Option<Vec<E::Byte>> = self.text.iter().map(|byte| byte.gather(&good)).collect();
         let texts = e.settled(texts.ok_or_else(|| misfit("not one text for each verdict"))?)?;
         Ok(Released { claims, texts: Some(texts) })
+    }
+}
+
+impl<'g, G: Gates> Undecided<GateBytes<'g, G>> {
+    /// Of one text, in a circuit: a byte that is 1 + p if claim `p` holds and 0 if none does, and then the
+    /// text, which is zeros if none does. So the verdict is a wire, and nothing else of what is not authentic
+    /// comes out.
+    pub fn masked(self, e: &mut GateBytes<'g, G>) -> Vec<GateByte<G::Bit>> {
+        let g = e.gates();
+        let none = g.constant(false);
+        let (mut verdict, mut any) = ([none; 8], none);
+        for (p, claim) in self.claims.iter().enumerate() {
+            let mut right: Vec<G::Bit> = Vec::with_capacity(128);
+            for bit in claim.iter().flat_map(|byte| byte.bits().first()).flatten() {
+                right.push(g.not(*bit));
+            }
+            while right.len() > 1 {
+                right = right
+                    .chunks(2)
+                    .map(|pair| if let [x, y] = *pair { g.and(x, y) } else { pair[0] })
+                    .collect();
+            }
+            let Some(right) = right.first().copied() else { continue };
+            // claims contradict each other: no two hold
+            any = g.xor(any, right);
+            for (_, bit) in verdict.iter_mut().enumerate().filter(|(i, _)| (1 + p) >> i & 1 == 1) {
+                *bit = g.xor(*bit, right);
+            }
+        }
+        let mut out = vec![GateByte::new(vec![verdict])];
+        for byte in &self.text {
+            let bits = byte.bits().first().copied();
+            out.push(GateByte::new(bits.map(|bits| bits.map(|bit| g.and(bit, any))).into_iter().collect()));
+        }
+        out
     }
 }

@@ -1,0 +1,92 @@
+//! Modes that chain blocks or take a text as a whole, as circuits: what they compute in the clear is what the
+//! vectors say, and some of them garbled.
+
+use super::tests::on;
+use super::tests_of_wholes::{all, counts};
+use super::*;
+use crate::engine::in_the_clear;
+use divisi_rep3::{Protocol, Security};
+use serde_json::{Value, json};
+
+const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
+const IV: &str = "000102030405060708090a0b0c0d0e0f";
+const TEXT: &str = "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51";
+
+/// SP 800-38A, F.2.1, F.3.7, F.3.13 and F.4.1, both ways; the GCM specification, test case 5; IEEE 1619, vector
+/// 2.
+fn standards() -> Vec<Value> {
+    let both = |algorithm: &str, text: &str, sealed: &str| {
+        let test = json!([{ "tcId": 1, "key": KEY, "iv": IV, "pt": text, "ct": sealed }]);
+        let group = |direction| json!({ "testType": "AFT", "direction": direction, "tests": test });
+        json!({ "algorithm": algorithm, "testGroups": [group("encrypt"), group("decrypt")] })
+    };
+    vec![
+        both("ACVP-AES-CBC", TEXT, "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"),
+        both("ACVP-AES-CFB128", TEXT, "3b3fd92eb72dad20333449f8e83cfb4ac8a64537a0b3a93fcde3cdad9f1ce58b"),
+        both("ACVP-AES-CFB8", &TEXT[..8], "3b79424c"),
+        both("ACVP-AES-OFB", TEXT, "3b3fd92eb72dad20333449f8e83cfb4a7789508d16918f03f53c52dac54ed825"),
+        json!({ "algorithm": "AES-GCM", "testGroups": [{ "tests": [{
+            "tcId": 5, "result": "valid", "key": "feffe9928665731c6d6a8f9467308308", "iv": "cafebabefacedbad",
+            "aad": "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+            "msg": "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
+            "ct": "61353b4c2806934a777ff51fa22a4755699b2a714fcdc6f83766e5f97b6c742373806900e49f24b22b097544d4896b424989b5e1ebac0f07c23f4598",
+            "tag": "3612d2e79e3b0785561be14aaca2fccb" }] }] }),
+        json!({ "algorithm": "ACVP-AES-XTS", "testGroups": [{ "testType": "AFT", "direction": "encrypt",
+            "tweakMode": "number", "payloadLen": 256, "tests": [{ "tcId": 1,
+            "key": "1111111111111111111111111111111122222222222222222222222222222222",
+            "sequenceNumber": 219_902_325_555_u64,
+            "pt": "4444444444444444444444444444444444444444444444444444444444444444",
+            "ct": "c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0" }] }] }),
+        json!({ "algorithm": "ACVP-AES-CBC-CS3", "testGroups": [{ "testType": "AFT", "direction": "encrypt",
+            "tests": [{ "tcId": 1, "iv": "00000000000000000000000000000000", "payloadLen": 878,
+            "key": "00000000000000000000000000000000",
+            "pt": "F34481EC3CC627BACD5DC3FB08F273E600000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
+            "ct": "0336763E966D92595A567CC9CE537F5ED9492AAFC53406FCD852F32A99EE0AC0D2AD6EF1A3F88079814A8E7083AB12EB32B87718A3F8DC0839AEC546C15F2B9AAA4878DB99D51BA3C51F53CFF960F8F7BCF6A2A813543D0655E4ABBD44F7724A86A8C7D4AD2BEDFFDBB170D5526C" }] }] }),
+        json!({ "algorithm": "ACVP-AES-CFB1", "testGroups": [{ "testType": "AFT", "direction": "decrypt",
+            "payloadLen": 9, "tests": [{ "tcId": 2, "key": KEY, "iv": IV, "pt": "6b80", "ct": "6880" }] }] }),
+    ]
+}
+
+/// Every vector of every group through the circuits, evaluated in the clear.
+fn check(content: &Content) -> usize {
+    let mut ran = 0;
+    for group in &content.groups {
+        // no circuit is drawn of very long texts
+        let mut group = group.clone();
+        group.vectors.retain(|vector| vector.plaintext.len().max(vector.aad.len()) <= 160);
+        let asked = texts::ask(&group);
+        let rows = in_the_clear(&asked.job, &asked.inputs).expect("a circuit for each text");
+        for (vector, right) in texts::right(&group, &rows, &asked.of) {
+            assert!(right, "{} #{vector}", group.algorithm);
+            ran += 1;
+        }
+    }
+    ran
+}
+
+#[test]
+fn circuits_of_modes_compute_what_the_standards_say() {
+    for file in standards() {
+        assert!(check(&parse(&file).unwrap()) > 0);
+    }
+    for content in all(23) {
+        assert!(check(&content) > 0);
+    }
+}
+
+#[test]
+fn modes_run_garbled() {
+    let options = on("garble", Protocol::Gf4Circuit, Security::Malicious);
+    let options = KatOptions { settings: options.settings.among(2), ..options };
+    let contents = standards().into_iter().take(5).map(|file| parse(&file).unwrap());
+    let short = all(97).into_iter().map(|mut content| {
+        content.groups.iter_mut().for_each(|group| group.vectors.truncate(1));
+        content.groups.truncate(1);
+        content
+    });
+    for content in contents.chain(short) {
+        let n = content.groups.iter().map(|group| group.vectors.len() as u64).sum();
+        let report = run_contents(&[("modes".into(), content)], &options).unwrap();
+        assert_eq!(counts(&report), (n, 0, 0), "{:?}", report.algorithms);
+    }
+}
