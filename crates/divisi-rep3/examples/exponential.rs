@@ -3,7 +3,7 @@
 //!
 //! A bfloat16 is the upper half of an IEEE single: a sign, 8 bits of exponent, 7 of fraction. An entry is the
 //! exponential of its place, rounded to nearest, ties to even, so that the result is the best there is for
-//! every input, infinities and NaN among them. By [`Dimensions`] a lookup takes 181 bits ahead and 144 online
+//! every input, infinities and NaN among them. By [`Lookups`] a lookup takes 181 bits ahead and 144 online
 //! a party, where two factors take 494 and 32.
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example exponential`.
@@ -11,7 +11,7 @@
 use divisi_core::{Abort, PartyId};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::blackbox::BlackBox;
-use divisi_rep3::ohverture::{Cube, Dimensions};
+use divisi_rep3::ohverture::Lookups;
 use divisi_rep3::{Trio, local};
 use std::error::Error;
 
@@ -39,28 +39,23 @@ pub fn exponential(x: u16) -> u16 {
     round(f64::from(value(x)).exp() as f32)
 }
 
-/// The table, by the cheapest three factors.
-pub fn table() -> Option<Cube<Gf64>> {
-    let Some(Dimensions::Three(parts)) = Dimensions::three(BITS, BITS) else { return None };
+/// The table, by the cheapest way.
+pub fn table() -> Option<Lookups<Gf64>> {
     let entries: Vec<Gf64> = (0..=u16::MAX).map(|x| Gf64(u64::from(exponential(x)))).collect();
-    Cube::new(parts, 1, &entries)
+    Lookups::new(&entries)
 }
 
 /// What one party does; party 1 has the numbers.
-fn party(trio: Trio, x: &[u16], table: &Cube<Gf64>) -> Result<Vec<u16>, Abort> {
+fn party(trio: Trio, x: &[u16], table: &Lookups<Gf64>) -> Result<Vec<u16>, Abort> {
     let b = &mut BlackBox::new(trio);
     let owner = PartyId::all(3).next().filter(|owner| *owner == b.me());
     let mine: Vec<Gf64> = x.iter().map(|x| Gf64(u64::from(*x))).collect();
     let first = owner.or(PartyId::all(3).next()).unwrap_or(b.me());
     let shared = b.input(first, owner.map(|_| &mine[..]), x.len())?;
     // ahead, when nobody has a number yet
-    let vectors = b.rohv_cube(table.parts(), x.len())?;
-    let looked_up = b.lookup_cube(table, &[(&shared, BITS)], vectors)?;
-    let mut out = Vec::new();
-    for y in &looked_up {
-        out.extend(b.output(y)?.into_iter().map(|y| y.to_bits() as u16));
-    }
-    Ok(out)
+    let vectors = b.one_hots(table, x.len())?;
+    let looked_up = b.look_up(table, &[(&shared, BITS)], vectors)?;
+    Ok(b.output(&looked_up)?.into_iter().map(|y| y.to_bits() as u16).collect())
 }
 
 /// The exponentials of party 1's numbers, as all three learn them.

@@ -10,7 +10,7 @@
 use divisi_core::{Abort, PartyId};
 use divisi_field::Gf8;
 use divisi_rep3::blackbox::BlackBox;
-use divisi_rep3::ohverture::{Cube, Dimensions};
+use divisi_rep3::ohverture::Lookups;
 use divisi_rep3::{Trio, local};
 use std::error::Error;
 
@@ -56,14 +56,13 @@ pub fn sum(x: u8, y: u8) -> u8 {
 }
 
 /// The table: the first number in the low byte of a place.
-pub fn table() -> Option<Cube<Gf8>> {
-    let Some(Dimensions::Three(parts)) = Dimensions::of(16, 8) else { return None };
+pub fn table() -> Option<Lookups<Gf8>> {
     let entries: Vec<Gf8> = (0..=u16::MAX).map(|xy| Gf8(sum(xy as u8, (xy >> 8) as u8))).collect();
-    Cube::new(parts, 1, &entries)
+    Lookups::new(&entries)
 }
 
 /// What one party does; the first has x, the second y.
-fn party(trio: Trio, [x, y]: [&[u8]; 2], table: &Cube<Gf8>) -> Result<Vec<u8>, Abort> {
+fn party(trio: Trio, [x, y]: [&[u8]; 2], table: &Lookups<Gf8>) -> Result<Vec<u8>, Abort> {
     let b = &mut BlackBox::new(trio);
     let me = b.me();
     let mut inputs = Vec::new();
@@ -71,13 +70,10 @@ fn party(trio: Trio, [x, y]: [&[u8]; 2], table: &Cube<Gf8>) -> Result<Vec<u8>, A
         let mine: Vec<Gf8> = numbers.iter().map(|x| Gf8(*x)).collect();
         inputs.push(b.input(owner, (owner == me).then_some(&mine[..]), numbers.len())?);
     }
-    let vectors = b.rohv_cube(table.parts(), x.len())?;
+    let vectors = b.one_hots(table, x.len())?;
     let index: Vec<_> = inputs.iter().map(|x| (x, 8)).collect();
-    let mut out = Vec::new();
-    for sum in b.lookup_cube(table, &index, vectors)? {
-        out.extend(b.output(&sum)?.into_iter().map(|sum| sum.0));
-    }
-    Ok(out)
+    let sums = b.look_up(table, &index, vectors)?;
+    Ok(b.output(&sums)?.into_iter().map(|sum| sum.0).collect())
 }
 
 /// The sums of two parties' numbers, as all three learn them.

@@ -2,7 +2,7 @@
 
 use super::*;
 use divisi_rep3::blackbox::BlackBox;
-use divisi_rep3::ohverture::{Cube, Dimensions};
+use divisi_rep3::ohverture::{Cube, Dimensions, Lookups};
 
 /// Entries of so many bits, of which one has the highest.
 fn entries<G: Element>(n: usize, width: usize) -> Vec<G> {
@@ -97,6 +97,46 @@ fn three_factors_cost_what_the_table_says() {
     lookups::<Gf8, Gf8>([4, 6, 6], 1, 8, 9, 8);
     lookups::<Gf64, Gf128>([3, 2, 7], 1, 100, 3, 5);
     lookups::<Gf64, Gf8>([5, 6, 7], 1, 2, 2, 10);
+}
+
+/// One call looks up by whichever way is cheapest, of one input or of two, and costs what that way says; a
+/// table without room is refused, and so are vectors of another way.
+#[test]
+fn one_call_takes_the_cheapest_way() {
+    for (k, factors) in [(2, 1), (4, 2), (12, 3)] {
+        let table: Vec<Gf8> = entries(1 << k, 8);
+        let lookups = Lookups::new(&table).unwrap();
+        assert_eq!((lookups.dimensions().number(), lookups.index_bits()), (factors, k));
+        let at: [usize; 3] = [0, 1 << (k - 1), (1 << k) - 2];
+        let (low, high) = (k / 2, k - k / 2);
+        let (out, counts) = run(|b| {
+            let digit = |shift: usize, bits: usize| at.map(|x| Gf8((x >> shift & ((1 << bits) - 1)) as u8));
+            let x = input(b, &digit(0, low))?;
+            let y = input(b, &digit(low, high))?;
+            b.session().phase("ahead");
+            let vectors = b.one_hots(&lookups, 3)?;
+            b.session().phase("online");
+            let found = b.look_up(&lookups, &[(&x, low), (&y, high)], vectors)?;
+            b.session().phase("rest");
+            b.output(&found)
+        });
+        assert_eq!(out, at.map(|x| table[x]));
+        let way = lookups.dimensions();
+        assert_eq!(cost(&counts, "ahead").0, 3 * way.bits_ahead(k));
+        assert_eq!(cost(&counts, "online"), (3 * way.bits_online(k, 8), way.rounds_online()));
+        let other =
+            Lookups::by(if factors == 1 { Dimensions::Two } else { Dimensions::One }, &table).unwrap();
+        let refused = lab::run(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let x = input(b, &[Gf64(1)])?;
+            let vectors = b.one_hots(&other, 1)?;
+            Ok(matches!(b.look_up(&lookups, &[(&x, k)], vectors), Err(Abort::Misuse { .. })))
+        });
+        assert_eq!(refused.unwrap(), [true; 3]);
+    }
+    assert!(Lookups::<Gf8>::new(&[Gf8(1); 3]).is_none() && Lookups::<Gf8>::new(&[]).is_none());
+    assert_eq!((Dimensions::of(24, 64), Dimensions::three(24, 33)), (None, None));
+    assert!(Dimensions::of(24, 32).is_some());
 }
 
 /// What the bits of [`Dimensions`] say is what is sent.

@@ -54,6 +54,13 @@ const MAX_TABLE: usize = 1 << 26;
 /// The most bits of a part of an index.
 const MAX_PART: usize = 12;
 
+/// Whether a table of these parts and entries of so many bits has room.
+pub(super) fn has_room(parts: [usize; 3], width: usize) -> bool {
+    parts.iter().all(|part| (1..=MAX_PART).contains(part))
+        && width <= MAX_CUBE_WIDTH
+        && Grid::bytes(parts, width) <= MAX_TABLE
+}
+
 /// A public table of 2^k entries for lookups by three factors, k from 3 to [`MAX_CUBE_BITS`]; an entry is one
 /// element, or a vector of them.
 pub struct Cube<G: Element> {
@@ -91,7 +98,7 @@ impl<G: Element> Cube<G> {
         }
         let widths: Vec<usize> = all.iter().map(|all| (128 - all.leading_zeros() as usize).max(1)).collect();
         let width: usize = widths.iter().sum();
-        if width > MAX_CUBE_WIDTH || Grid::bytes(parts, width) > MAX_TABLE {
+        if !has_room(parts, width) {
             return None;
         }
         let mut planes = vec![vec![0_u64; (1_usize << k).div_ceil(64)]; width];

@@ -14,9 +14,7 @@ use super::{CHUNKS, OUTPUTS, TILE, statistical};
 use divisi_core::{Abort, Counts, Lanes, PartyId, PublicParameters, Session};
 use divisi_field::{Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, PIECE, Shared};
-use divisi_rep3::ohverture::{
-    Cube, Dimensions, LookupTable, MAX_CUBE_BITS, OneHotsAdd, OneHotsCube, OneHotsRss,
-};
+use divisi_rep3::ohverture::{Dimensions, Lookups, MAX_CUBE_BITS, OneHots};
 use divisi_rep3::{Passes, Security, Trio};
 use serde_json::{Map, Value, json};
 
@@ -136,27 +134,10 @@ impl<'j> Looker<'j> {
         (0..n).map(|i| (self.k + i) / n).collect()
     }
 
-    fn table(&self) -> Held {
+    fn table(&self) -> Option<Lookups<Gf8>> {
         let entries: Vec<Gf8> = (0..self.job.entries).map(|at| Gf8(LookupJob::entry(at))).collect();
-        match self.way {
-            Dimensions::Three(parts) => Cube::new(parts, 1, &entries).map_or(Held::None, Held::Cube),
-            _ => LookupTable::new(&entries).map_or(Held::None, Held::Table),
-        }
+        Lookups::by(self.way, &entries)
     }
-}
-
-/// A table as its way takes it.
-enum Held {
-    Table(LookupTable<Gf8>),
-    Cube(Cube<Gf8>),
-    None,
-}
-
-/// Vectors of any kind.
-enum Vectors {
-    One(OneHotsRss),
-    Two(OneHotsAdd),
-    Three(OneHotsCube),
 }
 
 impl Prepared for Looker<'_> {
@@ -192,11 +173,12 @@ impl Prepared for Looker<'_> {
     fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let mut trio = Trio::new(session)?;
         trio.set_passes(self.passes);
-        let b = match self.security {
+        let mut b = match self.security {
             Security::Malicious => BlackBox::new(trio),
             Security::SemiHonest => BlackBox::semi_honest(trio),
         };
-        Ok(Box::new(Member { of: self, table: self.table(), b }))
+        let table = self.table().ok_or_else(|| b.session().misuse(INPUT, "a table without room"))?;
+        Ok(Box::new(Member { of: self, table, b }))
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -219,19 +201,15 @@ impl Prepared for Looker<'_> {
 /// One party.
 struct Member<'p> {
     of: &'p Looker<'p>,
-    table: Held,
+    table: Lookups<Gf8>,
     b: BlackBox,
 }
 
 impl Member<'_> {
     /// The vectors of so many lookups, verified.
-    fn vectors(&mut self, lanes: usize) -> Result<Vectors, Abort> {
+    fn vectors(&mut self, lanes: usize) -> Result<OneHots, Abort> {
         self.b.session().phase(PREPROCESSING);
-        let vectors = match self.of.way {
-            Dimensions::One => Vectors::One(self.b.rohv_rss(self.of.k, lanes)?),
-            Dimensions::Two => Vectors::Two(self.b.rohv_add(self.of.k, lanes)?),
-            Dimensions::Three(parts) => Vectors::Three(self.b.rohv_cube(parts, lanes)?),
-        };
+        let vectors = self.b.one_hots(&self.table, lanes)?;
         self.verify()?;
         Ok(vectors)
     }
@@ -244,42 +222,12 @@ impl Member<'_> {
         Ok(())
     }
 
-    fn look_up(&mut self, digits: &[Shared<Gf64>], vectors: Vectors) -> Result<Shared<Gf8>, Abort> {
+    fn look_up(&mut self, digits: &[Shared<Gf64>], vectors: OneHots) -> Result<Shared<Gf8>, Abort> {
         self.b.session().phase(ONLINE);
         let widths = self.of.digits();
         let index: Vec<(&Shared<Gf64>, usize)> = digits.iter().zip(widths.iter().copied()).collect();
-        match (vectors, &self.table) {
-            (Vectors::Three(vectors), Held::Cube(cube)) => {
-                let y = self.b.lookup_cube(cube, &index, vectors)?.into_iter().next();
-                y.ok_or_else(|| self.b.session().misuse(INPUT, "a table without entries"))
-            }
-            (Vectors::Two(vectors), Held::Table(table)) => {
-                let x = joined(&mut self.b, &index)?;
-                self.b.lookup_sqrt(table, &x, vectors)
-            }
-            (Vectors::One(vectors), Held::Table(table)) => {
-                let x = joined(&mut self.b, &index)?;
-                self.b.lookup(table, &x, vectors)
-            }
-            _ => Err(self.b.session().misuse(INPUT, "vectors with other factors than the table")),
-        }
+        self.b.look_up(&self.table, &index, vectors)
     }
-}
-
-/// All inputs of a place in one element.
-fn joined(b: &mut BlackBox, index: &[(&Shared<Gf64>, usize)]) -> Result<Shared<Gf64>, Abort> {
-    let (mut at, mut sum) = (0, None);
-    for (x, bits) in index {
-        // a digit is below 2^bits, so that X^at times it is a shift
-        let shift = vec![Gf64(1 << at); x.lanes()];
-        let shifted = if at == 0 { (*x).clone() } else { b.mul_public(x, &shift)? };
-        sum = Some(match sum {
-            None => shifted,
-            Some(sum) => b.add(&sum, &shifted)?,
-        });
-        at += bits;
-    }
-    sum.ok_or_else(|| b.session().misuse(INPUT, "a place without inputs"))
 }
 
 impl EngineParty for Member<'_> {

@@ -1,0 +1,162 @@
+//! Lookups in a public table by whichever way is cheapest: one, two or three factors.
+
+use super::cube::{Cube, OneHotsCube};
+use super::dimensions::Dimensions;
+use super::table::LookupTable;
+use super::{OneHotsAdd, OneHotsRss};
+use crate::blackbox::{BlackBox, Element, Shared};
+use crate::share::Rep;
+use divisi_core::{Abort, Step, step};
+use divisi_field::{Field, Gf64};
+
+const LOOKUPS: Step = step!("lookups");
+
+/// A public table, held as its way of looking up takes it.
+pub struct Lookups<G: Element> {
+    way: Dimensions,
+    held: Held<G>,
+}
+
+enum Held<G: Element> {
+    Table(LookupTable<G>),
+    Cube(Cube<G>),
+}
+
+/// One-hot vectors for the lookups of a table, for a single use: they cannot be copied.
+pub enum OneHots {
+    /// Of one factor.
+    One(OneHotsRss),
+    /// Of two.
+    Two(OneHotsAdd),
+    /// Of three.
+    Three(OneHotsCube),
+}
+
+impl OneHots {
+    /// The number of vectors.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            OneHots::One(vectors) => vectors.count(),
+            OneHots::Two(vectors) => vectors.count(),
+            OneHots::Three(vectors) => vectors.count(),
+        }
+    }
+
+    /// The first `n`, and the rest; `None` if there are fewer.
+    #[must_use]
+    pub fn split(self, n: usize) -> Option<[OneHots; 2]> {
+        match self {
+            OneHots::One(vectors) => vectors.split(n).map(|parts| parts.map(OneHots::One)),
+            OneHots::Two(vectors) => vectors.split(n).map(|parts| parts.map(OneHots::Two)),
+            OneHots::Three(vectors) => vectors.split(n).map(|parts| parts.map(OneHots::Three)),
+        }
+    }
+}
+
+impl<G: Element> Lookups<G> {
+    /// A table of these entries, in order, for lookups by the way that [`Dimensions::of`] finds cheapest.
+    ///
+    /// `None` unless there are 2^k entries, k from 1 to 24; for more than 2^16 also if the table would take
+    /// more than 64 MiB: of 2^24 entries they have 32 bits at most.
+    #[must_use]
+    pub fn new(entries: &[G]) -> Option<Lookups<G>> {
+        let k = entries.len().trailing_zeros() as usize;
+        let all = entries.iter().fold(0, |all, entry| all | entry.to_bits());
+        let width = (128 - all.leading_zeros() as usize).max(1);
+        Lookups::by(Dimensions::of(k, width)?, entries)
+    }
+
+    /// The same by this way; `None` also if it does not serve so many entries.
+    #[must_use]
+    pub fn by(way: Dimensions, entries: &[G]) -> Option<Lookups<G>> {
+        let held = match way {
+            Dimensions::One | Dimensions::Two => Held::Table(LookupTable::new(entries)?),
+            Dimensions::Three(parts) => Held::Cube(Cube::new(parts, 1, entries)?),
+        };
+        Some(Lookups { way, held })
+    }
+
+    /// How many factors a lookup has.
+    #[must_use]
+    pub fn dimensions(&self) -> Dimensions {
+        self.way
+    }
+
+    /// The width of an index, in bits.
+    #[must_use]
+    pub fn index_bits(&self) -> usize {
+        match &self.held {
+            Held::Table(table) => table.index_bits(),
+            Held::Cube(cube) => cube.index_bits(),
+        }
+    }
+}
+
+impl BlackBox {
+    /// Vectors for so many lookups in a table. What they take is [`Dimensions::bits_ahead`]; their products
+    /// are owed to verify_mul.
+    ///
+    /// # Errors
+    /// Those of [`BlackBox::rohv_rss`], [`BlackBox::rohv_add`] and [`BlackBox::rohv_cube`].
+    pub fn one_hots<G: Element>(&mut self, table: &Lookups<G>, count: usize) -> Result<OneHots, Abort> {
+        let k = table.index_bits();
+        Ok(match table.way {
+            Dimensions::One => OneHots::One(self.rohv_rss(k, count)?),
+            Dimensions::Two => OneHots::Two(self.rohv_add(k, count)?),
+            Dimensions::Three(parts) => OneHots::Three(self.rohv_cube(parts, count)?),
+        })
+    }
+
+    /// `[T(x)]` by the way of the table. The index x is given by several inputs: `bits` low bits of each, the
+    /// first input the lowest bits. What a lookup takes is [`Dimensions::bits_online`].
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] unless there is a vector of the table's way for each lane, and the inputs have as
+    /// many bits as its index; for too many products in one call: split the vectors; the abort that ends the
+    /// session.
+    pub fn look_up<F: Element, G: Element>(
+        &mut self,
+        table: &Lookups<G>,
+        index: &[(&Shared<F>, usize)],
+        vectors: OneHots,
+    ) -> Result<Shared<G>, Abort> {
+        match (&table.held, vectors) {
+            (Held::Cube(cube), OneHots::Three(vectors)) => {
+                let entry = self.lookup_cube(cube, index, vectors)?.into_iter().next();
+                entry.ok_or_else(|| self.session().misuse(LOOKUPS, "a table without entries"))
+            }
+            (Held::Table(held), OneHots::Two(vectors)) if table.way == Dimensions::Two => {
+                let x = self.joined(index, held.index_bits())?;
+                self.lookup_sqrt(held, &x, vectors)
+            }
+            (Held::Table(held), OneHots::One(vectors)) if table.way == Dimensions::One => {
+                let x = self.joined(index, held.index_bits())?;
+                self.lookup(held, &x, vectors)
+            }
+            _ => Err(self.session().misuse(LOOKUPS, "vectors with other factors than the table")),
+        }
+    }
+
+    /// All inputs of an index of k bits in one element. Local.
+    fn joined<F: Element>(&mut self, index: &[(&Shared<F>, usize)], k: usize) -> Result<Shared<Gf64>, Abort> {
+        let bits = index.iter().fold(0_usize, |sum, (_, bits)| sum.saturating_add(*bits));
+        let lanes = index.first().map_or(0, |(x, _)| x.lanes());
+        let fit = index.iter().all(|(x, bits)| *bits <= F::BITS && x.lanes() == lanes);
+        if !fit || bits != k || index.iter().any(|(x, _)| x.origin != self.origin) {
+            return Err(self.session().misuse(LOOKUPS, "an index of other inputs than the table has bits"));
+        }
+        let side = |side: usize| {
+            let (mut sum, mut at) = (vec![Gf64(0); lanes], 0);
+            for (x, bits) in index {
+                let x = if side == 0 { &x.rep.a } else { &x.rep.b };
+                let mask = (1 << bits) - 1;
+                sum.iter_mut().zip(x).for_each(|(sum, x)| sum.0 ^= (x.to_bits() as u64 & mask) << at);
+                at += bits;
+            }
+            sum
+        };
+        let rests_on = index.iter().map(|(x, _)| x.rests_on).max().unwrap_or(0);
+        Ok(self.shared(Rep { a: side(0), b: side(1) }, rests_on))
+    }
+}
