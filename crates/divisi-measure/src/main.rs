@@ -23,6 +23,7 @@ mod openings;
 mod poison;
 mod runs;
 mod subjects;
+mod tables;
 mod valgrind;
 mod welch;
 mod wholes;

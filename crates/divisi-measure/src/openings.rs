@@ -21,6 +21,8 @@ const OPENINGS: &[(&str, &str)] = &[
     ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
     ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
     ("divisi_rep3::garbled::shelf/same", "whether the name of a key stands for the bits that it stood for"),
+    ("divisi_rep3::blackbox/output", "verified outputs [S3]"),
+    ("divisi_rep3::blackbox/reconst", "c = x + r of a lookup, under an r that is used once [A22]"),
     ("divisi_rep3::garbled/labels", "whether labels have the hashes that P3's bits select [Y3]"),
     ("divisi_rep3::garbled/masks", "the same of the masks r23 [Y3]"),
     ("divisi_rep3::garbled/result", "z = y + r12 + r23, under masks that are used once"),
@@ -33,6 +35,7 @@ const OPENINGS: &[(&str, &str)] = &[
     ("divisi_rep3::sbox::lut16/c", "c = v + r of a lookup (Protocol 4)"),
     ("divisi_rep3::sbox::lut256/c", "c = v + r of a lookup (section 3.5.1)"),
     ("divisi_rep3::sbox::lut256_additive/c", "c = v + r of a lookup (Protocol 6)"),
+    ("divisi_rep3::packed/padding", "whether the bits after an element's last are zero"),
     ("divisi_rep3::wire/padding", "whether the bits after a message's last are zero"),
 ];
 
@@ -61,6 +64,8 @@ const PLANES: &[&str] = &[
 /// opened there.
 const CLOSED: &[&str] = &[
     "divisi_core::session::agree/hello",
+    "divisi_rep3::blackbox/input",
+    "divisi_rep3::blackbox::products/reshare",
     "divisi_rep3::engine::blocks/dot",
     "divisi_rep3::engine::blocks/multiply",
     "divisi_rep3::garbled/decoding",
@@ -70,6 +75,10 @@ const CLOSED: &[&str] = &[
     "divisi_rep3::input/verdict",
     "divisi_rep3::lookup/view",
     "divisi_rep3::masked/open_to.digest",
+    "divisi_rep3::ohverture::cube::lookup/result",
+    "divisi_rep3::ohverture::cube::lookup/sums",
+    "divisi_rep3::ohverture::cube::make/products",
+    "divisi_rep3::ohverture::make/products",
     "divisi_rep3::open/open.digest",
     "divisi_rep3::random/coin.digest",
     "divisi_rep3::verify::ands/ands.h",
@@ -207,6 +216,7 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
     let verified = run.security == Security::Malicious && !otherwise && (!garbled || compared);
     // the second and the third run under a key, at each party
     let under_a_key = matches!(run.work, Work::GarbledAhead(_) | Work::Call(Call::Stock));
+    let is_table = matches!(run.work, Work::Lookups(..));
     let expected = [
         ("divisi_core::session::agree/echo", checks(Check::M0_1)),
         ("divisi_core::session/same_digest", checks(Check::M0_6)),
@@ -215,6 +225,9 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
         ("divisi_rep3::garbled/masks", sent("divisi_rep3::garbled/masks") / 2),
         ("divisi_rep3::garbled/result", sent("divisi_rep3::garbled/result")),
         ("divisi_rep3::garbled::shelf/same", if under_a_key { 6 } else { 0 }),
+        // each party's message completes one opening at its receiver
+        ("divisi_rep3::blackbox/reconst", sent("divisi_rep3::blackbox/reconst")),
+        ("divisi_rep3::blackbox/output", if is_table { 3 } else { 0 }),
         ("divisi_rep3::masked/open_masked", if otherwise { 3 } else { 0 }),
         ("divisi_rep3::masked/open_to.component", if otherwise { 1 } else { 0 }),
         ("divisi_rep3::open/open.bytes", sent("divisi_rep3::open/open.bytes")),
@@ -225,6 +238,7 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
         ("divisi_rep3::sbox::lut16/c", lookups(run, Protocol::Lut16)),
         ("divisi_rep3::sbox::lut256/c", lookups(run, Protocol::Lut256)),
         ("divisi_rep3::sbox::lut256_additive/c", lookups(run, Protocol::Lut256Additive)),
+        // elements are packed, and the padding behind them is looked at in another place
         ("divisi_rep3::wire/padding", PLANES.iter().map(|step| sent(step)).sum()),
     ];
     for (step, expected) in expected {
@@ -254,7 +268,7 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
         * match run.work {
             // modes that take a text as a whole run by the circuit alone
             Work::Openings(_) | Work::Function(..) | Work::Whole(_) => 0,
-            Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) => 0,
+            Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) | Work::Lookups(..) => 0,
             Work::Aes(..) => 1 + schedule,
             // the text twice, the mask of the tag alone twice; with the schedule the hash key
             Work::Gcm(_) => 4 + 2 * schedule,
@@ -265,7 +279,7 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
 fn to_one(run: &Run) -> u64 {
     match run.work {
         Work::Aes(..) | Work::Function(..) | Work::Whole(_) => 0,
-        Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) => 0,
+        Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) | Work::Lookups(..) => 0,
         Work::Openings(bytes) => bytes as u64,
         Work::Gcm(bytes) => 3 * bytes as u64,
     }

@@ -98,6 +98,8 @@ mod following {
 
     /// Blocks of an AES run: one tile, and a second one of which little is in use.
     const BLOCKS: usize = 512 + 13;
+    /// Lookups: one tile, and a second one of which little is in use.
+    const LOOKUPS: usize = 512 + 13;
     /// Bytes of a message: whole blocks, and a rest.
     const BYTES: usize = 16 * 20 + 5;
 
@@ -111,6 +113,8 @@ mod following {
         ("kmac128", 3),
         ("cmac-aes128", 3),
         ("gmac-aes128", 3),
+        ("sha1-for-old-data", 3),
+        ("hmac-sha1-for-old-data", 3),
     ];
 
     static MARKED: Mutex<Marked> = Mutex::new(Marked::new());
@@ -200,6 +204,10 @@ mod following {
         let garbled = garbled.chain(Call::ALL.map(Work::Call));
         runs.extend(garbled.map(|work| Run { protocol, security, work }));
         runs.extend(Whole::ALL.map(|whole| Run { protocol, security, work: Work::Whole(whole) }));
+        let lookups = [Security::SemiHonest, Security::Malicious].map(|security| {
+            [2, 3].map(|factors| Run { protocol, security, work: Work::Lookups(factors, LOOKUPS) })
+        });
+        runs.extend(lookups.into_iter().flatten());
         let security = Security::SemiHonest;
         runs.push(Run { protocol, security, work: Work::Function("sha3-256", 3) });
         runs

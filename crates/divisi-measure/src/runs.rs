@@ -3,6 +3,7 @@
 
 use crate::calls::{self, Call};
 use crate::noise::Same;
+use crate::tables;
 use crate::wholes::Whole;
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -60,6 +61,12 @@ pub enum Work {
         expect(dead_code, reason = "only runs that are followed have it")
     )]
     Whole(Whole),
+    /// So many lookups in a public table of bytes by two or three factors (OHVerture).
+    #[cfg_attr(
+        not(any(test, feature = "taint")),
+        expect(dead_code, reason = "only runs that are followed have it")
+    )]
+    Lookups(usize, usize),
 }
 
 impl Work {
@@ -109,6 +116,9 @@ impl Run {
             Work::Garbled(name, n) => (name, format!("{n} messages in constant rounds")),
             Work::GarbledAhead(name) => (name, "one message thrice in constant rounds, ahead".to_owned()),
             Work::Call(call) => ("aes128 from its key", call.name().to_owned()),
+            Work::Lookups(factors, n) => {
+                return format!("lookups by {factors} factors {}, {n} items", self.security);
+            }
             Work::Whole(whole) => (whole.name(), format!("{} bytes both ways", whole.text_bytes())),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
@@ -169,7 +179,11 @@ impl Prepared {
         let mut mine = mine.to_vec();
         mine.iter_mut().for_each(secret);
         let session = Session::start(&Arc::new(mesh), 1, &PublicParameters::new("measure"))?;
-        let mut rep = Rep3::new(Trio::new(session)?, self.run.protocol, self.run.security);
+        let trio = Trio::new(session)?;
+        if let Work::Lookups(factors, _) = self.run.work {
+            return tables::look_up(trio, &mine, self.run.security, factors);
+        }
+        let mut rep = Rep3::new(trio, self.run.protocol, self.run.security);
         let output = match self.run.work {
             Work::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
             Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
@@ -181,6 +195,8 @@ impl Prepared {
                 let (key, text) = inputs.split_at(whole.key_bytes());
                 whole.run(&mut rep, key, text)?
             }
+            // done above, without this engine
+            Work::Lookups(..) => Vec::new(),
             Work::Garbled(..) | Work::GarbledAhead(_) => {
                 rep.use_rounds(Rounds::Constant);
                 digest_or_tag(&mut rep, &mine, self.run.work)?
@@ -331,6 +347,11 @@ impl Inputs {
             Work::Openings(n) => {
                 let text = draw(n);
                 (vec![text.clone()], vec![text])
+            }
+            Work::Lookups(_, n) => {
+                let places = draw(n);
+                let entries = tables::entries(&places);
+                (vec![places], vec![entries])
             }
             Work::Aes(direction, n) => {
                 let columns: Vec<Vec<u8>> = (0..16).map(|_| draw(n)).collect();

@@ -3,11 +3,11 @@
 
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_symmetric::aes::{self, RoundKeys};
-use divisi_symmetric::mode::cbc;
 use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::whole::wrap::WrapForm;
-use divisi_symmetric::mode::whole::{Releases, Undecided, ccm, gcm_siv, siv, wrap, xts};
+use divisi_symmetric::mode::whole::{Releases, Undecided, ccm, gcm_siv, siv, stealing, wrap, xts};
+use divisi_symmetric::mode::{cbc, feedback};
 
 const WHOLE: Step = step!("whole");
 
@@ -24,6 +24,14 @@ const IV: [u8; 13] = [0x5a; 13];
 pub enum Whole {
     /// CBC, its padding left to others.
     Cbc,
+    /// CFB, by segments of a block.
+    Cfb128,
+    /// CFB, by segments of a byte.
+    Cfb8,
+    /// OFB.
+    Ofb,
+    /// CBC-CS3, with a block that is stolen from.
+    Cs3,
     /// AES-KW.
     Kw,
     /// AES-KWP.
@@ -43,13 +51,29 @@ pub enum Whole {
 impl Whole {
     /// All.
     #[cfg(any(test, feature = "taint"))]
-    pub const ALL: [Whole; 8] =
-        [Whole::Cbc, Whole::Kw, Whole::Kwp, Whole::Siv, Whole::Ccm, Whole::GcmSiv, Whole::Xts, Whole::LongIv];
+    pub const ALL: [Whole; 12] = [
+        Whole::Cbc,
+        Whole::Cfb128,
+        Whole::Cfb8,
+        Whole::Ofb,
+        Whole::Cs3,
+        Whole::Kw,
+        Whole::Kwp,
+        Whole::Siv,
+        Whole::Ccm,
+        Whole::GcmSiv,
+        Whole::Xts,
+        Whole::LongIv,
+    ];
 
     /// Its name in lists.
     pub fn name(self) -> &'static str {
         match self {
             Whole::Cbc => "cbc",
+            Whole::Cfb128 => "cfb128",
+            Whole::Cfb8 => "cfb8",
+            Whole::Ofb => "ofb",
+            Whole::Cs3 => "cbc-cs3",
             Whole::Kw => "kw",
             Whole::Kwp => "kwp",
             Whole::Siv => "siv",
@@ -68,10 +92,22 @@ impl Whole {
     /// Bytes of the text: blocks where it must be, and where a block is a lane; else a block and a rest.
     pub fn text_bytes(self) -> usize {
         match self {
-            Whole::Cbc | Whole::Kw => 32,
+            Whole::Cbc | Whole::Kw | Whole::Cfb128 => 32,
             Whole::LongIv => 16,
+            // a call of the cipher each
+            Whole::Cfb8 => 3,
             _ => 29,
         }
+    }
+
+    /// Whether a text back comes with a verdict.
+    fn authenticates(self) -> bool {
+        !matches!(self, Whole::Cbc | Whole::Cfb128 | Whole::Cfb8 | Whole::Ofb | Whole::Cs3 | Whole::Xts)
+    }
+
+    /// Bytes of a segment of CFB.
+    fn segment(self) -> usize {
+        if self == Whole::Cfb8 { 1 } else { 16 }
     }
 
     /// What is opened of it: the ciphertext with its tag, and the text that came back.
@@ -96,7 +132,7 @@ impl Whole {
         if self.back(e, &key, &second, (&ciphertext, &tag))?.is_none() {
             return Err(misfit("an authentic text was not found to be one"));
         }
-        let authenticates = !matches!(self, Whole::Cbc | Whole::Xts);
+        let authenticates = self.authenticates();
         let refused = self.back(e, &key, &second, (&wrong.0, &wrong.1))?.is_none();
         if refused != authenticates {
             return Err(misfit("a text was found to be what it is not"));
@@ -115,6 +151,11 @@ impl Whole {
     ) -> Result<(Vec<u8>, Vec<u8>), Abort> {
         let made = match self {
             Whole::Cbc => cbc::encrypt(e, key, &vec![vec![7]; 16], text)?,
+            Whole::Cfb128 | Whole::Cfb8 => {
+                feedback::cfb_encrypt(e, key, self.segment(), &vec![vec![7]; 16], text)?
+            }
+            Whole::Ofb => feedback::ofb(e, key, &vec![vec![7]; 16], text)?,
+            Whole::Cs3 => stealing::encrypt(e, key, &[vec![7; 16]], 8 * text.len(), text)?,
             Whole::Kw => wrap::wrap(e, key, WrapForm::Kw, false, text)?,
             Whole::Kwp => wrap::wrap(e, key, WrapForm::Kwp, false, text)?,
             Whole::Xts => {
@@ -171,6 +212,28 @@ impl Whole {
                 let text = xts::crypt(e, [key, second], Direction::Decrypt, &[vec![7; 16]], bits, &known)?;
                 return Ok(Some(e.reveal(text)?.concat()));
             }
+            Whole::Cfb128 | Whole::Cfb8 => {
+                let n = self.segment();
+                let columns = |bytes: &[u8], n: usize| -> Vec<Vec<u8>> {
+                    (0..n).map(|i| bytes.iter().skip(i).step_by(n).copied().collect()).collect()
+                };
+                let inputs = columns(&feedback::cfb_inputs(&[7; 16], n, ciphertext), 16);
+                let text = feedback::cfb_decrypt(e, key, &inputs, &columns(ciphertext, n))?;
+                let columns = e.reveal(text)?;
+                let segments = 0..ciphertext.len() / n;
+                let byte = |l: usize, column: &Vec<u8>| column.get(l).copied();
+                return Ok(Some(
+                    segments.flat_map(|l| columns.iter().filter_map(move |c| byte(l, c))).collect(),
+                ));
+            }
+            Whole::Ofb => {
+                let text = feedback::ofb(e, key, &vec![vec![7]; 16], &known)?;
+                return Ok(Some(e.reveal(text)?.concat()));
+            }
+            Whole::Cs3 => {
+                let text = stealing::decrypt(e, key, &[vec![7; 16]], 8 * ciphertext.len(), &texts)?;
+                return Ok(Some(e.reveal(text)?.concat()));
+            }
             Whole::Cbc => {
                 let columns = |bytes: &[u8]| -> Vec<Vec<u8>> {
                     (0..16).map(|i| bytes.iter().skip(i).step_by(16).copied().collect()).collect()
@@ -222,15 +285,14 @@ mod tests {
             };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
             let claims = match whole {
-                Whole::Cbc | Whole::Xts => 0,
+                _ if !whole.authenticates() => 0,
                 Whole::Kwp => 8,
                 _ => 1,
             };
             let made = match whole {
                 Whole::Kw => 40,
                 Whole::Kwp => 40,
-                Whole::Cbc => 32,
-                Whole::Xts => 29,
+                _ if !whole.authenticates() => whole.text_bytes(),
                 _ => whole.text_bytes() + 16,
             };
             // back three times, of which one has no text where there is a verdict; a wrapped key leaves as
