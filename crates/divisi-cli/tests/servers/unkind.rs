@@ -198,6 +198,36 @@ fn answers_that_nobody_reads(run: Run) {
     });
 }
 
+/// The command of a client that is stopped and goes on by turns, in the middle of its file.
+fn stopped_by_turns(run: Run) {
+    use crate::house::{random, signal};
+    use rustix::process::Signal;
+    beside(run, run.of(1, 3), |site| {
+        let name = format!("long-{:?}", std::thread::current().id());
+        std::fs::write(site.house.path(&name), random(8 << 20)).unwrap();
+        while site.on() {
+            let args = ["encrypt", "--key", "k", "--in", &name];
+            let mut child = site.house.command_of("ben", &args).spawn().unwrap();
+            let out = child
+                .stdout
+                .take()
+                .map(|mut out| std::thread::spawn(move || io::copy(&mut out, &mut io::sink()).unwrap()));
+            while site.on() && child.try_wait().unwrap().is_none() {
+                signal(&child, Signal::STOP);
+                site.did();
+                site.pause(Duration::from_millis(190));
+                signal(&child, Signal::CONT);
+                site.pause(Duration::from_millis(10));
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+            if let Some(out) = out {
+                out.join().unwrap();
+            }
+        }
+    });
+}
+
 fn messages_by_many(run: Run) {
     beside(run, run.of(3, 12), |site| {
         let (mut ben, sha) = (site.ben(), Settings::new("sha256".parse().unwrap()));
@@ -349,6 +379,7 @@ attacks! {
     drips_starve_nobody drips_for_long: drips;
     answers_that_nobody_reads_starve_nobody answers_that_nobody_reads_for_long:
         answers_that_nobody_reads;
+    a_client_stopped_by_turns_starves_nobody a_client_stopped_by_turns_for_long: stopped_by_turns;
     hashes_by_many_starve_nobody hashes_by_many_for_long: messages_by_many;
     idle_connections_starve_nobody idle_connections_for_long: connections_that_idle;
     twenty_handshakes_a_second_starve_nobody twenty_handshakes_a_second_for_long:

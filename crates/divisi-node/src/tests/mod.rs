@@ -2,6 +2,7 @@
 
 mod attacks;
 mod crowd;
+mod disks;
 mod digest;
 mod faults;
 mod garbled;
@@ -9,6 +10,9 @@ mod house;
 mod keys;
 mod liars;
 mod orders;
+mod press;
 mod text;
 mod waiting;
 mod whole;
+
+pub(crate) use disks::TestDisk;
