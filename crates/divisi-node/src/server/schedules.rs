@@ -361,19 +361,38 @@ impl World {
     }
 }
 
+/// Worlds of these seeds, in as many threads as the machine runs at once.
 fn schedules(seeds: std::ops::Range<u64>, most: u64, each: u64) {
-    let (mut done, mut longest) = (0, 0);
-    for seed in seeds.clone() {
-        let result = std::panic::catch_unwind(|| {
-            let mut world = World::new(seed, most);
-            (0..100 + each * world.clients.len() as u64).for_each(|_| world.event());
-            world.settle();
-            (world.done, world.longest)
-        });
-        // the number is what reproduces it
-        let (steps, rounds) = result.unwrap_or_else(|_| panic!("seed {seed} of {most} clients"));
-        (done, longest) = (done + steps, longest.max(rounds));
-    }
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let play = |seed: u64| {
+        let mut world = World::new(seed, most);
+        (0..100 + each * world.clients.len() as u64).for_each(|_| world.event());
+        world.settle();
+        (world.done, world.longest)
+    };
+    let all = |first: u64| {
+        let (mut done, mut longest) = (0, 0);
+        for seed in (seeds.start + first..seeds.end).step_by(threads as usize) {
+            // the number is what reproduces it
+            let (steps, rounds) = std::panic::catch_unwind(|| play(seed))
+                .unwrap_or_else(|_| panic!("seed {seed} of {most} clients"));
+            (done, longest) = (done + steps, longest.max(rounds));
+        }
+        (done, longest)
+    };
+    let parts: Vec<(u64, u32)> = std::thread::scope(|s| {
+        let parts: Vec<_> = (0..threads)
+            .map(|first| {
+                s.spawn({
+                    let all = &all;
+                    move || all(first)
+                })
+            })
+            .collect();
+        parts.into_iter().map(|part| part.join().expect("a schedule failed")).collect()
+    });
+    let done: u64 = parts.iter().map(|(done, _)| done).sum();
+    let longest = parts.iter().map(|(_, longest)| *longest).max().unwrap_or(0);
     println!("{done} steps done; whoever could be served stood for {longest} rounds at most");
     // honest requests do get through
     assert!(done > (seeds.end - seeds.start) * 3, "{done}");

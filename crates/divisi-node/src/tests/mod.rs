@@ -2,8 +2,8 @@
 
 mod attacks;
 mod crowd;
-mod disks;
 mod digest;
+mod disks;
 mod faults;
 mod garbled;
 mod house;

@@ -152,7 +152,10 @@ impl Told {
             Told::Program { name, digest, count } => {
                 let program = Arc::new(crate::program::HeldProgram::load(name)?);
                 if program.digest() != digest {
-                    return Err(Failure::usage(format!("{} has changed meanwhile: leave it as it is", program.name())));
+                    return Err(Failure::usage(format!(
+                        "{} has changed meanwhile: leave it as it is",
+                        program.name()
+                    )));
                 }
                 Job::Program(ProgramJob { program, count: number(count) })
             }

@@ -1,7 +1,7 @@
 //! The steps that can be done next: which there are, what each takes out of the queues, and what goes back.
 
 use super::queue::{Queue, Request};
-use super::{BACKLOG, Intake, LATE, Offer, PAUSE, SMALL, Stand, Taken};
+use super::{BACKLOG, Intake, Offer, PAUSE, SMALL, Stand, Taken};
 use crate::request::ToServer;
 use crate::server::plan::{Budget, Waiting, plan};
 use crate::server::script::{Kind, blocks, kind, needs, step};
@@ -89,7 +89,6 @@ impl Intake {
         let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
             return;
         };
-        let who = line.who.name.clone();
         request.out = false;
         request.taken -= (messages.len() as u64).min(request.taken);
         request.open -= messages.len().min(request.open);
@@ -99,15 +98,8 @@ impl Intake {
         }
         let (since, often) = request.lacking.map_or((now, 0), |(_, since, often)| (since, often + 1));
         request.lacking = Some((lacks, since, often));
-        let lasts = now.saturating_duration_since(since);
-        if lasts >= LATE && !std::mem::replace(&mut request.named, true) {
-            let (me, seconds) = (self.me, lasts.as_secs_f64());
-            let sent = format!("has not sent {lacks} what it sent {me} {seconds:.1} s ago, and waits");
-            let line = format!("client {}: {}: {sent}", line.who.name, request.item.summary());
-            self.log.note(&who, line);
-        }
         // whoever has others offer what is not there has had its turn
-        self.turns.serve(&who);
+        self.turns.serve(&line.who.name);
         request.pause = Some(now + PAUSE.min(Duration::from_millis(1) * 2u32.saturating_pow(often)));
     }
 }

@@ -90,7 +90,9 @@ fn only_so_many_requests_of_a_client_wait() {
     let ids: Vec<_> = (1..=16).map(|id| enter(&mut intake, "a", id)).collect();
     let ask = |intake: &mut Intake, id: &ConnectionId, number| {
         assert!(intake.may_hear(id));
-        intake.receive(id, hash(number), 40, now).unwrap();
+        // all that is to be said for it
+        let item = Item::KeyList { after: None };
+        intake.receive(id, ToServer::Request { number, item }, 40, now).unwrap();
     };
     for number in 1..=4 {
         ids.iter().for_each(|id| ask(&mut intake, id, number));
@@ -127,6 +129,7 @@ fn who_is_late_is_named_in_time() {
         let now = start + Duration::from_millis(ms);
         assert!(matches!(intake.take(&offer), Stand::Ready(_)));
         intake.put_back(&offer, Vec::new(), third, now);
+        intake.tick(now);
         lines.extend(intake.take_log().into_iter().map(|line| (ms, line)));
     }
     let [(ms, line)] = &lines[..] else { panic!("{lines:?}") };

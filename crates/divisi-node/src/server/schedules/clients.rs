@@ -50,7 +50,7 @@ pub(super) struct Client {
 pub(super) fn item(dice: &mut Dice) -> Item {
     let (key, way, length) = ("k".parse().unwrap(), Way::Gf4Circuit, dice.below(14));
     // so much associated data that the text is not short
-    let aad = Blob(vec![0; if dice.one_in(2) { 17_000 } else { 0 }]);
+    let aad = Blob(vec![0; if dice.one_in(6) { 17_000 } else { 0 }]);
     match dice.below(5) {
         0 => Item::KeyList { after: None },
         1 => Item::Decrypt { key, aad, length, iv: [0; 12], tag: [0; 16], way },
