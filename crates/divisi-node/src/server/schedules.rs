@@ -413,11 +413,11 @@ fn a_seed_reproduces() {
 
 #[test]
 fn twenty_thousand_schedules() {
-    schedules(0..20_000, 50, 8);
+    schedules(0..20_000, 50, 5);
 }
 
 #[test]
 #[ignore = "an hour"]
 fn a_million_schedules() {
-    schedules(1_000_000..2_000_000, 50, 8);
+    schedules(1_000_000..2_000_000, 50, 5);
 }
