@@ -355,7 +355,7 @@ fn circuits_are_measured_and_checked() {
         [("aes128", 256, 6_400, 60), ("keccak-f", 1_600, 38_400, 24), (copies, 10, 0, 0)]
     {
         for security in [Security::Malicious, Security::SemiHonest] {
-            let work = Work::Circuit { name: name.to_owned(), input_bits };
+            let work = Work::Circuit { name: name.into(), input_bits };
             let options =
                 BenchOptions { work, blocks: 70, reps: 1, warmup: 0, security, ..BenchOptions::default() };
             let report = run(&options);

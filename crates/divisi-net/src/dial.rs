@@ -226,6 +226,77 @@ mod tests {
         drop(flood);
     }
 
+    /// Whoever hears the server's first words has a second and a half to answer, and no more.
+    #[test]
+    fn an_answer_to_the_first_words_comes_soon_or_never() {
+        let p = place();
+        let words = first_words(&p);
+        let mut socket = TcpStream::connect(p.listener.address()).unwrap();
+        // what is merely slow at the beginning is waited for
+        std::thread::sleep(Duration::from_secs(2));
+        std::io::Write::write_all(&mut socket, &words).unwrap();
+        let start = Machine.now();
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let (mut bytes, mut answer) = ([0; 4096], 0);
+        while let Ok(n @ 1..) = std::io::Read::read(&mut socket, &mut bytes) {
+            answer += n;
+        }
+        let lasted = start.elapsed();
+        assert!(answer > 100, "no answer: {answer} bytes");
+        assert!((Duration::from_millis(1400)..Duration::from_millis(4000)).contains(&lasted), "{lasted:?}");
+        let (until, mut slow) = (Machine.now() + Duration::from_secs(10), 0);
+        while slow == 0 && Machine.now() < until {
+            slow = p.listener.take_refused().slow;
+        }
+        assert_eq!(slow, 1);
+    }
+
+    /// A party that its configuration names by an address has a place before it ever came; one that is named
+    /// by a host name, when that is found.
+    #[test]
+    fn the_configuration_says_where_parties_come_from() {
+        let p = place();
+        let loopback = p.listener.address().ip();
+        assert!(p.listener.expects(loopback));
+        assert!(!p.listener.expects([192, 0, 2, 7].into()));
+    }
+
+    /// A machine on which nothing is looked up in time.
+    struct Slow;
+
+    impl World for Slow {
+        fn now(&self) -> Instant {
+            Machine.now()
+        }
+
+        fn unix_time(&self) -> Duration {
+            Machine.unix_time()
+        }
+
+        fn entropy(&self, out: &mut [u8]) {
+            Machine.entropy(out);
+        }
+
+        fn spawn(&self, _: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
+            // it holds what it has, and gets nowhere
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_secs(30));
+                drop(work);
+            });
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_name_that_resolves_slowly_has_the_limit_of_connecting() {
+        let world: Arc<dyn World> = Arc::new(Slow);
+        let start = Machine.now();
+        let found = resolve("slow.example:7002", &world, start + Duration::from_millis(300));
+        assert_eq!(found, Err("its host name was not resolved in time".into()));
+        let lasted = start.elapsed();
+        assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&lasted), "{lasted:?}");
+    }
+
     #[test]
     fn an_answer_that_is_not_confirmed_seats_nobody() {
         let p = place();

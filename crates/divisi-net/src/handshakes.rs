@@ -2,9 +2,9 @@
 //!
 //! Anybody can open a connection and stop in the middle of the handshake. So the number of places is limited,
 //! and when all are taken, a newcomer replaces the oldest handshake of the address that has most: a flood
-//! displaces itself, and a quick peer is served. Addresses from which a party has authenticated have places
-//! of their own, so that a party whose connection was lost can reconnect during a flood. Machines in one IPv6
-//! network (/64) count as one address, and so do all addresses of this machine.
+//! displaces itself, and a quick peer is served. The parties' addresses in the configuration, and those from
+//! which a party has authenticated, have places of their own, so that a party can connect during a flood.
+//! Machines in one IPv6 network (/64) count as one address, and so do all addresses of this machine.
 
 use crate::world::lock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,12 +103,18 @@ impl Handshakes {
         Place { of: self.clone(), number }
     }
 
-    /// A party proved its identity from this address.
+    /// This is the address of a party, by the configuration or because a party proved its identity from it.
     pub fn proved(&self, from: IpAddr) {
         let table = &mut *lock(&self.0);
         if table.parties.len() < KNOWN {
             table.parties.insert(Origin::of(from));
         }
+    }
+
+    /// Whether this is known to be the address of a party.
+    #[cfg(test)]
+    pub fn expects(&self, from: IpAddr) -> bool {
+        lock(&self.0).parties.contains(&Origin::of(from))
     }
 
     /// Counts a failed handshake, unless it was displaced, which is counted already.

@@ -17,7 +17,7 @@ use crate::{PartyId, tls};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
@@ -93,6 +93,28 @@ impl Shared {
         state.refusals.push_back(who);
         if state.refusals.len() > REFUSALS {
             state.refusals.pop_front();
+        }
+    }
+
+    /// The addresses of the other parties have places that no flood takes, from the beginning. A name is
+    /// looked up beside this, in whatever time that takes.
+    fn expect_parties(self: &Arc<Self>) {
+        for party in self.config().parties() {
+            if party.id == self.me {
+                continue;
+            }
+            if let Ok(address) = party.address.parse::<SocketAddr>() {
+                self.handshakes.proved(address.ip());
+                continue;
+            }
+            let (inside, address) = (self.clone(), party.address.clone());
+            let look_up = move || {
+                for place in address.to_socket_addrs().into_iter().flatten() {
+                    inside.handshakes.proved(place.ip());
+                }
+            };
+            // without a thread its address is known when it has come
+            let _ = self.world.spawn(format!("look-up of {}", party.address), Box::new(look_up));
         }
     }
 
@@ -302,6 +324,7 @@ impl Listener {
             handshakes: Arc::default(),
             closed: AtomicBool::new(false),
         });
+        shared.expect_parties();
         let inside = shared.clone();
         world
             .spawn(format!("listener of {me}"), Box::new(move || attend(&inside, &listener, &ear)))
@@ -332,12 +355,19 @@ impl Listener {
     pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
         config.check_identity(self.shared.me, &self.shared.identity)?;
         *self.shared.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        self.shared.expect_parties();
         Ok(())
     }
 
     /// The counts of failed handshakes since the last call, for a log.
     pub fn take_refused(&self) -> Refused {
         self.shared.handshakes.take_refused()
+    }
+
+    /// Whether a party is expected from this address.
+    #[cfg(test)]
+    pub(crate) fn expects(&self, from: std::net::IpAddr) -> bool {
+        self.shared.handshakes.expects(from)
     }
 
     /// The next client that has connected; waits for one until the time limit.

@@ -12,6 +12,7 @@ pub use info::{About, info};
 pub use rewrite::{AS_IT_IS, is_better_transcribed, optimised, transcribe, turned, write_as};
 
 use crate::failure::Failure;
+use crate::name::Name;
 use divisi_circuit::bristol::{self, BitOrder, FileCounts, Format};
 use divisi_circuit::{Program, plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -28,7 +29,7 @@ const LONGEST: u64 = 1 << 30;
 /// A circuit, and its origin.
 pub struct NamedCircuit {
     /// The name of the circuit, or of its file, as it was given.
-    pub name: String,
+    pub name: Name,
     /// The circuit.
     pub program: Program,
     /// The format of its file, the counts in it, and the order of the wires in its values if the file is a
@@ -40,7 +41,7 @@ pub struct NamedCircuit {
 ///
 /// # Errors
 /// [`Failure`] if the file cannot be read, or is no circuit, with the line.
-pub fn load(name: &str, adder: Adder) -> Result<NamedCircuit, Failure> {
+pub fn load(name: impl Into<Name>, adder: Adder) -> Result<NamedCircuit, Failure> {
     load_text(name, adder).map(|(circuit, _)| circuit)
 }
 
@@ -48,22 +49,23 @@ pub fn load(name: &str, adder: Adder) -> Result<NamedCircuit, Failure> {
 ///
 /// # Errors
 /// Those of [`load`].
-pub fn load_text(name: &str, adder: Adder) -> Result<(NamedCircuit, Option<Vec<u8>>), Failure> {
-    if let Some(program) = named(name, adder)? {
-        return Ok((NamedCircuit { name: name.to_owned(), program, file: None }, None));
+pub fn load_text(name: impl Into<Name>, adder: Adder) -> Result<(NamedCircuit, Option<Vec<u8>>), Failure> {
+    let name: Name = name.into();
+    if let Some(program) = built_in(&name, adder)? {
+        return Ok((NamedCircuit { name, program, file: None }, None));
     }
-    in_file(name)?;
+    in_file(&name)?;
     let mut text = Vec::new();
-    let taken = File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
-    taken.map_err(|e| unread(name, e))?;
+    let taken = File::open(name.path()).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
+    taken.map_err(|e| unread(&name, e))?;
     Ok((read(name, &text)?, Some(text)))
 }
 
 /// The circuit that a file says.
-fn read(name: &str, text: &[u8]) -> Result<NamedCircuit, Failure> {
+fn read(name: Name, text: &[u8]) -> Result<NamedCircuit, Failure> {
     let source = bristol::read(text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
     Ok(NamedCircuit {
-        name: name.to_owned(),
+        name,
         program: source.program,
         file: Some((source.format, source.counts, source.order)),
     })
@@ -71,8 +73,8 @@ fn read(name: &str, text: &[u8]) -> Result<NamedCircuit, Failure> {
 
 /// That there is a file of that name, which is not too long: its length in bytes. Before it is opened: a pipe
 /// would be waited for, and every party of a run reads the file anew.
-fn in_file(name: &str) -> Result<usize, Failure> {
-    let known = std::fs::metadata(name).map_err(|e| unread(name, e))?;
+fn in_file(name: &Name) -> Result<usize, Failure> {
+    let known = std::fs::metadata(name.path()).map_err(|e| unread(name, e))?;
     if !known.is_file() {
         return Err(unread(name, "it is no file"));
     }
@@ -90,6 +92,10 @@ fn unread(name: &str, e: impl fmt::Display) -> Failure {
         "{name} cannot be read ({e}): give a file in Bristol Fashion, or one of the circuits {}",
         names()
     ))
+}
+
+fn built_in(name: &Name, adder: Adder) -> Result<Option<Program>, Failure> {
+    name.unicode().map_or(Ok(None), |name| named(name, adder))
 }
 
 /// A built-in circuit by its name, or that of a hash or MAC for messages of one length: `hmac-sha256:32` for

@@ -45,6 +45,7 @@ pub mod layers;
 pub mod local;
 pub mod log;
 pub mod mode;
+pub mod name;
 pub mod output;
 mod padding;
 mod party;

@@ -2,6 +2,7 @@
 
 use crate::circuit;
 use crate::failure::Failure;
+use crate::name::Name;
 use divisi_program::applications::{self, Application};
 use divisi_program::plain::{Entries, evaluate, fits};
 use divisi_program::program::{Input, LARGEST};
@@ -18,7 +19,7 @@ const LONGEST: u64 = 16 << 20;
 
 /// A program from its file, or one of [`applications`], ready to run.
 pub struct HeldProgram {
-    name: String,
+    name: Name,
     program: Script,
     code: Code,
     digest: [u8; 32],
@@ -46,8 +47,9 @@ impl HeldProgram {
     ///
     /// # Errors
     /// [`Failure`] for a file that cannot be read, or the first wrong statement, with its line.
-    pub fn load(path: &str) -> Result<HeldProgram, Failure> {
-        if let Some(application) = applications::named(path) {
+    pub fn load(name: impl Into<Name>) -> Result<HeldProgram, Failure> {
+        let path: Name = name.into();
+        if let Some(application) = path.unicode().and_then(applications::named) {
             return HeldProgram::own(application);
         }
         let unread = |e: &dyn std::fmt::Display| {
@@ -55,12 +57,12 @@ impl HeldProgram {
             let own = own.join(", ");
             Failure::usage(format!("{path} cannot be read ({e}): give a program's file, or one of {own}"))
         };
-        let known = std::fs::metadata(path).map_err(|e| unread(&e))?;
+        let known = std::fs::metadata(path.path()).map_err(|e| unread(&e))?;
         if !known.is_file() {
             return Err(unread(&"it is no file"));
         }
         let mut body = Vec::new();
-        File::open(path)
+        File::open(path.path())
             .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut body))
             .map_err(|e| unread(&e))?;
         if body.len() as u64 > LONGEST {
@@ -83,9 +85,9 @@ impl HeldProgram {
         for digest in digests.borrow().iter() {
             hasher.update(digest);
         }
-        let code = lowered(path, &program)?;
+        let code = lowered(&path, &program)?;
         let digest = *hasher.finalize().as_bytes();
-        Ok(HeldProgram { name: path.to_owned(), program, code, digest, application: None })
+        Ok(HeldProgram { name: path, program, code, digest, application: None })
     }
 
     fn own(application: &'static Application) -> Result<HeldProgram, Failure> {
@@ -96,7 +98,7 @@ impl HeldProgram {
         hasher.update(format!("{} {all:?}", application.name).as_bytes());
         let (code, digest) = (lowered(application.name, &program)?, *hasher.finalize().as_bytes());
         Ok(HeldProgram {
-            name: application.name.to_owned(),
+            name: application.name.into(),
             program,
             code,
             digest,
@@ -119,7 +121,7 @@ impl HeldProgram {
 
     /// The path of its file, or the application's name.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &Name {
         &self.name
     }
 

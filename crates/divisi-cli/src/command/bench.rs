@@ -12,6 +12,7 @@ use divisi::engine::Page;
 use divisi::engine::job::DesKeys;
 use divisi::failure::Failure;
 use divisi::local::this_program;
+use divisi::name::Name;
 use divisi_core::Direction;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Algorithm;
@@ -158,7 +159,7 @@ pub struct Mac {
 pub struct Circuit {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(long, value_name = "FILE|NAME")]
-    circuit: String,
+    circuit: Name,
     /// The number of evaluations [default: 10000; with garble 1]
     #[arg(long, value_name = "N")]
     count: Option<u64>,

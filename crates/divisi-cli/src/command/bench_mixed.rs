@@ -7,6 +7,7 @@ use divisi::bench::{BenchOptions, Work};
 use divisi::engine::job::Op;
 use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
+use divisi::name::Name;
 use divisi_symmetric::gates::Adder;
 
 const BITS: usize = 32;
@@ -60,7 +61,7 @@ pub struct Mixed {
     /// With mpgc: the circuit, as a file in Bristol Fashion or the old Bristol format, or the name of a
     /// built-in circuit
     #[arg(long, value_name = "FILE|NAME", required_if_eq("op", "mpgc"))]
-    circuit: Option<String>,
+    circuit: Option<Name>,
     /// The number of parties [default: 3]
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
@@ -69,7 +70,7 @@ pub struct Mixed {
     count: Option<u64>,
     /// With program: its file, or biomatch, kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE|NAME")]
-    program: Option<String>,
+    program: Option<Name>,
     /// With b2a: the number of bits of a number
     #[arg(long, default_value_t = BITS, value_name = "B")]
     bits: usize,
@@ -115,7 +116,7 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptio
     let (work, usual) = match (op, program) {
         (What::Op(op), None) => (Work::Operation { op: *op, bits, entries, private }, 10_000),
         (What::Mpgc, None) => {
-            let name = circuit.clone().unwrap_or_default();
+            let name = circuit.clone().unwrap_or_else(|| "".into());
             let held = divisi::circuit::hold(&name, Adder::FewestAnds, false)?;
             (Work::Circuit { name, input_bits: held.inputs().iter().sum() }, 1)
         }

@@ -4,11 +4,14 @@ use super::{Context, Done, Goal, given};
 use clap::{Args, Subcommand, ValueEnum};
 use divisi::circuit::{self, About, NamedCircuit};
 use divisi::failure::Failure;
+use divisi::file::Sink;
+use divisi::name::Name;
 use divisi::output::OutputFile;
 use divisi_circuit::bristol::{FileCounts, Format, Transcript};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
 pub enum Commands {
@@ -41,7 +44,8 @@ pub struct Emit {
     /// gmac-aes128:16
     #[arg(value_name = "NAME")]
     name: String,
-    /// The file to write [default: standard output]
+    /// The file to write; an existing file is replaced when the new one is complete [default: standard
+    /// output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -53,7 +57,7 @@ pub struct Emit {
 pub struct Info {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
-    circuit: String,
+    circuit: Name,
     #[command(flatten)]
     goal: Goal,
 }
@@ -63,14 +67,15 @@ pub struct Info {
 pub struct Convert {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
-    circuit: String,
+    circuit: Name,
     /// The format: fashion, or bristol for the old Bristol format
     #[arg(long, value_name = "FORMAT")]
     to: Form,
     /// In the input file wire 0 is the first bit of a value; write it as the last bit
     #[arg(long)]
     first_bit_first: bool,
-    /// The file to write [default: standard output]
+    /// The file to write; an existing file is replaced when the new one is complete [default: standard
+    /// output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -90,8 +95,9 @@ pub enum Form {
 pub struct Optimise {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
-    circuit: String,
-    /// The file to write, in Bristol Fashion [default: standard output]
+    circuit: Name,
+    /// The file to write, in Bristol Fashion; an existing file is replaced when the new one is complete
+    /// [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -103,10 +109,10 @@ pub struct Optimise {
 pub struct Eval {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
-    circuit: String,
+    circuit: Name,
     /// An input value in hexadecimal, as the standard prints it; one for each input, in the circuit's order
     #[arg(long = "input", value_name = "HEX")]
-    inputs: Vec<String>,
+    inputs: Vec<OsString>,
     /// Wire 0 is the first bit of a value, as in most files of the old Bristol format
     #[arg(long)]
     first_bit_first: bool,
@@ -132,8 +138,8 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
     let program = circuit::named(name, arguments.goal.adder())?.ok_or_else(|| {
         Failure::usage(format!("there is no circuit {name:?}: give one of {}", circuit::names()))
     })?;
-    let circuit = NamedCircuit { name: name.clone(), program, file: None };
-    let info = put(context, circuit, Format::Fashion, None, arguments.out.as_ref())?;
+    let circuit = NamedCircuit { name: name.as_str().into(), program, file: None };
+    let info = put(context, circuit, Format::Fashion, None, arguments.out.as_deref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "{}", text(&info));
     }
@@ -155,7 +161,7 @@ fn convert(context: &Context, arguments: &Convert) -> Result<Done, Failure> {
         _ => None,
     };
     let circuit = NamedCircuit { name: circuit.name, program, file: None };
-    let info = put(context, circuit, format, source, arguments.out.as_ref())?;
+    let info = put(context, circuit, format, source, arguments.out.as_deref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "{}", text(&info));
     }
@@ -174,7 +180,7 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
     let source = source.as_deref().filter(|_| kept).map(|text| (text, circuit::AS_IT_IS));
     let program = better.unwrap_or(circuit.program);
     let file = NamedCircuit { name: circuit.name, program, file: None };
-    let after = put(context, file, Format::Fashion, source, arguments.out.as_ref())?;
+    let after = put(context, file, Format::Fashion, source, arguments.out.as_deref())?;
     if !context.json {
         let _ = writeln!(std::io::stderr(), "before: {}\nafter: {}", text(&before), text(&after));
         if kept {
@@ -200,9 +206,10 @@ fn put(
     mut circuit: NamedCircuit,
     format: Format,
     source: Option<(&[u8], Transcript)>,
-    out: Option<&PathBuf>,
+    out: Option<&Path>,
 ) -> Result<About, Failure> {
-    if context.json && out.is_none() {
+    let out = Sink::named(out);
+    if context.json && matches!(out, Sink::Stdout) {
         return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
     let write = |out: &mut dyn Write| -> Result<std::io::Result<FileCounts>, Failure> {
@@ -214,18 +221,18 @@ fn put(
         Ok(counts.and_then(|counts| out.flush().map(|()| counts)))
     };
     let counts = match out {
-        Some(path) => {
-            let mut output = OutputFile::beside(path, 0o644, &context.cleanup)?;
+        Sink::File(path) => {
+            let mut output = OutputFile::beside(&path, 0o644, &context.cleanup)?;
             let counts = write(&mut output.writer())?.map_err(|e| {
                 Failure::usage(format!(
                     "{} cannot be written ({e}): give another place with --out",
                     path.display()
                 ))
             })?;
-            output.put_in_place(path)?;
+            output.put_in_place(&path)?;
             counts
         }
-        None => match write(&mut std::io::stdout().lock())? {
+        Sink::Stdout => match write(&mut std::io::stdout().lock())? {
             Ok(counts) => counts,
             // whoever reads has enough
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => circuit.counts()?,

@@ -3,8 +3,11 @@
 //! Everybody can read arguments in the list of processes, but not files and standard input.
 
 use divisi::failure::Failure;
+use divisi::name::Name;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use zeroize::Zeroizing;
 
 /// So many bytes of digits are read at most.
@@ -14,19 +17,26 @@ const LONGEST: u64 = 16 << 20;
 ///
 /// # Errors
 /// [`Failure`] if a file cannot be read, or if two values are to come from standard input.
-pub fn inputs(given: &[String]) -> Result<Zeroizing<Vec<String>>, Failure> {
+pub fn inputs(given: &[OsString]) -> Result<Zeroizing<Vec<String>>, Failure> {
     let mut values = Zeroizing::new(Vec::with_capacity(given.len()));
     let mut stdin = Some(std::io::stdin());
     for (number, given) in (1..).zip(given) {
-        let (owner, digits) = given.split_once('=').map_or(("", given.as_str()), |(o, d)| (o, d));
-        let read = match digits.strip_prefix('@') {
-            Some(path) => of_file(number, path)?,
-            None if digits == "-" => {
+        // whatever is not Unicode can only be the name of a file
+        let bytes = given.as_bytes();
+        let (owner, digits) = match bytes.iter().position(|byte| *byte == b'=') {
+            Some(at) => (bytes.get(..at).unwrap_or_default(), bytes.get(at + 1..).unwrap_or_default()),
+            None => (&[][..], bytes),
+        };
+        let is_text = || usage(number, "is no text: give digits, or @ and the name of a file");
+        let owner = std::str::from_utf8(owner).map_err(|_| is_text())?;
+        let read = match digits.strip_prefix(b"@") {
+            Some(path) => of_file(number, &Name::from(OsStr::from_bytes(path).to_owned()))?,
+            None if digits == b"-" => {
                 let twice = || usage(number, "is the second value from standard input: give it in a file");
                 of_stream(number, "standard input", stdin.take().ok_or_else(twice)?.lock())?
             }
             None => {
-                values.push(given.clone());
+                values.push(given.to_str().ok_or_else(is_text)?.to_owned());
                 continue;
             }
         };
@@ -40,13 +50,13 @@ fn usage(number: usize, what: &str) -> Failure {
     Failure::usage(format!("input {number} {what}"))
 }
 
-fn of_file(number: usize, path: &str) -> Result<Zeroizing<String>, Failure> {
+fn of_file(number: usize, path: &Name) -> Result<Zeroizing<String>, Failure> {
     let unread = |e: std::io::Error| usage(number, &format!("cannot be read from {path} ({e}): give a file"));
     // Before it is opened: a pipe that nobody writes would be waited for.
-    if !std::fs::metadata(path).map_err(unread)?.is_file() {
+    if !std::fs::metadata(path.path()).map_err(unread)?.is_file() {
         return Err(unread(std::io::Error::other("it is no file")));
     }
-    of_stream(number, path, File::open(path).map_err(unread)?)
+    of_stream(number, path, File::open(path.path()).map_err(unread)?)
 }
 
 fn of_stream(number: usize, name: &str, stream: impl Read) -> Result<Zeroizing<String>, Failure> {
@@ -72,7 +82,16 @@ mod tests {
         std::fs::write(&path, " 00ff\n").unwrap();
         let path = path.display();
         let given = ["1=aa".to_owned(), format!("2=@{path}"), "3=".into(), format!("@{path}"), "bb".into()];
-        assert_eq!(*inputs(&given).unwrap(), ["1=aa", "2=00ff", "3=", "00ff", "bb"]);
+        assert_eq!(*inputs(&given.map(OsString::from)).unwrap(), ["1=aa", "2=00ff", "3=", "00ff", "bb"]);
+        let odd = dir.path().join(OsStr::from_bytes(b"key\xff"));
+        std::fs::write(&odd, "0102").unwrap();
+        let mut given = OsString::from("7=@");
+        given.push(&odd);
+        assert_eq!(*inputs(&[given]).unwrap(), ["7=0102"]);
+        for wrong in [&b"1=\xff"[..], b"\xff=@x", b"\xff"] {
+            let error = inputs(&[OsStr::from_bytes(wrong).to_owned()]).unwrap_err().error;
+            assert!(error.contains("no text"), "{error}");
+        }
         for (wrong, expected) in [("1=@/nowhere/file", "cannot be read"), ("1=@/dev/zero", "no file")] {
             let error = inputs(&["1=00".into(), wrong.into()]).unwrap_err().error;
             assert!(error.contains(expected) && error.starts_with("input 2"), "{error}");

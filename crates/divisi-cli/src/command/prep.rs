@@ -160,7 +160,7 @@ fn make(context: &Context, arguments: &Make) -> Result<Done, Failure> {
         key_file: arguments.key_file.clone(),
         timeout: context.timeout,
     };
-    let bar = Mutex::new(Progress::percent());
+    let bar = Mutex::new(Progress::percent(context));
     let bar = || bar.lock().unwrap_or_else(PoisonError::into_inner);
     let at = |done: u64, of: u64| bar().at(done.saturating_mul(100).checked_div(of).unwrap_or(100));
     let parts = match (arguments.party, &arguments.config, &arguments.identity) {

@@ -6,10 +6,12 @@ use clap::{Args, Subcommand};
 use divisi::engine::{Engine, EngineSettings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
+use divisi::name::Name;
 use divisi::program::{HeldProgram, shown};
 use divisi::run::Membership;
 use divisi::run::program::{LearnedOutput, ProgramOptions, ProgramReport, local, one};
 use serde_json::{Map, Value, json};
+use std::ffi::OsString;
 use std::sync::Arc;
 
 /// The engine that has numbers.
@@ -33,7 +35,7 @@ pub struct Info {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
     /// merge-db
     #[arg(value_name = "FILE")]
-    program: String,
+    program: Name,
 }
 
 /// Evaluate a program on numbers and bits in the clear.
@@ -42,10 +44,10 @@ pub struct Eval {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
     /// merge-db
     #[arg(value_name = "FILE")]
-    program: String,
+    program: Name,
     /// The values of an input, row by row, separated by commas; or the file that has them
     #[arg(long = "input", value_name = "NAME=V,V,...|NAME=@FILE")]
-    inputs: Vec<String>,
+    inputs: Vec<OsString>,
 }
 
 pub fn run(command: &Commands) -> Result<Done, Failure> {
@@ -156,8 +158,8 @@ fn text(outputs: &[(&str, Option<Vec<String>>)]) -> String {
 /// Run a program among parties.
 pub fn among(
     context: &Context,
-    path: &str,
-    given: &[String],
+    path: &Name,
+    given: &[OsString],
     engine: &'static dyn Engine,
     settings: EngineSettings,
     membership: Option<Membership>,

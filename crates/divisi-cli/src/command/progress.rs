@@ -17,9 +17,21 @@ pub struct Progress {
 }
 
 struct Lines {
-    total: u64,
+    /// Of bytes; `None` for a progress in percent.
+    total: Option<u64>,
     begun: Instant,
     last: Cell<Instant>,
+}
+
+impl Lines {
+    /// The line that is due now, if one is.
+    fn at(&self, done: u64, now: Instant) -> Option<String> {
+        if now.saturating_duration_since(self.last.get()) < EVERY {
+            return None;
+        }
+        self.last.set(now);
+        Some(line(done, self.total, now.saturating_duration_since(self.begun)))
+    }
 }
 
 impl Progress {
@@ -37,13 +49,14 @@ impl Progress {
             }
         };
         let now = Instant::now();
-        let lines = Lines { total, begun: now, last: Cell::new(now) };
+        let lines = Lines { total: Some(total), begun: now, last: Cell::new(now) };
         Progress { bar, lines: (context.verbose && !terminal).then_some(lines) }
     }
 
-    /// A progress in percent: a bar on a terminal, nothing elsewhere.
-    pub fn percent() -> Progress {
-        let bar = if std::io::stderr().is_terminal() {
+    /// A progress in percent: a bar on a terminal; elsewhere a line every ten seconds with `--verbose`.
+    pub fn percent(context: &Context) -> Progress {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = if terminal {
             let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
             match ProgressStyle::with_template("{bar:40} {percent} % {eta}") {
                 Ok(style) => bar.with_style(style),
@@ -52,17 +65,16 @@ impl Progress {
         } else {
             ProgressBar::hidden()
         };
-        Progress { bar, lines: None }
+        let now = Instant::now();
+        let lines = Lines { total: None, begun: now, last: Cell::new(now) };
+        Progress { bar, lines: (context.verbose && !terminal).then_some(lines) }
     }
 
     /// Report the number of bytes done.
     pub fn at(&self, done: u64) {
         self.bar.set_position(done);
-        let now = Instant::now();
-        if let Some(lines) = self.lines.as_ref().filter(|lines| now.duration_since(lines.last.get()) >= EVERY)
-        {
-            lines.last.set(now);
-            eprintln!("{}", line(done, lines.total, now.duration_since(lines.begun)));
+        if let Some(line) = self.lines.as_ref().and_then(|lines| lines.at(done, Instant::now())) {
+            eprintln!("{line}");
         }
     }
 
@@ -80,16 +92,18 @@ impl Drop for Progress {
 }
 
 /// How far it has come after so long, and how long it will take.
-fn line(done: u64, total: u64, after: Duration) -> String {
+fn line(done: u64, total: Option<u64>, after: Duration) -> String {
     let rate = done as f64 / after.as_secs_f64().max(1e-3);
-    let left = Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / rate.max(1e-3));
-    format!(
-        "{} of {}, {}/s, {} left",
-        HumanBytes(done),
-        HumanBytes(total),
-        HumanBytes(rate as u64),
-        left.map_or_else(|_| "long".into(), |left| HumanDuration(left).to_string())
-    )
+    let left = total.unwrap_or(100).saturating_sub(done) as f64 / rate.max(1e-3);
+    let left = Duration::try_from_secs_f64(left);
+    let left = left.map_or_else(|_| "long".into(), |left| HumanDuration(left).to_string());
+    match total {
+        None => format!("{done} %, {left} left"),
+        Some(total) => {
+            let (done, total, rate) = (HumanBytes(done), HumanBytes(total), HumanBytes(rate as u64));
+            format!("{done} of {total}, {rate}/s, {left} left")
+        }
+    }
 }
 
 #[cfg(test)]
@@ -98,8 +112,19 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_and_how_long() {
-        let said = line(3 << 20, 12 << 20, Duration::from_secs(10));
+        let said = line(3 << 20, Some(12 << 20), Duration::from_secs(10));
         assert_eq!(said, "3.00 MiB of 12.00 MiB, 307.20 KiB/s, 30 seconds left");
-        assert!(line(0, u64::MAX, Duration::ZERO).contains("0 B of 16.00 EiB"));
+        assert!(line(0, Some(u64::MAX), Duration::ZERO).contains("0 B of 16.00 EiB"));
+        assert_eq!(line(25, None, Duration::from_secs(10)), "25 %, 30 seconds left");
+    }
+
+    #[test]
+    fn a_line_comes_every_ten_seconds() {
+        let begun = Instant::now();
+        let lines = Lines { total: None, begun, last: Cell::new(begun) };
+        let said: Vec<u64> = (0..=35)
+            .filter(|seconds| lines.at(*seconds, begun + Duration::from_secs(*seconds)).is_some())
+            .collect();
+        assert_eq!(said, [10, 20, 30]);
     }
 }

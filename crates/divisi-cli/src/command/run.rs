@@ -7,10 +7,12 @@ use divisi::circuit;
 use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
+use divisi::name::Name;
 use divisi::run::{self, Membership, RunOptions};
 use divisi_net::{Config, PartyId};
 use divisi_rep3::Security;
 use serde_json::json;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -35,16 +37,16 @@ pub struct Arguments {
     engine: EngineChoice,
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(long, value_name = "FILE|NAME", required_unless_present = "program")]
-    circuit: Option<String>,
+    circuit: Option<Name>,
     /// A program on numbers and bits: a text that begins with the line `divisi program 1`, or biomatch,
     /// kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "streamed", "mode"])]
-    program: Option<String>,
+    program: Option<Name>,
     /// For a circuit, an input value as OWNER=HEX: the number of the party that gives it, and its digits if
     /// they are known here (1=@FILE reads them from a file, 1=- from standard input, so that they do not
     /// appear in the list of processes). For a program, the values of an input, by its name
     #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-|NAME=V,V,...")]
-    inputs: Vec<String>,
+    inputs: Vec<OsString>,
     /// Wire 0 is the first bit of a value, as in most files of the old Bristol format
     #[arg(long)]
     first_bit_first: bool,
@@ -140,13 +142,10 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     receivers.sort();
     receivers.dedup();
     let adder = arguments.goal.adder();
-    let circuit = Arc::new(circuit::hold(
-        arguments.circuit.as_deref().unwrap_or_default(),
-        adder,
-        settings.is_streamed(),
-    )?);
+    let name = arguments.circuit.clone().unwrap_or_else(|| "".into());
+    let circuit = Arc::new(circuit::hold(name, adder, settings.is_streamed())?);
     let given = given::inputs(&arguments.inputs)?;
-    if circuit.name() == "des3" && given.first().is_some_and(|key| has_equal_keys(key)) {
+    if *circuit.name() == *"des3" && given.first().is_some_and(|key| has_equal_keys(key)) {
         eprintln!("divisi: the key has {EQUAL_KEYS}");
     }
     let inputs = run::inputs(&circuit, &given, parties, me)?;

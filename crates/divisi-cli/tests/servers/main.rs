@@ -1,6 +1,8 @@
 //! Three servers as three processes, and clients as others: what users do, and what happens to them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[cfg(target_os = "linux")]
+mod ends;
 mod files;
 mod garbled;
 mod house;

@@ -59,6 +59,63 @@ fn file_names_need_not_be_unicode() {
     run(&house, &add, &[("--config", &config)]);
     run(&house, &["mesh", "remove", "--client", "ida", "--json"], &[("--config", &config)]);
     run(&house, &["circuit", "emit", "keccak-f", "--json"], &[("--out", &odd("circuit"))]);
+    client(&["key", "list"], &[]);
+    client(&["key", "destroy", "--key", "j", "--yes"], &[]);
+}
+
+/// The same of circuits, programs and their inputs, which need no servers.
+#[test]
+fn names_of_circuits_and_programs_need_not_be_unicode() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |stem: &str| dir.path().join(odd(stem));
+    let run = |args: &[&dyn AsRef<OsStr>]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_divisi"));
+        args.iter().for_each(|argument| {
+            command.arg(argument);
+        });
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let with = |prefix: &str, path: &std::path::Path| {
+        let mut text = OsString::from(prefix);
+        text.push(path);
+        text
+    };
+    let (circuit, key, block) = (at("circuit"), at("key"), at("block"));
+    std::fs::write(&key, "000102030405060708090a0b0c0d0e0f\n").unwrap();
+    std::fs::write(&block, "00112233445566778899aabbccddeeff\n").unwrap();
+    run(&[&"circuit", &"emit", &"aes128", &"--out", &circuit]);
+    assert!(run(&[&"circuit", &"info", &circuit]).contains("circuit\u{fffd}: "));
+    run(&[&"circuit", &"convert", &"--to", &"bristol", &circuit, &"--out", &at("converted")]);
+    run(&[&"circuit", &"optimise", &circuit, &"--out", &at("smaller")]);
+    let input = |prefix: &str| [with(&format!("{prefix}@"), &key), with(&format!("{prefix}@"), &block)];
+    let [one, two] = input("");
+    let told = run(&[&"circuit", &"eval", &circuit, &"--input", &one, &"--input", &two]);
+    assert_eq!(told.trim(), "69c4e0d86a7b0430d8cdb78070b4c55a");
+    // the parties of a run find the file, too
+    let (one, two) = (with("1=@", &key), with("2=@", &block));
+    let json = run(&[&"run", &"--json", &"--circuit", &circuit, &"--input", &one, &"--input", &two]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["outputs"][0], "69c4e0d86a7b0430d8cdb78070b4c55a");
+    assert!(json["circuit"].as_str().unwrap().ends_with("circuit\u{fffd}"));
+    run(&[&"bench", &"circuit", &"--circuit", &circuit, &"--count", &"1", &"--reps", &"1"]);
+    let (program, numbers) = (at("program"), at("numbers"));
+    let text = "divisi program 1\ninput a 1 num\nb = add a a\noutput b 1\n";
+    std::fs::write(&program, text).unwrap();
+    std::fs::write(&numbers, "5").unwrap();
+    run(&[&"program", &"info", &program]);
+    let values = with("a=@", &numbers);
+    assert!(run(&[&"program", &"eval", &program, &"--input", &values]).contains("10"));
+    let args: [&dyn AsRef<OsStr>; 6] = [&"run", &"--engine", &"mixed", &"--program", &program, &"--input"];
+    let values: &dyn AsRef<OsStr> = &values;
+    assert!(run(&[&args[..], &[values, &"--parties", &"2"]].concat()).contains("10"));
+    // and what no option prints is printed by the name of the device
+    let printed = run(&[&"circuit", &"emit", &"keccak-f"]);
+    assert!(run(&[&"circuit", &"emit", &"keccak-f", &"--out", &"/dev/stdout"]) == printed);
+    assert!(!run(&[&"circuit", &"optimise", &circuit, &"--out", &"/dev/stdout"]).is_empty());
+    let older = run(&[&"circuit", &"convert", &"--to", &"bristol", &circuit, &"--out", &"/dev/stdout"]);
+    assert_eq!(older.as_bytes(), std::fs::read(at("converted")).unwrap());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! that 99 of 100 take at most three times what they take without the attack, or half a second. In both no
 //! server keeps more than [`GROWTH`].
 
-use crate::house::House;
+use crate::house::{House, until};
 use crate::memory::{block, connect_as, held};
 use divisi_core::PartyId;
 use divisi_net::{Config, Connection, Identity, Machine, World};
@@ -139,6 +139,12 @@ fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> House 
     house
 }
 
+/// That a server's log names who did it.
+fn named(house: &House, text: &str) {
+    let told = || (1..=3).any(|party| house.log(party).iter().any(|line| line.contains(text)));
+    until(&format!("a line with {text:?}"), Duration::from_secs(20), told);
+}
+
 /// Bytes that never end while the attack lasts, of a client that takes this long for each read.
 struct Endless<'a>(&'a Site<'a>, Duration);
 
@@ -179,38 +185,73 @@ fn endless(site: &Site<'_>, pause: Duration) {
 }
 
 fn requests_without_end(run: Run) {
-    beside(run, run.of(4, 16), |site| endless(site, Duration::ZERO));
+    let house = beside(run, run.of(4, 16), |site| endless(site, Duration::ZERO));
+    named(&house, "client ben: ");
 }
 
 fn drips(run: Run) {
     let next = AtomicUsize::new(0);
-    beside(run, 6, |site| {
+    let house = beside(run, 6, |site| {
         let pause = [10, 100, 190][next.fetch_add(1, Ordering::SeqCst) % 3];
         endless(site, Duration::from_millis(pause));
     });
+    named(&house, "client ben: ");
 }
 
 fn answers_that_nobody_reads(run: Run) {
-    beside(run, run.of(4, 16), |site| {
+    let house = beside(run, run.of(4, 16), |site| {
         let mut ben = site.ben();
         let mut input = Endless(site, Duration::ZERO);
         ben.encrypt(&site.key, b"", &mut input, LONG, &mut Deaf(site), &mut |_| {}).unwrap_err();
     });
+    named(&house, "client ben: ");
+}
+
+/// The command of a client that is stopped and goes on by turns, in the middle of its file.
+fn stopped_by_turns(run: Run) {
+    use crate::house::{random, signal};
+    use rustix::process::Signal;
+    let house = beside(run, run.of(1, 3), |site| {
+        let name = format!("long-{:?}", std::thread::current().id());
+        std::fs::write(site.house.path(&name), random(8 << 20)).unwrap();
+        while site.on() {
+            let args = ["encrypt", "--key", "k", "--in", &name];
+            let mut child = site.house.command_of("ben", &args).spawn().unwrap();
+            let out = child
+                .stdout
+                .take()
+                .map(|mut out| std::thread::spawn(move || io::copy(&mut out, &mut io::sink()).unwrap()));
+            while site.on() && child.try_wait().unwrap().is_none() {
+                signal(&child, Signal::STOP);
+                site.did();
+                site.pause(Duration::from_millis(190));
+                signal(&child, Signal::CONT);
+                site.pause(Duration::from_millis(10));
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+            if let Some(out) = out {
+                out.join().unwrap();
+            }
+        }
+    });
+    named(&house, "client ben: ");
 }
 
 fn messages_by_many(run: Run) {
-    beside(run, run.of(3, 12), |site| {
+    let house = beside(run, run.of(3, 12), |site| {
         let (mut ben, sha) = (site.ben(), Settings::new("sha256".parse().unwrap()));
         while site.on() {
             site.did();
             ben.hash(&sha, &mut io::repeat(1).take(4096), 4096, &mut |_| {}).unwrap();
         }
     });
+    named(&house, "client ben: ");
 }
 
 fn connections_that_idle(run: Run) {
     // A client has 32 connections with a server: the others are told to try again, or closed.
-    beside(run, 1, |site| {
+    let house = beside(run, 1, |site| {
         let config = site.config();
         let ben = Identity::load(&site.house.path("mesh/client-ben.key")).unwrap();
         let world: Arc<dyn World> = Arc::new(Machine);
@@ -227,6 +268,9 @@ fn connections_that_idle(run: Run) {
             site.pause(Duration::from_millis(50));
         }
     });
+    if matches!(run, Run::Long) {
+        named(&house, "client ben was turned away: too many connections are open");
+    }
 }
 
 /// So many beginnings of handshakes a second at the first so many servers: whole ones of a stranger, and more
@@ -305,7 +349,7 @@ fn a_restart_among_strangers(run: Run) {
 
 fn keys_by_one_client(run: Run) {
     let refused = AtomicBool::new(false);
-    beside(run, 1, |site| {
+    let house = beside(run, 1, |site| {
         let mut ben = site.ben();
         for i in 0..run.of(100, 10_000) {
             if !site.on() {
@@ -325,6 +369,7 @@ fn keys_by_one_client(run: Run) {
         }
     });
     println!("refused at the limit: {}", refused.into_inner());
+    named(&house, "client ben: ");
 }
 
 macro_rules! attacks {
@@ -349,6 +394,7 @@ attacks! {
     drips_starve_nobody drips_for_long: drips;
     answers_that_nobody_reads_starve_nobody answers_that_nobody_reads_for_long:
         answers_that_nobody_reads;
+    a_client_stopped_by_turns_starves_nobody a_client_stopped_by_turns_for_long: stopped_by_turns;
     hashes_by_many_starve_nobody hashes_by_many_for_long: messages_by_many;
     idle_connections_starve_nobody idle_connections_for_long: connections_that_idle;
     twenty_handshakes_a_second_starve_nobody twenty_handshakes_a_second_for_long:

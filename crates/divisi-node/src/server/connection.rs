@@ -5,13 +5,14 @@
 //! so that the client can neither fill memory nor delay others; nor does the server compute more for a client
 //! than it takes. Numbers of requests count up from 1 [1.11].
 
+use super::seats::Seat;
 use super::shared::SharedIntake;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Reply, ToClient, ToServer, connection_id};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use divisi_core::{PartyId, Step, step};
-use divisi_net::{Connection, Duplex, WaitOutcome};
+use divisi_net::{Connection, ConnectionError, Duplex, WaitOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,14 +26,14 @@ const IDLE: Duration = Duration::from_secs(300);
 /// How often a client that waits hears that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
 
-/// Serve a client until it goes, the server has `ended`, or it `leaves` for another's sake.
+/// Serve a client until it goes, the server has `ended`, or its seat is another's.
 pub(crate) fn attend(
     shared: &Arc<SharedIntake>,
     mut connection: Connection,
     me: PartyId,
     who: Who,
     ended: &AtomicBool,
-    leaves: &AtomicBool,
+    seat: &Seat,
 ) {
     let mut challenge = [0; 32];
     shared.world.entropy(&mut challenge);
@@ -51,7 +52,7 @@ pub(crate) fn attend(
         return;
     }
     if queue(&mut duplex, ToClient::Ready).is_some() {
-        talk(shared, &mut duplex, &id, ended, leaves);
+        talk(shared, &mut duplex, &id, ended, seat);
     }
     shared.tell(|intake, now| intake.leave(&id, now));
     duplex.close();
@@ -63,7 +64,7 @@ fn talk(
     duplex: &mut Duplex,
     id: &[u8; 32],
     ended: &AtomicBool,
-    leaves: &AtomicBool,
+    seat: &Seat,
 ) -> Option<()> {
     let reassure = REASSURE.min(duplex.timeout() / 4);
     let mut last_word = shared.world.now();
@@ -82,12 +83,14 @@ fn talk(
             queue(duplex, ToClient::Waiting)?;
             last_word = now;
         }
-        if !owes && answers.is_empty() && duplex.is_sent() {
+        let idle = !owes && answers.is_empty() && duplex.is_sent();
+        let leaves = seat.leaves(idle.then_some(last_heard));
+        if idle {
             let over = [
-                (ended, "the server is stopping: try again when it is back"),
+                (ended.load(Ordering::SeqCst), "the server is stopping: try again when it is back"),
                 (leaves, "this connection gave way to another client's: try again on a new one"),
             ];
-            if let Some((_, message)) = over.iter().find(|(flag, _)| flag.load(Ordering::SeqCst)) {
+            if let Some((_, message)) = over.iter().find(|(is_so, _)| *is_so) {
                 let failed = Failed { retry: true, ..Failed::refused(TURN, *message) };
                 return queue(duplex, ToClient::Failed(Failed { kind: ErrorKind::Unavailable, ..failed }));
             }
@@ -95,15 +98,22 @@ fn talk(
                 return None;
             }
         }
-        match duplex.wait(hears.then_some(LONGEST), now + reassure).ok()? {
-            WaitOutcome::Message(bytes) => {
+        match duplex.wait(hears.then_some(LONGEST), now + reassure) {
+            Err(e) => {
+                if matches!(e, ConnectionError::Timeout(..)) && !duplex.is_sent() {
+                    let limit = duplex.timeout();
+                    shared.with(|intake, _| intake.is_deaf(id, limit));
+                }
+                return None;
+            }
+            Ok(WaitOutcome::Message(bytes)) => {
                 last_heard = shared.world.now();
                 let message = decode::<ToServer>(&bytes)?;
                 if let Err(fault) = shared.tell(|intake, now| intake.receive(id, message, bytes.len(), now)) {
                     return queue(duplex, ToClient::Failed(fault));
                 }
             }
-            WaitOutcome::Woken | WaitOutcome::Nothing => {}
+            Ok(WaitOutcome::Woken | WaitOutcome::Nothing) => {}
         }
         if duplex.is_sent() && shared.with(|intake, _| intake.sent(id)) {
             shared.tell(|_, _| ());

@@ -103,7 +103,9 @@ fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
                 break;
             }
         }
-        match call::next(house, leader, quiet, stopping.is_some())? {
+        let call = call::next(house, leader, quiet, stopping.is_some())?;
+        house.heed(leader, &call);
+        match call {
             // what the last long request took, the system has back
             call::Call::Nothing => house.rep.release(),
             call::Call::Restock => {
@@ -137,6 +139,18 @@ fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
 }
 
 impl House<'_> {
+    /// Note whom another server that leads passes over.
+    fn heed(&self, leader: PartyId, call: &call::Call) {
+        let offers: &[Offer] = match call {
+            _ if leader == self.node.me => return,
+            call::Call::Order(_) => return,
+            call::Call::Offers(offers, _) => &offers[..],
+            call::Call::Nothing | call::Call::Restock => &[],
+        };
+        let is_ready = |key: &KeyName| self.ready.has_name(key);
+        self.node.shared.with(|intake, _| intake.led(leader, offers, &is_ready));
+    }
+
     /// Do of these offers what all three have.
     fn round(&mut self, leader: PartyId, offers: &[Offer]) -> Result<(), Abort> {
         let shared = &self.node.shared;

@@ -4,23 +4,24 @@
 //! it ([`super::shared`]) report events; the computing thread asks which steps it can offer the other
 //! servers, and takes those that all three have.
 
-mod answers;
 mod ends;
+mod led;
 mod log;
 mod queue;
+mod replies;
+mod steps;
 
 use super::limits::{Accounts, Allowances};
-use super::plan::{Budget, Waiting, plan};
-use super::script::{Kind, Shape, blocks, due, kind, needs, step};
+use super::script::{Shape, due, step};
 use super::turns::Turns;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{ConnectionId, Item, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step, step};
-use divisi_store::KeyName;
+use led::Leads;
 use log::Log;
 use queue::{Queue, Request, log_line};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ const ARRIVAL: Step = step!("arrival");
 
 /// The longest pause before what another server lacked is offered again.
 const PAUSE: Duration = Duration::from_millis(64);
+/// After how long the log names a client that has sent something to some servers only.
+const LATE: Duration = Duration::from_secs(1);
 /// The bytes of answers that may wait for a client to take them while more are made.
 const BACKLOG: usize = 512 * 1024;
 /// What a message has besides its data, at most, if it is no request.
@@ -81,9 +84,11 @@ pub(crate) struct Intake {
     pub limits: Allowances,
     /// The time limit of a request for its client; half of it is the limit for what another server lacks.
     timeout: Duration,
-    lines: HashMap<ConnectionId, Queue>,
+    /// In the order of their ids, so that the same events always have the same effect.
+    lines: BTreeMap<ConnectionId, Queue>,
     turns: Turns,
     accounts: Accounts,
+    leads: Leads,
     came: u64,
     draining: bool,
     log: Log,
@@ -91,7 +96,7 @@ pub(crate) struct Intake {
 
 impl Intake {
     pub fn new(me: PartyId, shape: Shape, limits: Allowances, timeout: Duration) -> Intake {
-        let (lines, turns, accounts) = (HashMap::new(), Turns::default(), Accounts::default());
+        let (lines, turns, accounts) = Default::default();
         Intake {
             me,
             shape,
@@ -100,6 +105,7 @@ impl Intake {
             lines,
             turns,
             accounts,
+            leads: Leads::default(),
             came: 0,
             draining: false,
             log: Log::default(),
@@ -112,8 +118,8 @@ impl Intake {
         if self.lines.contains_key(&id) {
             return false;
         }
-        let (inbox, outbox) = Default::default();
-        let line = Queue { who, ring, inbox, outbox, unsent: 0, late: 0, last: 0, request: None };
+        let (inbox, crowded, outbox) = (VecDeque::new(), BTreeMap::new(), VecDeque::new());
+        let line = Queue { who, ring, inbox, crowded, outbox, unsent: 0, late: 0, last: 0, request: None };
         self.lines.insert(id, line);
         true
     }
@@ -129,6 +135,15 @@ impl Intake {
             && let Some(request) = line.request
         {
             self.log.note(&line.who.name, log_line(&line.who, &request, "its client left", now));
+        }
+    }
+
+    /// A client has taken nothing of what was sent to it for so long: its connection is about to be closed.
+    pub fn is_deaf(&mut self, id: &ConnectionId, limit: Duration) {
+        if let Some(line) = self.lines.get(id) {
+            let (name, me, seconds) = (&line.who.name, self.me, limit.as_secs_f64());
+            let text = format!("client {name} has read no answers of {me} for {seconds:.1} s");
+            self.log.note(name, format!("{text}: its connection is closed"));
         }
     }
 
@@ -164,7 +179,14 @@ impl Intake {
         }
         if let ToServer::Request { number, .. } = &message {
             line.last = *number;
+            let (number, name) = (*number, line.who.name.clone());
+            let waiting = self.waiting(&name);
+            let crowded = waiting >= self.limits.of(&name).waiting;
+            if let Some(line) = self.lines.get_mut(id).filter(|_| crowded) {
+                line.crowded.insert(number, waiting);
+            }
         }
+        let Some(line) = self.lines.get_mut(id) else { return Ok(()) };
         line.inbox.push_back((message, bytes));
         if let Some(request) = &mut line.request {
             request.moved = now;
@@ -202,14 +224,12 @@ impl Intake {
 
     /// A request has come to the front of its line.
     fn arrive(&mut self, id: &ConnectionId, number: u64, item: Item, now: Instant) {
-        let Some(who) = self.lines.get(id).map(|line| line.who.clone()) else { return };
-        let same = |line: &&Queue| line.who.name == who.name;
-        let waits = |line: &Queue| line.request.as_ref().is_some_and(|request| request.steps == 0);
-        let waiting = self.lines.values().filter(same).filter(|line| waits(line)).count();
+        let Some(line) = self.lines.get_mut(id) else { return };
+        let (who, crowded) = (line.who.clone(), line.crowded.remove(&number));
         let limits = self.limits.of(&who.name);
         let refused = if self.draining {
             Err(self.stopping())
-        } else if waiting >= limits.waiting {
+        } else if let Some(waiting) = crowded {
             let message =
                 format!("{waiting} requests of client {} are waiting already: try again later", who.name);
             let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
@@ -231,6 +251,7 @@ impl Intake {
             open: 1,
             answers: 0,
             lacking: None,
+            named: false,
             pause: None,
         };
         if let Some(line) = self.lines.get_mut(id) {
@@ -241,103 +262,21 @@ impl Intake {
         }
     }
 
+    /// How many requests of a client are not begun, on all its connections, those included that it has sent
+    /// ahead.
+    fn waiting(&self, client: &str) -> usize {
+        let ahead = |line: &Queue| {
+            line.inbox.iter().filter(|(message, _)| matches!(message, ToServer::Request { .. })).count()
+        };
+        let own = self.lines.values().filter(|line| line.who.name == client);
+        let first = |line: &Queue| line.request.as_ref().is_some_and(|request| request.steps == 0);
+        own.map(|line| usize::from(first(line)) + ahead(line)).sum()
+    }
+
     fn stopping(&self) -> Failed {
         let message = format!("{} is stopping: try again when it is back", self.me);
         let failed = Failed { retry: true, peer: self.me.number(), ..Failed::refused(STOPPING, message) };
         Failed { kind: ErrorKind::Unavailable, ..failed }
-    }
-
-    /// How many messages the next step of a request takes, if they are all here.
-    fn ready(&self, line: &Queue, request: &Request) -> Option<usize> {
-        let wanted = match request.in_hand {
-            true => 0,
-            false => needs(&request.item, self.shape, request.steps > 0, request.taken) as usize,
-        };
-        (line.inbox.len() >= wanted && line.unsent <= BACKLOG).then_some(wanted)
-    }
-
-    /// The steps that could be done next, in order of priority; `is_ready` says whether a key is loaded.
-    pub fn plan(&self, now: Instant, budget: Budget, is_ready: &dyn Fn(&KeyName) -> bool) -> Vec<Offer> {
-        let mut offers = Vec::new();
-        let mut waiting = Vec::new();
-        for (id, line) in &self.lines {
-            let Some(request) = &line.request else { continue };
-            if request.pause.is_some_and(|pause| now < pause) || self.ready(line, request).is_none() {
-                continue;
-            }
-            offers.push(Offer { connection: *id, number: request.number, step: request.steps });
-            let (kind, blocks) = (kind(&request.item), blocks(&request.item));
-            let makes = request.item.key().filter(|key| kind == Kind::Short && !is_ready(key));
-            waiting.push(Waiting { client: &line.who.name, kind, blocks, makes, came: request.came });
-        }
-        plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
-    }
-
-    /// The earliest time at which a paused request can be offered again, if there is one.
-    pub fn next_pause(&self, now: Instant) -> Option<Instant> {
-        self.lines.values().filter_map(|line| line.request.as_ref()?.pause.filter(|pause| *pause > now)).min()
-    }
-
-    /// Whether all messages of an offered step are here, without taking them; `None` if there is no such
-    /// request, or if it is not at that step.
-    pub fn stands(&self, offer: &Offer) -> Option<bool> {
-        let line = self.lines.get(&offer.connection);
-        let Some(line) = line else { return if offer.step == 0 { Some(false) } else { None } };
-        match &line.request {
-            Some(request) if (request.number, request.steps) == (offer.number, offer.step) => {
-                Some(self.ready(line, request).is_some())
-            }
-            // a request that has not come, or stands behind another
-            _ if offer.step == 0
-                && offer.number >= line.request.as_ref().map_or(line.last + 1, |r| r.number + 1) =>
-            {
-                Some(false)
-            }
-            _ => None,
-        }
-    }
-
-    /// Take the messages that a step needs out of the queue.
-    pub fn take(&mut self, offer: &Offer) -> Stand {
-        match self.stands(offer) {
-            None => return Stand::Missing,
-            Some(false) => return Stand::NotYet,
-            Some(true) => {}
-        }
-        let wanted =
-            self.lines.get(&offer.connection).and_then(|line| self.ready(line, line.request.as_ref()?));
-        let line = self.lines.get_mut(&offer.connection);
-        let Some((line, wanted)) = line.zip(wanted) else { return Stand::NotYet };
-        let Some(request) = &mut line.request else { return Stand::NotYet };
-        if std::mem::replace(&mut request.out, true) {
-            // one step is done once, however often it is offered
-            return Stand::Missing;
-        }
-        let messages: Vec<ToServer> = line.inbox.drain(..wanted).map(|(message, _)| message).collect();
-        let step = step(&request.item, self.shape, request.taken);
-        request.taken += wanted as u64;
-        request.open += wanted;
-        Stand::Ready(Taken { who: line.who.clone(), item: request.item.clone(), messages, step })
-    }
-
-    /// Put the messages back: party `lacks` has not received all of them.
-    pub fn put_back(&mut self, offer: &Offer, messages: Vec<ToServer>, lacks: PartyId, now: Instant) {
-        let Some(line) = self.lines.get_mut(&offer.connection) else { return };
-        let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
-            return;
-        };
-        request.out = false;
-        request.taken -= (messages.len() as u64).min(request.taken);
-        request.open -= messages.len().min(request.open);
-        let with_length = |message: ToServer| (message.body() + SMALL, message);
-        for (bytes, message) in messages.into_iter().rev().map(with_length) {
-            line.inbox.push_front((message, bytes));
-        }
-        let (since, often) = request.lacking.map_or((now, 0), |(_, since, often)| (since, often + 1));
-        request.lacking = Some((lacks, since, often));
-        // whoever has others offer what is not there has had its turn
-        self.turns.serve(&line.who.name);
-        request.pause = Some(now + PAUSE.min(Duration::from_millis(1) * 2u32.saturating_pow(often)));
     }
 
     /// A step was done; the time it took counts for its client.

@@ -32,6 +32,7 @@ mod round;
 #[cfg(test)]
 mod schedules;
 mod script;
+mod seats;
 mod shared;
 mod shorts;
 mod text;
@@ -107,6 +108,12 @@ pub struct ServerOptions {
     /// Whom a corrupt server of a test never calls when it leads.
     #[cfg(test)]
     pub(crate) passes_over: Option<(PartyId, &'static str)>,
+    /// How often refused handshakes are told of, where that is not once a minute.
+    #[cfg(test)]
+    pub(crate) minute: Option<Duration>,
+    /// The disk of one server, where it is none of this machine.
+    #[cfg(test)]
+    pub(crate) disk: Option<(PartyId, crate::tests::TestDisk)>,
 }
 
 impl Default for ServerOptions {
@@ -125,6 +132,10 @@ impl Default for ServerOptions {
             hand: None,
             #[cfg(test)]
             passes_over: None,
+            #[cfg(test)]
+            minute: None,
+            #[cfg(test)]
+            disk: None,
         }
     }
 }
@@ -170,7 +181,8 @@ impl Server {
             None => Listener::open(config, me, identity, world.clone()),
         };
         let listener = listener.map_err(|e| ServerError(e.to_string()))?;
-        Ok(Server::with(listener, data, open_keys(data)?, options, world))
+        let keys = open_keys(data, me, &options)?;
+        Ok(Server::with(listener, data, keys, options, world))
     }
 
     /// The same on a port that is open already.
@@ -187,7 +199,7 @@ impl Server {
         world: Arc<dyn World>,
     ) -> Result<Server, ServerError> {
         three(&config)?;
-        let keys = open_keys(data)?;
+        let keys = open_keys(data, me, &options)?;
         let listener = Listener::open_at(listener, config, me, identity, world.clone());
         Ok(Server::with(listener.map_err(|e| ServerError(e.to_string()))?, data, keys, options, world))
     }
@@ -354,6 +366,13 @@ fn three(config: &Config) -> Result<(), ServerError> {
     }
 }
 
-fn open_keys(data: &Path) -> Result<StoredKeys, ServerError> {
-    StoredKeys::open_in(data).map_err(|e| ServerError(e.to_string()))
+#[cfg_attr(not(test), allow(unused_variables, reason = "a test's server has a disk of its own"))]
+fn open_keys(data: &Path, me: PartyId, options: &ServerOptions) -> Result<StoredKeys, ServerError> {
+    let keys = StoredKeys::open_in(data);
+    #[cfg(test)]
+    let keys = match options.disk.clone().filter(|(party, _)| *party == me) {
+        Some((_, disk)) => keys.and_then(|_| StoredKeys::open_on(Box::new(disk), &data.join("keys"))),
+        None => keys,
+    };
+    keys.map_err(|e| ServerError(e.to_string()))
 }

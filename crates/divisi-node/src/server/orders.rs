@@ -148,7 +148,7 @@ fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, A
     }
     let with = |done: u8| parties(PartyId::all(3).filter(|party| told[party.index()][0] == done));
     Ok(Err(format!(
-        "destroyed at {}, and not at {}: give the command again at all three servers three servers",
+        "destroyed at {}, and not at {}: give the command again at all three servers",
         with(1),
         with(0)
     )))

@@ -45,18 +45,21 @@ impl Budget {
     /// A step of a file is 4,096 blocks, too; a request by itself waits for other servers' disks.
     pub const ROUND: Budget = Budget { short: 128, blocks: 4096, single: 2, long: 1, taken: 0 };
 
-    /// Take something out of the budget, if there is room; a request that alone exceeds the blocks of a round
-    /// runs in a round without others.
-    pub fn take(&mut self, kind: Kind, blocks: usize) -> bool {
-        let room = match kind {
+    fn places(&mut self, kind: Kind) -> &mut usize {
+        match kind {
             Kind::Short => &mut self.short,
             Kind::Single => &mut self.single,
             Kind::Long => &mut self.long,
-        };
-        if *room == 0 || (blocks > self.blocks && self.taken > 0) {
+        }
+    }
+
+    /// Take something out of the budget, if there is room; a request that alone exceeds the blocks of a round
+    /// runs in a round without others.
+    pub fn take(&mut self, kind: Kind, blocks: usize) -> bool {
+        if *self.places(kind) == 0 || (blocks > self.blocks && self.taken > 0) {
             return false;
         }
-        *room -= 1;
+        *self.places(kind) -= 1;
         self.blocks = self.blocks.saturating_sub(blocks);
         self.taken += blocks;
         true
@@ -74,10 +77,21 @@ impl<K: Eq + Hash> Room<K> {
         Room { left, making: HashSet::new() }
     }
 
+    /// Whether a step has room, of those that need a key loaded and others.
+    pub fn fits(&self, kind: Kind, blocks: usize, makes: Option<K>) -> bool {
+        let makes = self.makes(kind, makes);
+        let mut left = self.left;
+        left.take(kind, blocks + if makes.is_some() { MAKING } else { 0 })
+    }
+
+    fn makes(&self, kind: Kind, makes: Option<K>) -> Option<K> {
+        // what runs by itself makes its key in its own step
+        makes.filter(|key| kind == Kind::Short && !self.making.contains(key))
+    }
+
     /// As [`Budget::take`], for a step that needs a key loaded, which is done once for all that need it.
     pub fn take(&mut self, kind: Kind, blocks: usize, makes: Option<K>) -> bool {
-        // what runs by itself makes its key in its own step
-        let makes = makes.filter(|key| kind == Kind::Short && !self.making.contains(key));
+        let makes = self.makes(kind, makes);
         let taken = self.left.take(kind, blocks + if makes.is_some() { MAKING } else { 0 });
         if taken {
             self.making.extend(makes);

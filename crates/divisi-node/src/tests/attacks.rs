@@ -10,12 +10,12 @@ use divisi_symmetric::algorithm::Settings;
 use std::time::Instant;
 
 /// A client without manners: three connections, and whatever one likes on each.
-struct Rogue {
-    connections: Vec<Connection>,
+pub(super) struct Rogue {
+    pub connections: Vec<Connection>,
 }
 
 impl Rogue {
-    fn connect(house: &House, name: &str) -> Rogue {
+    pub fn connect(house: &House, name: &str) -> Rogue {
         let mut rogue = Rogue::dial(house, name);
         let mut challenges = [[0; 32]; 3];
         for (i, slot) in challenges.iter_mut().enumerate() {
@@ -36,11 +36,11 @@ impl Rogue {
         Rogue { connections: PartyId::all(3).map(dial).collect() }
     }
 
-    fn say(&mut self, i: usize, message: &ToServer) {
+    pub fn say(&mut self, i: usize, message: &ToServer) {
         self.connections[i].send(&encode(message, message.body()).unwrap()).unwrap();
     }
 
-    fn receive(&mut self, i: usize) -> Option<ToClient> {
+    pub fn receive(&mut self, i: usize) -> Option<ToClient> {
         loop {
             let bytes = self.connections[i].recv_within(LONGEST, 3 * TIMEOUT).ok()?;
             match decode::<Reply>(&bytes).unwrap().what {
@@ -51,7 +51,7 @@ impl Rogue {
     }
 
     /// Each server its own message; what each answers.
-    fn exchange(&mut self, message: impl Fn(usize) -> ToServer) -> Vec<Option<ToClient>> {
+    pub fn exchange(&mut self, message: impl Fn(usize) -> ToServer) -> Vec<Option<ToClient>> {
         (0..3).for_each(|i| self.say(i, &message(i)));
         (0..3).map(|i| self.receive(i)).collect()
     }
@@ -60,7 +60,7 @@ impl Rogue {
 /// So much associated data that a text is not short: each step is answered by itself.
 const LONG: usize = 17_000;
 
-fn item(key: &KeyName, length: u64) -> Item {
+pub(super) fn item(key: &KeyName, length: u64) -> Item {
     Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: Way::Gf4Circuit }
 }
 

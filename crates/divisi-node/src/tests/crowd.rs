@@ -150,7 +150,8 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
 }
 
-/// A server that never calls one client when it leads keeps it from nothing: the two others call it.
+/// A server that never calls one client when it leads keeps it from nothing: the two others call it, and
+/// their logs say whom the first passes over.
 #[test]
 fn a_leader_that_passes_a_client_over_starves_nobody() {
     let first = divisi_net::PartyId::new(1).unwrap();
@@ -170,5 +171,11 @@ fn a_leader_that_passes_a_client_over_starves_nobody() {
     });
     encrypt(&mut bob, &key, &[0; 20_000], &text(3 * CHUNK)).unwrap();
     assert_eq!(bob.key_list().unwrap().len(), 1);
+    let until = std::time::Instant::now() + 2 * BUSY;
+    while !house.logged("party 1 has passed over client bob in 32 rounds") {
+        assert!(std::time::Instant::now() < until, "{:?}", house.log.lock().unwrap());
+        encrypt(&mut bob, &key, b"", b"his").unwrap();
+    }
+    assert!(!house.logged("passed over client alice") && !house.logged("party 2 has passed over"));
     assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
 }

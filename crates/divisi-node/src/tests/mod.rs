@@ -3,12 +3,16 @@
 mod attacks;
 mod crowd;
 mod digest;
+mod disks;
 mod faults;
 mod garbled;
 mod house;
 mod keys;
 mod liars;
 mod orders;
+mod press;
 mod text;
 mod waiting;
 mod whole;
+
+pub(crate) use disks::TestDisk;

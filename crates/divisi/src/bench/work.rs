@@ -8,6 +8,7 @@ use crate::engine::job::{
 };
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
+use crate::name::Name;
 use crate::program::HeldProgram;
 use divisi_core::PartyId;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -44,7 +45,7 @@ pub enum Work {
     /// A program on numbers and bits, with its own inputs or random ones.
     Program {
         /// The application's name, or the path of the program's file.
-        name: String,
+        name: Name,
     },
     /// Lookups at random indices of one public table of bytes.
     Lookups {
@@ -58,7 +59,7 @@ pub enum Work {
     /// A circuit, with random inputs.
     Circuit {
         /// The circuit's name, or the path of its file.
-        name: String,
+        name: Name,
         /// The number of its input wires.
         input_bits: usize,
     },

@@ -1,12 +1,12 @@
 //! A circuit for an engine: in memory, or in its file until it runs.
 
-use super::{NamedCircuit, in_columns, in_file, load, named, unread, words};
+use super::{NamedCircuit, built_in, in_columns, in_file, load, unread, words};
 use crate::failure::Failure;
+use crate::name::Name;
 use divisi_circuit::bristol::BitOrder;
 use divisi_circuit::stream::CircuitFault;
 use divisi_circuit::{Program, Stream, plain};
 use divisi_symmetric::gates::Adder;
-use std::path::PathBuf;
 
 /// A circuit in memory or in a file.
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub enum HeldCircuit {
     /// In its file, which must not change.
     File {
         /// The name of the file.
-        name: String,
+        name: Name,
         /// The survey of the file.
         stream: Stream,
     },
@@ -27,13 +27,14 @@ pub enum HeldCircuit {
 ///
 /// # Errors
 /// [`Failure`] if the file cannot be read, or is no circuit, with the line.
-pub fn hold(name: &str, adder: Adder, streamed: bool) -> Result<HeldCircuit, Failure> {
-    if !streamed || named(name, adder)?.is_some() {
+pub fn hold(name: impl Into<Name>, adder: Adder, streamed: bool) -> Result<HeldCircuit, Failure> {
+    let name: Name = name.into();
+    if !streamed || built_in(&name, adder)?.is_some() {
         return load(name, adder).map(HeldCircuit::Program);
     }
-    in_file(name)?;
-    let stream = Stream::open(PathBuf::from(name)).map_err(|fault| failure(name, &fault))?;
-    Ok(HeldCircuit::File { name: name.to_owned(), stream })
+    in_file(&name)?;
+    let stream = Stream::open(name.path().to_owned()).map_err(|fault| failure(&name, &fault))?;
+    Ok(HeldCircuit::File { name, stream })
 }
 
 /// What a file is not.
@@ -47,7 +48,7 @@ fn failure(name: &str, fault: &CircuitFault) -> Failure {
 impl HeldCircuit {
     /// The name of the circuit or of its file, as it was given.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &Name {
         match self {
             HeldCircuit::Program(circuit) => &circuit.name,
             HeldCircuit::File { name, .. } => name,

@@ -1,7 +1,8 @@
 //! The facts that `divisi circuit info` prints; those of a circuit in a file are found without loading it.
 
-use super::{LONGEST, NamedCircuit, in_file, named, unread, write};
+use super::{LONGEST, NamedCircuit, built_in, in_file, unread, write};
 use crate::failure::Failure;
+use crate::name::Name;
 use divisi_circuit::bristol::{FileCounts, Format, survey};
 use divisi_symmetric::gates::Adder;
 use std::fs::File;
@@ -10,7 +11,7 @@ use std::io::{self, BufReader, Read};
 /// The facts about a circuit.
 pub struct About {
     /// The name of the circuit or of its file, as it was given.
-    pub name: String,
+    pub name: Name,
     /// The format of its file; `None` for a built-in circuit.
     pub format: Option<Format>,
     /// The counts of gates and wires that its file has, or would have.
@@ -29,17 +30,18 @@ pub struct About {
 ///
 /// # Errors
 /// [`Failure`] if the file cannot be read, or is no circuit, with the line.
-pub fn info(name: &str, adder: Adder) -> Result<About, Failure> {
-    if let Some(program) = named(name, adder)? {
+pub fn info(name: impl Into<Name>, adder: Adder) -> Result<About, Failure> {
+    let name: Name = name.into();
+    if let Some(program) = built_in(&name, adder)? {
         let counts = write(&program, &mut io::sink()).map_err(|e| Failure::unavailable(e.to_string()))?;
-        return Ok(About::of(&NamedCircuit { name: name.to_owned(), program, file: None }, counts));
+        return Ok(About::of(&NamedCircuit { name, program, file: None }, counts));
     }
-    let length = in_file(name)?;
-    let file = File::open(name).map_err(|e| unread(name, e))?;
+    let length = in_file(&name)?;
+    let file = File::open(name.path()).map_err(|e| unread(&name, e))?;
     let survey = survey(BufReader::with_capacity(1 << 16, file.take(LONGEST + 1)), length)
         .map_err(|e| Failure::usage(format!("{name}, {e}")))?;
     Ok(About {
-        name: name.to_owned(),
+        name,
         format: Some(survey.header.format),
         counts: survey.counts,
         inputs: survey.header.inputs,

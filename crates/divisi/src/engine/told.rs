@@ -9,13 +9,14 @@ use divisi_core::{Direction, PartyId};
 use divisi_symmetric::algorithm::Settings as Use;
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::sync::Arc;
 
 /// A job as one process tells it to another: circuits, blocks and digests.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Told {
     Circuit {
-        name: String,
+        name: OsString,
         low_depth: bool,
         in_file: bool,
         digest: [u8; 32],
@@ -35,7 +36,7 @@ pub(crate) enum Told {
         count: u64,
     },
     Program {
-        name: String,
+        name: OsString,
         digest: [u8; 32],
         count: u64,
     },
@@ -68,7 +69,7 @@ impl Told {
     pub fn new(job: &Job, in_file: bool) -> Result<Told, Failure> {
         Ok(match job {
             Job::Circuit(job) => Told::Circuit {
-                name: job.circuit.name().to_owned(),
+                name: job.circuit.name().exact().to_owned(),
                 low_depth: job.adder == Adder::LowDepth,
                 in_file,
                 digest: job.circuit.digest(),
@@ -104,7 +105,7 @@ impl Told {
                 count: job.count as u64,
             },
             Job::Program(job) => {
-                let (name, digest) = (job.program.name().to_owned(), job.program.digest());
+                let (name, digest) = (job.program.name().exact().to_owned(), job.program.digest());
                 Told::Program { name, digest, count: job.count as u64 }
             }
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
@@ -123,7 +124,7 @@ impl Told {
         Ok(match self {
             Told::Circuit { name, low_depth, in_file, digest, between, count } => {
                 let adder = adder(low_depth);
-                let circuit = hold(&name, adder, in_file)?;
+                let circuit = hold(name, adder, in_file)?;
                 if circuit.digest() != digest {
                     let error = format!("{} has changed meanwhile: leave it as it is", circuit.name());
                     return Err(Failure::usage(error));
@@ -149,9 +150,12 @@ impl Told {
                 count: number(count),
             }),
             Told::Program { name, digest, count } => {
-                let program = Arc::new(crate::program::HeldProgram::load(&name)?);
+                let program = Arc::new(crate::program::HeldProgram::load(name)?);
                 if program.digest() != digest {
-                    return Err(Failure::usage(format!("{name} has changed meanwhile: leave it as it is")));
+                    return Err(Failure::usage(format!(
+                        "{} has changed meanwhile: leave it as it is",
+                        program.name()
+                    )));
                 }
                 Job::Program(ProgramJob { program, count: number(count) })
             }

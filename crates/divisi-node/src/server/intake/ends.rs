@@ -1,7 +1,7 @@
 //! How requests end early: by a time limit, with their key, with the session, with the server.
 
 use super::queue::Queue;
-use super::{ARRIVAL, BACKLOG, Intake, TURN};
+use super::{ARRIVAL, BACKLOG, Intake, LATE, TURN};
 use crate::error::Failed;
 use crate::request::ConnectionId;
 use crate::server::script::step;
@@ -49,8 +49,24 @@ impl Intake {
         self.fail_all(&self.stopping(), now);
     }
 
+    /// Name the clients that have kept something from one server for a while, each request once.
+    fn name_late(&mut self, now: Instant) {
+        let me = self.me;
+        for line in self.lines.values_mut() {
+            let Some(request) = &mut line.request else { continue };
+            let Some((lacks, since, _)) = request.lacking else { continue };
+            let lasts = now.saturating_duration_since(since);
+            if lasts >= LATE && !std::mem::replace(&mut request.named, true) {
+                let (name, what, seconds) = (&line.who.name, request.item.summary(), lasts.as_secs_f64());
+                let sent = format!("has not sent {lacks} what it sent {me} {seconds:.1} s ago, and waits");
+                self.log.note(name, format!("client {name}: {what}: {sent}"));
+            }
+        }
+    }
+
     /// End the requests that have waited too long, for their clients or for what another server lacks.
     pub fn tick(&mut self, now: Instant) {
+        self.name_late(now);
         let mut over = Vec::new();
         let (me, seconds) = (self.me, |time: Duration| time.as_secs_f64());
         for (id, line) in &self.lines {

@@ -1,12 +1,12 @@
 //! The log lines of an intake.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Lines for the log: of one client no more than so many at a time, so that it drowns no other's.
 #[derive(Default)]
 pub(super) struct Log {
     lines: Vec<String>,
-    by_client: HashMap<String, usize>,
+    by_client: BTreeMap<String, usize>,
 }
 
 impl Log {
@@ -21,7 +21,8 @@ impl Log {
     }
 
     pub fn take(&mut self) -> Vec<String> {
-        for (client, count) in self.by_client.drain().filter(|(_, count)| *count > Log::EACH) {
+        let all = std::mem::take(&mut self.by_client);
+        for (client, count) in all.into_iter().filter(|(_, count)| *count > Log::EACH) {
             self.lines.push(format!("client {client}: {} more lines at the same time", count - Log::EACH));
         }
         std::mem::take(&mut self.lines)

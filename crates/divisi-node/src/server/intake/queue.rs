@@ -4,7 +4,7 @@ use crate::admit::Who;
 use crate::request::{Item, Reply, ToServer};
 use crate::wire::encode;
 use divisi_core::PartyId;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 use zeroize::Zeroizing;
@@ -29,6 +29,8 @@ pub(super) struct Request {
     pub answers: u64,
     /// A server that lacked messages that we have, since when, and how often we offered the step.
     pub lacking: Option<(PartyId, Instant, u32)>,
+    /// Whether the log has named the client for that.
+    pub named: bool,
     pub pause: Option<Instant>,
 }
 
@@ -38,6 +40,8 @@ pub(super) struct Queue {
     pub ring: Box<dyn Fn() + Send>,
     /// Messages that no step has taken yet, with their lengths in bytes.
     pub inbox: VecDeque<(ToServer, usize)>,
+    /// The requests that came when as many as allowed were waiting: how many there were.
+    pub crowded: BTreeMap<u64, usize>,
     /// Encoded answers; `unsent`: how many bytes are not handed to the socket yet.
     pub outbox: VecDeque<Zeroizing<Vec<u8>>>,
     pub unsent: usize,

@@ -4,6 +4,7 @@ use super::*;
 use crate::request::Way;
 use crate::server::plan::Budget;
 use crate::wire::Blob;
+use divisi_store::KeyName;
 use divisi_symmetric::algorithm::Settings;
 
 fn intake() -> (Intake, Instant) {
@@ -64,4 +65,112 @@ fn what_fails_was_a_turn() {
     assert_eq!(offer.connection, ids[1]);
     intake.put_back(&offer, Vec::new(), PartyId::new(2).unwrap(), now);
     assert_eq!(first(&intake).connection, ids[2]);
+}
+
+fn hash(number: u64) -> ToServer {
+    let item = Item::Hash { asked: (&Settings::new("sha256".parse().unwrap())).into(), length: 1 };
+    ToServer::Request { number, item }
+}
+
+/// The sentence of a client's next answer, if it is a failure.
+fn failure(intake: &mut Intake, id: &ConnectionId) -> Option<Failed> {
+    let reply: Reply = crate::wire::decode(&intake.next_answer(id)?).unwrap();
+    match reply.what {
+        ToClient::Failed(failed) => Some(failed),
+        _ => None,
+    }
+}
+
+/// Of a client's requests so many wait, on all its connections, those included that it sent ahead: what
+/// comes beyond that is refused, and nothing else.
+#[test]
+fn only_so_many_requests_of_a_client_wait() {
+    let (mut intake, now) = intake();
+    assert_eq!(Allowances::default().of("a").waiting, 64);
+    let ids: Vec<_> = (1..=16).map(|id| enter(&mut intake, "a", id)).collect();
+    let ask = |intake: &mut Intake, id: &ConnectionId, number| {
+        assert!(intake.may_hear(id));
+        // all that is to be said for it
+        let item = Item::KeyList { after: None };
+        intake.receive(id, ToServer::Request { number, item }, 40, now).unwrap();
+    };
+    for number in 1..=4 {
+        ids.iter().for_each(|id| ask(&mut intake, id, number));
+    }
+    ask(&mut intake, &ids[0], 5);
+    let other = enter(&mut intake, "b", 99);
+    ask(&mut intake, &other, 1);
+    assert!(failure(&mut intake, &other).is_none());
+    // it is told when the request's turn comes, in the order of the requests
+    for number in 1..=4 {
+        assert!(failure(&mut intake, &ids[0]).is_none());
+        let offer = Offer { connection: ids[0], number, step: 0 };
+        assert!(matches!(intake.take(&offer), Stand::Ready(_)));
+        intake.ran(&offer, After::Done, Duration::ZERO, now);
+    }
+    let failed = failure(&mut intake, &ids[0]).unwrap();
+    assert_eq!(failed.message, "64 requests of client a are waiting already: try again later");
+    assert!(failed.retry && failed.kind == ErrorKind::Unavailable);
+    // there is room again
+    ask(&mut intake, &ids[0], 6);
+    assert!(failure(&mut intake, &ids[0]).is_none() && intake.has(&ids[0], 6));
+}
+
+/// A client that keeps something from one server is named before its time is over, once for each request.
+#[test]
+fn who_is_late_is_named_in_time() {
+    let (mut intake, start) = intake();
+    let id = enter(&mut intake, "late", 1);
+    intake.receive(&id, hash(1), 40, start).unwrap();
+    let offer = Offer { connection: id, number: 1, step: 0 };
+    let third = PartyId::new(3).unwrap();
+    let mut lines = Vec::new();
+    for ms in (0..4000).step_by(64) {
+        let now = start + Duration::from_millis(ms);
+        assert!(matches!(intake.take(&offer), Stand::Ready(_)));
+        intake.put_back(&offer, Vec::new(), third, now);
+        intake.tick(now);
+        lines.extend(intake.take_log().into_iter().map(|line| (ms, line)));
+    }
+    let [(ms, line)] = &lines[..] else { panic!("{lines:?}") };
+    assert!((1000..1100).contains(ms), "{ms}");
+    assert!(
+        line.starts_with("client late: ") && line.contains("has not sent party 3 what it sent party 1"),
+        "{line}"
+    );
+}
+
+/// Whoever leads and passes a client over again and again is named with the client; not one whose rounds
+/// were full, or that lacked what another had.
+#[test]
+fn who_passes_a_client_over_is_named() {
+    let (mut intake, now) = intake();
+    let (second, third) = (PartyId::new(2).unwrap(), PartyId::new(3).unwrap());
+    let ids = [enter(&mut intake, "poor", 1), enter(&mut intake, "other", 2)];
+    ids.iter().for_each(|id| intake.receive(id, hash(1), 40, now).unwrap());
+    let [poor, other] = ids.map(|connection| Offer { connection, number: 1, step: 0 });
+    let ready = |_: &KeyName| true;
+    let mut lines = Vec::new();
+    for _ in 0..100 {
+        // there is one long step in a round: another's may go first
+        intake.led(third, &[other], &ready);
+        intake.led(second, &[], &ready);
+        lines.extend(intake.take_log());
+    }
+    let named = |line: &String| line.starts_with("party 2 has passed over client");
+    assert!(lines.len() == 2 && lines.iter().all(named), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("client poor in 32 rounds")), "{lines:?}");
+    // what it offers once in a while is no longer in succession
+    for _ in 0..10 {
+        (0..31).for_each(|_| intake.led(third, &[], &ready));
+        intake.led(third, &[poor], &ready);
+        intake.led(third, &[other], &ready);
+    }
+    assert!(intake.take_log().is_empty());
+    // who lacks something cannot offer it
+    assert!(matches!(intake.take(&poor), Stand::Ready(_)));
+    intake.put_back(&poor, Vec::new(), third, now);
+    (0..100).for_each(|_| intake.led(third, &[], &ready));
+    let log = intake.take_log();
+    assert!(!log.iter().any(|line| line.contains("client poor")), "{log:?}");
 }

@@ -169,7 +169,7 @@ fn measure(
             for (list, name) in
                 [(&mut counted, format!("table4-{}", row.name)), (&mut whole, row.name.to_owned())]
             {
-                let options = plan.options(parties, Work::Program { name: name.clone() }, 1);
+                let options = plan.options(parties, Work::Program { name: name.as_str().into() }, 1);
                 list.push((row, run(name, options)?));
             }
         }

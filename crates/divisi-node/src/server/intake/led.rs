@@ -1,0 +1,69 @@
+//! What a leader passes over. A corrupt leader can keep a client waiting in each round that it leads; the two
+//! others serve the client, and their logs say it.
+
+use super::{Intake, Offer};
+use crate::server::plan::{Budget, Room};
+use crate::server::script::{blocks, kind};
+use divisi_core::PartyId;
+use divisi_store::KeyName;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many rounds in succession of one leader without anything of a client whose request was there are no
+/// accident: messages to the leader that are under way explain a few.
+const SUSPICIOUS: u32 = 32;
+
+/// How many rounds in succession each leader has passed over each client.
+pub(super) type Leads = BTreeMap<(u8, String), u32>;
+
+impl Intake {
+    /// Another server leads a round and offers this. A client counts as passed over if a request of it could
+    /// be done here, nobody lacked a message of it, and the offers left room for it.
+    pub fn led(&mut self, leader: PartyId, offers: &[Offer], is_ready: &dyn Fn(&KeyName) -> bool) {
+        let mut room = Room::new(Budget::ROUND);
+        let mut offered = BTreeSet::new();
+        for offer in offers {
+            let line = self.lines.get(&offer.connection);
+            let Some((line, request)) = line.and_then(|line| Some((line, line.request.as_ref()?))) else {
+                // perhaps it comes; what it costs is not known here
+                return;
+            };
+            offered.insert(line.who.name.as_str());
+            let makes = request.item.key().filter(|key| !is_ready(key));
+            room.take(kind(&request.item), blocks(&request.item), makes);
+        }
+        let stands = self.lines.values().filter(|line| !offered.contains(line.who.name.as_str()));
+        let passed: BTreeSet<String> = stands
+            .filter_map(|line| {
+                let request = line.request.as_ref()?;
+                let makes = request.item.key().filter(|key| !is_ready(key));
+                let fits = room.fits(kind(&request.item), blocks(&request.item), makes);
+                let can = !request.out && request.lacking.is_none() && self.ready(line, request).is_some();
+                (fits && can).then(|| line.who.name.clone())
+            })
+            .collect();
+        if passed.is_empty() && self.leads.is_empty() {
+            return;
+        }
+        let number = leader.number();
+        let clients: BTreeSet<&str> = self.lines.values().map(|line| line.who.name.as_str()).collect();
+        self.leads.retain(|(party, client), _| {
+            clients.contains(client.as_str()) && (*party != number || !offered.contains(client.as_str()))
+        });
+        let mut named = Vec::new();
+        for client in passed {
+            let count = self.leads.entry((number, client.clone())).or_default();
+            *count = count.saturating_add(1);
+            if *count == SUSPICIOUS {
+                named.push(client);
+            }
+        }
+        for client in named {
+            let text = format!(
+                "{leader} has passed over client {client} in {SUSPICIOUS} rounds that it led, one after the other, with a \
+                 request at {} that could be done: either the client sends {leader} nothing, or {leader} does not call it",
+                self.me
+            );
+            self.log.note(&client, text);
+        }
+    }
+}

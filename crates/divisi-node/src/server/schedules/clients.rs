@@ -1,0 +1,72 @@
+//! The clients of a simulation, and what they say.
+
+use super::SHAPE;
+use crate::request::{Item, ToServer, Way};
+use crate::server::script::{Due, due};
+use crate::wire::Blob;
+use std::collections::VecDeque;
+
+/// A stream of choices.
+pub(super) struct Dice(pub blake3::OutputReader);
+
+impl Dice {
+    pub fn below(&mut self, n: u64) -> u64 {
+        let mut bytes = [0; 8];
+        self.0.fill(&mut bytes);
+        u64::from_le_bytes(bytes) % n.max(1)
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// A client's connection with one server.
+#[derive(Default)]
+pub(super) struct Side {
+    /// What the client still has to send to this server; `open`: how many of its messages have no answer.
+    pub queue: VecDeque<ToServer>,
+    pub unanswered: usize,
+    /// The request number of each message sent: answers must come in this order.
+    pub said: VecDeque<u64>,
+    /// The last request that was answered, and the number of its answers, until a failure ends it.
+    pub answered: Option<(u64, usize)>,
+    pub here: bool,
+}
+
+pub(super) struct Client {
+    pub id: [u8; 32],
+    /// How many messages each of its requests has.
+    pub lengths: Vec<usize>,
+    pub name: String,
+    pub sides: [Side; 3],
+    /// The client sends nothing more.
+    pub silent: bool,
+    /// The client's messages arrive rarely.
+    pub drips: bool,
+}
+
+/// One of the things that clients ask for.
+pub(super) fn item(dice: &mut Dice) -> Item {
+    let (key, way, length) = ("k".parse().unwrap(), Way::Gf4Circuit, dice.below(14));
+    // so much associated data that the text is not short
+    let aad = Blob(vec![0; if dice.one_in(6) { 17_000 } else { 0 }]);
+    match dice.below(5) {
+        0 => Item::KeyList { after: None },
+        1 => Item::Decrypt { key, aad, length, iv: [0; 12], tag: [0; 16], way },
+        2 => {
+            let settings = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
+            Item::Hash { asked: (&settings).into(), length }
+        }
+        _ => Item::Encrypt { key, aad, length, way },
+    }
+}
+
+/// All that a client says for a request.
+pub(super) fn messages(number: u64, item: &Item) -> Vec<ToServer> {
+    let data = (0..).map_while(|nth| due(item, SHAPE, nth)).map(|due| match due {
+        Due::Data { index, bytes } => ToServer::Data { number, index, body: Blob(vec![0; bytes]) },
+        Due::Finish => ToServer::Finish { number },
+    });
+    std::iter::once(ToServer::Request { number, item: item.clone() }).chain(data).collect()
+}

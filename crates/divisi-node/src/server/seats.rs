@@ -1,0 +1,179 @@
+//! Which connections of clients are open, and which of them gives way to a newcomer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Connections at a time, of all clients and of any one; more are turned away, but that a client without any
+/// gets the place of another.
+const CONNECTIONS: (usize, usize) = (256, 32);
+/// So many, until those that are to give way have done so.
+const LEAVING: usize = 2 * CONNECTIONS.0;
+
+/// What is known of an open connection.
+struct Open {
+    number: u64,
+    /// It has to close in favour of another client's, once it has sent its client all answers.
+    leaves: bool,
+    /// Since when it has had no request; `None` while it has one.
+    idle: Option<Instant>,
+}
+
+/// The connections by client, the oldest first.
+#[derive(Default)]
+struct Table {
+    open: BTreeMap<String, Vec<Open>>,
+    next: u64,
+}
+
+impl Table {
+    /// The connection that gives way: the oldest of the client with most; where nobody has more than one,
+    /// the one without a request for longest. `None` if each client has one, with a request.
+    fn gives_way(&mut self) -> Option<&mut Open> {
+        let staying = |open: &[Open]| open.iter().filter(|open| !open.leaves).count();
+        let most = self.open.iter().max_by_key(|(_, open)| staying(open));
+        let most = most.filter(|(_, open)| staying(open) > 1).map(|(name, _)| name.clone());
+        if let Some(name) = most {
+            return self.open.get_mut(&name)?.iter_mut().find(|open| !open.leaves);
+        }
+        let idle = self.open.values_mut().flatten().filter(|open| !open.leaves && open.idle.is_some());
+        idle.min_by_key(|open| (open.idle, open.number))
+    }
+}
+
+/// The connections of all clients.
+#[derive(Clone, Default)]
+pub(super) struct Attendance(Arc<Mutex<Table>>);
+
+/// Counts a connection while its thread lives.
+pub(crate) struct Seat {
+    all: Attendance,
+    name: String,
+    number: u64,
+}
+
+impl Seat {
+    /// A seat for a connection of this client, if there is room; another connection may have to give way.
+    pub(super) fn admit(all: &Attendance, name: &str, now: Instant) -> Option<Seat> {
+        let mut table = all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = table.open.get(name).map_or(0, Vec::len);
+        let total = table.open.values().map(Vec::len).sum::<usize>();
+        let staying = table.open.values().flatten().filter(|open| !open.leaves).count();
+        if own >= CONNECTIONS.1 || total >= LEAVING || (total >= CONNECTIONS.0 && own > 0) {
+            return None;
+        }
+        if staying >= CONNECTIONS.0
+            && let Some(open) = table.gives_way()
+        {
+            // if none can, the newcomer has one of the places of those that leave
+            open.leaves = true;
+        }
+        let number = table.next;
+        table.next += 1;
+        let open = Open { number, leaves: false, idle: Some(now) };
+        table.open.entry(name.to_owned()).or_default().push(open);
+        Some(Seat { all: all.clone(), name: name.to_owned(), number })
+    }
+
+    /// Whether this connection has to close, once its client has all answers; `idle` says since when it has
+    /// had no request.
+    pub fn leaves(&self, idle: Option<Instant>) -> bool {
+        let mut table = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own =
+            table.open.get_mut(&self.name).and_then(|own| own.iter_mut().find(|o| o.number == self.number));
+        own.is_some_and(|open| {
+            open.idle = idle;
+            open.leaves
+        })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut table = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = table.open.get_mut(&self.name) {
+            own.retain(|open| open.number != self.number);
+        }
+        table.open.retain(|_, own| !own.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Those of these seats that are to leave; `since` says since when each is idle.
+    fn leaving(seats: &[Seat], since: impl Fn(usize) -> Option<Instant>) -> Vec<usize> {
+        (0..seats.len()).filter(|at| seats[*at].leaves(since(*at))).collect()
+    }
+
+    /// Clients that hold all connections keep out nobody who has none; a client with one keeps it.
+    #[test]
+    fn who_has_no_connection_gets_one_of_whoever_has_most() {
+        let (all, now) = (Attendance::default(), Instant::now());
+        let admit = |name: &str| Seat::admit(&all, name, now);
+        let each = CONNECTIONS.1;
+        let names: Vec<String> = (0..CONNECTIONS.0 / each).map(|i| format!("greedy {i}")).collect();
+        let mut held: Vec<Seat> =
+            (0..CONNECTIONS.0).map(|i| admit(&names[i / each]).expect("there is room")).collect();
+        let leaving = |seats: &[Seat]| leaving(seats, |_| Some(now)).len();
+        assert!(names.iter().all(|name| admit(name).is_none()));
+        let modest: Vec<Seat> = (0..20).filter_map(|i| admit(&format!("m{i}"))).collect();
+        assert_eq!((modest.len(), leaving(&held), leaving(&modest)), (20, 20, 0));
+        // none loses more than its share, and the oldest goes first
+        for name in &names {
+            let own: Vec<bool> =
+                held.iter().filter(|seat| seat.name == *name).map(|seat| seat.leaves(Some(now))).collect();
+            let gone = own.iter().filter(|leaves| **leaves).count();
+            assert!((2..=3).contains(&gone) && own[..gone].iter().all(|leaves| *leaves), "{own:?}");
+        }
+        assert!(admit("m0").is_none());
+        // places that are given up are free again
+        held.retain(|seat| !seat.leaves(Some(now)));
+        drop(modest);
+        assert!((0..20).all(|_| admit("m0").is_some()));
+        let again: Vec<Seat> = (0..20).filter_map(|_| admit("m0")).collect();
+        assert_eq!((again.len(), leaving(&held)), (20, 0));
+    }
+
+    /// Where all have one connection, the one that has been idle for longest gives way, never one with a
+    /// request; and if all have a request, the newcomer is served all the same.
+    #[test]
+    fn so_many_clients_with_one_connection_each_keep_out_nobody() {
+        let (all, start) = (Attendance::default(), Instant::now());
+        let at = |i: usize| start + Duration::from_millis(i as u64);
+        let held: Vec<Seat> =
+            (0..CONNECTIONS.0).map(|i| Seat::admit(&all, &format!("m{i}"), at(i)).expect("room")).collect();
+        // the later one came, the longer it is idle; of the last ten each has a request
+        let since = |i: usize| (i < CONNECTIONS.0 - 10).then(|| at(2 * CONNECTIONS.0 - i));
+        assert!(leaving(&held, since).is_empty());
+        let late = Seat::admit(&all, "late", at(1000)).expect("the place of one that is idle");
+        assert_eq!(leaving(&held, since), [CONNECTIONS.0 - 11]);
+        let later = Seat::admit(&all, "later", at(1001)).expect("the place of another");
+        assert_eq!(leaving(&held, since), [CONNECTIONS.0 - 12, CONNECTIONS.0 - 11]);
+        assert!(!late.leaves(None) && !later.leaves(None));
+        // all have requests that never end: newcomers come and go for ever
+        assert_eq!(leaving(&held, |_| None).len(), 2);
+        for i in 0..2 * LEAVING {
+            assert!(Seat::admit(&all, &format!("n{i}"), at(2000 + i)).is_some(), "{i}");
+        }
+        assert_eq!(leaving(&held, |_| None).len(), 2);
+        drop((late, later));
+    }
+
+    /// What is to leave and does not takes nobody's place.
+    #[test]
+    fn those_that_were_told_to_leave_and_stay_keep_out_nobody() {
+        let (all, now) = (Attendance::default(), Instant::now());
+        let names: Vec<String> =
+            (0..CONNECTIONS.0).map(|i| format!("greedy {}", i / CONNECTIONS.1)).collect();
+        let held: Vec<Seat> =
+            names.iter().map(|name| Seat::admit(&all, name, now).expect("there is room")).collect();
+        for i in 0..2 * LEAVING {
+            let seat = Seat::admit(&all, &format!("m{i}"), now).expect("there is room");
+            assert!(!seat.leaves(None));
+        }
+        assert_eq!(leaving(&held, |_| None).len(), 1);
+    }
+}

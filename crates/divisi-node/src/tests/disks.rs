@@ -1,0 +1,146 @@
+//! Disks that are full or fail at one server, as its clients see it; and what one server does not admit.
+
+use super::house::{BUSY, House, encrypt, eventually};
+use crate::{Admit, ErrorKind, Grant, Lists, What, Who};
+use divisi_net::PartyId;
+use divisi_store::{Disk, MachineDisk};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use zeroize::Zeroizing;
+
+const FULL: u8 = 1;
+const BROKEN: u8 = 2;
+
+/// A disk that is full or broken when it is told to be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TestDisk(Arc<AtomicU8>);
+
+impl TestDisk {
+    fn is(&self, state: u8) -> bool {
+        self.0.load(Ordering::SeqCst) == state
+    }
+
+    fn becomes(&self, state: u8) {
+        self.0.store(state, Ordering::SeqCst);
+    }
+}
+
+impl Disk for TestDisk {
+    fn make_dir(&self, dir: &Path) -> io::Result<()> {
+        MachineDisk.make_dir(dir)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        MachineDisk.list(dir)
+    }
+
+    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
+        MachineDisk.read(path, longest)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if self.is(BROKEN) {
+            return Err(io::Error::other("the test breaks it"));
+        }
+        let have = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        if self.is(FULL) && bytes.len() as u64 > have {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        MachineDisk.write(path, bytes)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        MachineDisk.sync(path)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        MachineDisk.link(from, to)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        MachineDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        MachineDisk.remove(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        MachineDisk.sync_dir(dir)
+    }
+}
+
+fn house() -> (House, TestDisk) {
+    let (second, disk) = (PartyId::new(2).unwrap(), TestDisk::default());
+    let own = disk.clone();
+    (House::with(move |options| options.disk = Some((second, own.clone()))), disk)
+}
+
+/// The client hears whose disk is full; keys are destroyed all the same, and made again when there is room.
+#[test]
+fn a_full_disk_is_told_to_the_client_with_its_party() {
+    let (house, disk) = house();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    disk.becomes(FULL);
+    let new = alice.new_key("other".parse().unwrap(), crate::KeyType::Aes128, false, vec![]);
+    let error = alice.key_new(&new).unwrap_err();
+    assert!(error.message.contains("the disk of party 2 is full"), "{error}");
+    assert_eq!(error.kind, ErrorKind::Refused);
+    assert!(house.logged("key other at "), "{:?}", house.log.lock().unwrap());
+    alice.key_destroy(&key).unwrap();
+    disk.becomes(0);
+    eventually(BUSY, || house.connect("alice").key_new(&new));
+    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+}
+
+/// Where one server cannot destroy its part, the client hears which have done it and which has not; given
+/// again, the command ends it.
+#[test]
+fn who_has_destroyed_a_key_and_who_has_not_is_told() {
+    let (house, disk) = house();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    disk.becomes(BROKEN);
+    let error = alice.key_destroy(&key).unwrap_err();
+    let expected = "key k is destroyed at party 1 and party 3, and not at party 2";
+    assert!(error.message.contains(expected), "{error}");
+    assert!(error.message.ends_with(": give the command again"), "{error}");
+    assert!(error.retry);
+    encrypt(&mut alice, &key, b"", b"text").unwrap_err();
+    disk.becomes(0);
+    eventually(BUSY, || house.connect("alice").key_destroy(&key));
+    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+}
+
+/// A policy that serves bob nothing that needs no key.
+struct Strict;
+
+impl Admit for Strict {
+    fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, divisi_core::Refusal> {
+        if who.name == "bob" && matches!(what, What::Hash | What::List) {
+            let reason = format!("client {} may not do this here", who.name);
+            return Err(divisi_core::Refusal { step: divisi_core::step!("strict"), reason });
+        }
+        Lists.admit(who, what)
+    }
+}
+
+/// Hashes and lists are admitted as all else is.
+#[test]
+fn hashes_and_lists_ask_the_policy() {
+    let house = House::with(|options| options.admit = Arc::new(Strict));
+    let sha = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
+    for (name, served) in [("alice", true), ("bob", false)] {
+        let mut client = house.connect(name);
+        let hash = client.hash(&sha, &mut &b"abc"[..], 3, &mut |_| {}).map(drop);
+        let list = client.key_list().map(drop);
+        for result in [hash, list] {
+            let told = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
+            assert_eq!(result.is_ok(), served, "{name}: {told}");
+            assert!(served || told.contains("client bob may not do this here"), "{told}");
+        }
+    }
+}

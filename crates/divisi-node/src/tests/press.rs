@@ -1,0 +1,305 @@
+//! Clients and servers that deviate again and again, beside an honest client that asks for one block at a
+//! time: it is served in time, nothing grows, and the log names whom it can. Each attack for a moment; the
+//! long runs (`--ignored`, on an idle machine) measure.
+
+use super::attacks::{Rogue, item};
+use super::house::{BUSY, House, TIMEOUT, encrypt, eventually, text, world};
+use crate::request::{Item, ToServer, Way};
+use crate::wire::{Blob, encode};
+use crate::{CHUNK, Client, KeyName, Limits};
+use divisi_net::PartyId;
+use divisi_rep3::deal;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What servers and clients together may hold more during an attack: 64 connections with what they sent
+/// ahead and what waits for them, at both ends, and what the allocator keeps.
+const GROWTH: usize = 256 << 20;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Run {
+    Short,
+    Long,
+}
+
+/// An attack goes on until this is over.
+struct Attack {
+    over: AtomicBool,
+    done: AtomicUsize,
+}
+
+impl Attack {
+    fn on(&self) -> bool {
+        !self.over.load(Ordering::SeqCst)
+    }
+
+    fn did(&self) {
+        self.done.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// The resident bytes of this process, where the system tells.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0 kB");
+    1024 * line.trim().trim_end_matches(" kB").parse::<usize>().unwrap()
+}
+
+/// The 99th percentile of how long blocks of this client take, at least `n` of them and for at least so long.
+fn p99(client: &mut Client, key: &KeyName, n: usize, least: Duration) -> Duration {
+    let start = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < n || start.elapsed() < least {
+        let begun = Instant::now();
+        encrypt(client, key, b"", &[7; 16]).unwrap();
+        times.push(begun.elapsed());
+        assert!(begun.elapsed() < BUSY, "{:?}", begun.elapsed());
+    }
+    times.sort_unstable();
+    times[(times.len() * 99).div_ceil(100) - 1]
+}
+
+/// Carol asks for blocks before an attack and beside it; the attack runs in so many threads, each of which is
+/// told its number.
+fn beside(run: Run, house: &House, threads: usize, attack: impl Fn(&Attack, &KeyName, usize) + Sync) {
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &["bob", "carol"]);
+    drop(alice);
+    let (n, least) = match run {
+        Run::Short => (10, Duration::from_secs(2)),
+        Run::Long => (500, Duration::from_secs(20)),
+    };
+    let mut carol = house.connect("carol");
+    let before = p99(&mut carol, &key, n, Duration::ZERO);
+    let memory = resident();
+    let state = Attack { over: AtomicBool::new(false), done: AtomicUsize::new(0) };
+    let (state, attack, key) = (&state, &attack, &key);
+    let during = std::thread::scope(|s| {
+        for i in 0..threads {
+            s.spawn(move || attack(state, key, i));
+        }
+        let honest = s.spawn(|| {
+            let during = p99(&mut carol, key, n, least);
+            // who comes anew is served, too
+            let mut again =
+                eventually(BUSY, || Client::connect(&house.config, house.identity("carol"), world()));
+            encrypt(&mut again, key, b"", b"again").unwrap();
+            during
+        });
+        let during = honest.join();
+        state.over.store(true, Ordering::SeqCst);
+        during
+    });
+    let during = during.unwrap();
+    let (done, grown) = (state.done.load(Ordering::SeqCst), resident().saturating_sub(memory));
+    println!("p99 {before:?} alone, {during:?} beside what was done {done} times; {grown} bytes more");
+    assert!(done > 0, "no attack took place");
+    assert!(grown <= GROWTH, "{grown} bytes");
+    if run == Run::Long {
+        assert!(during <= (3 * before).max(Duration::from_millis(500)), "{before:?}, then {during:?}");
+    }
+    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+}
+
+/// Bytes that never end while the attack lasts.
+struct Endless<'a>(&'a Attack);
+
+impl Read for Endless<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if !self.0.on() {
+            return Err(io::Error::other("over"));
+        }
+        self.0.did();
+        out.fill(7);
+        Ok(out.len())
+    }
+}
+
+/// Two clients, each with all the connections that it may have, and on each a text without end.
+fn endless(run: Run) {
+    let house = House::new();
+    beside(run, &house, 64, |attack, key, i| {
+        let name = ["alice", "bob"][i % 2];
+        let mut client = eventually(BUSY, || Client::connect(&house.config, house.identity(name), world()));
+        let length = Limits::default().text_bytes;
+        // ends by the input's error, or by a time limit
+        while attack.on() {
+            client.encrypt(key, b"", &mut Endless(attack), length, &mut io::sink(), &mut |_| {}).unwrap_err();
+            if attack.on() {
+                client = eventually(BUSY, || Client::connect(&house.config, house.identity(name), world()));
+            }
+        }
+    });
+}
+
+/// Requests that some servers hear of and others do not, short and long ones.
+fn partial(run: Run) {
+    let house = House::new();
+    beside(run, &house, 4, |attack, key, i| {
+        let servers: &[usize] = [&[0][..], &[1, 2], &[2], &[0, 1]][i % 4];
+        while attack.on() {
+            let mut rogues: Vec<Rogue> = (0..3).map(|_| Rogue::connect(&house, "bob")).collect();
+            for (at, rogue) in rogues.iter_mut().enumerate() {
+                let asked = match at {
+                    0 => item(key, 1 << 20),
+                    1 => Item::KeyList { after: None },
+                    _ => {
+                        Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 0, way: Way::Gf4Circuit }
+                    }
+                };
+                for server in servers {
+                    rogue.say(*server, &ToServer::Request { number: 1, item: asked.clone() });
+                    if at == 2 {
+                        rogue.say(*server, &ToServer::Finish { number: 1 });
+                    }
+                }
+                attack.did();
+            }
+            let until = Instant::now() + Duration::from_millis(1400);
+            while attack.on() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    });
+    // before its time was over
+    assert!(
+        house.logged("client bob: ") && house.logged("has not sent party"),
+        "{:?}",
+        house.log.lock().unwrap()
+    );
+}
+
+/// Two different requests under one number, again and again.
+fn different(run: Run) {
+    let house = House::new();
+    beside(run, &house, 3, |attack, key, _| {
+        let mut rogue = Rogue::connect(&house, "bob");
+        for number in 1.. {
+            if !attack.on() {
+                break;
+            }
+            let answers = rogue.exchange(|i| {
+                let length = if i == 1 { 20 } else { 21 };
+                ToServer::Request { number, item: item(key, length) }
+            });
+            assert!(answers.iter().all(Option::is_some));
+            attack.did();
+        }
+    });
+    assert!(house.logged("client bob: "), "{:?}", house.log.lock().unwrap());
+}
+
+/// A client that sends all that it may, and reads nothing.
+fn deaf(run: Run) {
+    let house = House::new();
+    let parts = deal::split(&text(CHUNK), |out| world().entropy(out));
+    beside(run, &house, 4, |attack, key, _| {
+        while attack.on() {
+            let mut rogue = Rogue::connect(&house, "bob");
+            (0..3).for_each(|i| rogue.say(i, &ToServer::Request { number: 1, item: item(key, 1 << 30) }));
+            for index in 0.. {
+                let sent = (0..3).all(|i| {
+                    let body = Blob([&parts[i].first[..], &parts[i].second].concat());
+                    let message = ToServer::Data { number: 1, index, body };
+                    rogue.connections[i].send(&encode(&message, message.body()).unwrap()).is_ok()
+                });
+                if !sent || !attack.on() {
+                    break;
+                }
+                attack.did();
+            }
+        }
+    });
+}
+
+/// Whoever reads no answers at all is disconnected, and named.
+#[test]
+fn a_client_that_reads_nothing_is_named() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &["bob"]);
+    let mut rogue = Rogue::connect(&house, "bob");
+    // each is refused at once, with a sentence of some hundred bytes
+    let (way, aad) = (Way::Gf4Circuit, Blob(vec![]));
+    let too_long = Item::Encrypt { key: key.clone(), aad, length: 1 << 60, way };
+    let begun = Instant::now();
+    for number in 1.. {
+        let message = ToServer::Request { number, item: too_long.clone() };
+        if rogue.connections[0].send(&encode(&message, message.body()).unwrap()).is_err() {
+            break;
+        }
+        assert!(begun.elapsed() < 8 * BUSY, "the server takes requests for ever");
+    }
+    eventually(4 * BUSY, || match house.logged("client bob has read no answers of party 1 for 3.0 s") {
+        true => Ok(()),
+        false => Err("it is not named"),
+    });
+    encrypt(&mut alice, &key, b"", b"text").unwrap();
+}
+
+/// The first server never calls carol when it leads.
+fn passed_over(run: Run) {
+    let first = PartyId::new(1).unwrap();
+    let house = House::with(|options| options.passes_over = Some((first, "carol")));
+    beside(run, &house, 2, |attack, key, i| {
+        let mut client = house.connect(["alice", "bob"][i]);
+        while attack.on() {
+            encrypt(&mut client, key, b"", b"theirs").unwrap();
+            attack.did();
+        }
+    });
+    if run == Run::Long {
+        assert!(house.logged("party 1 has passed over client carol"), "{:?}", house.log.lock().unwrap());
+    }
+}
+
+macro_rules! attacks {
+    ($($short:ident $long:ident: $attack:expr;)*) => {
+        $(
+            #[test]
+            fn $short() {
+                $attack(Run::Short);
+            }
+
+            #[test]
+            #[ignore = "half a minute of an idle machine"]
+            fn $long() {
+                $attack(Run::Long);
+            }
+        )*
+    };
+}
+
+attacks! {
+    sixty_four_requests_without_end_starve_nobody sixty_four_requests_without_end_for_long: endless;
+    requests_to_some_servers_starve_nobody requests_to_some_servers_for_long: partial;
+    different_requests_starve_nobody different_requests_for_long: different;
+    clients_that_read_nothing_starve_nobody clients_that_read_nothing_for_long: deaf;
+    a_leader_that_passes_over_delays_nobody a_leader_that_passes_over_for_long: passed_over;
+}
+
+/// Refused handshakes are counted in the log once in a while, by what was wrong with them.
+#[test]
+fn refused_handshakes_are_told_once_in_a_while() {
+    let house = House::with(|options| options.minute = Some(Duration::from_millis(300)));
+    // what came before the three found together is told before
+    house.connect("alice").key_list().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let config = &house.config;
+    for party in PartyId::all(3) {
+        let stranger = &house.stranger;
+        assert!(divisi_net::Connection::dial(config, party, stranger, &world(), TIMEOUT).is_err());
+    }
+    let told = |part: &str| house.log.lock().unwrap().iter().filter(|line| line.contains(part)).count();
+    let of_strangers = "handshakes refused in the last minute: 0 gave way to newer ones, 0 were too slow, 1 \
+                        showed an unknown identity";
+    eventually(BUSY, || match told(of_strangers) {
+        3 => Ok(()),
+        lines => Err(format!("{lines} of 3 lines")),
+    });
+    // nothing is told where there is nothing
+    let before = told("handshakes refused");
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(told("handshakes refused"), before);
+}
