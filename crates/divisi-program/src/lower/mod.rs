@@ -334,7 +334,7 @@ impl Lower<'_> {
                     _ => self.sub(x, y),
                 };
                 let chosen = self.product(c, difference);
-                Some(self.number(Node::Add(chosen, y), lanes))
+                Some(self.number(Node::Add(chosen, y), shape.entries()))
             }
             width => {
                 let c = self.wide(statement, 0, shape)?;

@@ -6,8 +6,8 @@ use super::table::LookupTable;
 use super::{OneHotsAdd, OneHotsRss};
 use crate::blackbox::{BlackBox, Element, Shared};
 use crate::share::Rep;
-use divisi_core::{Abort, Step, step};
-use divisi_field::{Field, Gf64};
+use divisi_core::{Abort, Lanes, Step, step};
+use divisi_field::Gf64;
 
 const LOOKUPS: Step = step!("lookups");
 

@@ -151,9 +151,9 @@ mod tests {
             let mut text = Vec::new();
             bristol::write(&program, &mut text).unwrap();
             check(&NamedCircuit { name: name.into(), program, file: None }, None);
-            check(&read(name, &text).unwrap(), Some(&text));
+            check(&read(name.into(), &text).unwrap(), Some(&text));
         }
-        let older = read("adder", ADDER).unwrap();
+        let older = read("adder".into(), ADDER).unwrap();
         check(&older, Some(ADDER));
         let mut fashion = Vec::new();
         let how = Transcript { to: Format::Fashion, turned: false, keeps_names: false };

@@ -10,7 +10,7 @@
 //! `an_adder_costs_what_is_said`). Then comes the cipher, as with any counter.
 
 use super::element;
-use crate::engines::MacEngine;
+use crate::engines::{BitEngine, MacEngine};
 use crate::gates::Adder;
 use crate::mode::ghash::{Ghash, Powers};
 use divisi_circuit::{Build, Program};
@@ -63,9 +63,21 @@ pub fn adder() -> &'static Program {
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane.
 pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, counts: &[u32]) -> Result<[E::Byte; 16], Abort> {
+    let bytes: [E::Byte; 16] = e.convert(j0.clone())?;
+    counters_from(e, &bytes, counts)
+}
+
+/// The same from the bytes of a counter block, on an engine that may have no blocks of GF(2^128).
+///
+/// # Errors
+/// As [`counters`].
+pub fn counters_from<E: BitEngine>(
+    e: &mut E,
+    bytes: &[E::Byte; 16],
+    counts: &[u32],
+) -> Result<[E::Byte; 16], Abort> {
     let misfit = || Abort::Misuse { step: IV, what: "a counter block without a lane" };
     let index = vec![0; counts.len()];
-    let bytes: [E::Byte; 16] = e.convert(j0.clone())?;
     let all: Option<Vec<E::Byte>> = bytes.iter().map(|byte| byte.gather(&index)).collect();
     let mut all = all.ok_or_else(misfit)?;
     let word = all.split_off(12);

@@ -155,7 +155,7 @@ fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abo
 }
 
 /// A byte with its highest bit set to what everybody knows.
-pub(super) fn with_highest<E: MacEngine>(e: &mut E, byte: &E::Byte, value: bool) -> Result<E::Byte, Abort> {
+pub(super) fn with_highest<E: BitEngine>(e: &mut E, byte: &E::Byte, value: bool) -> Result<E::Byte, Abort> {
     let mut bits: [E::Bit; 8] = e.convert(byte.clone())?;
     bits[7] = e.public_bit(&vec![value; byte.lanes()]);
     e.convert(bits)
@@ -163,18 +163,18 @@ pub(super) fn with_highest<E: MacEngine>(e: &mut E, byte: &E::Byte, value: bool)
 
 /// Counter blocks for so many bytes from a shared one of one lane on, a lane each: its last four bytes count
 /// up and wrap around.
-pub(super) fn count<E: MacEngine>(
+pub(super) fn count<E: BitEngine>(
     e: &mut E,
     first: Vec<E::Byte>,
     bytes: usize,
 ) -> Result<[E::Byte; 16], Abort> {
     let first: [E::Byte; 16] = first.try_into().map_err(|_| misfit("a counter block"))?;
-    let first: E::Block = e.convert(first)?;
-    long_iv::counters(e, &first, bytes.div_ceil(16))
+    let blocks = u32::try_from(bytes.div_ceil(16)).map_err(|_| misfit("counter blocks, fewer than 2^32"))?;
+    long_iv::counters_from(e, &first, &(0..blocks).collect::<Vec<u32>>())
 }
 
 /// The key stream of so many bytes from shared counter blocks of one text, a lane each.
-pub(super) fn masked<E: MacEngine>(
+pub(super) fn masked<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
     mut counters: [E::Byte; 16],

@@ -11,7 +11,7 @@ use super::super::{
 };
 use super::strands::{INPUT, ONLINE, PREPROCESSING, VERIFICATION};
 use super::{CHUNKS, OUTPUTS, TILE, statistical};
-use divisi_core::{Abort, Counts, Lanes, PartyId, PublicParameters, Session};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_field::{Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, PIECE, Shared};
 use divisi_rep3::ohverture::{Dimensions, Lookups, MAX_CUBE_BITS, OneHots};
