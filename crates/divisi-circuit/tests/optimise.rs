@@ -60,7 +60,8 @@ proptest! {
             (Format::Older, true, true),
         ] {
             let mut text = Vec::new();
-            let made = bristol::transcribe(file.as_bytes(), Transcript { to, turned: turn, keeps_names }, &mut text);
+            let how = Transcript { to, turned: turn, keeps_names };
+            let made = bristol::transcribe(file.as_bytes(), how, &mut text);
             let Ok(counts) = made else {
                 prop_assert!(to == Format::Older && !older);
                 continue;

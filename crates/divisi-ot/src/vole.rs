@@ -5,8 +5,9 @@
 //!
 //! # The check (SoftSpokenOT, section 4.1; column-wise, over GF(2^128))
 //! A column of a tile is read as an element of GF(2^128), so a column of T tiles is t_1, .., t_T; the last
-//! tile is sacrificed. After all corrections are here a coin gives z, and h(t) = t_1 z^(T-1) + .. + t_(T-1) z
-//! + t_T. As a map over GF(2) its matrix is (R | I), so that the last tile masks all 128 equations \[W2\].
+//! tile is sacrificed. After all corrections are here a coin gives z, and h(t) = t_1 z^(T-1) + .. +
+//! t_(T-1) z + t_T. As a map over GF(2) its matrix is (R | I), so that the last tile masks all 128 equations
+//! \[W2\].
 //! The maker sends X = h(x) and V_b = h(v_b) of all 128 columns, and the holder demands h(w_b) = V_b + X
 //! Delta_b \[W1, W5\]. Two different x have the same h(x) with probability below T / 2^128. Rows over a field
 //! have f columns, or 128 columns of pads, or both: one X serves all of them \[K11, K13\]. docs/garbling.md,

@@ -1,8 +1,8 @@
 //! Memory of shares that waits, wiped, for the next ones.
 //!
 //! A layer of a cipher fills long vectors and lets them go again. To give their memory back to the system and
-//! to have it cleared and mapped anew takes longer than most of what is computed in it. So a thread keeps some
-//! of what it let go: as zeros, where no other thread sees it, and no longer than the thread lives.
+//! to have it cleared and mapped anew takes longer than most of what is computed in it. So a thread keeps
+//! some of what it let go: as zeros, where no other thread sees it, and no longer than the thread lives.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -4,8 +4,8 @@
 //!
 //! Invariants of every honest server: each message of a request that is done has one answer, in order; a
 //! request that is not done is answered by one failure; nothing is answered twice; no step is done by one
-//! server and not by the others; and when no more events happen, nobody waits. Where nobody lies, a client whose
-//! request stands at all three is served after so many rounds, whoever else asks.
+//! server and not by the others; and when no more events happen, nobody waits. Where nobody lies, a client
+//! whose request stands at all three is served after so many rounds, whoever else asks.
 
 mod clients;
 
@@ -71,7 +71,7 @@ impl World {
             draining: [false; 3],
             passed: HashMap::new(),
             longest: 0,
-            watched: liar.is_none() && seed % 4 == 0,
+            watched: liar.is_none() && seed.is_multiple_of(4),
             clients: Vec::new(),
             round: 0,
             liar,

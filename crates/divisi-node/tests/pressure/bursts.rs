@@ -45,7 +45,11 @@ fn burst(clients: usize, load: usize) {
     let start = Barrier::new(clients);
     std::thread::scope(|s| {
         for _ in 0..load {
-            s.spawn(|| while !over.load(Ordering::Relaxed) {});
+            s.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         let all: Vec<_> = (0..clients)
             .map(|i| {

@@ -183,7 +183,7 @@ fn authentic() -> Vec<Case> {
         // four blocks give the keys of a nonce, which is told once a text; the tag, then the counters.
         // POLYVAL of all blocks and their lengths: odd powers, and a sum
         let hashed = aad + text + 1;
-        let odd = (hashed + 1) / 2 - 1;
+        let odd = hashed.div_ceil(2) - 1;
         let most = (3..=hashed).step_by(2).map(|power| u64::from(power.count_ones())).max().unwrap_or(1);
         let cost = Cost {
             schedules: 1,

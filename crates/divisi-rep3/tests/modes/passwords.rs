@@ -13,8 +13,8 @@ use divisi_symmetric::sha1;
 const SHA1: [&str; 10] =
     ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"];
 
-/// The output for a counter under the keys of RFC 4226 and 6238, which every party sees; what was counted, the
-/// function in a phase of its own.
+/// The output for a counter under the keys of RFC 4226 and 6238, which every party sees; what was counted,
+/// the function in a phase of its own.
 fn made(security: Security, name: &str, bytes: Option<usize>, counter: u64) -> (Vec<u8>, Counts) {
     let algorithm: Algorithm = name.parse().unwrap();
     let mut settings = Settings::new(algorithm);
@@ -50,8 +50,8 @@ fn code(tag_bytes: usize, digits: usize) -> Program {
     build.finish()
 }
 
-/// Every place in a tag and every digit: they are those of the standards, and from the key to the digits nothing
-/// else is opened, neither the place nor the tag.
+/// Every place in a tag and every digit: they are those of the standards, and from the key to the digits
+/// nothing else is opened, neither the place nor the tag.
 #[test]
 fn the_digits_alone_are_opened() {
     for (counter, want) in SHA1.into_iter().enumerate() {

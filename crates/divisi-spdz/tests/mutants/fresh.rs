@@ -173,13 +173,13 @@ fn every_lane_that_enters_has_its_own_mask() {
     let opened = Opened::of(|session| {
         let mut tiny = Tiny::new(engine(session)?);
         let zeros = tiny.engine().public(&[0; LANES]);
-        (0..LAYERS).try_for_each(|_| tiny.enter(&[zeros.clone()]).map(drop))
+        (0..LAYERS).try_for_each(|_| tiny.enter(std::slice::from_ref(&zeros)).map(drop))
     });
     all_fresh(&opened.at(ENTER), 8, "bytes");
     let opened = Opened::of(|session| {
         let mut tiny = TinyBits::new(engine(session)?);
         let zeros = tiny.engine().constant_bit(&[false; 48]);
-        (0..LAYERS).try_for_each(|_| tiny.enter(&[zeros.clone()]).map(drop))
+        (0..LAYERS).try_for_each(|_| tiny.enter(std::slice::from_ref(&zeros)).map(drop))
     });
     let bits = opened.at(ENTER_BITS);
     different(&bits, LAYERS, "bits");
@@ -227,7 +227,7 @@ fn every_product_has_its_own_triple() {
             engine.run(&mut [ProgramRun::new(&program, vec![zeros.clone(), zeros.clone()])])
         })
     });
-    different(&opened.at(ELEMENT), 2 * LAYERS, "products of bits");
+    different(opened.at(ELEMENT), 2 * LAYERS, "products of bits");
 }
 
 /// Demux: products of all levels have their own factors, and every entry its own bit that masks it \[K5,

@@ -12,8 +12,8 @@ const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
 const IV: &str = "000102030405060708090a0b0c0d0e0f";
 const TEXT: &str = "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51";
 
-/// SP 800-38A, F.2.1, F.3.7, F.3.13 and F.4.1, both ways; the GCM specification, test case 5; IEEE 1619, vector
-/// 2.
+/// SP 800-38A, F.2.1, F.3.7, F.3.13 and F.4.1, both ways; the GCM specification, test case 5; IEEE 1619,
+/// vector 2.
 fn standards() -> Vec<Value> {
     let both = |algorithm: &str, text: &str, sealed: &str| {
         let test = json!([{ "tcId": 1, "key": KEY, "iv": IV, "pt": text, "ct": sealed }]);

@@ -60,7 +60,7 @@ impl<F: Mac> Stocks<F> {
     /// as were foreseen.
     pub fn lacking(&mut self, wanted: &[(&'static Table, usize)]) -> Vec<(&'static Table, usize)> {
         let lacks = |(table, count): &(&'static Table, usize)| {
-            let stock = self.of(*table);
+            let stock = self.of(table);
             (stock.left() < *count).then(|| (*table, stock.foreseen.max(*count)))
         };
         wanted.iter().filter_map(lacks).collect()
