@@ -58,5 +58,6 @@ fn whoever_stops_while_many_garble_the_others_abort_in_time() {
 #[test]
 fn whoever_stops_in_a_program_the_others_abort_in_time() {
     let way = Way { engine: "mixed", more: &[], task: &PROGRAM };
-    proxies::whoever_stops_in(way, &[(0, [0, 2, 1, 0]), (1, [1, 0, 2, 1]), (2, [2, 1, 0, 2])]);
+    // what is made ahead of so small a program is sent before anybody can be stopped in the middle of it
+    proxies::whoever_stops_in(way, &[(0, [0, 2, 1, 0]), (2, [2, 1, 0, 2])]);
 }

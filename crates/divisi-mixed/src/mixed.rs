@@ -11,16 +11,14 @@ use crate::bits::{self, RandomBits};
 use crate::cot;
 use crate::gmw::{Gmw, PREPROCESSING};
 use crate::num::{self, Num};
-use crate::together::Asked;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::{Abort, Check, Convert, Lanes, Prg, Session, Step, step};
+use divisi_core::{Abort, Check, Lanes, Prg, Session, Step, step};
 use divisi_field::zp::Modulus;
 use std::sync::Arc;
 
 const PRODUCTS: Step = step!("numbers.products");
-const BITS: Step = step!("b2a");
 const SET_UP: Step = step!("mixed.set-up");
 
 /// The most memory, in bytes, for random bits by transfers that are made together.
@@ -343,13 +341,5 @@ impl Mixed {
             *sum = products.iter().fold(0, |sum, x| p.add(sum, *x));
         }
         Ok(Num::new(sums).made(self.session()))
-    }
-}
-
-impl Convert<Vec<GmwBit>, Num> for Mixed {
-    /// B2A, Figure 9, from the bits of a number (at most 32), the lowest first.
-    fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
-        let number = self.ask(vec![Asked::Number(x)])?.pop().and_then(|mut one| one.pop());
-        number.ok_or_else(|| self.session().misuse(BITS, "a number that nobody asked for"))
     }
 }

@@ -18,7 +18,6 @@ use crate::bits::RandomBits;
 use crate::gmw::PREPROCESSING;
 use crate::mixed::{Mixed, most};
 use crate::num::Num;
-use crate::together::Asked;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Check, Lanes, Session, Step, step};
 use divisi_field::zp::Modulus;
@@ -115,29 +114,6 @@ impl Mixed {
         }
         let bits = RandomBits::join(parts);
         Ok(Signs { width, count, bits })
-    }
-
-    /// Figure 8, case 1: entries of public tables of 2^m numbers at shared indices of m bits, the lowest
-    /// first. Each table is looked up at every index; for entries that are vectors, pass several tables.
-    /// Returns a number for each table, with a lane for each index.
-    ///
-    /// # Errors
-    /// As [`Mixed::ask`].
-    pub fn look_up(&mut self, tables: &[&[u64]], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
-        let asked = Asked::LookUp { tables: tables.to_vec(), index: x.to_vec(), signs };
-        Ok(self.ask(vec![asked])?.pop().unwrap_or_default())
-    }
-
-    /// Figures 7 and 8, case 2: the same for private tables, one for each index. The entries of table t are
-    /// the lanes of `tables` from t 2^m on. Multiplying That\[k\] by its sign takes a triple, and does not
-    /// depend on the index.
-    ///
-    /// # Errors
-    /// As [`Mixed::ask`], and [`Mixed::multiply`].
-    pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
-        let asked = Asked::LookUpPrivate { tables: tables.clone(), index: x.to_vec(), signs };
-        let found = self.ask(vec![asked])?.pop().and_then(|mut one| one.pop());
-        found.ok_or_else(|| self.session().misuse(INDEX, "a lookup that nobody asked for"))
     }
 
     /// [`Mixed::signs`], with costs counted as preprocessing.

@@ -11,7 +11,7 @@ use crate::mixed::Mixed;
 use crate::num::Num;
 use crate::table::{self, Signs};
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Convert, Lanes, Step, step};
 
 const BITS: Step = step!("b2a");
 
@@ -107,6 +107,29 @@ impl Mixed {
         Ok(out)
     }
 
+    /// Figure 8, case 1: entries of public tables of 2^m numbers at shared indices of m bits, the lowest
+    /// first. Each table is looked up at every index; for entries that are vectors, pass several tables.
+    /// Returns a number for each table, with a lane for each index.
+    ///
+    /// # Errors
+    /// As [`Mixed::ask`].
+    pub fn look_up(&mut self, tables: &[&[u64]], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
+        let asked = Asked::LookUp { tables: tables.to_vec(), index: x.to_vec(), signs };
+        Ok(self.ask(vec![asked])?.pop().unwrap_or_default())
+    }
+
+    /// Figures 7 and 8, case 2: the same for private tables, one for each index. The entries of table t are
+    /// the lanes of `tables` from t 2^m on. Multiplying That\[k\] by its sign takes a triple, and does not
+    /// depend on the index.
+    ///
+    /// # Errors
+    /// As [`Mixed::ask`], and [`Mixed::multiply`].
+    pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
+        let asked = Asked::LookUpPrivate { tables: tables.clone(), index: x.to_vec(), signs };
+        let found = self.ask(vec![asked])?.pop().and_then(|mut one| one.pop());
+        found.ok_or_else(|| self.session().misuse(table::INDEX, "a lookup that nobody asked for"))
+    }
+
     /// The bits of one of them under their masks.
     fn mask<'t>(&mut self, asked: Asked<'t>) -> Result<(Dense, Waiting<'t>), Abort> {
         match asked {
@@ -147,5 +170,13 @@ impl Mixed {
                 Ok((masked, Waiting::Private { tables, width }))
             }
         }
+    }
+}
+
+impl Convert<Vec<GmwBit>, Num> for Mixed {
+    /// B2A, Figure 9, from the bits of a number (at most 32), the lowest first.
+    fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
+        let number = self.ask(vec![Asked::Number(x)])?.pop().and_then(|mut one| one.pop());
+        number.ok_or_else(|| self.session().misuse(BITS, "a number that nobody asked for"))
     }
 }

@@ -34,6 +34,7 @@
 pub mod applications;
 mod code;
 mod lower;
+mod node;
 pub mod plain;
 pub mod program;
 pub mod run;

@@ -1,6 +1,6 @@
 //! In which layer a node runs: as early as it can, or beside others of its kind where it would wait anyway.
 
-use crate::code::{Code, Id, Node, Sized};
+use crate::node::{self, Id, Node, Sized};
 use divisi_mixed::adders::{self, NumberAdder};
 
 /// How far a node looks for others of its kind; far enough for programs whose rounds matter.
@@ -12,7 +12,7 @@ const KINDS: usize = 5;
 /// The kind of a node that talks, and how many rounds it takes alone: so many those of each adder.
 fn kind(sized: &Sized, [low_depth, fewest_ands]: [usize; 2]) -> Option<(usize, usize)> {
     Some(match &sized.node {
-        Node::ToBits(_) if Code::adder(sized.lanes) == NumberAdder::LowDepth => (0, 2 + low_depth),
+        Node::ToBits(_) if node::adder(sized.lanes) == NumberAdder::LowDepth => (0, 2 + low_depth),
         Node::ToBits(_) => (0, 2 + fewest_ands),
         Node::Multiply(..) => (1, 2),
         Node::ToNumber(_) | Node::LookUp { .. } | Node::LookUpPrivate { .. } => (2, 2),

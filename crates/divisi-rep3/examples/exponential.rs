@@ -3,7 +3,7 @@
 //!
 //! A bfloat16 is the upper half of an IEEE single: a sign, 8 bits of exponent, 7 of fraction. An entry is the
 //! exponential of its place, rounded to nearest, ties to even, so that the result is the best there is for
-//! every input, infinities and NaN among them. By [`Lookups`] a lookup takes 181 bits ahead and 144 online
+//! every input, infinities and NaN among them. By [`HeldTable`] a lookup takes 181 bits ahead and 144 online
 //! a party, where two factors take 494 and 32.
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example exponential`.
@@ -11,7 +11,7 @@
 use divisi_core::{Abort, PartyId};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::blackbox::BlackBox;
-use divisi_rep3::ohverture::Lookups;
+use divisi_rep3::ohverture::HeldTable;
 use divisi_rep3::{Trio, local};
 use std::error::Error;
 
@@ -40,13 +40,13 @@ pub fn exponential(x: u16) -> u16 {
 }
 
 /// The table, by the cheapest way.
-pub fn table() -> Option<Lookups<Gf64>> {
+pub fn table() -> Option<HeldTable<Gf64>> {
     let entries: Vec<Gf64> = (0..=u16::MAX).map(|x| Gf64(u64::from(exponential(x)))).collect();
-    Lookups::new(&entries)
+    HeldTable::new(&entries)
 }
 
 /// What one party does; party 1 has the numbers.
-fn party(trio: Trio, x: &[u16], table: &Lookups<Gf64>) -> Result<Vec<u16>, Abort> {
+fn party(trio: Trio, x: &[u16], table: &HeldTable<Gf64>) -> Result<Vec<u16>, Abort> {
     let b = &mut BlackBox::new(trio);
     let owner = PartyId::all(3).next().filter(|owner| *owner == b.me());
     let mine: Vec<Gf64> = x.iter().map(|x| Gf64(u64::from(*x))).collect();

@@ -10,7 +10,7 @@
 use divisi_core::{Abort, PartyId};
 use divisi_field::Gf8;
 use divisi_rep3::blackbox::BlackBox;
-use divisi_rep3::ohverture::Lookups;
+use divisi_rep3::ohverture::HeldTable;
 use divisi_rep3::{Trio, local};
 use std::error::Error;
 
@@ -56,13 +56,13 @@ pub fn sum(x: u8, y: u8) -> u8 {
 }
 
 /// The table: the first number in the low byte of a place.
-pub fn table() -> Option<Lookups<Gf8>> {
+pub fn table() -> Option<HeldTable<Gf8>> {
     let entries: Vec<Gf8> = (0..=u16::MAX).map(|xy| Gf8(sum(xy as u8, (xy >> 8) as u8))).collect();
-    Lookups::new(&entries)
+    HeldTable::new(&entries)
 }
 
 /// What one party does; the first has x, the second y.
-fn party(trio: Trio, [x, y]: [&[u8]; 2], table: &Lookups<Gf8>) -> Result<Vec<u8>, Abort> {
+fn party(trio: Trio, [x, y]: [&[u8]; 2], table: &HeldTable<Gf8>) -> Result<Vec<u8>, Abort> {
     let b = &mut BlackBox::new(trio);
     let me = b.me();
     let mut inputs = Vec::new();

@@ -1,7 +1,7 @@
 //! Operations on the bits of numbers: comparisons, shifts, quotients, and minimum or maximum of a row.
 
 use super::{Lower, OFFSET};
-use crate::code::{Id, NOWHERE, Node};
+use crate::node::{Id, NOWHERE, Node};
 use crate::program::{Action, BOUND, Statement};
 use crate::shape::Shape;
 use crate::words::Word;

@@ -1,6 +1,6 @@
 //! What a node is, so that it is made once.
 
-use crate::code::{Id, Node, Sized};
+use crate::node::{Id, Node, Sized};
 use std::sync::Arc;
 
 /// A node by what it does with which others. Inputs are made once anyway; lookups and what is garbled are

@@ -8,7 +8,8 @@
 mod bits;
 mod known;
 
-use crate::code::{Code, Id, NOWHERE, Node, Sized};
+use crate::code::Code;
+use crate::node::{self, Id, NOWHERE, Node, Sized};
 use crate::program::{Action, Constant, Script, Statement, ValueKind};
 use crate::shape::Shape;
 use crate::words::{self, Word};
@@ -166,7 +167,7 @@ impl Lower<'_> {
 
     fn circuit(&mut self, word: Word, width: usize, lanes: usize) -> Arc<Circuit> {
         // with many lanes at once fewer ANDs are better, with few lanes fewer rounds
-        let low_depth = Code::adder(lanes) == divisi_mixed::adders::NumberAdder::LowDepth;
+        let low_depth = node::adder(lanes) == divisi_mixed::adders::NumberAdder::LowDepth;
         let made = self.circuits.entry((word, width, low_depth));
         Arc::clone(made.or_insert_with(|| Arc::new(words::circuit(word, width, low_depth))))
     }

@@ -1,7 +1,7 @@
 //! The beginning and the end of a run: inputs become shares, and outputs are opened to their receivers.
 
 use super::{Held, NODE, Run, unfit};
-use crate::code::Id;
+use crate::node::Id;
 use crate::plain::Entries;
 use crate::program::ValueKind;
 use divisi_bgv::hidden::Hidden;

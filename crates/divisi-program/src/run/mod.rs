@@ -6,7 +6,8 @@
 
 mod ends;
 
-use crate::code::{Code, Id, NOWHERE, Node};
+use crate::code::Code;
+use crate::node::{self, Id, NOWHERE, Node};
 use crate::plain::Entries;
 use crate::program::Script;
 use divisi_bgv::hidden::Hidden;
@@ -46,7 +47,7 @@ pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> R
     for layer in &code.layers {
         let lanes = code.lanes(&layer.to_bits);
         if lanes > 0 {
-            mixed.set_adder(Code::adder(lanes));
+            mixed.set_adder(node::adder(lanes));
             triples += mixed.triples_to_bits(lanes);
         }
         for id in &layer.run {
@@ -262,7 +263,7 @@ impl Run<'_> {
         };
         let (x, y, z) = (join(multiply, 0)?, join(multiply, 1)?, join(to_bits, 0)?);
         if !to_bits.is_empty() {
-            self.mixed.set_adder(Code::adder(z.lanes()));
+            self.mixed.set_adder(node::adder(z.lanes()));
         }
         let (products, bits) = match (multiply, to_bits) {
             ([], []) => return Ok(()),

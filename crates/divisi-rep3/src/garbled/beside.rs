@@ -1,11 +1,20 @@
 //! The tables that leave beside a barrier, and what waits for it: all that depends on inputs.
 
-use super::garbler::Garbler;
+use super::garbler::{Garbler, InputLabels};
 use super::plan::BESIDE;
-use super::run::Inputs;
 use super::walk::Walker;
 use crate::views::Begun;
 use divisi_core::Abort;
+use divisi_ot::Kept;
+
+/// What goes into a group of lanes at a garbler.
+pub(super) struct Inputs<'i> {
+    /// The labels of all inputs for zero.
+    pub(super) x: &'i [u128],
+    /// Of those inputs that are there: what their labels are made of, and our components.
+    pub(super) labels: &'i InputLabels,
+    pub(super) sides: &'i [Kept<u8>; 2],
+}
 
 /// The labels that P1 and P2 send of a group of lanes.
 pub(super) struct Labels<'l> {

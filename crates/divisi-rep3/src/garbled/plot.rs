@@ -1,8 +1,6 @@
 //! What a test may leave out of the protocol, and what its corrupt party may do ([`super::weak`]).
 
 #[cfg(all(feature = "fault", feature = "testing"))]
-use super::garbler::InputLabels;
-#[cfg(all(feature = "fault", feature = "testing"))]
 use divisi_core::testing::memory::Needle;
 
 /// Something that the protocol needs and that has no check of its own.
@@ -77,9 +75,9 @@ pub struct Planted {
 
 #[cfg(all(feature = "fault", feature = "testing"))]
 impl Planted {
-    pub(super) fn plant_inputs(&self, drawn: &mut InputLabels) {
+    pub(super) fn plant_inputs(&self, sums: &mut [u128], knowns: &mut [u128]) {
         for (at, [sum, known]) in &self.inputs {
-            for (needle, labels) in [(sum, &mut drawn.sums), (known, &mut drawn.known)] {
+            for (needle, labels) in [(sum, &mut *sums), (known, &mut *knowns)] {
                 if let Some(label) = labels.get_mut(*at) {
                     *label = word(needle);
                 }

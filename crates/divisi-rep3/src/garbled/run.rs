@@ -1,6 +1,6 @@
 //! A call from end to end, in each role.
 
-use super::beside::{Beside, Labels};
+use super::beside::{Beside, Inputs, Labels};
 use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
@@ -57,15 +57,6 @@ pub(super) fn none(plan: &Plan<'_>, origin: Origin) -> Outputs {
     plan.parts.iter().map(of_part).collect()
 }
 
-/// What goes into a group of lanes at a garbler.
-pub(super) struct Inputs<'i> {
-    /// The labels of all inputs for zero.
-    pub(super) x: &'i [u128],
-    /// Of those inputs that are there: what their labels are made of, and our components.
-    pub(super) labels: &'i InputLabels,
-    pub(super) sides: &'i [Kept<u8>; 2],
-}
-
 /// What a garbler keeps of a call from group to group: the masks of its outputs.
 pub(super) struct Garbling {
     is_first: bool,
@@ -107,7 +98,7 @@ impl Garbling {
     pub(super) fn draw_inputs(&mut self, n: usize) -> InputLabels {
         let mut labels = || bits::labels(&mut self.labels, n);
         let mut drawn = InputLabels { sums: labels(), known: labels() };
-        self.needles.plant_inputs(&mut drawn);
+        self.needles.plant_inputs(&mut drawn.sums, &mut drawn.known);
         drawn
     }
 

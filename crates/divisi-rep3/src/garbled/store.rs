@@ -1,10 +1,11 @@
 //! A call in two halves: what does not depend on later inputs, and the rest.
 
+use super::beside::Inputs;
 use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
 use super::plan::{Plan, Role, Roles};
-use super::run::{Garbling, Inputs, Masks, Outputs, decode, none, put_result};
+use super::run::{Garbling, Masks, Outputs, decode, none, put_result};
 use super::secrets;
 use super::walk::walk;
 use super::weak::Weakness;

@@ -1,7 +1,6 @@
 //! What a test leaves out of the protocol, and what its corrupt party does. A build that holds real secrets
 //! has neither: every question here is answered with no.
 
-use super::garbler::InputLabels;
 #[cfg(all(feature = "fault", feature = "testing"))]
 use super::plot::Planted;
 pub(super) use super::plot::{Lie, Weakness};
@@ -13,12 +12,12 @@ use std::borrow::Cow;
 pub(super) struct Needles(#[cfg(all(feature = "fault", feature = "testing"))] Option<&'static Planted>);
 
 impl Needles {
-    pub(super) fn plant_inputs(self, drawn: &mut InputLabels) {
+    pub(super) fn plant_inputs(self, sums: &mut [u128], known: &mut [u128]) {
         #[cfg(all(feature = "fault", feature = "testing"))]
         if let Some(planted) = self.0 {
-            planted.plant_inputs(drawn);
+            planted.plant_inputs(sums, known);
         }
-        let _ = drawn;
+        let _ = (sums, known);
     }
 
     pub(super) fn plant_masks(self, drawn: &mut [u128]) {

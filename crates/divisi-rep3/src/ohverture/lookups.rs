@@ -12,7 +12,7 @@ use divisi_field::Gf64;
 const LOOKUPS: Step = step!("lookups");
 
 /// A public table, held as its way of looking up takes it.
-pub struct Lookups<G: Element> {
+pub struct HeldTable<G: Element> {
     way: Dimensions,
     held: Held<G>,
 }
@@ -23,7 +23,7 @@ enum Held<G: Element> {
 }
 
 /// One-hot vectors for the lookups of a table, for a single use: they cannot be copied.
-pub enum OneHots {
+pub enum FactoredOneHots {
     /// Of one factor.
     One(OneHotsRss),
     /// Of two.
@@ -32,49 +32,51 @@ pub enum OneHots {
     Three(OneHotsCube),
 }
 
-impl OneHots {
+impl FactoredOneHots {
     /// The number of vectors.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
-            OneHots::One(vectors) => vectors.count(),
-            OneHots::Two(vectors) => vectors.count(),
-            OneHots::Three(vectors) => vectors.count(),
+            FactoredOneHots::One(vectors) => vectors.count(),
+            FactoredOneHots::Two(vectors) => vectors.count(),
+            FactoredOneHots::Three(vectors) => vectors.count(),
         }
     }
 
     /// The first `n`, and the rest; `None` if there are fewer.
     #[must_use]
-    pub fn split(self, n: usize) -> Option<[OneHots; 2]> {
+    pub fn split(self, n: usize) -> Option<[FactoredOneHots; 2]> {
         match self {
-            OneHots::One(vectors) => vectors.split(n).map(|parts| parts.map(OneHots::One)),
-            OneHots::Two(vectors) => vectors.split(n).map(|parts| parts.map(OneHots::Two)),
-            OneHots::Three(vectors) => vectors.split(n).map(|parts| parts.map(OneHots::Three)),
+            FactoredOneHots::One(vectors) => vectors.split(n).map(|parts| parts.map(FactoredOneHots::One)),
+            FactoredOneHots::Two(vectors) => vectors.split(n).map(|parts| parts.map(FactoredOneHots::Two)),
+            FactoredOneHots::Three(vectors) => {
+                vectors.split(n).map(|parts| parts.map(FactoredOneHots::Three))
+            }
         }
     }
 }
 
-impl<G: Element> Lookups<G> {
+impl<G: Element> HeldTable<G> {
     /// A table of these entries, in order, for lookups by the way that [`Dimensions::of`] finds cheapest.
     ///
     /// `None` unless there are 2^k entries, k from 1 to 24; for more than 2^16 also if the table would take
     /// more than 64 MiB: of 2^24 entries they have 32 bits at most.
     #[must_use]
-    pub fn new(entries: &[G]) -> Option<Lookups<G>> {
+    pub fn new(entries: &[G]) -> Option<HeldTable<G>> {
         let k = entries.len().trailing_zeros() as usize;
         let all = entries.iter().fold(0, |all, entry| all | entry.to_bits());
         let width = (128 - all.leading_zeros() as usize).max(1);
-        Lookups::by(Dimensions::of(k, width)?, entries)
+        HeldTable::by(Dimensions::of(k, width)?, entries)
     }
 
     /// The same by this way; `None` also if it does not serve so many entries.
     #[must_use]
-    pub fn by(way: Dimensions, entries: &[G]) -> Option<Lookups<G>> {
+    pub fn by(way: Dimensions, entries: &[G]) -> Option<HeldTable<G>> {
         let held = match way {
             Dimensions::One | Dimensions::Two => Held::Table(LookupTable::new(entries)?),
             Dimensions::Three(parts) => Held::Cube(Cube::new(parts, 1, entries)?),
         };
-        Some(Lookups { way, held })
+        Some(HeldTable { way, held })
     }
 
     /// How many factors a lookup has.
@@ -99,12 +101,16 @@ impl BlackBox {
     ///
     /// # Errors
     /// Those of [`BlackBox::rohv_rss`], [`BlackBox::rohv_add`] and [`BlackBox::rohv_cube`].
-    pub fn one_hots<G: Element>(&mut self, table: &Lookups<G>, count: usize) -> Result<OneHots, Abort> {
+    pub fn one_hots<G: Element>(
+        &mut self,
+        table: &HeldTable<G>,
+        count: usize,
+    ) -> Result<FactoredOneHots, Abort> {
         let k = table.index_bits();
         Ok(match table.way {
-            Dimensions::One => OneHots::One(self.rohv_rss(k, count)?),
-            Dimensions::Two => OneHots::Two(self.rohv_add(k, count)?),
-            Dimensions::Three(parts) => OneHots::Three(self.rohv_cube(parts, count)?),
+            Dimensions::One => FactoredOneHots::One(self.rohv_rss(k, count)?),
+            Dimensions::Two => FactoredOneHots::Two(self.rohv_add(k, count)?),
+            Dimensions::Three(parts) => FactoredOneHots::Three(self.rohv_cube(parts, count)?),
         })
     }
 
@@ -117,20 +123,20 @@ impl BlackBox {
     /// session.
     pub fn look_up<F: Element, G: Element>(
         &mut self,
-        table: &Lookups<G>,
+        table: &HeldTable<G>,
         index: &[(&Shared<F>, usize)],
-        vectors: OneHots,
+        vectors: FactoredOneHots,
     ) -> Result<Shared<G>, Abort> {
         match (&table.held, vectors) {
-            (Held::Cube(cube), OneHots::Three(vectors)) => {
+            (Held::Cube(cube), FactoredOneHots::Three(vectors)) => {
                 let entry = self.lookup_cube(cube, index, vectors)?.into_iter().next();
                 entry.ok_or_else(|| self.session().misuse(LOOKUPS, "a table without entries"))
             }
-            (Held::Table(held), OneHots::Two(vectors)) if table.way == Dimensions::Two => {
+            (Held::Table(held), FactoredOneHots::Two(vectors)) if table.way == Dimensions::Two => {
                 let x = self.joined(index, held.index_bits())?;
                 self.lookup_sqrt(held, &x, vectors)
             }
-            (Held::Table(held), OneHots::One(vectors)) if table.way == Dimensions::One => {
+            (Held::Table(held), FactoredOneHots::One(vectors)) if table.way == Dimensions::One => {
                 let x = self.joined(index, held.index_bits())?;
                 self.lookup(held, &x, vectors)
             }

@@ -12,7 +12,7 @@
 //! | [`BlackBox::lookup_cube`], [`BlackBox::sample_cube`]: by three factors, see [`Cube`] | k and 2^(k/3) entries | 3 | some 2^(k/3) products |
 //! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for a random r that nobody knows | 0 | 0 | |
 //!
-//! [`Dimensions::of`] says which way is cheapest for a table, and [`Lookups`] takes it
+//! [`Dimensions::of`] says which way is cheapest for a table, and [`HeldTable`] takes it
 //! ([`BlackBox::one_hots`], [`BlackBox::look_up`]). For example, a replicated vector of 16 entries
 //! takes 11 bits in 2 rounds, an additive one of 256 entries 22 bits in 2 rounds. (Test
 //! `vectors_and_lookups_cost_what_the_table_says`.)
@@ -56,7 +56,7 @@ mod table;
 
 pub use cube::{Cube, MAX_CUBE_BITS, MAX_CUBE_WIDTH, OneHotsCube};
 pub use dimensions::Dimensions;
-pub use lookups::{Lookups, OneHots};
+pub use lookups::{FactoredOneHots, HeldTable};
 pub use table::{LookupTable, MAX_BITS};
 
 use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};

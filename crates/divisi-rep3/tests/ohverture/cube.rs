@@ -1,8 +1,8 @@
-//! Lookups by three factors: right for all parts, widths and inputs, and as dear as their table says.
+//! HeldTable by three factors: right for all parts, widths and inputs, and as dear as their table says.
 
 use super::*;
 use divisi_rep3::blackbox::BlackBox;
-use divisi_rep3::ohverture::{Cube, Dimensions, Lookups};
+use divisi_rep3::ohverture::{Cube, Dimensions, HeldTable};
 
 /// Entries of so many bits, of which one has the highest.
 fn entries<G: Element>(n: usize, width: usize) -> Vec<G> {
@@ -105,7 +105,7 @@ fn three_factors_cost_what_the_table_says() {
 fn one_call_takes_the_cheapest_way() {
     for (k, factors) in [(2, 1), (4, 2), (12, 3)] {
         let table: Vec<Gf8> = entries(1 << k, 8);
-        let lookups = Lookups::new(&table).unwrap();
+        let lookups = HeldTable::new(&table).unwrap();
         assert_eq!((lookups.dimensions().number(), lookups.index_bits()), (factors, k));
         let at: [usize; 3] = [0, 1 << (k - 1), (1 << k) - 2];
         let (low, high) = (k / 2, k - k / 2);
@@ -125,7 +125,7 @@ fn one_call_takes_the_cheapest_way() {
         assert_eq!(cost(&counts, "ahead").0, 3 * way.bits_ahead(k));
         assert_eq!(cost(&counts, "online"), (3 * way.bits_online(k, 8), way.rounds_online()));
         let other =
-            Lookups::by(if factors == 1 { Dimensions::Two } else { Dimensions::One }, &table).unwrap();
+            HeldTable::by(if factors == 1 { Dimensions::Two } else { Dimensions::One }, &table).unwrap();
         let refused = lab::run(|trio| {
             let b = &mut BlackBox::new(trio);
             let x = input(b, &[Gf64(1)])?;
@@ -134,7 +134,7 @@ fn one_call_takes_the_cheapest_way() {
         });
         assert_eq!(refused.unwrap(), [true; 3]);
     }
-    assert!(Lookups::<Gf8>::new(&[Gf8(1); 3]).is_none() && Lookups::<Gf8>::new(&[]).is_none());
+    assert!(HeldTable::<Gf8>::new(&[Gf8(1); 3]).is_none() && HeldTable::<Gf8>::new(&[]).is_none());
     assert_eq!((Dimensions::of(24, 64), Dimensions::three(24, 33)), (None, None));
     assert!(Dimensions::of(24, 32).is_some());
 }

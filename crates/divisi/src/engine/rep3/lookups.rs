@@ -14,7 +14,7 @@ use super::{CHUNKS, OUTPUTS, TILE, statistical};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_field::{Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, PIECE, Shared};
-use divisi_rep3::ohverture::{Dimensions, Lookups, MAX_CUBE_BITS, OneHots};
+use divisi_rep3::ohverture::{Dimensions, FactoredOneHots, HeldTable, MAX_CUBE_BITS};
 use divisi_rep3::{Passes, Security, Trio};
 use serde_json::{Map, Value, json};
 
@@ -134,9 +134,9 @@ impl<'j> Looker<'j> {
         (0..n).map(|i| (self.k + i) / n).collect()
     }
 
-    fn table(&self) -> Option<Lookups<Gf8>> {
+    fn table(&self) -> Option<HeldTable<Gf8>> {
         let entries: Vec<Gf8> = (0..self.job.entries).map(|at| Gf8(LookupJob::entry(at))).collect();
-        Lookups::by(self.way, &entries)
+        HeldTable::by(self.way, &entries)
     }
 }
 
@@ -201,13 +201,13 @@ impl Prepared for Looker<'_> {
 /// One party.
 struct Member<'p> {
     of: &'p Looker<'p>,
-    table: Lookups<Gf8>,
+    table: HeldTable<Gf8>,
     b: BlackBox,
 }
 
 impl Member<'_> {
     /// The vectors of so many lookups, verified.
-    fn vectors(&mut self, lanes: usize) -> Result<OneHots, Abort> {
+    fn vectors(&mut self, lanes: usize) -> Result<FactoredOneHots, Abort> {
         self.b.session().phase(PREPROCESSING);
         let vectors = self.b.one_hots(&self.table, lanes)?;
         self.verify()?;
@@ -222,7 +222,7 @@ impl Member<'_> {
         Ok(())
     }
 
-    fn look_up(&mut self, digits: &[Shared<Gf64>], vectors: OneHots) -> Result<Shared<Gf8>, Abort> {
+    fn look_up(&mut self, digits: &[Shared<Gf64>], vectors: FactoredOneHots) -> Result<Shared<Gf8>, Abort> {
         self.b.session().phase(ONLINE);
         let widths = self.of.digits();
         let index: Vec<(&Shared<Gf64>, usize)> = digits.iter().zip(widths.iter().copied()).collect();
