@@ -365,7 +365,7 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("y = not 5\n", "not takes bits");
     refused("input x 1 num\ny = select 2 x x\n", "2 is no number of 1 bits");
     refused("input x 1 num\ny = add x 99999999999999999999\n", "not an integer");
-    refused("input x 0 num\n", "parties are 1 to 255");
+    refused("input x 0 num\n", "0 is not a party: give a number from 1 to 255");
     refused("input x 256 num\n", "not a party");
     refused("input x 1 num\noutput x\n", "has no receiver");
     refused("input x 1 num\noutput x 1,0\n", "not a party");

@@ -1,4 +1,4 @@
-//! HeldTable by three factors: right for all parts, widths and inputs, and as dear as their table says.
+//! Lookups by three factors: right for all parts, widths and inputs, and as dear as their table says.
 
 use super::*;
 use divisi_rep3::blackbox::BlackBox;
