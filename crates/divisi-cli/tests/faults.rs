@@ -96,7 +96,7 @@ fn a_party_that_is_stopped_ends_the_benchmark_in_time_and_is_named() {
     // A party that is stopped between its answer to the benchmark and its last message to the peers, which
     // another thread sends, leaves them waiting: they are named instead. Calls are short, so that this is
     // seen at times.
-    let of_hashes = [(3, 1000), (1, 1150), (2, 1300)].map(|at| (garbled(), at, 3));
+    let of_hashes = [(3, 1000), (1, 1150), (2, 1300)].map(|at| (garbled(), at, 6));
     for (options, (victim, after), tries) in of_blocks.into_iter().chain(of_hashes) {
         let attempt = || disturbed(&options, victim, Signal::STOP, Duration::from_millis(after));
         let (mut failure, mut took) = attempt();
