@@ -11,6 +11,7 @@ use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const GATHER: &str = "divisi_mixed::num/open.gather";
 const NUMBERS: &str = "divisi_mixed::num/open.tell";
@@ -171,18 +172,18 @@ fn rejected<R: Send>(
     let agreed = ring.parameters().describe(PublicParameters::new("mixed attacks"));
     let harness = Harness::new(2, &agreed).patient();
     let gather = Step::new(GATHER).id;
-    // of three openings a try the last one is d, which the parties add up in turn
-    for (party, (from, to)) in links(2).enumerate() {
-        let mut count = 0;
+    // of three openings a try the last one is d, which one party sends to the other
+    let count = Arc::new(AtomicUsize::new(0));
+    for (from, to) in links(2) {
+        let count = Arc::clone(&count);
         harness.hand(from, to, move |mut frame| {
             if frame.step == gather && frame.body.len() == 4 * candidates {
-                if 2 * count + (1 - party) < tries {
+                if count.fetch_add(1, Ordering::SeqCst) < tries {
                     for number in frame.body.as_chunks_mut::<4>().0 {
                         let one_more = (u64::from(u32::from_le_bytes(*number)) + 1) % P32;
                         *number = (one_more as u32).to_le_bytes();
                     }
                 }
-                count += 1;
             }
             vec![frame]
         });

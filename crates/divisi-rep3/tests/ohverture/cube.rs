@@ -132,7 +132,8 @@ fn one_call_takes_the_cheapest_way() {
             let vectors = b.one_hots(&other, 1)?;
             Ok(matches!(b.look_up(&lookups, &[(&x, k)], vectors), Err(Abort::Misuse { .. })))
         });
-        assert_eq!(refused.unwrap(), [true; 3]);
+        // whoever is not there yet hears that another one has ended the session
+        assert!(refused.as_ref().map_or_else(|e| matches!(e, Abort::Network(_)), |all| *all == [true; 3]));
     }
     assert!(HeldTable::<Gf8>::new(&[Gf8(1); 3]).is_none() && HeldTable::<Gf8>::new(&[]).is_none());
     assert_eq!((Dimensions::of(24, 64), Dimensions::three(24, 33)), (None, None));
