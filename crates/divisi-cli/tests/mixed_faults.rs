@@ -1,5 +1,5 @@
-//! Curious parties that stop, as real processes over TCP, in set-up, preprocessing and online (in set-up alone
-//! of a program): the others end with a clear abort, in time.
+//! Curious parties that stop, as real processes over TCP, in set-up, preprocessing and online (in set-up
+//! alone of a program): the others end with a clear abort, in time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod proxies;
