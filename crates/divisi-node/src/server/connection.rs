@@ -84,7 +84,8 @@ fn talk(
             last_word = now;
         }
         let idle = !owes && answers.is_empty() && duplex.is_sent();
-        let leaves = seat.leaves(idle.then_some(last_heard));
+        // not `idle`: what is on its way to a client that reads slowly is no request
+        let leaves = seat.leaves((!owes).then_some(last_heard));
         if idle {
             let over = [
                 (ended.load(Ordering::SeqCst), "the server is stopping: try again when it is back"),
