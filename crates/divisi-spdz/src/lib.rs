@@ -67,6 +67,7 @@ mod input;
 #[cfg(feature = "testing")]
 pub mod lab;
 mod multiply;
+mod pages;
 mod part;
 mod party;
 mod prep;

@@ -127,13 +127,20 @@ impl<F: Mac> Party<F> {
                 let all = at..at + x.len();
                 at = all.end;
                 let (e, d) = (&e[all.clone()], &d[all.clone()]);
-                // their MACs
-                for (opened, macs, own) in [(e, &mut *a, x), (d, &mut *b, y)] {
-                    <F as BigField>::add_assign(&mut macs[all.clone()], own.m);
-                    self.enter(opened.iter().map(|v| F::embedded_public(*v)), &macs[all.clone()]);
+                // both in the field of the MACs
+                let c_macs = &mut c_macs[all.clone()];
+                let (by_e, rest) = room.split_at_mut(x.len());
+                let (by_d, rest) = rest.split_at_mut(x.len());
+                let factor = &mut rest[..x.len()];
+                factor.iter_mut().zip(e).for_each(|(to, e)| *to = F::embedded_public(*e));
+                by_d.iter_mut().zip(d).for_each(|(to, d)| *to = F::embedded_public(*d));
+                for (opened, macs, own) in [(&*factor, &mut *a, x), (&*by_d, &mut *b, y)] {
+                    let macs = &mut macs[all.clone()];
+                    <F as BigField>::add_assign(macs, own.m);
+                    self.enter(opened.iter().copied(), macs);
                 }
                 // e (y + d) + d x, of which the first party alone adds e d
-                let (c, terms) = (&mut c[all.clone()], &mut terms[..x.len()]);
+                let (c, terms) = (&mut c[all], &mut terms[..x.len()]);
                 terms.copy_from_slice(y.x);
                 if self.is_first() {
                     added(terms, d);
@@ -144,12 +151,6 @@ impl<F: Mac> Party<F> {
                 V::multiply_each(terms, d);
                 added(c, terms);
                 // of the MACs e (y + alpha d) + d x
-                let c_macs = &mut c_macs[all];
-                let (by_e, rest) = room.split_at_mut(x.len());
-                let (by_d, rest) = rest.split_at_mut(x.len());
-                let factor = &mut rest[..x.len()];
-                by_d.iter_mut().zip(d).for_each(|(to, d)| *to = F::embedded_public(*d));
-                factor.iter_mut().zip(e).for_each(|(to, e)| *to = F::embedded_public(*e));
                 by_e.copy_from_slice(by_d);
                 F::scale(by_e, *alpha);
                 <F as BigField>::add_assign(by_e, y.m);

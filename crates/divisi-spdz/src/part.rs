@@ -8,6 +8,7 @@ mod fields;
 mod small;
 mod words;
 
+use crate::pages::Word;
 use divisi_core::Prg;
 use divisi_field::{Field, Gf2, Gf6, Gf8, MacField};
 use std::ops::{Add, AddAssign};
@@ -78,7 +79,7 @@ pub trait Mac:
     MacField + Shareable + Embeds<Gf2> + Embeds<Small<4>> + Embeds<Small<6>> + Embeds<Word32> + Embeds<Self>
 {
     /// A byte and its MAC, as stored in a table.
-    type Entry: Copy + Default + Zeroize + Send + Sync + 'static;
+    type Entry: Word + Zeroize + Send + Sync + 'static;
 
     /// A byte and its MAC in one word.
     fn entry(x: Gf8, m: Self) -> Self::Entry;

@@ -152,12 +152,30 @@ impl<F: Mac> Party<F> {
         if c.len() != x.len() {
             return Err(self.session.misuse(ALPHA, "not one constant for each lane"));
         }
+        let mut room = Zeroizing::new([F::ZERO; ROOM]);
+        self.add_public_with((&mut x.x, &mut x.m), c, &mut *room)
+    }
+
+    /// The same for shares and MAC shares of as many values as there are constants; with room for MACs, which
+    /// the caller wipes.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] when alpha went with the session.
+    pub(crate) fn add_public_with<V: Shareable>(
+        &self,
+        (x, m): (&mut [V], &mut [F]),
+        c: &[V],
+        room: &mut [F],
+    ) -> Result<(), Abort>
+    where
+        F: Embeds<V>,
+    {
         if self.is_first() {
-            x.x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
+            x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
         }
         let alpha = Zeroizing::new(self.alpha()?);
-        let mut room = Zeroizing::new([F::ZERO; ROOM]);
-        for (m, c) in x.m.chunks_mut(ROOM).zip(c.chunks(ROOM)) {
+        let most = room.len().max(1);
+        for (m, c) in m.chunks_mut(most).zip(c.chunks(most)) {
             let macs = &mut room[..c.len()];
             macs.iter_mut().zip(c).for_each(|(mac, c)| *mac = F::embedded_public(*c));
             F::scale(macs, *alpha);

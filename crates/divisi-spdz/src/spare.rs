@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::RefCell;
 
 /// The most bytes that a thread keeps of one type.
-const MOST: usize = 8 << 20;
+const MOST: usize = 4 << 20;
 /// Smaller vectors are the allocator's: it has room for them at once. Larger ones are not of a layer.
 const SIZES: std::ops::RangeInclusive<usize> = 16 << 10..=2 << 20;
 
@@ -115,9 +115,9 @@ mod tests {
     fn no_more_is_kept_than_the_most() {
         let all: Vec<Vec<u16>> = (0..7).map(|_| zeros(1 << 20)).collect();
         all.into_iter().for_each(give);
-        assert_eq!(room(|room: &mut Room<u16>| room.0.len()), Some(4));
+        assert_eq!(room(|room: &mut Room<u16>| room.0.len()), Some(2));
         give(zeros::<u16>((1 << 20) + 1));
         give(zeros::<u16>(100));
-        assert_eq!(room(|room: &mut Room<u16>| room.0.len()), Some(4));
+        assert_eq!(room(|room: &mut Room<u16>| room.0.len()), Some(2));
     }
 }

@@ -1,6 +1,7 @@
 //! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before. The lookups of Protocol 1 read
 //! them.
 
+use crate::pages::Pages;
 use crate::part::{Host, Mac, places};
 use crate::share::Auth;
 use crate::source::Units;
@@ -21,7 +22,7 @@ pub(crate) const LANES: usize = 64;
 pub(crate) struct Tables<F: Mac> {
     pub s: Auth<Gf8, F>,
     /// Entry i of table t is at 256 t + i.
-    pub entries: Vec<F::Entry>,
+    pub entries: Pages<F::Entry>,
     /// The number of tables used.
     pub used: usize,
 }
@@ -30,12 +31,6 @@ impl<F: Mac> Tables<F> {
     /// The number of tables left.
     pub fn left(&self) -> usize {
         self.s.len() - self.used
-    }
-}
-
-impl<F: Mac> Drop for Tables<F> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.entries);
     }
 }
 
@@ -71,7 +66,7 @@ impl<F: Host> Function<F> {
     #[inline(never)]
     pub fn expand(&self, units: &Units<F>) -> Tables<F> {
         let lanes = units.lanes;
-        let mut entries = vec![F::Entry::default(); ENTRIES * lanes];
+        let mut entries = Pages::<F::Entry>::zeros(ENTRIES * lanes);
         let mut macs = vec![vec![F::ZERO; LANES]; ENTRIES];
         let mut bits = vec![[0_u8; LANES]; ENTRIES];
         let (mut out_macs, mut out_bytes) = (macs.clone(), bits.clone());

@@ -142,18 +142,6 @@ struct Full {
 }
 
 impl Disk for Full {
-    fn make_dir(&self, dir: &Path) -> io::Result<()> {
-        MachineDisk.make_dir(dir)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        MachineDisk.list(dir)
-    }
-
-    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
-        MachineDisk.read(path, longest)
-    }
-
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         if self.writes.fetch_add(1, Ordering::AcqRel) < self.room {
             return MachineDisk.write(path, bytes);
@@ -161,26 +149,6 @@ impl Disk for Full {
         // half of it is there
         let _ = MachineDisk.write(path, &bytes[..bytes.len() / 2]);
         Err(io::ErrorKind::StorageFull.into())
-    }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        MachineDisk.sync(path)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        MachineDisk.link(from, to)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        MachineDisk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        MachineDisk.remove(path)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        MachineDisk.sync_dir(dir)
     }
 }
 

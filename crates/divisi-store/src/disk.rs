@@ -9,60 +9,100 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Files in directories. A change is sure to survive a crash only after the matching `sync` has returned.
+/// Each operation is that of the machine, unless a test's disk does it otherwise.
 pub trait Disk: Send + Sync {
     /// Make a directory for its owner alone, if it is not there.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn make_dir(&self, dir: &Path) -> io::Result<()>;
+    fn make_dir(&self, dir: &Path) -> io::Result<()> {
+        if dir.is_dir() {
+            return Ok(());
+        }
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    }
 
     /// The names of the files in a directory.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            // a name that is no text is none of ours
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        Ok(names)
+    }
 
     /// A whole file of at most `longest` bytes, and its mode.
     ///
     /// # Errors
     /// Whatever the system says; `InvalidData` for a longer file.
-    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)>;
+    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
+        let file = File::open(path)?;
+        let meta = file.metadata()?;
+        if !meta.is_file() || meta.len() > longest as u64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no file of such a length"));
+        }
+        // room for one byte more, so that reading to the end moves nothing
+        let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 1));
+        file.take(longest as u64).read_to_end(&mut bytes)?;
+        Ok((bytes, meta.permissions().mode()))
+    }
 
     /// Write a file of mode 0600, new or in place of its old bytes.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        // not truncated: overwriting must meet the old blocks
+        let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        // the process's umask may have taken the owner's bits, too
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        file.write_all(bytes)?;
+        file.set_len(bytes.len() as u64)
+    }
 
     /// See to it that a file's bytes outlive a crash.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn sync(&self, path: &Path) -> io::Result<()>;
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
 
     /// Give a file a second name.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
 
     /// Rename a file, over another if there is one, in one step.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
 
     /// Take a name away.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
 
     /// See to it that a directory's names outlive a crash.
     ///
     /// # Errors
     /// The error of the operating system.
-    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
 }
 
 /// That a directory, if it is there, is its owner's alone.
@@ -79,61 +119,4 @@ pub(crate) fn private(dir: &Path) -> Result<(), StoreError> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MachineDisk;
 
-impl Disk for MachineDisk {
-    fn make_dir(&self, dir: &Path) -> io::Result<()> {
-        if dir.is_dir() {
-            return Ok(());
-        }
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(dir)? {
-            // a name that is no text is none of ours
-            names.extend(entry?.file_name().into_string().ok());
-        }
-        Ok(names)
-    }
-
-    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
-        let file = File::open(path)?;
-        let meta = file.metadata()?;
-        if !meta.is_file() || meta.len() > longest as u64 {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "no file of such a length"));
-        }
-        // room for one byte more, so that reading to the end moves nothing
-        let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 1));
-        file.take(longest as u64).read_to_end(&mut bytes)?;
-        Ok((bytes, meta.permissions().mode()))
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // not truncated: overwriting must meet the old blocks
-        let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        // the process's umask may have taken the owner's bits, too
-        file.set_permissions(Permissions::from_mode(0o600))?;
-        file.write_all(bytes)?;
-        file.set_len(bytes.len() as u64)
-    }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::hard_link(from, to)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        File::open(dir)?.sync_all()
-    }
-}
+impl Disk for MachineDisk {}

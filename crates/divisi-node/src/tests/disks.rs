@@ -28,18 +28,6 @@ impl TestDisk {
 }
 
 impl Disk for TestDisk {
-    fn make_dir(&self, dir: &Path) -> io::Result<()> {
-        MachineDisk.make_dir(dir)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        MachineDisk.list(dir)
-    }
-
-    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
-        MachineDisk.read(path, longest)
-    }
-
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         if self.is(BROKEN) {
             return Err(io::Error::other("the test breaks it"));
@@ -49,26 +37,6 @@ impl Disk for TestDisk {
             return Err(io::ErrorKind::StorageFull.into());
         }
         MachineDisk.write(path, bytes)
-    }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        MachineDisk.sync(path)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        MachineDisk.link(from, to)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        MachineDisk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        MachineDisk.remove(path)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        MachineDisk.sync_dir(dir)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::share::{Auth, Tail, View, Wiped};
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
+use std::ops::Range;
 
 const DECOMPOSE: Step = step!("bitdec");
 
@@ -130,10 +131,10 @@ impl<F: Host> Spdz<F> {
         y: &AuthByte<F>,
     ) -> Result<(AuthByte<F>, Auth<Gf2, F>), Abort> {
         let (party, mut r, triples) = self.fresh(8 * x.len(), x.len())?;
-        let told = mask_bytes(party, &mut r, x.all())?;
+        let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
         let pairs = [(x.all(), y.all())];
         let begun = party.begin_multiply(&pairs, triples)?;
-        let [] = unmask_bits(party, &mut r, x.all(), told, [])?;
+        unmask_bits(party, &mut r, x.all(), told)?;
         Ok((party.end_multiply(&pairs, begun)?, r.copied()))
     }
 
@@ -141,8 +142,8 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub(super) fn decompose(&mut self, x: &AuthByte<F>) -> Result<Auth<Gf2, F>, Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
-        let told = mask_bytes(party, &mut r, x.all())?;
-        let [] = unmask_bits(party, &mut r, x.all(), told, [])?;
+        let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
+        unmask_bits(party, &mut r, x.all(), told)?;
         Ok(r.copied())
     }
 
@@ -154,31 +155,104 @@ impl<F: Host> Spdz<F> {
         maps: [Linear; N],
     ) -> Result<[AuthByte<F>; N], Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
-        let told = mask_bytes(party, &mut r, x)?;
-        unmask_bits(party, &mut r, x, told, maps)
+        let told = mask_bytes(party, &mut r, x, Planes::OfChunks)?;
+        map_bits(party, &mut r, x, told, maps)
     }
 }
 
-/// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k of each lane, in planes; \[\[x_k\]\] =
+/// Where the eight random bits r_k of each lane lie. They are all alike, so that any order will do which is
+/// that of all parties.
+#[derive(Clone, Copy)]
+enum Planes {
+    /// Bit k of all lanes, of which there are so many, and then the next bit: for whoever goes on with bits.
+    OfAll(usize),
+    /// The eight planes of a chunk, and then the next chunk: memory is read from one end to the other, where
+    /// planes that lie a power of two apart would displace each other in a cache.
+    OfChunks,
+}
+
+impl Planes {
+    /// The place of bit k of a chunk of lanes.
+    fn place(self, here: &Range<usize>, k: usize) -> Range<usize> {
+        let from = match self {
+            Planes::OfAll(lanes) => k * lanes + here.start,
+            Planes::OfChunks => 8 * here.start + k * here.len(),
+        };
+        from..from + here.len()
+    }
+}
+
+/// The chunks of so many lanes.
+fn chunks(lanes: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..lanes).step_by(CHUNK).map(move |from| from..lanes.min(from + CHUNK))
+}
+
+/// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k of each lane; \[\[x_k\]\] =
 /// \[\[r_k\]\] + that bit. One round, of which this is the first half.
 fn mask_bytes<F: Host>(
     party: &mut Party<F>,
     r: &mut Tail<'_, Gf2, F>,
     x: View<'_, Gf8, F>,
+    planes: Planes,
 ) -> Result<Told<Gf8>, Abort> {
     if [r.len(), 8 * x.m.len()] != [8 * x.len(); 2] {
         return Err(party.session.misuse(DECOMPOSE, "not eight bits for each byte"));
     }
     let mut masked = Wiped::new(x.x.to_vec());
-    for (k, plane) in r.parts().0.chunks(x.len().max(1)).enumerate() {
-        masked.iter_mut().zip(plane).for_each(|(to, bit)| to.0 ^= (bit.to_bits() as u8) << k);
+    let (bits, _) = r.parts();
+    for here in chunks(x.len()) {
+        for k in 0..8 {
+            let plane = &bits[planes.place(&here, k)];
+            masked[here.clone()]
+                .iter_mut()
+                .zip(plane)
+                .for_each(|(to, bit)| to.0 ^= (bit.to_bits() as u8) << k);
+        }
     }
     party.tell(DECOMPOSE, &masked)
 }
 
-/// The second half, after which r are the bits of x; and the images of x under these maps. All that a chunk
-/// takes is read once and stays near.
-fn unmask_bits<F: Host, const N: usize>(
+/// Put x + r of a chunk of lanes into the next check, with our shares of their MACs, for which there is room.
+fn enter_masked<F: Host>(
+    party: &mut Party<F>,
+    macs: &mut [F],
+    planes: &[&[F]; 8],
+    x: View<'_, Gf8, F>,
+    opened: &[Gf8],
+) {
+    let powers: [F; 8] = std::array::from_fn(|k| F::embedded(Gf8(1 << k)));
+    F::combine(macs, &powers, planes);
+    <F as BigField>::add_assign(macs, x.m);
+    party.enter(opened.iter().map(|v| F::embedded_public(*v)), macs);
+}
+
+/// The second half, after which r, in planes of all lanes, are the bits of x.
+fn unmask_bits<F: Host>(
+    party: &mut Party<F>,
+    r: &mut Tail<'_, Gf2, F>,
+    x: View<'_, Gf8, F>,
+    told: Told<Gf8>,
+) -> Result<(), Abort> {
+    let lanes = x.len();
+    let opened = party.received(told)?;
+    party.ledger.room(lanes);
+    let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(lanes)]);
+    let (bits, bit_macs) = r.parts();
+    for here in chunks(lanes) {
+        let place = |k: usize| Planes::OfAll(lanes).place(&here, k);
+        let opened = &opened[here.clone()];
+        let planes = std::array::from_fn(|k| &bit_macs[place(k)]);
+        enter_masked(party, &mut macs[..here.len()], &planes, x.view(here.clone()), opened);
+        for k in 0..8 {
+            party.add_bits_of((&mut bits[place(k)], &mut bit_macs[place(k)]), k, opened)?;
+        }
+    }
+    Ok(())
+}
+
+/// The second half for images of x under linear maps, without its bits: L(x) = L(r) + L(x + r). All that a
+/// chunk takes is read once and stays near.
+fn map_bits<F: Host, const N: usize>(
     party: &mut Party<F>,
     r: &mut Tail<'_, Gf2, F>,
     x: View<'_, Gf8, F>,
@@ -188,29 +262,41 @@ fn unmask_bits<F: Host, const N: usize>(
     let lanes = x.len();
     let opened = party.received(told)?;
     party.ledger.room(lanes);
-    let powers: Linear = std::array::from_fn(|k| Gf8(1 << k));
     let mut out = [const { Auth { x: Vec::new(), m: Vec::new() } }; N];
     out.iter_mut().for_each(|out| *out = AuthByte::zeros(lanes));
     let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(lanes)]);
+    let mut images = [Gf8::ZERO; CHUNK];
     let (bits, bit_macs) = r.parts();
-    for from in (0..lanes).step_by(CHUNK) {
-        let here = from..lanes.min(from + CHUNK);
-        let place = |k: usize| k * lanes + here.start..k * lanes + here.end;
+    for here in chunks(lanes) {
+        let place = |k: usize| Planes::OfChunks.place(&here, k);
         let opened = &opened[here.clone()];
-        // the MACs of x + r
         let macs = &mut macs[..here.len()];
-        F::combine(macs, &powers.map(F::embedded), &std::array::from_fn::<_, 8, _>(|k| &bit_macs[place(k)]));
-        <F as BigField>::add_assign(macs, &x.m[here.clone()]);
-        party.enter(opened.iter().map(|v| F::embedded_public(*v)), macs);
-        for k in 0..8 {
-            party.add_bits_of((&mut bits[place(k)], &mut bit_macs[place(k)]), k, opened)?;
-        }
         let planes = std::array::from_fn::<_, 8, _>(|k| (&bits[place(k)], &bit_macs[place(k)]));
+        enter_masked(party, macs, &planes.map(|(_, m)| m), x.view(here.clone()), opened);
         for (map, out) in maps.iter().zip(&mut out) {
-            combine_bits((&mut out.x[here.clone()], &mut out.m[here.clone()]), &planes, map);
+            let (x, m) = (&mut out.x[here.clone()], &mut out.m[here.clone()]);
+            combine_bits((x, m), &planes, map);
+            let images = &mut images[..here.len()];
+            public_images(images, opened, map);
+            party.add_public_with((x, m), images, macs)?;
         }
     }
     Ok(out)
+}
+
+/// The images of public bytes under a linear map.
+fn public_images(images: &mut [Gf8], bytes: &[Gf8], map: &Linear) {
+    images.fill(Gf8::ZERO);
+    vectorize(
+        #[inline(always)]
+        || {
+            for (k, image) in map.iter().enumerate() {
+                for (to, byte) in images.iter_mut().zip(bytes) {
+                    to.0 ^= image.0 & (byte.0 >> k & 1).wrapping_neg();
+                }
+            }
+        },
+    );
 }
 
 /// The image of decomposed bytes under a linear map; local.

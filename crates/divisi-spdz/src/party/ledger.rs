@@ -14,8 +14,8 @@ pub(crate) struct Ledger<F: Mac> {
     pub checked: u64,
 }
 
-/// The largest ledger, in values, whose memory is kept for the next one: 64 MiB over fields of 64-bit words.
-const KEPT: usize = 1 << 22;
+/// The largest ledger, in values, whose memory is kept for the next one: 32 MiB over fields of 64-bit words.
+const KEPT: usize = 1 << 21;
 
 impl<F: Mac> Ledger<F> {
     /// Make room for so many more.

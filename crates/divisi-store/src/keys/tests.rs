@@ -17,15 +17,6 @@ fn store() -> (tempfile::TempDir, StoredKeys) {
 struct Full(std::sync::atomic::AtomicBool);
 
 impl Disk for std::sync::Arc<Full> {
-    fn make_dir(&self, dir: &Path) -> std::io::Result<()> {
-        MachineDisk.make_dir(dir)
-    }
-    fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
-        MachineDisk.list(dir)
-    }
-    fn read(&self, path: &Path, longest: usize) -> std::io::Result<(zeroize::Zeroizing<Vec<u8>>, u32)> {
-        MachineDisk.read(path, longest)
-    }
     fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let have = fs::metadata(path).map_or(0, |meta| meta.len());
         if self.0.load(std::sync::atomic::Ordering::SeqCst) && bytes.len() as u64 > have {
@@ -33,21 +24,6 @@ impl Disk for std::sync::Arc<Full> {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
         MachineDisk.write(path, bytes)
-    }
-    fn sync(&self, path: &Path) -> std::io::Result<()> {
-        MachineDisk.sync(path)
-    }
-    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        MachineDisk.link(from, to)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        MachineDisk.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> std::io::Result<()> {
-        MachineDisk.remove(path)
-    }
-    fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
-        MachineDisk.sync_dir(dir)
     }
 }
 
@@ -227,9 +203,6 @@ fn one_process_at_a_time() {
 struct Counted(std::sync::atomic::AtomicUsize);
 
 impl Disk for std::sync::Arc<Counted> {
-    fn make_dir(&self, dir: &Path) -> std::io::Result<()> {
-        MachineDisk.make_dir(dir)
-    }
     fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
         self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         MachineDisk.list(dir)
@@ -238,20 +211,8 @@ impl Disk for std::sync::Arc<Counted> {
         self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         MachineDisk.read(path, longest)
     }
-    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-        MachineDisk.write(path, bytes)
-    }
     fn sync(&self, _: &Path) -> std::io::Result<()> {
         Ok(())
-    }
-    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        MachineDisk.link(from, to)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        MachineDisk.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> std::io::Result<()> {
-        MachineDisk.remove(path)
     }
     fn sync_dir(&self, _: &Path) -> std::io::Result<()> {
         Ok(())

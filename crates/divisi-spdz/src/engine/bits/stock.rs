@@ -1,6 +1,7 @@
 //! Masked tables of functions of few bits, and the unit vectors that become such tables.
 
 use super::{AuthBit, packed};
+use crate::pages::Pages;
 use crate::part::{Mac, Small};
 use crate::share::{Auth, Wiped};
 use crate::source::Units;
@@ -29,16 +30,10 @@ pub(in crate::engine) struct Stock<F: Mac> {
     pub of: &'static Table,
     pub s: Auth<Small<6>, F>,
     /// Bit k of entry i of table t is at (2^index t + i) width + k.
-    pub entries: Vec<F::Entry>,
+    pub entries: Pages<F::Entry>,
     pub used: usize,
     /// The number of lookups that were announced and did not happen yet.
     pub foreseen: usize,
-}
-
-impl<F: Mac> Drop for Stock<F> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.entries);
-    }
 }
 
 impl<F: Mac> Stocks<F> {
@@ -69,7 +64,7 @@ impl<F: Mac> Stocks<F> {
 
 impl<F: Mac> Stock<F> {
     fn empty(of: &'static Table) -> Self {
-        Stock { of, s: Auth::zeros(0), entries: Vec::new(), used: 0, foreseen: 0 }
+        Stock { of, s: Auth::zeros(0), entries: Pages::default(), used: 0, foreseen: 0 }
     }
 
     /// The number of tables left.
@@ -106,11 +101,11 @@ impl<F: Mac> Stock<F> {
     #[inline(never)]
     pub fn pack(&mut self) {
         let width = self.of.width;
-        let mut packed = Vec::with_capacity(self.entries.len() / width.max(1));
+        let mut packed = Pages::zeros(self.entries.len() / width.max(1));
         let powers: Vec<F> = (0..width).map(|k| F::from_low_bits(1 << k)).collect();
         let mut planes = vec![[F::ZERO; LANES]; width];
         let mut macs = [F::ZERO; LANES];
-        for entries in self.entries.chunks(LANES * width.max(1)) {
+        for (entries, packed) in self.entries.chunks(LANES * width.max(1)).zip(packed.chunks_mut(LANES)) {
             let mut bits = [0_u8; LANES];
             let count = entries.len() / width.max(1);
             for (i, entry) in entries.chunks_exact(width.max(1)).enumerate() {
@@ -122,12 +117,13 @@ impl<F: Mac> Stock<F> {
             }
             let rows: Vec<&[F]> = planes.iter().map(|plane| &plane[..]).collect();
             F::combine(&mut macs[..count], &powers, &rows);
-            packed.extend(bits.iter().zip(&macs).take(count).map(|(x, m)| F::entry(Gf8(*x), *m)));
+            for (to, (x, m)) in packed.iter_mut().zip(bits.iter().zip(&macs)) {
+                *to = F::entry(Gf8(*x), *m);
+            }
             wipe::words(&mut bits);
         }
         planes.iter_mut().for_each(|plane| wipe::words(plane));
         wipe::words(&mut macs);
-        wipe::words(&mut self.entries);
         self.entries = packed;
     }
 
@@ -139,9 +135,9 @@ impl<F: Mac> Stock<F> {
         let (size, width) = (1 << self.of.index, self.of.width);
         let mut form = self.of.values.to_vec();
         transform(&mut form, |x, y| *x ^= *y);
-        wipe::words(&mut self.entries);
-        self.entries.clear();
-        self.entries.resize(size * width * lanes, F::Entry::default());
+        // what was there goes before the new memory comes
+        self.entries = Pages::default();
+        self.entries = Pages::zeros(size * width * lanes);
         let mut macs = vec![[F::ZERO; LANES]; size];
         let mut bits = vec![[0_u8; LANES]; size];
         let mut out_macs = vec![[F::ZERO; LANES]; size];

@@ -1,0 +1,93 @@
+//! Memory of masked tables: large pages where the system has them.
+//!
+//! Of a table of 2 KiB one entry is read, at a place that nobody knows before: with pages of 4 KiB nearly
+//! every lookup waits for the processor to find a page before it waits for the entry itself.
+
+use divisi_ot::wipe;
+use memmap2::{Advice, MmapMut};
+use std::ops::{Deref, DerefMut};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+/// From so many bytes on memory is the system's, in pages of its own; below it is the allocator's.
+const LARGE: usize = 4 << 20;
+
+/// Words of tables; wiped when dropped.
+pub(crate) struct Pages<W: Word>(Memory<W>);
+
+enum Memory<W> {
+    Small(Vec<W>),
+    Large(MmapMut),
+}
+
+/// What may lie in such memory: words without gaps, of which any bits are one.
+pub trait Word: Copy + Default + FromBytes + IntoBytes + Immutable {}
+
+impl<W: Copy + Default + FromBytes + IntoBytes + Immutable> Word for W {}
+
+impl<W: Word> Pages<W> {
+    /// So many zeros.
+    pub fn zeros(len: usize) -> Self {
+        let bytes = len.saturating_mul(size_of::<W>());
+        let large = if bytes >= LARGE { MmapMut::map_anon(bytes).ok() } else { None };
+        Pages(match large {
+            Some(map) => {
+                // advice: where the system does not take it, only the time differs
+                #[cfg(target_os = "linux")]
+                let _ = map.advise(Advice::HugePage);
+                Memory::Large(map)
+            }
+            None => Memory::Small(vec![W::default(); len]),
+        })
+    }
+}
+
+impl<W: Word> Default for Pages<W> {
+    fn default() -> Self {
+        Pages(Memory::Small(Vec::new()))
+    }
+}
+
+impl<W: Word> Deref for Pages<W> {
+    type Target = [W];
+
+    fn deref(&self) -> &[W] {
+        match &self.0 {
+            Memory::Small(words) => words,
+            // a page has room for whole words, and begins where one may
+            Memory::Large(map) => <[W]>::ref_from_bytes(map).unwrap_or_default(),
+        }
+    }
+}
+
+impl<W: Word> DerefMut for Pages<W> {
+    fn deref_mut(&mut self) -> &mut [W] {
+        match &mut self.0 {
+            Memory::Small(words) => words,
+            Memory::Large(map) => <[W]>::mut_from_bytes(map).unwrap_or_default(),
+        }
+    }
+}
+
+impl<W: Word> Drop for Pages<W> {
+    fn drop(&mut self) {
+        wipe::words(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words lie in either memory as they were put there.
+    #[test]
+    fn words_are_zeros_until_they_are_written() {
+        for len in [0, 1, 1000, LARGE / 8 - 1, LARGE / 8, LARGE / 8 + 3] {
+            let mut words = Pages::<u64>::zeros(len);
+            assert_eq!((words.len(), words.iter().max().copied().unwrap_or(0)), (len, 0));
+            assert_eq!(matches!(words.0, Memory::Large(_)), len >= LARGE / 8);
+            words.iter_mut().zip(1..).for_each(|(word, i)| *word = i);
+            assert!(words.iter().zip(1..).all(|(word, i)| *word == i));
+        }
+        assert_eq!(Pages::<u128>::zeros(LARGE).len(), LARGE);
+    }
+}
