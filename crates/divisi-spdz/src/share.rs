@@ -202,6 +202,11 @@ impl<V: Shareable, F: Mac> Tail<'_, V, F> {
         (&mut self.of.x[self.from..], &mut self.of.m[self.from..])
     }
 
+    /// A copy of the first values.
+    pub fn first(&mut self, count: usize) -> Auth<V, F> {
+        self.of.part(self.from..self.from + count)
+    }
+
     /// A copy.
     pub fn copied(&mut self) -> Auth<V, F> {
         self.of.part(self.from..self.of.x.len())

@@ -53,6 +53,13 @@ fn inverse_affine() -> Linear {
     })
 }
 
+/// Bytes x as masked bits: x_k is r_k and bit k of c, which is public.
+pub(super) struct Masked<F: Host> {
+    /// Plane by plane.
+    pub r: Auth<Gf2, F>,
+    pub c: Vec<Gf8>,
+}
+
 impl<F: Host> Spdz<F> {
     /// S-boxes by the powers of AES-BD or AES-RP: the inverse is x^254.
     ///
@@ -123,28 +130,42 @@ impl<F: Host> Spdz<F> {
         party.multiply(pairs, triples)
     }
 
-    /// x y and the bits of x, in one round.
+    /// x y, and x masked by bits, in one round.
     #[inline(never)]
-    pub(super) fn multiply_and_decompose(
+    pub(super) fn multiply_and_mask(
         &mut self,
         x: &AuthByte<F>,
         y: &AuthByte<F>,
-    ) -> Result<(AuthByte<F>, Auth<Gf2, F>), Abort> {
+    ) -> Result<(AuthByte<F>, Masked<F>), Abort> {
         let (party, mut r, triples) = self.fresh(8 * x.len(), x.len())?;
         let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
         let pairs = [(x.all(), y.all())];
         let begun = party.begin_multiply(&pairs, triples)?;
-        unmask_bits(party, &mut r, x.all(), told)?;
-        Ok((party.end_multiply(&pairs, begun)?, r.copied()))
+        let c = open_masked(party, &mut r, x.all(), told)?;
+        Ok((party.end_multiply(&pairs, begun)?, Masked { r: r.copied(), c }))
     }
 
-    /// The bits of x. One round.
+    /// x masked by bits. One round.
     #[inline(never)]
-    pub(super) fn decompose(&mut self, x: &AuthByte<F>) -> Result<Auth<Gf2, F>, Abort> {
+    pub(super) fn masked(&mut self, x: &AuthByte<F>) -> Result<Masked<F>, Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
         let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
-        unmask_bits(party, &mut r, x.all(), told)?;
-        Ok(r.copied())
+        let c = open_masked(party, &mut r, x.all(), told)?;
+        Ok(Masked { r: r.copied(), c })
+    }
+
+    /// The lowest bits of x, as many as are wanted. One round.
+    #[inline(never)]
+    pub(super) fn decompose(&mut self, x: &AuthByte<F>, width: usize) -> Result<Auth<Gf2, F>, Abort> {
+        let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
+        let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
+        let c = open_masked(party, &mut r, x.all(), told)?;
+        let mut bits = r.first(width * x.len());
+        for k in 0..width {
+            let plane = k * x.len()..(k + 1) * x.len();
+            party.add_bits_of((&mut bits.x[plane.clone()], &mut bits.m[plane]), k, &c)?;
+        }
+        Ok(bits)
     }
 
     /// The images of x under maps that are linear over GF(2), by one decomposition. One round.
@@ -182,9 +203,9 @@ impl Planes {
     }
 }
 
-/// The chunks of so many lanes.
-fn chunks(lanes: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..lanes).step_by(CHUNK).map(move |from| from..lanes.min(from + CHUNK))
+/// Lanes in chunks of a size.
+pub(super) fn chunks(lanes: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..lanes).step_by(size).map(move |from| from..lanes.min(from + size))
 }
 
 /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k of each lane; \[\[x_k\]\] =
@@ -200,7 +221,7 @@ fn mask_bytes<F: Host>(
     }
     let mut masked = Wiped::new(x.x.to_vec());
     let (bits, _) = r.parts();
-    for here in chunks(x.len()) {
+    for here in chunks(x.len(), CHUNK) {
         for k in 0..8 {
             let plane = &bits[planes.place(&here, k)];
             masked[here.clone()]
@@ -226,28 +247,22 @@ fn enter_masked<F: Host>(
     party.enter(opened.iter().map(|v| F::embedded_public(*v)), macs);
 }
 
-/// The second half, after which r, in planes of all lanes, are the bits of x.
-fn unmask_bits<F: Host>(
+/// The second half: what was opened of bytes under bits in planes of all lanes.
+fn open_masked<F: Host>(
     party: &mut Party<F>,
     r: &mut Tail<'_, Gf2, F>,
     x: View<'_, Gf8, F>,
     told: Told<Gf8>,
-) -> Result<(), Abort> {
-    let lanes = x.len();
+) -> Result<Vec<Gf8>, Abort> {
     let opened = party.received(told)?;
-    party.ledger.room(lanes);
-    let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(lanes)]);
-    let (bits, bit_macs) = r.parts();
-    for here in chunks(lanes) {
-        let place = |k: usize| Planes::OfAll(lanes).place(&here, k);
-        let opened = &opened[here.clone()];
-        let planes = std::array::from_fn(|k| &bit_macs[place(k)]);
-        enter_masked(party, &mut macs[..here.len()], &planes, x.view(here.clone()), opened);
-        for k in 0..8 {
-            party.add_bits_of((&mut bits[place(k)], &mut bit_macs[place(k)]), k, opened)?;
-        }
+    party.ledger.room(x.len());
+    let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(x.len())]);
+    let (_, bit_macs) = r.parts();
+    for here in chunks(x.len(), CHUNK) {
+        let planes = std::array::from_fn(|k| &bit_macs[Planes::OfAll(x.len()).place(&here, k)]);
+        enter_masked(party, &mut macs[..here.len()], &planes, x.view(here.clone()), &opened[here.clone()]);
     }
-    Ok(())
+    Ok(opened)
 }
 
 /// The second half for images of x under linear maps, without its bits: L(x) = L(r) + L(x + r). All that a
@@ -267,7 +282,7 @@ fn map_bits<F: Host, const N: usize>(
     let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(lanes)]);
     let mut images = [Gf8::ZERO; CHUNK];
     let (bits, bit_macs) = r.parts();
-    for here in chunks(lanes) {
+    for here in chunks(lanes, CHUNK) {
         let place = |k: usize| Planes::OfChunks.place(&here, k);
         let opened = &opened[here.clone()];
         let macs = &mut macs[..here.len()];
@@ -277,16 +292,16 @@ fn map_bits<F: Host, const N: usize>(
             let (x, m) = (&mut out.x[here.clone()], &mut out.m[here.clone()]);
             combine_bits((x, m), &planes, map);
             let images = &mut images[..here.len()];
-            public_images(images, opened, map);
+            images.fill(Gf8::ZERO);
+            add_images(images, opened, map);
             party.add_public_with((x, m), images, macs)?;
         }
     }
     Ok(out)
 }
 
-/// The images of public bytes under a linear map.
-fn public_images(images: &mut [Gf8], bytes: &[Gf8], map: &Linear) {
-    images.fill(Gf8::ZERO);
+/// Add the images of public bytes under a linear map.
+pub(super) fn add_images(images: &mut [Gf8], bytes: &[Gf8], map: &Linear) {
     vectorize(
         #[inline(always)]
         || {

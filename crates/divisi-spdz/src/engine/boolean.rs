@@ -125,7 +125,7 @@ impl<F: Host> Spdz<F> {
 impl<F: Host> Convert<AuthByte<F>, [AuthBit<F>; 8]> for Spdz<F> {
     #[inline(never)]
     fn convert(&mut self, x: AuthByte<F>) -> Result<[AuthBit<F>; 8], Abort> {
-        let (bits, lanes) = (self.decompose(&x)?, x.len());
+        let (bits, lanes) = (self.decompose(&x, 8)?, x.len());
         Ok(std::array::from_fn(|k| bits.part(k * lanes..(k + 1) * lanes)))
     }
 }

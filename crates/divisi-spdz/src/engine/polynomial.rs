@@ -1,11 +1,11 @@
 //! 3DES-PV: lookups by three products in GF(2^8) (KOR+17, section 3.3).
 
-use super::arithmetic::{combine_bits, linear};
+use super::arithmetic::{Masked, add_images, chunks, combine_bits, linear};
 use super::bits::AuthBit;
-use super::decomposition::{Decomposition, Polynomial};
+use super::decomposition::Decomposition;
 use super::{AuthByte, Spdz};
 use crate::part::Host;
-use crate::share::Auth;
+use crate::share::{Auth, Wiped};
 use crate::table::bytes;
 use divisi_core::{Abort, Lanes, Lookup, Step, Table, step};
 use divisi_field::{Field, Gf2, Gf8};
@@ -27,8 +27,14 @@ impl Known {
     }
 }
 
-/// Bits of x, x^3 and x^7, plane by plane, of all lookups side by side.
-type Bits<F> = [Auth<Gf2, F>; 3];
+/// Lanes whose polynomials are evaluated at once: the MACs of their bits stay in the nearest cache.
+const CHUNK: usize = 128;
+
+/// Bits of x, plane by plane, of all lookups side by side; x^3 and x^7.
+struct Powers<F: Host> {
+    x: Auth<Gf2, F>,
+    others: [Masked<F>; 2],
+}
 
 impl<F: Host> Spdz<F> {
     /// The values of tables at secret indices.
@@ -67,23 +73,22 @@ impl<F: Host> Spdz<F> {
         // 1.
         let x3 = self.multiply(&[(bytes(&x, lanes).all(), of_x(1).all())])?;
         // 2.
-        let (x7, x3) = self.multiply_and_decompose(&x3, &of_x(2))?;
+        let (x7, x3) = self.multiply_and_mask(&x3, &of_x(2))?;
         // 3.
-        let x7 = self.decompose(&x7)?;
+        let others = [x3, self.masked(&x7)?];
         // 4.
-        let bits: Bits<F> = [x, x3, x7];
-        let [p1, q1] = [|d: &Decomposition| d.p1, |d: &Decomposition| d.q1]
-            .map(|of| self.evaluate(&bits, lanes, &places, of));
+        let [p1, q1, p2] = self.evaluate(&Powers { x, others }, lanes, &places)?;
         let mut y = self.multiply(&[(p1.all(), q1.all())])?;
         // 5.
-        let fits = y.add(&self.evaluate(&bits, lanes, &places, |d| d.p2));
+        let fits = y.add(&p2);
         debug_assert!(fits || lanes == 0);
         let mut constants = vec![Gf8::ZERO; lanes];
         for (known, place) in &places {
             constants[place.clone()].fill(self.polynomials.0[*known].1.constant);
         }
         self.party.add_public(&mut y, &constants)?;
-        let y = self.decompose(&y)?;
+        let width = layer.iter().map(|lookup| lookup.table.width).max().unwrap_or(0).min(8);
+        let y = self.decompose(&y, width)?;
         for (Lookup { table, wires }, (_, place)) in layer.iter_mut().zip(places) {
             *wires =
                 (0..table.width).map(|k| y.part(k * lanes + place.start..k * lanes + place.end)).collect();
@@ -91,26 +96,41 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// The value of each lookup's polynomial, local.
+    /// p1, q1 and p2 of each lookup, local: of masked bits the images of the masks, and of what is public.
     fn evaluate(
         &self,
-        bits: &Bits<F>,
+        of: &Powers<F>,
         lanes: usize,
         places: &[(usize, Range<usize>)],
-        of: impl Fn(&Decomposition) -> Polynomial,
-    ) -> AuthByte<F> {
-        let mut out = AuthByte::<F>::zeros(lanes);
+    ) -> Result<[AuthByte<F>; 3], Abort> {
+        let mut out = [(); 3].map(|()| AuthByte::<F>::zeros(lanes));
+        let mut images = [Gf8::ZERO; CHUNK];
+        let mut macs = Wiped::new(vec![F::ZERO; CHUNK]);
         for (known, place) in places {
-            let images = of(&self.polynomials.0[*known].1).concat();
-            let mut planes = Vec::with_capacity(images.len());
-            for bits in bits {
-                for k in 0..8 {
-                    let plane = bits.view(k * lanes + place.start..k * lanes + place.end);
-                    planes.push((plane.x, plane.m));
+            let (table, d) = &self.polynomials.0[*known];
+            let bits = table.index.min(8);
+            for here in chunks(place.len(), CHUNK) {
+                let here = place.start + here.start..place.start + here.end;
+                let mut planes = Vec::with_capacity(24);
+                for (r, bits) in [(&of.x, bits), (&of.others[0].r, 8), (&of.others[1].r, 8)] {
+                    planes.extend((0..bits).map(|k| {
+                        let plane = r.view(k * lanes + here.start..k * lanes + here.end);
+                        (plane.x, plane.m)
+                    }));
+                }
+                for (p, out) in [&d.p1, &d.q1, &d.p2].into_iter().zip(&mut out) {
+                    let (x, m) = (&mut out.x[here.clone()], &mut out.m[here.clone()]);
+                    let coefficients = [&p[0][..bits], &p[1], &p[2]].concat();
+                    combine_bits((&mut *x, &mut *m), &planes, &coefficients);
+                    let images = &mut images[..here.len()];
+                    images.fill(Gf8::ZERO);
+                    for (power, map) in of.others.iter().zip(&p[1..]) {
+                        add_images(images, &power.c[here.clone()], map);
+                    }
+                    self.party.add_public_with((x, m), images, &mut macs)?;
                 }
             }
-            combine_bits((&mut out.x[place.clone()], &mut out.m[place.clone()]), &planes, &images);
         }
-        out
+        Ok(out)
     }
 }
