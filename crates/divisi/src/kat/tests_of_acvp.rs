@@ -21,7 +21,7 @@ fn engines() -> [KatOptions; 3] {
 }
 
 /// Passed, failed, and what was not tried, by reason.
-fn ran(files: &[(&str, &Value)], options: &KatOptions) -> (u64, u64, BTreeMap<String, u64>) {
+pub(super) fn ran(files: &[(&str, &Value)], options: &KatOptions) -> (u64, u64, BTreeMap<String, u64>) {
     let mut files: Vec<(String, Value)> =
         files.iter().map(|(name, json)| ((*name).to_owned(), (*json).clone())).collect();
     join(&mut files).unwrap();
