@@ -1,11 +1,11 @@
-//! IVs of GCM and GMAC in files of ACVP: with a salt (XPN), and drawn by the module that is
-//! tested.
+//! IVs of GCM and GMAC in files of ACVP: with a salt (XPN), drawn by the module that is tested, and of other
+//! lengths than 96 bits as circuits.
 //!
 //! Vectors: usnistgov/ACVP-Server, gen-val/json-files/ACVP-AES-XPN-1.0, internalProjection.json (a work of the
 //! United States government, in the public domain), where nothing else is said.
 
 use super::tests::on;
-use super::tests_of_acvp::ran;
+use super::tests_of_acvp::{gmac, ran};
 use super::*;
 use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
@@ -147,4 +147,39 @@ fn what_is_drawn_inside_is_run_where_the_file_has_it() {
         let reason = "an IV or a salt of another length than 96 bits, which XPN does not have";
         assert_eq!(ran(&[("xpn", &file)], &engine("plain", 1)), lacks(reason));
     }
+}
+
+/// GMAC under IVs of any length is a circuit, too: what libraries and NIST have, tags made and compared; what
+/// has no room is counted.
+#[test]
+fn gmac_under_any_iv_runs_as_a_circuit() {
+    let [prompt, results] = gmac();
+    for options in engines() {
+        let files = [("prompt", &prompt), ("results", &results)];
+        assert_eq!(ran(&files, &options), (6, 0, BTreeMap::new()));
+    }
+    use aes::cipher::consts::U16;
+    use aes_gcm::aead::{Aead, KeyInit, Payload};
+    type Cipher = aes_gcm::AesGcm<aes::Aes128, U16>;
+    let (key, iv, aad) = ([7_u8; 16], *b"sixteen bytes 01", *b"what is authenticated");
+    let cipher = Cipher::new_from_slice(&key).unwrap();
+    let tag = cipher.encrypt(&iv.into(), Payload { msg: b"", aad: &aad }).unwrap();
+    let mut wrong = tag.clone();
+    wrong[15] ^= 1;
+    let test = |id: u64, iv: &[u8], tag: &[u8], result: &str| {
+        let [key, iv, aad, tag] = [&key[..], iv, &aad, tag].map(hex::encode);
+        json!({ "tcId": id, "key": key, "iv": iv, "msg": aad, "tag": tag, "result": result })
+    };
+    let mut other = iv;
+    other[0] ^= 0x80;
+    let tests = [
+        test(1, &iv, &tag, "valid"),
+        test(2, &iv, &wrong, "invalid"),
+        test(3, &other, &tag, "invalid"),
+        test(4, &[1; 1025], &tag, "invalid"),
+    ];
+    let file = json!({ "algorithm": "AES-GMAC", "testGroups": [{ "tests": tests }] });
+    let too_long = BTreeMap::from([("a message or an IV of more than 1024 bytes".to_owned(), 1)]);
+    assert_eq!(ran(&[("gmac", &file)], &engine("garble", 3)), (3, 0, too_long));
+    assert_eq!(ran(&[("gmac", &file)], &engine("rep3", 3)), (4, 0, BTreeMap::new()));
 }
