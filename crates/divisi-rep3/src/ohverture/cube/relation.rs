@@ -24,6 +24,7 @@
 //! table that are 1: made once for all lanes. Errors leave `sum lambda_{S1,b} gamma_w e_{S1,b,w}`: zero with
 //! probability at most 2/2^64 unless all are.
 
+use super::super::make::masks;
 use super::super::relation::sides;
 use super::grid::Grid;
 use super::make::{Pair, Pairs, Products, starts};
@@ -78,7 +79,7 @@ fn times_bit(c: &[Gf64], pair: &Pair) -> Rep<Gf64> {
             #[inline(always)]
             || {
                 for (out, word) in out.chunks_mut(64).zip(plane.0) {
-                    out.iter_mut().enumerate().for_each(|(b, x)| x.0 &= (word >> b & 1).wrapping_neg());
+                    out.iter_mut().zip(masks(word)).for_each(|(x, mask)| x.0 &= mask);
                 }
             },
         );
