@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(x.len(), lanes);
         [x, coefficients, weights].iter().for_each(|values| is_whole(values));
         // a table whose only coefficients are those of the empty sets
-        let rows = Grid::new([1, 1, 1], vec![vec![0xff]; 3]);
+        let rows = Grid::new([1, 1, 1], 3, std::iter::repeat_n(vec![0xff], 3));
         assert_eq!(rows.weighed(&[Gf64(1), Gf64(2), Gf64(4), Gf64(8), Gf64(8), Gf64(8)])[0], Gf64(7));
         let tile = || Tile { m: pairs(6), h: pairs(3), t: pairs(3) };
         let [x, coefficients, weights] =
