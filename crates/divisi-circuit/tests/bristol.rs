@@ -201,12 +201,24 @@ fn other_forms_are_named() {
         ("0 input\n1 input\n2 gate arity 2 table [0 1 1 0] inputs [0 1]\n", "Fairplay"),
         ("{\"gates\": 3}\n", "JSON"),
         ("2 1 0 1 2 AND\n", "without a header"),
+        ("AND 0 1 2\n", "names come first"),
+        ("G10 = NAND(G1, G3)\n", "ISCAS"),
+        ("1 sort bitvec 1\n", "BTOR2"),
+        (".i 2\n.o 1\n", "PLA"),
+        ("version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
+        ("hello\n", "text that describes no circuit"),
+        ("number of gates: 3\n", "text that describes no circuit"),
+        ("1\u{1} 3\n", "binary data"),
     ] {
         let error = read(text.as_bytes()).unwrap_err();
         assert!(error.reason().contains("looks like") && error.reason().contains(looks), "{error}");
     }
     let error = read(b"\x1f\x8b\x08\xff\n").unwrap_err();
     assert_eq!(error.to_string(), "line 1: this is not text: it looks like a file compressed by gzip");
+    let error = read(b"\xff\xfe1\0 \x003\0\n\0").unwrap_err();
+    assert!(error.to_string().contains("line 1") && error.reason().contains("UTF-16"), "{error}");
+    let error = read(b"\x80\x81\n1 3\n").unwrap_err();
+    assert_eq!(error.to_string(), "line 1: this is not text: it looks like binary data");
 }
 
 /// In the format before Bristol Fashion: constants and copies by gates that it has.

@@ -115,6 +115,7 @@ mod following {
         ("gmac-aes128", 3),
         ("sha1-for-old-data", 3),
         ("hmac-sha1-for-old-data", 3),
+        ("one-time-password-sha1", 3),
     ];
 
     static MARKED: Mutex<Marked> = Mutex::new(Marked::new());

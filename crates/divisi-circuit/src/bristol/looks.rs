@@ -5,7 +5,7 @@
 pub(super) const KNOWN: &str = "Bristol Fashion and the format before it are read";
 
 /// The beginnings of files in other formats, in any case, and the formats' names.
-const FORMS: [(&[u8], &str); 19] = [
+const FORMS: [(&[u8], &str); 31] = [
     (b"aag ", "AIGER in ASCII"),
     (b"aig ", "binary AIGER"),
     (b"module", "Verilog"),
@@ -17,6 +17,13 @@ const FORMS: [(&[u8], &str); 19] = [
     (b"input(", "an ISCAS bench file"),
     (b"p cnf", "DIMACS CNF"),
     (b"(edif", "EDIF"),
+    (b".i ", "a table of PLA"),
+    (b"circuit ", "FIRRTL"),
+    (b"(set-", "SMT-LIB"),
+    (b"(declare", "SMT-LIB"),
+    (b"openqasm", "OpenQASM"),
+    // what follows is a comment here
+    (b"version https:", "a pointer of Git LFS: fetch the file that it stands for"),
     (b"{", "JSON"),
     (b"[", "JSON"),
     (b"<", "XML or a page of the web"),
@@ -24,6 +31,12 @@ const FORMS: [(&[u8], &str); 19] = [
     (b"PK\x03\x04", "a ZIP archive"),
     (b"\xfd7zXZ", "a file compressed by xz"),
     (b"\x28\xb5\x2f\xfd", "a file compressed by zstd"),
+    (b"BZh", "a file compressed by bzip2"),
+    (b"Rar!", "a RAR archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"%PDF", "PDF"),
+    (b"\xff\xfe", "text in UTF-16: write it as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16: write it as UTF-8"),
     (b"\x7fELF", "a program"),
 ];
 
@@ -38,6 +51,8 @@ pub(super) fn of(line: &[u8]) -> Option<&'static str> {
         line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(16).collect();
     let is_number = |word: &&[u8]| word.iter().all(u8::is_ascii_digit);
     let is_name = |word: &&[u8]| word.iter().all(u8::is_ascii_alphabetic);
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    let has = |byte: u8| line.contains(&byte);
     match &words[..] {
         [first, second, ..] if is_number(first) && [&b"input"[..], b"gate", b"output"].contains(second) => {
             Some("a circuit of Fairplay (SHDL)")
@@ -45,6 +60,14 @@ pub(super) fn of(line: &[u8]) -> Option<&'static str> {
         [numbers @ .., name] if numbers.len() > 3 && numbers.iter().all(is_number) && is_name(name) => {
             Some("a gate without a header above it")
         }
+        [name, numbers @ ..] if numbers.len() > 1 && is_name(name) && numbers.iter().all(is_number) => {
+            Some("a list of gates whose names come first")
+        }
+        [_, second, _, ..] if *second == b"sort" => Some("BTOR2"),
+        _ if std::str::from_utf8(line).is_err() || line.iter().any(is_control) => Some("binary data"),
+        _ if has(b'=') && has(b'(') => Some("an ISCAS bench file"),
+        // a number that is wrong belongs to a header that is meant
+        [first, ..] if !first.iter().any(u8::is_ascii_digit) => Some("text that describes no circuit"),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
                         Files: Wycheproof (v1: AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM,\n\
-                        -CCM, -GCM-SIV, -XTS, -KW, -KWP, -ECB, -CBC, -CBC-CS1 to -CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR, TDES-ECB, -CBC, SHA-1, SHA2,\n\
+                        -XPN, -CCM, -GCM-SIV, -XTS, -KW, -KWP, -ECB, -CBC, -CBC-CS1 to -CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR, TDES-ECB, -CBC, SHA-1, SHA2,\n\
                         SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, CMAC-TDES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
                         What cannot run is counted, with the reason: without --long large data, and Monte Carlo tests (but those of SHA-3).\n\
                         Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.\n\

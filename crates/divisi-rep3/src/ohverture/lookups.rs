@@ -60,7 +60,8 @@ impl<G: Element> HeldTable<G> {
     /// A table of these entries, in order, for lookups by the way that [`Dimensions::of`] finds cheapest.
     ///
     /// `None` unless there are 2^k entries, k from 1 to 24; for more than 2^16 also if the table would take
-    /// more than 64 MiB: of 2^24 entries they have 32 bits at most.
+    /// more than 64 MiB: of 2^24 entries they have 32 bits at most. A list of more than 128 MiB is refused,
+    /// too ([`Cube::from_fn`] needs none).
     #[must_use]
     pub fn new(entries: &[G]) -> Option<HeldTable<G>> {
         let k = entries.len().trailing_zeros() as usize;

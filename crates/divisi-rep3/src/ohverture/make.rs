@@ -8,6 +8,7 @@
 use crate::packed::{self, Reader, Writer};
 use crate::trio::Trio;
 use divisi_core::{Abort, Step, step};
+use std::hint::black_box;
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -31,9 +32,21 @@ pub(crate) fn words(k: usize) -> usize {
 }
 
 /// Bit `i`, as a mask.
+///
+/// The compiler must not know that it is all ones or none: it would make a branch on the bit of `x & mask`.
 #[inline(always)]
 pub(crate) fn mask(words: &[u64], i: usize) -> u64 {
-    (words[i / 64] >> (i % 64) & 1).wrapping_neg()
+    black_box((words[i / 64] >> (i % 64) & 1).wrapping_neg())
+}
+
+/// All bits of a word as masks, of which the compiler knows as little.
+#[inline(always)]
+pub(super) fn masks(word: u64) -> [u64; 64] {
+    let mut masks = [0; 64];
+    for (b, mask) in masks.iter_mut().enumerate() {
+        *mask = (word >> b & 1).wrapping_neg();
+    }
+    black_box(masks)
 }
 
 impl Drop for Monomials {

@@ -11,7 +11,7 @@
 //! of them. (Tests `all_products_are_right_if_every_term_is` and
 //! `a_wrong_product_leaves_a_form_that_is_not_zero`.)
 
-use super::make::{Monomials, mask};
+use super::make::{Monomials, mask, masks};
 use crate::coin::next_words;
 use crate::share::Rep;
 use crate::verify::{Statement, Sum, next_element};
@@ -34,8 +34,8 @@ pub(super) fn sides(k: usize) -> [Vec<usize>; 2] {
 fn weighed(vector: &[u64], weights: &[Gf64]) -> Gf64 {
     let mut sum = 0;
     for (word, weights) in vector.iter().zip(weights.chunks(64)) {
-        for (b, weight) in weights.iter().enumerate() {
-            sum ^= weight.0 & (word >> b & 1).wrapping_neg();
+        for (weight, mask) in weights.iter().zip(masks(*word)) {
+            sum ^= weight.0 & mask;
         }
     }
     Gf64(sum)

@@ -27,7 +27,7 @@ pub(super) const KNOWN: Step = step!("known");
 const LONGEST_MESSAGE: usize = 1 << 10;
 
 /// One circuit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Drawing {
     /// A block of AES: key and text, or key, text and counter.
     Block { counter: bool, decrypt: bool },
@@ -35,8 +35,9 @@ pub(super) enum Drawing {
     Gcm { decrypt: bool, bytes: usize, iv: usize, aad: usize, tag: usize },
     /// The text at this place, in a mode that chains blocks or takes a text as a whole: key and text.
     Text { place: usize },
-    /// A hash or MAC of a message with this many bytes: key and message, and the tag that is compared.
-    Message { compares: bool, bytes: usize, spare_bits: usize, nonce: [u8; 12] },
+    /// A hash or MAC of a message with this many bytes: key and message, and the tag that is compared. The IV
+    /// is a constant.
+    Message { compares: bool, bytes: usize, spare_bits: usize, iv: Vec<u8> },
 }
 
 /// Texts or messages, and the circuits that they need: of each the instances, by their places among the texts
@@ -56,7 +57,7 @@ impl<'j> Drawn<'j> {
     /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, engine: &str) -> Result<Self, Unsupported> {
         let mut drawings: BTreeMap<Drawing, Vec<(usize, usize)>> = BTreeMap::new();
-        let (mut instances, mut long_ivs) = (Vec::new(), Vec::new());
+        let mut instances = Vec::new();
         match job {
             Job::Texts(texts) => {
                 let at_once = matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm);
@@ -89,17 +90,14 @@ impl<'j> Drawn<'j> {
             }
             Job::Messages(messages) => {
                 for (i, message) in messages.messages.iter().enumerate() {
-                    if message.bytes > LONGEST_MESSAGE {
+                    if message.bytes.max(message.nonce.len()) > LONGEST_MESSAGE {
                         instances.push(i);
-                    }
-                    if nonce_of(message).is_none() {
-                        long_ivs.push(i);
                     }
                     let wanted = [(false, message.makes), (true, message.received.is_some())];
                     for (compares, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
                         let PublicMessage { bytes, spare_bits, .. } = *message;
-                        let nonce = nonce_of(message).unwrap_or_default();
-                        let drawing = Drawing::Message { compares, bytes, spare_bits, nonce };
+                        let iv = message.nonce.clone();
+                        let drawing = Drawing::Message { compares, bytes, spare_bits, iv };
                         drawings.entry(drawing).or_default().push((i, 0));
                     }
                 }
@@ -116,12 +114,8 @@ impl<'j> Drawn<'j> {
             }
         }
         if !instances.is_empty() {
-            let reason = format!("a message of more than {LONGEST_MESSAGE} bytes");
+            let reason = format!("a message or an IV of more than {LONGEST_MESSAGE} bytes");
             return Err(Unsupported { reason, instances });
-        }
-        if !long_ivs.is_empty() {
-            let reason = "an IV of another length than 96 bits, for which there is no circuit".into();
-            return Err(Unsupported { reason, instances: long_ivs });
         }
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
     }
@@ -175,7 +169,7 @@ impl<'j> Drawn<'j> {
         let mut owns = vec![Own::default(); parties];
         for (drawing, places) in &self.drawings {
             for place in places {
-                let values = Zeroizing::new(self.values(*drawing, inputs.row(place.0), *place));
+                let values = Zeroizing::new(self.values(drawing, inputs.row(place.0), *place));
                 for (i, value) in values.iter().enumerate() {
                     if let Some(own) = owns.get_mut(i % parties.max(1)) {
                         own.extend(to_bits(value));
@@ -193,7 +187,7 @@ impl<'j> Drawn<'j> {
         for ((drawing, places), outputs) in self.drawings.iter().zip(outputs) {
             for ((i, _), output) in places.iter().zip(outputs) {
                 if let Some(row) = rows.get_mut(*i) {
-                    row.extend(self.arranged(*drawing, output));
+                    row.extend(self.arranged(drawing, output));
                 }
             }
         }
@@ -205,9 +199,9 @@ impl<'j> Drawn<'j> {
     }
 
     /// An output as its row has it.
-    fn arranged(&self, drawing: Drawing, output: Vec<u8>) -> Vec<u8> {
+    fn arranged(&self, drawing: &Drawing, output: Vec<u8>) -> Vec<u8> {
         match (drawing, self.job) {
-            (Drawing::Text { place }, Job::Texts(texts)) => match texts.texts.get(place) {
+            (Drawing::Text { place }, Job::Texts(texts)) => match texts.texts.get(*place) {
                 Some(public) => text::arranged(texts.mode, public, output),
                 None => output,
             },
@@ -216,21 +210,21 @@ impl<'j> Drawn<'j> {
     }
 
     /// The widths of the input values of a circuit, in bytes.
-    fn widths(&self, drawing: Drawing) -> Vec<usize> {
+    fn widths(&self, drawing: &Drawing) -> Vec<usize> {
         match (drawing, self.job) {
             (Drawing::Block { counter, .. }, Job::Texts(texts)) => {
-                [texts.cipher.key_bytes(), 16, 16][..if counter { 3 } else { 2 }].to_vec()
+                [texts.cipher.key_bytes(), 16, 16][..if *counter { 3 } else { 2 }].to_vec()
             }
             (Drawing::Text { place }, Job::Texts(texts)) => {
-                let secret = texts.texts.get(place).map_or(0, |text| text.secret_bytes(texts.mode));
+                let secret = texts.texts.get(*place).map_or(0, |text| text.secret_bytes(texts.mode));
                 vec![texts.key_bytes(), secret]
             }
             (Drawing::Gcm { decrypt, bytes, iv, aad, tag }, Job::Texts(texts)) => {
-                vec![texts.cipher.key_bytes(), bytes, iv, aad, if decrypt { tag } else { 0 }]
+                vec![texts.cipher.key_bytes(), *bytes, *iv, *aad, if *decrypt { *tag } else { 0 }]
             }
             (Drawing::Message { compares, bytes, .. }, Job::Messages(messages)) => {
-                let tag = if compares { messages.using.output_bytes } else { 0 };
-                vec![messages.key_bytes, bytes, tag]
+                let tag = if *compares { messages.using.output_bytes } else { 0 };
+                vec![messages.key_bytes, *bytes, tag]
             }
             _ => Vec::new(),
         }
@@ -245,16 +239,16 @@ impl<'j> Drawn<'j> {
         }
         *last = None;
         let (drawing, _) = self.drawings.get(number).ok_or_else(misfit)?;
-        let widths = self.widths(*drawing);
-        let program = match (*drawing, self.job) {
-            (Drawing::Block { counter, decrypt }, _) => block(&widths, counter, decrypt)?,
-            (Drawing::Gcm { decrypt, tag, .. }, _) => gcm(&widths, decrypt, tag)?,
+        let widths = self.widths(drawing);
+        let program = match (drawing, self.job) {
+            (Drawing::Block { counter, decrypt }, _) => block(&widths, *counter, *decrypt)?,
+            (Drawing::Gcm { decrypt, tag, .. }, _) => gcm(&widths, *decrypt, *tag)?,
             (Drawing::Text { place }, Job::Texts(job)) => {
-                let text = job.texts.get(place).ok_or_else(misfit)?;
+                let text = job.texts.get(*place).ok_or_else(misfit)?;
                 text::program(&widths, job, text)?
             }
-            (Drawing::Message { compares, spare_bits, nonce, .. }, Job::Messages(job)) => {
-                message(&widths, job, compares, spare_bits, nonce)?
+            (Drawing::Message { compares, spare_bits, iv, .. }, Job::Messages(job)) => {
+                message(&widths, job, *compares, *spare_bits, iv)?
             }
             _ => return Err(misfit()),
         };
@@ -264,7 +258,7 @@ impl<'j> Drawn<'j> {
     }
 
     /// The input values of an instance that have any bits, in order, from the row that belongs to it.
-    fn values(&self, drawing: Drawing, row: &[u8], (i, block): (usize, usize)) -> Vec<Vec<u8>> {
+    fn values(&self, drawing: &Drawing, row: &[u8], (i, block): (usize, usize)) -> Vec<Vec<u8>> {
         let (key, text) = row.split_at(self.key_bytes().min(row.len()));
         let mut values = match (drawing, self.job) {
             (Drawing::Block { counter, .. }, Job::Texts(job)) => {
@@ -273,7 +267,7 @@ impl<'j> Drawn<'j> {
                 let iv = job.texts.get(i).and_then(|text| <[u8; 16]>::try_from(text.iv.as_slice()).ok());
                 let columns = ctr::columns_128(&iv.unwrap_or_default(), block as u128, 1);
                 let counted = columns.iter().filter_map(|column| column.first().copied()).collect();
-                [key.to_vec(), own].into_iter().chain(counter.then_some(counted)).collect()
+                [key.to_vec(), own].into_iter().chain((*counter).then_some(counted)).collect()
             }
             (Drawing::Gcm { .. }, Job::Texts(job)) => match job.texts.get(i) {
                 Some(own) => {
@@ -285,7 +279,7 @@ impl<'j> Drawn<'j> {
             (Drawing::Text { .. }, _) => vec![key.to_vec(), text.to_vec()],
             (Drawing::Message { compares, .. }, Job::Messages(job)) => {
                 let received = job.messages.get(i).and_then(|message| message.received.clone());
-                let received = received.filter(|_| compares).unwrap_or_default();
+                let received = received.filter(|_| *compares).unwrap_or_default();
                 vec![key.to_vec(), text.to_vec(), received]
             }
             _ => Vec::new(),
@@ -301,11 +295,6 @@ impl<'j> Drawn<'j> {
             _ => 0,
         }
     }
-}
-
-/// The nonce of a message, if it has 96 bits.
-fn nonce_of(message: &PublicMessage) -> Option<[u8; 12]> {
-    message.nonce.as_slice().try_into().ok()
 }
 
 /// A block of AES; with a counter, its cipher is added to the block.
@@ -357,14 +346,15 @@ fn message(
     job: &MessagesJob,
     compares: bool,
     spare_bits: usize,
-    nonce: [u8; 12],
+    iv: &[u8],
 ) -> Result<Program, Abort> {
     circuits::drawn(widths, |e, values| {
         let function = Function::prepare(e, &job.using, &values[0])?;
         let message = bits(e, values[1].clone())?;
         let length = (8 * message.len()).saturating_sub(spare_bits);
         let messages = Batch::of_bits(message, vec![length])?;
-        let output = function.output(e, &messages, &[nonce])?;
+        let begun = function.begin(e);
+        let output = function.finish_with(e, begun, &messages, &[iv])?;
         let output = byte_values(e, output)?;
         Ok(vec![if compares { vec![same(e, &output, &values[2])] } else { output }])
     })

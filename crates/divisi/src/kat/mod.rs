@@ -244,6 +244,8 @@ mod tests_of_functions;
 #[cfg(test)]
 mod tests_of_garbling;
 #[cfg(test)]
+mod tests_of_ivs;
+#[cfg(test)]
 mod tests_of_long;
 #[cfg(test)]
 mod tests_of_mixed;

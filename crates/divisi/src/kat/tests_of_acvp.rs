@@ -21,7 +21,7 @@ fn engines() -> [KatOptions; 3] {
 }
 
 /// Passed, failed, and what was not tried, by reason.
-fn ran(files: &[(&str, &Value)], options: &KatOptions) -> (u64, u64, BTreeMap<String, u64>) {
+pub(super) fn ran(files: &[(&str, &Value)], options: &KatOptions) -> (u64, u64, BTreeMap<String, u64>) {
     let mut files: Vec<(String, Value)> =
         files.iter().map(|(name, json)| ((*name).to_owned(), (*json).clone())).collect();
     join(&mut files).unwrap();
@@ -45,7 +45,7 @@ fn group(mut head: Value, tests: Value) -> Value {
 }
 
 /// ACVP-AES-GMAC-1.0: prompt.json and expectedResults.json.
-fn gmac() -> [Value; 2] {
+pub(super) fn gmac() -> [Value; 2] {
     let head = |id: u64, direction: &str, iv: u64, aad: u64, tag: u64| {
         json!({ "tgId": id, "testType": "AFT", "direction": direction, "keyLen": 128, "ivLen": iv, "ivGen": "external",
             "ivGenMode": "8.2.2", "payloadLen": 0, "aadLen": aad, "tagLen": tag })

@@ -90,3 +90,56 @@ fn modes_run_garbled() {
         assert_eq!(counts(&report), (n, 0, 0), "{:?}", report.algorithms);
     }
 }
+
+/// Of a text whose tag differs in any byte the circuit tells that and nothing else: zeros come out; of a MAC
+/// one bit.
+#[test]
+fn a_circuit_compares_every_byte_of_a_tag_and_keeps_what_is_not_authentic() {
+    let gcm = standards().swap_remove(4);
+    let test = &gcm["testGroups"][0]["tests"][0];
+    let [key, iv, tag] = ["key", "iv", "tag"].map(|name| test[name].clone());
+    let mac = json!({ "tcId": 1, "result": "invalid", "key": key, "iv": iv, "msg": "feedface", "tag": tag });
+    let mac = parse(&json!({ "algorithm": "AES-GMAC", "testGroups": [{ "tests": [mac] }] })).unwrap();
+    let mut group = mac.functions[0].clone();
+    let right = {
+        let asked = group.ask();
+        let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
+        let mut made = group.clone();
+        (made.vectors[0].makes, made.vectors[0].compares) = (true, false);
+        let (tag, _) = made.ask().run(&mut Account::default(), &plain).unwrap();
+        assert_eq!(in_the_clear(&asked.job, &asked.inputs).unwrap().row(0), [0]);
+        tag.row(0).to_vec()
+    };
+    let with = |at: usize| -> Vec<u8> {
+        right.iter().enumerate().map(|(i, byte)| byte ^ u8::from(i == at) << (i % 8)).collect()
+    };
+    let one = group.vectors.swap_remove(0);
+    group.vectors = (0..=16).map(|at| functions::MessageVector { output: with(at), ..one.clone() }).collect();
+    let asked = group.ask();
+    let told = in_the_clear(&asked.job, &asked.inputs).unwrap();
+    assert!((0..=16).all(|at| told.row(at) == [u8::from(at == 16)]));
+
+    for content in std::iter::once(parse(&gcm).unwrap()).chain(all(5)) {
+        let is_fit = |v: &&Vector| v.expected == Expected::Valid && (9..=64).contains(&v.plaintext.len());
+        let of = |group: &Group| Some((group.clone(), group.vectors.iter().find(is_fit)?.clone()));
+        let (mut group, right) = content.groups.iter().find_map(of).unwrap();
+        let bytes = if right.tag.is_empty() { 8 } else { right.tag.len() };
+        let with = |at: usize| {
+            let mut vector = Vector { expected: Expected::Invalid, ..right.clone() };
+            let compared = if vector.tag.is_empty() { &mut vector.ciphertext } else { &mut vector.tag };
+            compared[at] ^= 1 << (at % 8);
+            vector
+        };
+        // a circuit each, but for GCM, whose tag is an input
+        let each = if group.algorithm.is_gcm() { 1 } else { 7 };
+        group.vectors = (0..bytes).step_by(each).map(with).collect();
+        let asked = texts::ask(&group);
+        let rows = in_the_clear(&asked.job, &asked.inputs).unwrap();
+        assert_eq!(rows.count(), group.vectors.len());
+        assert!(
+            rows.iter().all(|row| row.len() > 8 && row.iter().all(|byte| *byte == 0)),
+            "{}",
+            group.algorithm
+        );
+    }
+}

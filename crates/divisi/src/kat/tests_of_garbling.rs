@@ -71,7 +71,7 @@ fn a_message_that_is_too_long_is_counted() {
     let content = parse(&serde_json::json!({ "algorithm": "SHA2-256", "testGroups": groups })).unwrap();
     let report = run_contents(&[("long".into(), content)], &options(2, GarblingForm::Improved)).unwrap();
     assert_eq!(counts(&report), (0, 0, 1));
-    assert_eq!(report.algorithms[0].unsupported["a message of more than 1024 bytes"], 1);
+    assert_eq!(report.algorithms[0].unsupported["a message or an IV of more than 1024 bytes"], 1);
 }
 
 /// Files of Wycheproof: so many groups, and from each group so many vectors of each kind.

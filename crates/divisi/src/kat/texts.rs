@@ -19,7 +19,7 @@ fn walks(group: &Group) -> Vec<(usize, &Vector, Direction)> {
 /// The mode of an algorithm of texts.
 pub(super) fn mode(algorithm: VectorAlgorithm) -> CipherMode {
     match algorithm {
-        VectorAlgorithm::Gcm => CipherMode::Gcm,
+        VectorAlgorithm::Gcm | VectorAlgorithm::Xpn => CipherMode::Gcm,
         VectorAlgorithm::Ctr => CipherMode::Ctr,
         VectorAlgorithm::Cbc | VectorAlgorithm::CbcPadded | VectorAlgorithm::TripleCbc => CipherMode::Cbc,
         VectorAlgorithm::Cfb8 => CipherMode::Cfb { segment: 1 },
@@ -111,11 +111,11 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
 /// What came of one text, from the row of an engine.
 fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row: &[u8]) -> Answer {
     match (algorithm, row.split_first()) {
-        (VectorAlgorithm::Gcm, Some((1, rest))) => {
+        (_, Some((1, rest))) if algorithm.is_gcm() => {
             let (text, tag) = rest.split_at(rest.len().saturating_sub(vector.tag.len()));
             Some((text.to_vec(), tag.to_vec()))
         }
-        (VectorAlgorithm::Gcm, _) => None,
+        (VectorAlgorithm::Gcm | VectorAlgorithm::Xpn, _) => None,
         (VectorAlgorithm::Whole(mode), Some((told, rest))) if *told > 0 => {
             let text = rest.get(..rest.len().saturating_sub(usize::from(*told) - 1)).unwrap_or_default();
             Some(apart(mode, direction, vector.tag.len(), text))

@@ -10,6 +10,8 @@ use std::fmt;
 pub enum VectorAlgorithm {
     /// Galois/counter mode.
     Gcm,
+    /// Galois/counter mode with extended packet numbers, whose IV is the sum of two parts.
+    Xpn,
     /// One block at a time.
     Ecb,
     /// Counter mode.
@@ -40,6 +42,7 @@ impl fmt::Display for VectorAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             VectorAlgorithm::Gcm => "AES-GCM",
+            VectorAlgorithm::Xpn => "AES-XPN",
             VectorAlgorithm::Ecb => "AES-ECB",
             VectorAlgorithm::Ctr => "AES-CTR",
             VectorAlgorithm::Cbc => "AES-CBC",
@@ -73,6 +76,11 @@ impl VectorAlgorithm {
     /// Whether its cipher is triple DES; else it is AES.
     pub(super) fn is_triple_des(self) -> bool {
         matches!(self, VectorAlgorithm::TripleEcb | VectorAlgorithm::TripleCbc | VectorAlgorithm::TripleCmac)
+    }
+
+    /// Whether its mode is Galois/counter mode.
+    pub(super) fn is_gcm(self) -> bool {
+        matches!(self, VectorAlgorithm::Gcm | VectorAlgorithm::Xpn)
     }
 
     /// How many keys of its cipher its key has.

@@ -32,18 +32,22 @@ fn words(k: usize) -> usize {
 }
 
 impl Grid {
-    /// From planes: bit by bit of the entries, a bit for each index.
-    pub(super) fn new(bits: [usize; 3], mut planes: Vec<Vec<u64>>) -> Grid {
-        let k = bits.iter().sum();
-        planes.iter_mut().for_each(|plane| normal_form(plane, k));
-        let (width, row) = (planes.len(), words(bits[2]));
-        let mut rows = Vec::with_capacity((width << (bits[0] + bits[1])) * row);
-        for outer in 0..1_usize << bits[0] {
-            for plane in &planes {
-                for middle in 0..1_usize << bits[1] {
+    /// From planes: bit by bit of the entries, a bit for each index. Each is taken when the one before is
+    /// done with.
+    pub(super) fn new(bits: [usize; 3], width: usize, planes: impl Iterator<Item = Vec<u64>>) -> Grid {
+        let (k, row) = (bits.iter().sum(), words(bits[2]));
+        let slab = row << bits[1];
+        let mask = if bits[2] < 6 { (1 << (1 << bits[2])) - 1 } else { u64::MAX };
+        let mut rows = vec![0; (width * slab) << bits[0]];
+        for (bit, mut plane) in planes.take(width).enumerate() {
+            normal_form(&mut plane, k);
+            for outer in 0..1_usize << bits[0] {
+                let at = (outer * width + bit) * slab;
+                for (middle, row) in rows[at..at + slab].chunks_exact_mut(row).enumerate() {
                     let at = (outer << bits[1] | middle) << bits[2];
-                    let mask = if bits[2] < 6 { (1 << (1 << bits[2])) - 1 } else { u64::MAX };
-                    rows.extend(plane[at / 64..at / 64 + row].iter().map(|word| word >> (at % 64) & mask));
+                    for (to, word) in row.iter_mut().zip(&plane[at / 64..]) {
+                        *to = word >> (at % 64) & mask;
+                    }
                 }
             }
         }
@@ -181,7 +185,7 @@ mod tests {
         for bits in [[1, 1, 1], [2, 3, 2], [3, 2, 5], [1, 2, 7]] {
             let (k, width): (usize, usize) = (bits.iter().sum(), 3);
             let planes = entries(k, width);
-            let grid = Grid::new(bits, planes.clone());
+            let grid = Grid::new(bits, width, planes.iter().cloned());
             for x in 0..1_usize << k {
                 let part = |at: usize, k: usize| x >> at & ((1 << k) - 1);
                 let outer = part(bits[1] + bits[2], bits[0]);
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn weights_are_summed_where_coefficients_are_one() {
         let bits = [2, 1, 7];
-        let grid = Grid::new(bits, entries(10, 2));
+        let grid = Grid::new(bits, 2, entries(10, 2).into_iter());
         let weights: Vec<Gf64> = (0..8).map(|i| Gf64(1 << i)).collect();
         let out = grid.weighed(&weights);
         assert_eq!(out.len(), 256);

@@ -51,6 +51,12 @@ pub const MAX_CUBE_WIDTH: usize = 1024;
 /// The most bytes of a table's coefficients.
 const MAX_TABLE: usize = 1 << 26;
 
+/// The most bytes of a list of entries, beside which its coefficients are made: a party has 256 MiB.
+const MAX_LIST: usize = 1 << 27;
+
+/// How many bits of the entries are read at a time: of 2^24 entries they take 16 MiB.
+const BITS_AT_ONCE: usize = 8;
+
 /// The most bits of a part of an index.
 const MAX_PART: usize = 12;
 
@@ -78,22 +84,31 @@ impl<G: Element> Cube<G> {
     ///
     /// `None` unless the parts have 1 to 12 bits each and at most [`MAX_CUBE_BITS`] together, there are as
     /// many entries, and these have at most [`MAX_CUBE_WIDTH`] bits; and if its coefficients take more than
-    /// 64 MiB, those of the third part in whole words.
+    /// 64 MiB, those of the third part in whole words, or the list more than 128 MiB: [`Cube::from_fn`] needs
+    /// no list.
     #[must_use]
     pub fn new(parts: [usize; 3], components: usize, entries: &[G]) -> Option<Cube<G>> {
         let k = index_bits(parts)?;
-        if components == 0 || entries.len() != components.checked_mul(1 << k)? {
+        if entries.len() != components.checked_mul(1 << k)? || size_of_val(entries) > MAX_LIST {
+            return None;
+        }
+        Cube::from_fn(parts, components, |at| entries.get(at).copied().unwrap_or(G::ZERO))
+    }
+
+    /// The same without a list of the entries: `entry` gives component `c` of entry `j` for `components * j +
+    /// c`. It is called for each once for every eight bits of a component, and twice more.
+    ///
+    /// Memory: the coefficients, and eight bits of each entry.
+    #[must_use]
+    pub fn from_fn(parts: [usize; 3], components: usize, entry: impl Fn(usize) -> G) -> Option<Cube<G>> {
+        let k = index_bits(parts)?;
+        if !(1..=MAX_CUBE_WIDTH).contains(&components) {
             return None;
         }
         let mut all = vec![0; components];
-        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 cube v1");
-        for number in parts.into_iter().chain([components, G::BITS]) {
-            hasher.update(&(number as u64).to_le_bytes());
-        }
-        for entry in entries.chunks_exact(components) {
-            for (all, component) in all.iter_mut().zip(entry) {
-                *all |= component.to_bits();
-                hasher.update(&component.to_bits().to_le_bytes());
+        for at in (0..1 << k).map(|j| components * j) {
+            for (c, all) in all.iter_mut().enumerate() {
+                *all |= entry(at + c).to_bits();
             }
         }
         let widths: Vec<usize> = all.iter().map(|all| (128 - all.leading_zeros() as usize).max(1)).collect();
@@ -101,16 +116,28 @@ impl<G: Element> Cube<G> {
         if !has_room(parts, width) {
             return None;
         }
-        let mut planes = vec![vec![0_u64; (1_usize << k).div_ceil(64)]; width];
-        for (j, entry) in entries.chunks_exact(components).enumerate() {
-            let mut planes = planes.iter_mut();
-            for (component, width) in entry.iter().zip(&widths) {
-                for (b, plane) in planes.by_ref().take(*width).enumerate() {
-                    plane[j / 64] |= ((component.to_bits() >> b) as u64 & 1) << (j % 64);
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 cube v1");
+        for number in parts.into_iter().chain([components, G::BITS]) {
+            hasher.update(&(number as u64).to_le_bytes());
+        }
+        for at in 0..components << k {
+            hasher.update(&entry(at).to_bits().to_le_bytes());
+        }
+        let some = widths.iter().enumerate().flat_map(|(component, width)| {
+            let from = (0..*width).step_by(BITS_AT_ONCE);
+            from.map(move |from| (component, from..*width.min(&(from + BITS_AT_ONCE))))
+        });
+        let planes = some.map(|(component, bits)| {
+            let mut planes = vec![vec![0_u64; (1_usize << k).div_ceil(64)]; bits.len()];
+            for j in 0..1 << k {
+                let entry = entry(components * j + component).to_bits() >> bits.start;
+                for (b, plane) in planes.iter_mut().enumerate() {
+                    plane[j / 64] |= ((entry >> b) as u64 & 1) << (j % 64);
                 }
             }
-        }
-        let grid = Arc::new(Grid::new(parts, planes));
+            planes
+        });
+        let grid = Arc::new(Grid::new(parts, width, planes.flatten()));
         Some(Cube { grid, widths, digest: *hasher.finalize().as_bytes(), entry: std::marker::PhantomData })
     }
 

@@ -24,6 +24,7 @@
 //! table that are 1: made once for all lanes. Errors leave `sum lambda_{S1,b} gamma_w e_{S1,b,w}`: zero with
 //! probability at most 2/2^64 unless all are.
 
+use super::super::make::masks;
 use super::super::relation::sides;
 use super::grid::Grid;
 use super::make::{Pair, Pairs, Products, starts};
@@ -78,7 +79,7 @@ fn times_bit(c: &[Gf64], pair: &Pair) -> Rep<Gf64> {
             #[inline(always)]
             || {
                 for (out, word) in out.chunks_mut(64).zip(plane.0) {
-                    out.iter_mut().enumerate().for_each(|(b, x)| x.0 &= (word >> b & 1).wrapping_neg());
+                    out.iter_mut().zip(masks(word)).for_each(|(x, mask)| x.0 &= mask);
                 }
             },
         );
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(x.len(), lanes);
         [x, coefficients, weights].iter().for_each(|values| is_whole(values));
         // a table whose only coefficients are those of the empty sets
-        let rows = Grid::new([1, 1, 1], vec![vec![0xff]; 3]);
+        let rows = Grid::new([1, 1, 1], 3, std::iter::repeat_n(vec![0xff], 3));
         assert_eq!(rows.weighed(&[Gf64(1), Gf64(2), Gf64(4), Gf64(8), Gf64(8), Gf64(8)])[0], Gf64(7));
         let tile = || Tile { m: pairs(6), h: pairs(3), t: pairs(3) };
         let [x, coefficients, weights] =

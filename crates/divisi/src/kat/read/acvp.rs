@@ -7,7 +7,7 @@
 
 use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
-use super::units;
+use super::{ivs, units};
 use crate::engine::job::{Cipher, Whole};
 use crate::kat::content::Content;
 use crate::kat::monte::{Fed, Monte, Texts, Thousand};
@@ -149,7 +149,7 @@ pub(super) fn groups(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Con
         let vectors = member::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
             match algorithm {
-                VectorAlgorithm::Gcm => gcm_can(vector),
+                VectorAlgorithm::Gcm | VectorAlgorithm::Xpn => gcm_can(vector),
                 VectorAlgorithm::Whole(_) => Ok(vector),
                 _ => whole_blocks(algorithm, vector),
             }
@@ -177,7 +177,7 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
         _ => return Err("no \"direction\" in the file".into()),
     };
     let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
-    let gcm = algorithm == VectorAlgorithm::Gcm;
+    let gcm = algorithm.is_gcm();
     let whole = if let VectorAlgorithm::Whole(mode) = algorithm { Some(mode) } else { None };
     let decides = whole.is_some_and(|mode| {
         matches!(mode, Whole::Kw { .. } | Whole::Kwp { .. } | Whole::Siv | Whole::Ccm | Whole::GcmSiv)
@@ -230,6 +230,8 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
             | VectorAlgorithm::TripleEcb
             | VectorAlgorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
             VectorAlgorithm::Whole(Whole::Xts) => tweak(test)?,
+            VectorAlgorithm::Gcm => ivs::of_gcm(group, test)?,
+            VectorAlgorithm::Xpn => ivs::of_xpn(group, test)?,
             _ => bytes(test, &["iv"])?,
         },
         aad: if aead { bytes(test, &["aad"])? } else { Vec::new() },

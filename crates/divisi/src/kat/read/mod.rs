@@ -5,6 +5,7 @@ mod blocks;
 mod family;
 mod fed;
 mod functions;
+mod ivs;
 mod member;
 mod units;
 mod wycheproof;
@@ -68,8 +69,8 @@ fn not_known(content: &Content) -> String {
     let names: Vec<&str> = content.unknown.keys().map(String::as_str).collect();
     format!(
         "the algorithm {:?} is not in this version: it runs AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, \
-         AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of Wycheproof, and of ACVP AES-GCM, -CCM, -GCM-SIV, -XTS, \
-         -KW, -KWP, -ECB, -CBC, -CBC-CS1, -CBC-CS2, -CBC-CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR and -GMAC, \
+         AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of Wycheproof, and of ACVP AES-GCM, -XPN, -CCM, -GCM-SIV, \
+         -XTS, -KW, -KWP, -ECB, -CBC, -CBC-CS1, -CBC-CS2, -CBC-CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR and -GMAC, \
          TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
         names.join(", ")
     )
@@ -115,6 +116,7 @@ fn parse_any(json: &Value) -> Result<Content, String> {
     match algorithm {
         "AES-GCM" => wycheproof::gcm(groups),
         "ACVP-AES-GCM" => acvp::groups(VectorAlgorithm::Gcm, groups),
+        "ACVP-AES-XPN" => acvp::groups(VectorAlgorithm::Xpn, groups),
         "ACVP-AES-ECB" => acvp::groups(VectorAlgorithm::Ecb, groups),
         "ACVP-AES-CTR" => acvp::groups(VectorAlgorithm::Ctr, groups),
         "ACVP-AES-CBC" => acvp::groups(VectorAlgorithm::Cbc, groups),
