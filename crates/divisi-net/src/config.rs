@@ -110,7 +110,7 @@ pub struct Grants {
     /// Bytes of all texts and messages within an hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_an_hour: Option<u64>,
-    /// Seconds of a server's computing within an hour.
+    /// Seconds of a server's processor within an hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_an_hour: Option<u64>,
     /// The number of key names that it has used, those of destroyed keys included.

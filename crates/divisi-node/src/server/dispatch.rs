@@ -312,7 +312,8 @@ impl House<'_> {
     /// Do a step by itself.
     fn step(&mut self, candidate: Candidate) -> Result<(), Abort> {
         let node = self.node;
-        let begun = node.shared.world.now();
+        // while this server waits for another one, the client's time does not pass
+        let begun = node.shared.world.thread_time();
         let Candidate { offer, request, taken, given, found, .. } = candidate;
         let loaded = found.map(|found| found.agreed(node));
         let who = &taken.who;
@@ -327,11 +328,11 @@ impl House<'_> {
         let result = step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
         self.rep.use_rounds(Rounds::OfLevels);
         self.rep.use_key(None);
-        let took = node.shared.world.now().saturating_duration_since(begun);
+        let took = node.shared.world.thread_time().saturating_sub(begun);
         self.ended(&offer, result, took)
     }
 
-    /// Note how a step ended.
+    /// Note how a step ended, and how much of the processor's time it took here.
     pub(super) fn ended(
         &mut self,
         offer: &Offer,

@@ -29,7 +29,7 @@ pub struct Limits {
     pub message_bytes: u64,
     /// The total bytes of the texts and messages that a client begins within an hour.
     pub bytes_an_hour: u64,
-    /// The seconds of computing that a client's requests may take at this server within an hour.
+    /// The seconds of this server's processor that a client's requests may take within an hour.
     pub seconds_an_hour: u64,
     /// The number of key names that a client has used, those of destroyed keys included.
     pub keys: usize,
@@ -197,9 +197,15 @@ impl Accounts {
         })
     }
 
-    /// Count the time that a step took.
+    /// Count the processor's time that a step took.
     pub fn compute(&mut self, client: &str, took: Duration, now: Instant) {
         self.of(client, now).computed += took;
+    }
+
+    /// What is counted of a client within this hour.
+    #[cfg(test)]
+    pub fn computed(&self, client: &str) -> Duration {
+        self.0.get(client).map_or(Duration::ZERO, |account| account.computed)
     }
 }
 

@@ -66,11 +66,11 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
 /// Those whose keys have one size.
 fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
     let world = &house.node.shared.world;
-    let begun = world.now();
+    let begun = world.thread_time();
     let (keys, made) = ready(house, size, &jobs)?;
     // whoever's key had to be made ready pays for that
-    let begun_texts = world.now();
-    let each = begun_texts.saturating_duration_since(begun) / made.iter().sum::<u32>().max(1);
+    let begun_texts = world.thread_time();
+    let each = begun_texts.saturating_sub(begun) / made.iter().sum::<u32>().max(1);
     let borrowed: Vec<Ref<'_, GcmKey>> = keys.iter().map(|(_, key)| key.borrow()).collect();
     let refs: Vec<&GcmKey> = borrowed.iter().map(|key| &**key).collect();
     let empty = Part { first: Vec::new(), second: Vec::new() };
@@ -90,7 +90,7 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
     let outcomes = short(&mut house.rep, &refs, &messages)?;
     drop((messages, refs));
     drop(borrowed);
-    let took = world.now().saturating_duration_since(begun_texts) / jobs.len().max(1) as u32;
+    let took = world.thread_time().saturating_sub(begun_texts) / jobs.len().max(1) as u32;
     for ((job, outcome), made) in jobs.iter().zip(outcomes).zip(made) {
         let took = took + each * made;
         let result = answer(house, job, outcome)?;

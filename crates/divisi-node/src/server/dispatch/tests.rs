@@ -1,5 +1,6 @@
 //! Rounds of three servers without clients and listeners: what is offered, and what comes of it.
 
+mod charged;
 mod split;
 mod ways;
 
