@@ -3,7 +3,8 @@
 //! It is updated with every file that is written or read, so that a file that was lost or restored while the
 //! process runs is noticed at the latest when it is used.
 
-use crate::key::{KeyInfo, KeyName, KeyType};
+use crate::key::{KeyInfo, KeyType};
+use crate::name::KeyName;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
