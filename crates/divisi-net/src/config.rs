@@ -7,6 +7,7 @@
 //!
 //! [limits]                    # optional: what each server grants each client
 //! message_bytes = 16777216    # see [`Grants`]
+//! message_bytes_of = { sha3-256 = 67108864, hmac-sha256 = 1048576 }
 //!
 //! [[party]]
 //! id = 1
@@ -19,11 +20,12 @@
 //! limits = { keys = 10 }      # optional: what is granted to this client in place of the above
 //! ```
 
+mod grants;
 mod text;
 
 use crate::identity::{Fingerprint, Identity, PublicKey};
 use crate::{PartyId, World};
-use serde::{Deserialize, Serialize};
+pub use grants::Grants;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -91,46 +93,6 @@ pub struct ClientEntry {
     pub pin: Pin,
     /// The client's own limits, in place of those for all clients.
     pub limits: Grants,
-}
-
-/// The limits that an operator sets for a client of a server; a server has defaults for missing ones. Each
-/// server decides for itself: the parties need not agree, and the smallest of the three limits applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Grants {
-    /// The number of requests that wait to be begun.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<u64>,
-    /// The length in bytes of a text to be encrypted or decrypted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text_bytes: Option<u64>,
-    /// The length in bytes of a message to be hashed or authenticated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message_bytes: Option<u64>,
-    /// Bytes of all texts and messages within an hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes_an_hour: Option<u64>,
-    /// Seconds of a server's computing within an hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seconds_an_hour: Option<u64>,
-    /// The number of key names that it has used, those of destroyed keys included.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keys: Option<u64>,
-}
-
-impl Grants {
-    /// These limits, and those of `others` where they are missing.
-    #[must_use]
-    pub fn or(self, others: Grants) -> Grants {
-        Grants {
-            waiting: self.waiting.or(others.waiting),
-            text_bytes: self.text_bytes.or(others.text_bytes),
-            message_bytes: self.message_bytes.or(others.message_bytes),
-            bytes_an_hour: self.bytes_an_hour.or(others.bytes_an_hour),
-            seconds_an_hour: self.seconds_an_hour.or(others.seconds_an_hour),
-            keys: self.keys.or(others.keys),
-        }
-    }
 }
 
 /// The digests that distinguish configurations: 128 bits of a BLAKE3 hash each.
@@ -393,8 +355,8 @@ impl Config {
     }
 
     /// The limits of clients that have none of their own.
-    pub fn limits(&self) -> Grants {
-        self.limits
+    pub fn limits(&self) -> &Grants {
+        &self.limits
     }
 
     /// Checks that `identity` is the one pinned for party `me`.

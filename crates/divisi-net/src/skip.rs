@@ -171,4 +171,8 @@ impl World for Skipping {
     fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
         self.world.spawn(name, work)
     }
+
+    fn thread_time(&self) -> Duration {
+        self.world.thread_time()
+    }
 }

@@ -16,6 +16,12 @@ pub trait World: Send + Sync + 'static {
     fn entropy(&self, out: &mut [u8]);
     /// Runs `work` in a thread of its own.
     fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()>;
+    /// The processor's time that the calling thread has used: it stands still while the thread waits.
+    fn thread_time(&self) -> Duration {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+        Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0).min(999_999_999))
+    }
 }
 
 /// The real machine.
@@ -63,6 +69,20 @@ pub(crate) fn later(now: Instant, time: Duration) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Waiting is not computing.
+    #[test]
+    fn a_thread_that_waits_uses_no_time() {
+        let begun = Machine.thread_time();
+        std::thread::sleep(Duration::from_millis(300));
+        let waited = Machine.thread_time() - begun;
+        assert!(waited < Duration::from_millis(100), "{waited:?}");
+        let mut sum = 0_u64;
+        while Machine.thread_time() - begun < Duration::from_millis(20) {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        assert!(sum > 0);
+    }
 
     #[test]
     fn entropy_differs() {

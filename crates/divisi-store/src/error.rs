@@ -1,6 +1,6 @@
 //! The errors of stored keys, each as one sentence that names the file and says what to do.
 
-use crate::key::KeyName;
+use crate::name::KeyName;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;

@@ -3,7 +3,8 @@
 //! It is updated with every file that is written or read, so that a file that was lost or restored while the
 //! process runs is noticed at the latest when it is used.
 
-use crate::key::{KeyInfo, KeyName};
+use crate::key::{KeyInfo, KeyType};
+use crate::name::KeyName;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,6 +39,11 @@ impl Index {
         let keys = self.lock();
         let keys = keys.range::<KeyName, _>((from, Bound::Unbounded)).filter(|(_, info)| wanted(info));
         keys.take(most).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The type of the key with this name.
+    pub fn kind(&self, name: &KeyName) -> Option<KeyType> {
+        self.lock().get(name).map(|info| info.kind)
     }
 
     /// The number of keys for which `holds` is true.

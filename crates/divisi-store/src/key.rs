@@ -1,5 +1,6 @@
 //! A key as one server stores it: its public data, and that server's two components.
 
+use crate::name::KeyName;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -8,58 +9,6 @@ use zeroize::Zeroizing;
 /// The largest number of messages that one key may encrypt: GCM with random 96-bit IVs (SP 800-38D, section
 /// 8.3).
 pub const USES: u64 = 1 << 32;
-
-/// The name of a key: 1 to 64 characters of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a valid
-/// file name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct KeyName(String);
-
-impl KeyName {
-    /// The longest name.
-    pub const LONGEST: usize = 64;
-
-    /// The name as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for KeyName {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
-        if name.is_empty() || name.len() > Self::LONGEST || name.starts_with('.') || !name.bytes().all(good) {
-            let shown: String = name.chars().take(80).flat_map(char::escape_default).collect();
-            return Err(format!(
-                "\"{shown}\" is not a key name: use 1 to 64 of a-z, 0-9, dot, underscore and dash, not beginning with a dot"
-            ));
-        }
-        Ok(KeyName(name.to_owned()))
-    }
-}
-
-impl TryFrom<String> for KeyName {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        name.parse()
-    }
-}
-
-impl From<KeyName> for String {
-    fn from(name: KeyName) -> String {
-        name.0
-    }
-}
-
-impl fmt::Display for KeyName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The type of a key: the algorithm that it serves. The order is that of the file format: new types are
 /// appended.
@@ -389,16 +338,6 @@ pub struct KeyFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_names_of_files_and_nothing_else() {
-        for good in ["a", "backup-2026", "k.1_x", &"x".repeat(64)] {
-            assert_eq!(good.parse::<KeyName>().unwrap().as_str(), good);
-        }
-        for bad in ["", ".", "..", ".hidden", "a/b", "../a", "A", "a b", "a\0", "ä", &"x".repeat(65)] {
-            assert!(bad.parse::<KeyName>().unwrap_err().contains("is not a key name"), "{bad:?}");
-        }
-    }
 
     #[test]
     fn types_come_back_from_their_names() {

@@ -5,7 +5,8 @@ use crate::error::StoreError;
 use crate::file::{decode, encode};
 use crate::folder::Folder;
 use crate::index::Index;
-use crate::key::{KeyFile, KeyInfo, KeyName, KeyState, Maker, USES};
+use crate::key::{KeyFile, KeyInfo, KeyState, KeyType, Maker, USES};
+use crate::name::KeyName;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -104,6 +105,12 @@ impl StoredKeys {
     /// The number of keys for which `holds` is true, destroyed ones included. It reads no file.
     pub fn count(&self, holds: impl Fn(&KeyInfo) -> bool) -> usize {
         self.index.count(holds)
+    }
+
+    /// The type of a key in any state, as the index has it; `None` if there is none. It reads no file.
+    #[must_use]
+    pub fn kind(&self, name: &KeyName) -> Option<KeyType> {
+        self.index.kind(name)
     }
 
     /// A key in any state; `None` if there never was one of this name.

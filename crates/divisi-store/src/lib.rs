@@ -57,9 +57,11 @@ mod fuzz;
 mod index;
 mod key;
 mod keys;
+mod name;
 pub mod stock;
 
 pub use disk::{Disk, MachineDisk};
 pub use error::StoreError;
-pub use key::{KeyFile, KeyInfo, KeyName, KeyState, KeyType, Maker, Purpose, Secret, USES};
+pub use key::{KeyFile, KeyInfo, KeyState, KeyType, Maker, Purpose, Secret, USES};
 pub use keys::{BLOCK, StoredKeys};
+pub use name::KeyName;

@@ -24,13 +24,16 @@ use crate::settle::close;
 use divisi_core::{Abort, Lanes, Step, step};
 use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Byte, Rep3};
-use divisi_symmetric::aes::RoundKeys;
+use divisi_rep3::{Byte, Protocol, Rep3};
+use divisi_symmetric::aes::{KeySize, RoundKeys};
 use divisi_symmetric::mode::gcm::{GcmBatch, GcmItem, GcmOutcome, GcmText, TagLength};
 use divisi_symmetric::mode::ghash::Steps;
 use std::collections::BTreeSet;
 
 const SHORT: Step = step!("short");
+
+/// The most rounds besides the layers of S-boxes in which keys are made ready.
+const BESIDE_KEYS: usize = 80;
 
 /// What came of a message.
 pub type BatchOutcome = GcmOutcome<Byte>;
@@ -66,6 +69,23 @@ pub enum Text<'a> {
 #[must_use]
 pub fn fits(aad_len: usize, text_len: usize) -> bool {
     aad_len.div_ceil(16) + text_len.div_ceil(16) < Steps::STANDARD.baby()
+}
+
+/// How many rounds a call for so many blocks takes at most, those of tags included, under keys of this size:
+/// none for no blocks, and for one block nearly as many as for 4,096 (test `no_call_has_more_rounds`).
+#[must_use]
+pub fn rounds(size: KeySize, protocol: Protocol, blocks: usize) -> usize {
+    let pieces = blocks.div_ceil(protocol.blocks_at_once());
+    // verifications and tags; lut256 compares what it opens, and owes no products of its layers
+    let beside = if protocol == Protocol::Lut256 { 30 } else { 74 };
+    if pieces == 0 { 0 } else { pieces * size.rounds() * protocol.rounds() + beside }
+}
+
+/// How many rounds it takes at most to make keys of this size ready for calls, all at once
+/// ([`GcmKey::prepare_many`]).
+#[must_use]
+pub fn rounds_of_keys(size: KeySize, protocol: Protocol) -> usize {
+    (size.sub_words() + size.rounds()) * protocol.for_key_schedule().rounds() + BESIDE_KEYS
 }
 
 /// Run messages under keys of one size: what came of each, in their order. All three call it with the same

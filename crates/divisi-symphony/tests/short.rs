@@ -11,7 +11,7 @@ use divisi_rep3::open::Answer;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::gcm::GcmKey;
-use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, fits, short};
+use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, fits, rounds, rounds_of_keys, short};
 use std::sync::Barrier;
 
 fn bytes(n: usize, seed: usize) -> Vec<u8> {
@@ -303,25 +303,7 @@ fn misuse_is_refused_before_anything_is_sent() {
 #[test]
 fn cost_in_rounds() {
     let rounds = |n: usize, keys_used: usize, encrypt: fn(usize) -> bool| {
-        let keys = keys(KeySize::Aes128, keys_used);
-        let parts = deal_all(&keys);
-        let cases: Vec<Case> =
-            (0..n).map(|k| Case::new(&keys, k % keys_used, k, [5, 16], encrypt(k))).collect();
-        let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
-        let counts = run(|trio| {
-            let me = trio.me().index();
-            let rep = &mut engine(trio, Protocol::Gf4Circuit);
-            rep.trio().session().phase("prepare");
-            let ready = GcmKey::prepare_many(rep, KeySize::Aes128, &parts[me].iter().collect::<Vec<_>>())?;
-            rep.trio().session().phase("call");
-            let list: Vec<&GcmKey> = ready.iter().collect();
-            let messages: Vec<_> =
-                cases.iter().zip(&plains[me]).map(|(case, part)| case.message(part)).collect();
-            short(rep, &list, &messages)?;
-            let phases = rep.trio().session().meter().read().phases;
-            Ok(["prepare", "call"].map(|phase| phases[phase].rounds))
-        });
-        counts.unwrap()[0]
+        counted(Protocol::Gf4Circuit, KeySize::Aes128, [n, 16, keys_used], encrypt)
     };
     let (all, none, half): (fn(usize) -> bool, fn(usize) -> bool, fn(usize) -> bool) =
         (|_| true, |_| false, |k| k % 2 == 0);
@@ -331,6 +313,56 @@ fn cost_in_rounds() {
         assert_eq!(rounds(64, keys, none), [prepare, 98]);
         assert_eq!(rounds(64, keys, half), [prepare, 98]);
     }
+}
+
+/// The rounds of making so many keys ready and of a call for so many messages of so many bytes.
+fn counted(
+    protocol: Protocol,
+    size: KeySize,
+    [n, bytes, keys_used]: [usize; 3],
+    encrypt: fn(usize) -> bool,
+) -> [u32; 2] {
+    let keys = keys(size, keys_used);
+    let parts = deal_all(&keys);
+    let cases: Vec<Case> =
+        (0..n).map(|k| Case::new(&keys, k % keys_used, k, [5, bytes], encrypt(k))).collect();
+    let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+    let counts = run(|trio| {
+        let me = trio.me().index();
+        let rep = &mut engine(trio, protocol);
+        rep.trio().session().phase("prepare");
+        let ready = GcmKey::prepare_many(rep, size, &parts[me].iter().collect::<Vec<_>>())?;
+        rep.trio().session().phase("call");
+        let list: Vec<&GcmKey> = ready.iter().collect();
+        let messages: Vec<_> = cases.iter().zip(&plains[me]).map(|(case, part)| case.message(part)).collect();
+        short(rep, &list, &messages)?;
+        let phases = rep.trio().session().meter().read().phases;
+        Ok(["prepare", "call"].map(|phase| phases[phase].rounds))
+    });
+    counts.unwrap()[0]
+}
+
+/// What a scheduler counts with holds for the smallest call and for one of as many blocks as it plans at most,
+/// in whatever way, and is not far from it.
+#[test]
+fn no_call_has_more_rounds() {
+    let mut wrong = Vec::new();
+    for protocol in Protocol::ALL.iter().copied() {
+        for size in KeySize::ALL {
+            for (n, bytes, keys) in [(1, 16, 1), (128, 31 * 16, 30)] {
+                let blocks = n * (bytes / 16 + 1);
+                let [made, called] = counted(protocol, size, [n, bytes, keys], |k| k % 2 == 1);
+                let most = [rounds_of_keys(size, protocol), rounds(size, protocol, blocks)];
+                println!("{protocol} {size:?} {blocks}: {made} of {}, {called} of {}", most[0], most[1]);
+                wrong.extend([made, called].into_iter().zip(most).filter(|(counted, most)| {
+                    let most = *most as u32;
+                    *counted > most || most > 2 * *counted
+                }));
+            }
+        }
+        assert_eq!(rounds(KeySize::Aes128, protocol, 0), 0);
+    }
+    assert_eq!(wrong, []);
 }
 
 /// What a corrupt party does to its share at a step.

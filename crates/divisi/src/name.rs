@@ -4,7 +4,8 @@ use serde::{Serialize, Serializer};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::Deref;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 /// A name as it was given. As text, whatever is not Unicode stands in it as U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,10 +86,34 @@ impl Serialize for Name {
     }
 }
 
+/// Before a path that is not Unicode stands what no path contains.
+const HEX: &str = "\0";
+
+/// A path as the text of an option, from which [`path_of`] makes it again: the path itself if it is Unicode.
+#[must_use]
+pub fn text_of(path: &Path) -> String {
+    path.to_str().map_or_else(|| format!("{HEX}{}", hex::encode(path.as_os_str().as_bytes())), str::to_owned)
+}
+
+/// The path that such a text stands for.
+#[must_use]
+pub fn path_of(text: &str) -> PathBuf {
+    let exact = text.strip_prefix(HEX).and_then(|digits| hex::decode(digits).ok());
+    exact.map_or_else(|| PathBuf::from(text), |bytes| PathBuf::from(OsString::from_vec(bytes)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn a_path_comes_back_from_its_text() {
+        for bytes in [&b"stock"[..], b"", b"a/\xff/b", "\u{e4}".as_bytes(), b"\xc3", b"00ff"] {
+            let path = Path::new(OsStr::from_bytes(bytes));
+            assert_eq!(path_of(&text_of(path)), path);
+        }
+        assert_eq!((text_of(Path::new("a b")).as_str(), path_of("\0no")), ("a b", PathBuf::from("\0no")));
+    }
 
     #[test]
     fn what_is_no_text_is_a_name_all_the_same() {

@@ -104,9 +104,7 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
 /// What is used: what is asked for, or what the key's type serves, as the servers say it. A key that is not
 /// there is theirs to refuse.
 fn using(client: &mut Client, arguments: &Arguments) -> Result<Using, Failure> {
-    let listed = client.key_list()?;
-    let found = listed.iter().map(|listed| &listed.key).find(|key| key.name == arguments.key);
-    let using = match found {
+    let using = match client.key_named(&arguments.key)?.map(|listed| listed.key) {
         Some(key) => Using::choose(arguments.algorithm, &key.name, key.kind)?,
         None => arguments.algorithm.unwrap_or(Using::Gcm),
     };

@@ -200,8 +200,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
 
 /// That a key is one of an algorithm, as the servers say it. A key that is not there is theirs to refuse.
 fn serves(client: &mut Client, key: &KeyName, algorithm: Algorithm) -> Result<(), Failure> {
-    let listed = client.key_list()?;
-    match listed.iter().map(|listed| &listed.key).find(|listed| listed.name == *key) {
+    match client.key_named(key)?.map(|listed| listed.key) {
         Some(found) if found.kind.name() != algorithm.name() => Err(Failure::usage(format!(
             "key {key} is of type {}, and {algorithm} was asked for: a key serves one algorithm",
             found.kind

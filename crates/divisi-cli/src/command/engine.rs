@@ -8,6 +8,7 @@ use divisi::engine::settings::STREAMED;
 use divisi::engine::{self, Engine, EngineSettings};
 use divisi::failure::Failure;
 use divisi::mode::Choice;
+use divisi::name::text_of;
 use divisi_rep3::Security;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -188,8 +189,8 @@ impl Manner {
             ("budget", self.budget.map(|budget| budget.to_string())),
             ("field", self.field.map(|bits| bits.to_string())),
             ("prep", self.prep.as_ref().map(own)),
-            ("prep-from", self.prep_from.as_deref().map(super::named)),
-            ("key-file", self.key_file.as_deref().map(super::named)),
+            ("prep-from", self.prep_from.as_deref().map(text_of)),
+            ("key-file", self.key_file.as_deref().map(text_of)),
             (STREAMED, streamed.then(String::new)),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

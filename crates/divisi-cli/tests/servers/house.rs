@@ -2,6 +2,7 @@
 
 use crate::proxies::{Wires, through_proxies};
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -103,16 +104,19 @@ impl House {
     pub fn start(&mut self, party: usize) {
         let own = format!("mesh/mesh-{}.toml", party - 1);
         let config = if self.apart { own.as_str() } else { "mesh/mesh.toml" };
-        let party = party.to_string();
-        let identity = format!("mesh/party-{party}.key");
-        let data = format!("data-{party}");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_divisi"))
-            .args(["server", "--config", config, "--party", &party, "--identity", &identity, "--data", &data])
-            .args(&self.more)
-            .current_dir(self.dir.path())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let (identity, data) = (format!("mesh/party-{party}.key"), format!("data-{party}"));
+        self.start_at(party, [config, &identity, &data].map(OsStr::new));
+    }
+
+    /// Start a server with this configuration, identity and directory of data.
+    pub fn start_at(&mut self, party: usize, [config, identity, data]: [&OsStr; 3]) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
+        command.args(["server", "--party", &party.to_string()]);
+        for (option, path) in [("--config", config), ("--identity", identity), ("--data", data)] {
+            command.arg(option).arg(path);
+        }
+        let mut child =
+            command.args(&self.more).current_dir(self.dir.path()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Log::default();
         let (stderr, lines) = (child.stderr.take().unwrap(), Arc::clone(&log));
         std::thread::spawn(move || {
@@ -120,7 +124,7 @@ impl House {
                 lines.lock().unwrap().push(line);
             }
         });
-        self.servers[party.parse::<usize>().unwrap() - 1] = Some((child, log));
+        self.servers[party - 1] = Some((child, log));
     }
 
     pub fn log(&self, party: usize) -> Vec<String> {

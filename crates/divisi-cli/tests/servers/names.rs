@@ -1,9 +1,11 @@
 //! Names and streams as the system has them: not always Unicode, and known by the names of their devices.
 
-use crate::house::{House, random};
+use crate::house::{House, random, signal, wait};
+use rustix::process::Signal;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Output, Stdio};
+use std::time::Duration;
 
 /// A file name that is not UTF-8.
 fn odd(stem: &str) -> OsString {
@@ -61,6 +63,83 @@ fn file_names_need_not_be_unicode() {
     run(&house, &["circuit", "emit", "keccak-f", "--json"], &[("--out", &odd("circuit"))]);
     client(&["key", "list"], &[]);
     client(&["key", "destroy", "--key", "j", "--yes"], &[]);
+}
+
+/// A server serves with its configuration, identity and data under such names, and takes the orders of its
+/// operator there.
+#[test]
+fn a_server_and_its_operator_need_no_unicode() {
+    let mut house = House::new(10.0);
+    let (config, identity, data) = (odd("config"), odd("identity"), odd("data"));
+    let path = |house: &House, name: &OsString| house.dir.path().join(name);
+    std::fs::copy(house.path("mesh/mesh.toml"), path(&house, &config)).unwrap();
+    std::fs::copy(house.path("mesh/party-1.key"), path(&house, &identity)).unwrap();
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    signal(house.server(1), Signal::TERM);
+    assert_eq!(wait(house.server(1), Duration::from_secs(20)), 0);
+    std::fs::rename(house.path("data-1"), path(&house, &data)).unwrap();
+    house.start_at(1, [&config, &identity, &data]);
+    house.wait_for(1, "joined the other servers", 1);
+    std::fs::write(house.path("text"), "hers").unwrap();
+    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    let order = |words: &[&str], party: usize, state: &str| {
+        let own = (format!("mesh/party-{party}.key").into(), format!("data-{party}").into());
+        let (of, at) = if party == 1 { (&identity, &data) } else { (&own.0, &own.1) };
+        let number = party.to_string();
+        let args = [words, &["--key", "k", "--party", &number, "--json"]].concat();
+        let told = run(&house, &args, &[("--config", &config), ("--identity", of), ("--data", at)]);
+        let json: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+        assert_eq!(json["state"], state, "{json}");
+    };
+    for words in [&["key", "chown", "--to", "ben"][..], &["key", "destroy"]] {
+        order(words, 2, "asked");
+        order(words, 3, "asked");
+        order(words, 1, "done");
+    }
+    house.fails("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
+    // hangup: it reads its configuration again
+    signal(house.server(1), Signal::HUP);
+    house.wait_for(1, "took over config\u{fffd} again", 1);
+}
+
+/// What `demo`, `kat`, `prep` and `bench report` read and write.
+#[test]
+fn names_of_vectors_stocks_and_pages_need_not_be_unicode() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&dyn AsRef<OsStr>]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_divisi"));
+        args.iter().for_each(|argument| {
+            command.arg(argument);
+        });
+        let output = command.args(["--json", "--timeout", "60"]).current_dir(dir.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let at = |stem: &str| dir.path().join(odd(stem));
+    let (text, vectors, stock, seal, page) = (at("text"), at("vectors"), at("stock"), at("seal"), at("page"));
+    std::fs::write(&text, random(1000)).unwrap();
+    run(&[&"demo", &"--file", &text]);
+    let test = r#"{"tcId": 1, "key": "00000000000000000000000000000000", "iv": "000000000000000000000000", "aad": "",
+        "msg": "00000000000000000000000000000000", "ct": "0388dace60b6a392f328c2b971b2fe78",
+        "tag": "ab6e47d42cec13bdf53a67b21257bddf", "result": "valid"}"#;
+    let file = format!("{{\"algorithm\": \"AES-GCM\", \"testGroups\": [{{\"tests\": [{test}]}}]}}");
+    std::fs::write(&vectors, file).unwrap();
+    run(&[&"kat", &vectors]);
+    let make = |out: &dyn AsRef<OsStr>| {
+        let what: [&dyn AsRef<OsStr>; 6] = [&"prep", &"make", &"--protocol", &"aes-lt", &"--blocks", &"2"];
+        run(&[&what[..], &[&"--parties", &"2", &"--out", out, &"--key-file", &seal]].concat())
+    };
+    assert!(make(&stock)["dir"].as_str().unwrap().ends_with("stock\u{fffd}"));
+    let parts = run(&[&"prep", &"info", &stock, &"--key-file", &seal]);
+    assert_eq!(parts["parts"].as_array().unwrap().len(), 2);
+    let spdz: [&dyn AsRef<OsStr>; 9] =
+        [&"bench", &"aes", &"--engine", &"spdz", &"--parties", &"2", &"--blocks", &"1", &"--reps"];
+    run(&[&spdz[..], &[&"1", &"--warmup", &"0", &"--prep-from", &stock, &"--key-file", &seal]].concat());
+    assert_eq!(run(&[&"prep", &"drop", &stock, &"--yes"])["dropped"], 2);
+    let figure: [&dyn AsRef<OsStr>; 6] = [&"bench", &"report", &"--figure", &"latency", &"--rtt", &"1"];
+    let written = run(&[&figure[..], &[&"--reps", &"1", &"--out", &page]].concat());
+    assert!(written["html"].as_str().unwrap().ends_with("page\u{fffd}/report.html"));
+    assert!(page.join("report.html").is_file() && page.join("report.json").is_file());
 }
 
 /// The same of circuits, programs and their inputs, which need no servers.

@@ -130,13 +130,13 @@ impl Config {
         });
         let client = self.clients.iter().map(|c| {
             let (key, fingerprint) = unpin(&c.pin);
-            ClientForm { name: c.name.clone(), key, fingerprint, limits: c.limits }
+            ClientForm { name: c.name.clone(), key, fingerprint, limits: c.limits.clone() }
         });
         let form = FileForm {
             version: 1,
             timeout_seconds: self.timeout_seconds,
             connect_seconds: self.connect_seconds,
-            limits: self.limits,
+            limits: self.limits.clone(),
             party: party.collect(),
             client: client.collect(),
         };

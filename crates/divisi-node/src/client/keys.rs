@@ -101,6 +101,28 @@ impl Client {
         self.over(listed)
     }
 
+    /// What the servers say of one key, if this client may use it: one request, however many keys there are.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn key_named(&mut self, name: &KeyName) -> Result<Option<Listed>, Error> {
+        let named = self.named(name);
+        self.over(named)
+    }
+
+    fn named(&mut self, name: &KeyName) -> Result<Option<Listed>, Error> {
+        // the first page behind the name before it begins with it
+        let answers = self.request(&Item::KeyList { after: name.before() })?;
+        let mut places = [None, None, None];
+        for ((party, answer), place) in PartyId::all(3).zip(answers).zip(&mut places) {
+            *place = match answer {
+                ToClient::Keys { keys, .. } => keys.into_iter().next().filter(|key| key.name == *name),
+                other => return Err(unexpected(LIST, party, other)),
+            };
+        }
+        Ok(listed(places))
+    }
+
     fn list(&mut self) -> Result<Vec<Listed>, Error> {
         let mut found: BTreeMap<KeyName, [Option<KeyEntry>; 3]> = BTreeMap::new();
         for party in PartyId::all(3) {
@@ -133,12 +155,7 @@ impl Client {
                 after = last;
             }
         }
-        let listed = found.into_values().filter_map(|places| {
-            let key = places.iter().flatten().next()?.clone();
-            let differs = PartyId::all(3).filter(|p| places[p.index()].as_ref() != Some(&key)).collect();
-            Some(Listed { key, differs })
-        });
-        Ok(listed.collect())
+        Ok(found.into_values().filter_map(listed).collect())
     }
 
     /// Export a key that was made exportable; for its maker only.
@@ -160,6 +177,13 @@ impl Client {
         let done = self.same(DESTROY, answers, |answer| matches!(answer, ToClient::Done).then_some(()));
         self.over(done)
     }
+}
+
+/// What the three servers have under one name.
+fn listed(places: [Option<KeyEntry>; 3]) -> Option<Listed> {
+    let key = places.iter().flatten().next()?.clone();
+    let differs = PartyId::all(3).filter(|p| places[p.index()].as_ref() != Some(&key)).collect();
+    Some(Listed { key, differs })
 }
 
 /// A list that does not go on in order, or does not end.

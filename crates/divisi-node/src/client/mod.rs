@@ -133,6 +133,12 @@ impl Client {
         self.exchange(REQUEST, |_| ToServer::Request { number, item: item.clone() })
     }
 
+    /// How many requests were made.
+    #[cfg(test)]
+    pub(crate) fn requests(&self) -> u64 {
+        self.number
+    }
+
     /// The number of a request that begins now.
     fn next_number(&mut self) -> u64 {
         self.number += 1;

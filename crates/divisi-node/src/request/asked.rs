@@ -65,7 +65,7 @@ impl From<&Settings> for Asked {
 }
 
 /// How the servers are to compute S-boxes, as it is said on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Way {
     Gf8Circuit,
     Gf4Circuit,
@@ -88,7 +88,7 @@ impl From<Way> for Protocol {
 
 impl Way {
     /// Every way, in the order of the wire.
-    pub(super) const ALL: [Way; 5] =
+    pub const ALL: [Way; 5] =
         [Way::Gf8Circuit, Way::Gf4Circuit, Way::Lut16, Way::Lut256, Way::Lut256Additive];
 
     /// The way of this protocol; `None` if servers do not offer it.

@@ -25,6 +25,9 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// All of them.
+    pub(crate) const ALL: [Mode; 4] = [Mode::Cbc, Mode::Siv, Mode::Kw, Mode::Kwp];
+
     /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -62,8 +62,7 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
         _ => house.node.beat,
     };
     let asked = || !stopping && node.operators(|orders, _| orders.has_call());
-    let offers =
-        shared.plan(Budget::ROUND, shared.world.now() + wait, |key| house.ready.has_name(key), asked);
+    let offers = shared.plan(Budget::ROUND, shared.world.now() + wait, |key| house.known(key), asked);
     #[cfg(test)]
     let offers = node.offered(offers);
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };

@@ -3,10 +3,10 @@
 //!
 //! A round: the leader, which is another server each round, offers steps of requests ([`super::plan`]). All
 //! three compare what they have of each: the public part among all \[A25\], each secret component between its
-//! holders \[A24\], stored keys likewise \[A26\]. They do the steps on which they agree, first all short
-//! texts in one computation, then the other steps one by one. A step of which one server lacks a message
-//! waits; a step that one server refuses, or on which they differ, is refused without effect on the rest of
-//! the round. No server waits for a client.
+//! holders \[A24\], stored keys likewise \[A26\]. They do the steps on which they agree, first the short
+//! texts, those of one key size and way in one computation, then the other steps one by one. A step of which
+//! one server lacks a message waits; a step that one server refuses, or on which they differ, is refused
+//! without effect on the rest of the round. No server waits for a client.
 //!
 //! Adversary: one malicious server. As leader it can pass requests over, but it leads only every third round;
 //! it can offer steps that nobody asked for, or refuse steps. The servers do a step only if all three
@@ -21,7 +21,7 @@ use super::keys::Found;
 use super::plan::{Budget, Room};
 use super::ready::Ready;
 use super::round::{Fate, Mine, fate};
-use super::script::{Kind, blocks, kind};
+use super::script::{Kind, cost, kind};
 use super::turn::{Turn, public};
 use super::work::{Under, Work, admit, is_counted, step};
 use super::{call, orders, shorts, work};
@@ -33,6 +33,7 @@ use divisi_net::Mesh;
 use divisi_rep3::deal::NOTHING;
 use divisi_rep3::{Agreement, ComparedInput, Lack, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_store::KeyName;
+use divisi_symmetric::aes::KeySize;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -147,8 +148,7 @@ impl House<'_> {
             call::Call::Offers(offers, _) => &offers[..],
             call::Call::Nothing | call::Call::Restock => &[],
         };
-        let is_ready = |key: &KeyName| self.ready.has_name(key);
-        self.node.shared.with(|intake, _| intake.led(leader, offers, &is_ready));
+        self.node.shared.with(|intake, _| intake.led(leader, offers, &|key| self.known(key)));
     }
 
     /// Do of these offers what all three have.
@@ -195,9 +195,10 @@ impl House<'_> {
         let mut kept = Vec::with_capacity(agreed.len());
         for candidate in agreed {
             let item = &candidate.taken.item;
-            let id = candidate.found.as_ref().map(|found| found.info().id);
-            let makes = id.filter(|id| !self.ready.has(id));
-            if left.take(kind(item), blocks(item), makes) {
+            let info = candidate.found.as_ref().map(|found| found.info());
+            let makes = info.map(|info| info.id).filter(|id| !self.ready.has(id));
+            let size = info.and_then(|info| KeySize::from_bytes(info.kind.bytes()));
+            if left.take(kind(item), cost(item, size), makes) {
                 kept.push(candidate);
             } else {
                 let messages = candidate.taken.messages;
@@ -311,7 +312,8 @@ impl House<'_> {
     /// Do a step by itself.
     fn step(&mut self, candidate: Candidate) -> Result<(), Abort> {
         let node = self.node;
-        let begun = node.shared.world.now();
+        // while this server waits for another one, the client's time does not pass
+        let begun = node.shared.world.thread_time();
         let Candidate { offer, request, taken, given, found, .. } = candidate;
         let loaded = found.map(|found| found.agreed(node));
         let who = &taken.who;
@@ -326,11 +328,11 @@ impl House<'_> {
         let result = step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
         self.rep.use_rounds(Rounds::OfLevels);
         self.rep.use_key(None);
-        let took = node.shared.world.now().saturating_duration_since(begun);
+        let took = node.shared.world.thread_time().saturating_sub(begun);
         self.ended(&offer, result, took)
     }
 
-    /// Note how a step ended.
+    /// Note how a step ended, and how much of the processor's time it took here.
     pub(super) fn ended(
         &mut self,
         offer: &Offer,

@@ -4,11 +4,14 @@ use super::Node;
 use super::given::Given;
 use super::intake::{Offer, Taken};
 use super::keys::Found;
+use super::plan::Known;
 use super::ready::Ready;
 use super::work::Under;
 use crate::request::ConnectionId;
 use divisi_core::Step;
 use divisi_rep3::{Rep3, Rounds};
+use divisi_store::KeyName;
+use divisi_symmetric::aes::KeySize;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -28,6 +31,14 @@ pub(super) struct House<'a> {
     pub rounds: Rounds,
     /// The requests whose use of a key is already counted.
     pub counted: HashSet<(ConnectionId, u64)>,
+}
+
+impl House<'_> {
+    /// What is known of a key, without a look at the disk.
+    pub fn known(&self, name: &KeyName) -> Known {
+        let size = self.node.keys.kind(name).and_then(|kind| KeySize::from_bytes(kind.bytes()));
+        Known { size, is_ready: self.ready.has_name(name) }
+    }
 }
 
 /// An offer of this round, with what this server has of it.

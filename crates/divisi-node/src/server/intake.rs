@@ -279,7 +279,7 @@ impl Intake {
         Failed { kind: ErrorKind::Unavailable, ..failed }
     }
 
-    /// A step was done; the time it took counts for its client.
+    /// A step was done; the processor's time that it took counts for its client.
     pub fn ran(&mut self, offer: &Offer, after: After, took: Duration, now: Instant) {
         let Some(line) = self.lines.get_mut(&offer.connection) else { return };
         let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
@@ -321,7 +321,7 @@ impl Intake {
         self.settle(id, now);
     }
 
-    /// A step failed; the time it took counts for its client.
+    /// A step failed; the processor's time that it took counts for its client.
     pub fn charge(&mut self, offer: &Offer, took: Duration, now: Instant) {
         if let Some(line) = self.lines.get(&offer.connection) {
             self.accounts.compute(&line.who.name, took, now);
@@ -358,6 +358,12 @@ impl Intake {
     #[cfg(test)]
     pub fn client_of(&self, offer: &Offer) -> Option<&str> {
         self.lines.get(&offer.connection).map(|line| line.who.name.as_str())
+    }
+
+    /// How much of the processor's time a client has had within this hour.
+    #[cfg(test)]
+    pub fn computed(&self, client: &str) -> Duration {
+        self.accounts.computed(client)
     }
 
     /// What is to be logged.

@@ -2,11 +2,11 @@
 //! anything is done for it.
 
 use crate::error::{ErrorKind, Failed};
-use crate::request::{Asked, Item};
+use crate::request::{Asked, Item, Mode};
 use divisi_core::{Step, step};
 use divisi_net::{Config, Grants};
 use divisi_symmetric::algorithm::Algorithm;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 const LIMIT: Step = step!("limit");
@@ -27,9 +27,12 @@ pub struct Limits {
     /// The length in bytes of a message to be hashed or authenticated, which takes a thousand times as long
     /// as encryption.
     pub message_bytes: u64,
+    /// The same of single algorithms, by name, in place of `message_bytes`: hashes and MACs, and the modes
+    /// that take a text as a whole.
+    pub message_bytes_of: BTreeMap<String, u64>,
     /// The total bytes of the texts and messages that a client begins within an hour.
     pub bytes_an_hour: u64,
-    /// The seconds of computing that a client's requests may take at this server within an hour.
+    /// The seconds of this server's processor that a client's requests may take within an hour.
     pub seconds_an_hour: u64,
     /// The number of key names that a client has used, those of destroyed keys included.
     pub keys: usize,
@@ -41,6 +44,7 @@ impl Default for Limits {
             waiting: 64,
             text_bytes: (1 << 36) - 32,
             message_bytes: 16 << 20,
+            message_bytes_of: BTreeMap::new(),
             bytes_an_hour: u64::MAX,
             seconds_an_hour: u64::MAX,
             keys: 1000,
@@ -50,7 +54,11 @@ impl Default for Limits {
 
 impl Limits {
     /// These limits, but for what is granted.
-    fn with(&self, grants: Grants) -> Limits {
+    fn with(&self, grants: &Grants) -> Limits {
+        // what is granted for all messages counts more than what is usual for single algorithms
+        let usual = self.message_bytes_of.iter().filter(|_| grants.message_bytes.is_none());
+        let message_bytes_of =
+            usual.chain(&grants.message_bytes_of).map(|(name, most)| (name.clone(), *most));
         let count = |granted: Option<u64>, else_: usize| {
             granted.map_or(else_, |granted| usize::try_from(granted).unwrap_or(usize::MAX))
         };
@@ -58,10 +66,22 @@ impl Limits {
             waiting: count(grants.waiting, self.waiting),
             text_bytes: grants.text_bytes.unwrap_or(self.text_bytes),
             message_bytes: grants.message_bytes.unwrap_or(self.message_bytes),
+            message_bytes_of: message_bytes_of.collect(),
             bytes_an_hour: grants.bytes_an_hour.unwrap_or(self.bytes_an_hour),
             seconds_an_hour: grants.seconds_an_hour.unwrap_or(self.seconds_an_hour),
             keys: count(grants.keys, self.keys),
         }
+    }
+
+    /// The longest message of an algorithm or a mode.
+    fn longest(&self, name: &str) -> u64 {
+        self.message_bytes_of.get(name).copied().unwrap_or(self.message_bytes)
+    }
+
+    /// The longest message of what is asked for.
+    fn longest_asked(&self, asked: &Asked) -> u64 {
+        // what is unknown is refused, whatever its length
+        asked.settings().map_or(self.message_bytes, |settings| self.longest(&settings.algorithm.name()))
     }
 
     /// Whether a request is admitted by itself.
@@ -73,17 +93,17 @@ impl Limits {
                     format!("the text has {length} bytes, and this server accepts at most {most}: split it");
                 Err(Failed::refused(LIMIT, message))
             }
-            Item::Whole(asked) if asked.length > self.message_bytes => {
-                let (length, most) = (asked.length, self.message_bytes);
+            Item::Whole(asked) if asked.length > self.longest(asked.mode.name()) => {
+                let (length, most) = (asked.length, self.longest(asked.mode.name()));
                 let message = format!(
                     "the text has {length} bytes, and this server accepts at most {most} in this mode: split it"
                 );
                 Err(Failed::refused(LIMIT, message))
             }
             Item::Hash { asked, length } | Item::Mac { asked, length, .. }
-                if *length > self.message_bytes =>
+                if *length > self.longest_asked(asked) =>
             {
-                let most = self.message_bytes;
+                let most = self.longest_asked(asked);
                 let message = format!(
                     "the message has {length} bytes, which would take about {}, and this server accepts at most {most}: hash a \
                      shorter one, or have the operator raise the limit",
@@ -107,7 +127,8 @@ impl Allowances {
     /// The limits that a configuration sets; those of `default` where it sets none.
     pub fn of_config(config: &Config, default: &Limits) -> Allowances {
         let own = config.clients().iter().filter(|client| client.limits != Grants::default());
-        let own = own.map(|client| (client.name.clone(), default.with(client.limits.or(config.limits()))));
+        let granted = |grants: &Grants| default.with(&grants.clone().or(config.limits()));
+        let own = own.map(|client| (client.name.clone(), granted(&client.limits)));
         Allowances { all: default.with(config.limits()), own: own.collect() }
     }
 
@@ -120,6 +141,20 @@ impl From<Limits> for Allowances {
     fn from(all: Limits) -> Allowances {
         Allowances { all, own: HashMap::new() }
     }
+}
+
+/// That a configuration limits messages of nothing but what servers compute: a name that is misspelt would
+/// limit nothing.
+pub(super) fn known_names(config: &Config) -> Result<(), String> {
+    let of_clients = config.clients().iter().map(|client| &client.limits);
+    for name in of_clients.chain([config.limits()]).flat_map(|limits| limits.message_bytes_of.keys()) {
+        if Mode::ALL.iter().all(|mode| mode.name() != name) {
+            let modes = Mode::ALL.map(Mode::name).join(", ");
+            let known = name.parse::<Algorithm>();
+            known.map_err(|e| format!("in message_bytes_of of the configuration: {e}, {modes}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// How long a message takes to hash, in words.
@@ -197,16 +232,22 @@ impl Accounts {
         })
     }
 
-    /// Count the time that a step took.
+    /// Count the processor's time that a step took.
     pub fn compute(&mut self, client: &str, took: Duration, now: Instant) {
         self.of(client, now).computed += took;
+    }
+
+    /// What is counted of a client within this hour.
+    #[cfg(test)]
+    pub fn computed(&self, client: &str) -> Duration {
+        self.0.get(client).map_or(Duration::ZERO, |account| account.computed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Way;
+    use crate::request::{Way, Whole};
     use crate::wire::Blob;
     use divisi_symmetric::algorithm::Settings;
 
@@ -245,6 +286,58 @@ mod tests {
         assert_eq!((limits.of("bob").keys, limits.of("bob").waiting), (9, 7));
         assert_eq!(limits.of("bob").message_bytes, 16 << 20);
         assert!(Config::parse(&text.replace("waiting", "witing")).is_err());
+    }
+
+    /// The limit of an algorithm is what is said of it, else what is said of all messages; what is said of a
+    /// client's messages counts more than what is said of everybody's.
+    #[test]
+    fn a_message_may_be_as_long_as_its_algorithm_allows() {
+        let hosts = ["a:1", "b:1", "c:1"].map(String::from);
+        let names = ["alice", "bob", "carol"].map(String::from);
+        let made = Config::create(3, &hosts, &names, &divisi_net::Machine).unwrap();
+        let limits = "[limits]\nmessage_bytes = 1000\nmessage_bytes_of = { sha3-256 = 5000, siv = 7 }";
+        let of = |text: String, name: &str, limits: &str| {
+            text.replace(
+                &format!("name = \"{name}\""),
+                &format!("name = \"{name}\"\nlimits = {{ {limits} }}"),
+            )
+        };
+        let text =
+            made.config.to_toml().replace("[[party]]\nid = 1", &format!("{limits}\n\n[[party]]\nid = 1"));
+        let text = of(text, "bob", "message_bytes_of = { sha256 = 3000 }");
+        let text = of(text, "carol", "message_bytes = 0, message_bytes_of = { sha256 = 1 }");
+        let config = Config::parse(&text).unwrap();
+        assert_eq!(Config::parse(&config.to_toml()).unwrap(), config);
+        assert_eq!(known_names(&config), Ok(()));
+        let all = Allowances::of_config(&config, &Limits::default());
+        let longest = |client: &str, name: &str| {
+            let limits = all.of(client);
+            let most = limits.longest(name);
+            if name != "siv" {
+                assert_eq!(limits.admits(&hash(name, most)), Ok(()), "{client} {name}");
+                let refused = limits.admits(&hash(name, most + 1)).unwrap_err().message;
+                assert!(refused.contains(&format!("accepts at most {most}: hash a")), "{refused}");
+            }
+            most
+        };
+        let of_client =
+            |client: &str| ["sha3-256", "sha256", "shake128", "siv"].map(|name| longest(client, name));
+        assert_eq!(of_client("alice"), [5000, 1000, 1000, 7]);
+        assert_eq!(of_client("bob"), [5000, 3000, 1000, 7]);
+        assert_eq!(of_client("carol"), [0, 1, 0, 0]);
+        let whole = |mode, length| {
+            let (key, way) = ("k".parse().unwrap(), Way::Gf4Circuit);
+            let whole = Whole { key, mode, encrypts: true, aad: Blob(vec![]), length, iv: [0; 16], way };
+            all.of("alice").admits(&Item::Whole(whole)).map_err(|failed| failed.message)
+        };
+        assert_eq!((whole(Mode::Siv, 7), whole(Mode::Kw, 1000)), (Ok(()), Ok(())));
+        assert!(whole(Mode::Siv, 8).unwrap_err().contains("accepts at most 7 in this mode"));
+        let wrong = Config::parse(&text.replace("sha256 = 1", "sha265 = 1")).unwrap();
+        let refused = known_names(&wrong).unwrap_err();
+        assert!(
+            refused.contains("unknown algorithm \"sha265\"") && refused.ends_with("kw, kwp"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Server {
         options: ServerOptions,
         world: Arc<dyn World>,
     ) -> Result<Server, ServerError> {
-        three(&config)?;
+        usable(&config)?;
         // the port first: if it is taken, no directory is made
         let listener = match &options.listen {
             Some(address) => Listener::open_on(address, config, me, identity, world.clone()),
@@ -198,7 +198,7 @@ impl Server {
         options: ServerOptions,
         world: Arc<dyn World>,
     ) -> Result<Server, ServerError> {
-        three(&config)?;
+        usable(&config)?;
         let keys = open_keys(data, me, &options)?;
         let listener = Listener::open_at(listener, config, me, identity, world.clone());
         Ok(Server::with(listener.map_err(|e| ServerError(e.to_string()))?, data, keys, options, world))
@@ -263,7 +263,7 @@ impl Server {
     /// # Errors
     /// If this server is not the party that it was.
     pub fn reload(&self, config: Config) -> Result<(), ServerError> {
-        three(&config)?;
+        usable(&config)?;
         let limits = Allowances::of_config(&config, &self.node.options.limits);
         self.node.shared.with(|intake, _| intake.limits = limits);
         self.node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = config.digest().clients;
@@ -357,13 +357,13 @@ impl Server {
     }
 }
 
-fn three(config: &Config) -> Result<(), ServerError> {
+/// That a configuration is one of three servers, and limits what servers compute.
+fn usable(config: &Config) -> Result<(), ServerError> {
     let n = config.parties().len();
-    if n == 3 {
-        Ok(())
-    } else {
-        Err(ServerError(format!("keys are held by three servers, not {n}: make a mesh of 3")))
+    if n != 3 {
+        return Err(ServerError(format!("keys are held by three servers, not {n}: make a mesh of 3")));
     }
+    limits::known_names(config).map_err(ServerError)
 }
 
 #[cfg_attr(not(test), allow(unused_variables, reason = "a test's server has a disk of its own"))]

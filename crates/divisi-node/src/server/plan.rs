@@ -3,24 +3,39 @@
 //!
 //! A round thus lasts as long as the short requests that fit its budget and one long step. A short request
 //! waits for at most one round: none waits for another client's whole file.
+//!
+//! The budget of the short requests is one of lanes and one of rounds of messages. Texts under keys of one
+//! size, with S-boxes computed in one way, are one computation, whose rounds count once; those of another size
+//! or way are another computation, after the first. A client chooses both: one that mixes all of them makes
+//! its own requests wait for another round, and nobody's round longer.
 
-use super::script::Kind;
+use super::script::{Cost, Group, Kind};
 use super::turns::Turns;
 use divisi_store::KeyName;
-use std::collections::HashSet;
+use divisi_symmetric::aes::KeySize;
+use divisi_symphony::short;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// What making a key ready takes of a round, in blocks of AES: so that a client whose keys are never ready
-/// has few of its texts in each.
+/// What making a key ready takes of a round, in lanes: so that a client whose keys are never ready has few of
+/// its texts in each.
 const MAKING: usize = 128;
+
+/// What a server knows of a key before it looks at the key's file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// `None` if there is no such key.
+    pub size: Option<KeySize>,
+    /// Whether it is loaded.
+    pub is_ready: bool,
+}
 
 /// A step that can be done now.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting<'a> {
     pub client: &'a str,
     pub kind: Kind,
-    /// Its cost in a round, in blocks of AES; 0 for a step that runs by itself.
-    pub blocks: usize,
+    pub cost: Cost,
     /// The key that has to be loaded for it.
     pub makes: Option<&'a KeyName>,
     /// The order of arrival: earlier requests have smaller numbers.
@@ -30,20 +45,22 @@ pub(crate) struct Waiting<'a> {
 /// What a round may hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// The number of short texts; `blocks`: of their blocks of AES.
+    /// The number of short texts; `lanes` and `rounds`: what all of them take together.
     pub short: usize,
-    pub blocks: usize,
+    pub lanes: usize,
+    pub rounds: usize,
     /// The number of requests that run by themselves in one step.
     pub single: usize,
-    /// The number of steps of long requests.
+    /// The number of steps of long requests, each of which bounds its own lanes and rounds.
     pub long: usize,
-    /// The number of blocks taken so far.
+    /// The number of lanes taken so far.
     pub taken: usize,
 }
 
 impl Budget {
-    /// A step of a file is 4,096 blocks, too; a request by itself waits for other servers' disks.
-    pub const ROUND: Budget = Budget { short: 128, blocks: 4096, single: 2, long: 1, taken: 0 };
+    /// A step of a file is 4,096 blocks, too, and one of a hash has as many rounds; a request by itself waits
+    /// for other servers' disks.
+    pub const ROUND: Budget = Budget { short: 128, lanes: 4096, rounds: 640, single: 2, long: 1, taken: 0 };
 
     fn places(&mut self, kind: Kind) -> &mut usize {
         match kind {
@@ -53,35 +70,54 @@ impl Budget {
         }
     }
 
-    /// Take something out of the budget, if there is room; a request that alone exceeds the blocks of a round
-    /// runs in a round without others.
-    pub fn take(&mut self, kind: Kind, blocks: usize) -> bool {
-        if *self.places(kind) == 0 || (blocks > self.blocks && self.taken > 0) {
+    /// Take something out of the budget, if there is room; a request that alone exceeds the lanes or rounds
+    /// of a round runs in a round without others.
+    fn take(&mut self, kind: Kind, lanes: usize, rounds: usize) -> bool {
+        let fits = lanes <= self.lanes && rounds <= self.rounds;
+        if *self.places(kind) == 0 || (!fits && self.taken > 0) {
             return false;
         }
         *self.places(kind) -= 1;
-        self.blocks = self.blocks.saturating_sub(blocks);
-        self.taken += blocks;
+        self.lanes = self.lanes.saturating_sub(lanes);
+        self.rounds = self.rounds.saturating_sub(rounds);
+        self.taken += lanes;
         true
     }
 }
 
-/// What is left of a round, where keys have to be made ready for some of what it holds.
+/// A computation of a round as far as it is planned.
+#[derive(Clone, Copy, Default)]
+struct Planned {
+    lanes: usize,
+    /// Whether keys are made ready for it, all in the rounds of one.
+    makes: bool,
+}
+
+impl Planned {
+    fn rounds(self, group: Group) -> usize {
+        let protocol = group.way.into();
+        let making = if self.makes { short::rounds_of_keys(group.size, protocol) } else { 0 };
+        short::rounds(group.size, protocol, self.lanes) + making
+    }
+}
+
+/// What is left of a round, with the computations and the keys that are planned for it.
 pub(crate) struct Room<K> {
     left: Budget,
+    planned: HashMap<Group, Planned>,
     making: HashSet<K>,
 }
 
 impl<K: Eq + Hash> Room<K> {
     pub fn new(left: Budget) -> Room<K> {
-        Room { left, making: HashSet::new() }
+        Room { left, planned: HashMap::new(), making: HashSet::new() }
     }
 
-    /// Whether a step has room, of those that need a key loaded and others.
-    pub fn fits(&self, kind: Kind, blocks: usize, makes: Option<K>) -> bool {
-        let makes = self.makes(kind, makes);
+    /// Whether a step has room; `makes` is the key that it needs loaded.
+    pub fn fits(&self, kind: Kind, cost: Cost, makes: Option<K>) -> bool {
+        let (lanes, rounds, _) = self.price(cost, self.makes(kind, makes).is_some());
         let mut left = self.left;
-        left.take(kind, blocks + if makes.is_some() { MAKING } else { 0 })
+        left.take(kind, lanes, rounds)
     }
 
     fn makes(&self, kind: Kind, makes: Option<K>) -> Option<K> {
@@ -89,12 +125,22 @@ impl<K: Eq + Hash> Room<K> {
         makes.filter(|key| kind == Kind::Short && !self.making.contains(key))
     }
 
+    /// The lanes and rounds that a step adds to those that are planned, and what its computation is then.
+    fn price(&self, cost: Cost, makes: bool) -> (usize, usize, Planned) {
+        let before = cost.group.and_then(|group| self.planned.get(&group)).copied().unwrap_or_default();
+        let after = Planned { lanes: before.lanes + cost.lanes, makes: before.makes || makes };
+        let rounds = cost.group.map_or(0, |group| after.rounds(group) - before.rounds(group));
+        (cost.lanes + if makes { MAKING } else { 0 }, rounds, after)
+    }
+
     /// As [`Budget::take`], for a step that needs a key loaded, which is done once for all that need it.
-    pub fn take(&mut self, kind: Kind, blocks: usize, makes: Option<K>) -> bool {
+    pub fn take(&mut self, kind: Kind, cost: Cost, makes: Option<K>) -> bool {
         let makes = self.makes(kind, makes);
-        let taken = self.left.take(kind, blocks + if makes.is_some() { MAKING } else { 0 });
+        let (lanes, rounds, after) = self.price(cost, makes.is_some());
+        let taken = self.left.take(kind, lanes, rounds);
         if taken {
             self.making.extend(makes);
+            self.planned.extend(cost.group.map(|group| (group, after)));
         }
         taken
     }
@@ -106,7 +152,7 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
     let mut order: Vec<usize> = (0..waiting.len()).collect();
     // the second of a client's stands behind the first of everybody's
     order.sort_by_key(|at| waiting[*at].came);
-    let mut seen = std::collections::HashMap::new();
+    let mut seen = HashMap::new();
     let mut place = vec![0; waiting.len()];
     for at in &order {
         let kind = waiting[*at].kind;
@@ -118,7 +164,7 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
     let (mut left, mut chosen) = (Room::new(budget), Vec::new());
     for kind in [Kind::Short, Kind::Single, Kind::Long] {
         for at in order.iter().copied().filter(|at| waiting[*at].kind == kind) {
-            if left.take(kind, waiting[at].blocks, waiting[at].makes) {
+            if left.take(kind, waiting[at].cost, waiting[at].makes) {
                 chosen.push(at);
             }
         }
@@ -129,12 +175,16 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Way;
 
-    fn waiting(client: &str, kind: Kind, blocks: usize, came: u64) -> Waiting<'_> {
-        Waiting { client, kind, blocks, makes: None, came }
+    const GROUP: Group = Group { size: KeySize::Aes128, way: Way::Gf4Circuit };
+
+    fn waiting(client: &str, kind: Kind, lanes: usize, came: u64) -> Waiting<'_> {
+        let group = (kind == Kind::Short).then_some(GROUP);
+        Waiting { client, kind, cost: Cost { lanes, group }, makes: None, came }
     }
 
-    const BUDGET: Budget = Budget { short: 3, blocks: 10, single: 1, long: 1, taken: 0 };
+    const BUDGET: Budget = Budget { short: 3, lanes: 10, single: 1, ..Budget::ROUND };
 
     /// A client with many requests gets no more than one with a single one, until there is room left.
     #[test]
@@ -150,14 +200,92 @@ mod tests {
         assert_eq!(plan(&all, &turns, BUDGET), [6, 1, 2, 8, 7]);
     }
 
-    /// Blocks are bounded, and what is larger than a round is served by itself.
+    /// Lanes are bounded, and what is larger than a round is served by itself.
     #[test]
-    fn a_round_has_room_for_so_many_blocks() {
+    fn a_round_has_room_for_so_many_lanes() {
         let turns = Turns::default();
-        let all = [6, 5, 4].map(|blocks| waiting(["a", "b", "c"][blocks - 4], Kind::Short, blocks, 0));
+        let all = [6, 5, 4].map(|lanes| waiting(["a", "b", "c"][lanes - 4], Kind::Short, lanes, 0));
         assert_eq!(plan(&all, &turns, BUDGET).len(), 2);
         assert_eq!(plan(&[waiting("a", Kind::Short, 11, 0)], &turns, BUDGET), [0]);
         assert!(plan(&[], &turns, BUDGET).is_empty());
+    }
+
+    /// Every size with every way.
+    fn groups() -> Vec<Group> {
+        let each = |size| Way::ALL.map(|way| Group { size, way });
+        KeySize::ALL.into_iter().flat_map(each).collect()
+    }
+
+    /// A short text of one block with its tag, of this group.
+    fn of(client: &str, group: Group, came: u64) -> Waiting<'_> {
+        Waiting { cost: Cost { lanes: 2, group: Some(group) }, ..waiting(client, Kind::Short, 0, came) }
+    }
+
+    /// The rounds of what was chosen, each computation once.
+    fn rounds(all: &[Waiting<'_>], chosen: &[usize]) -> usize {
+        let mut planned: HashMap<Group, Planned> = HashMap::new();
+        for at in chosen {
+            let planned = planned.entry(all[*at].cost.group.unwrap()).or_default();
+            planned.lanes += all[*at].cost.lanes;
+            planned.makes |= all[*at].makes.is_some();
+        }
+        planned.into_iter().map(|(group, planned)| planned.rounds(group)).sum()
+    }
+
+    /// Texts of one group cost its rounds once, however many there are; each other size or way costs its own,
+    /// and keys that are made ready theirs, once.
+    #[test]
+    fn rounds_count_once_for_a_group() {
+        let turns = Turns::default();
+        let other = Group { size: KeySize::Aes256, ..GROUP };
+        let third = Group { way: Way::Gf8Circuit, ..GROUP };
+        let one = |group: Group| short::rounds(group.size, group.way.into(), 2);
+        let all: Vec<_> = [GROUP, other, GROUP, third, GROUP, other]
+            .into_iter()
+            .zip(0..)
+            .map(|(group, came)| of(["a", "b", "c", "d", "e", "f"][came as usize], group, came))
+            .collect();
+        let with = |rounds| plan(&all, &turns, Budget { rounds, ..Budget::ROUND });
+        // whoever is first is served, and all that is computed with it
+        assert_eq!(with(0), [0, 2, 4]);
+        assert_eq!(with(one(GROUP)), [0, 2, 4]);
+        assert_eq!(with(one(GROUP) + one(other) - 1), [0, 2, 3, 4]);
+        assert_eq!(with(one(GROUP) + one(other)), [0, 1, 2, 4, 5]);
+        assert_eq!(with(one(GROUP) + one(other) + one(third)), [0, 1, 2, 3, 4, 5]);
+        // two keys of a group are made in the rounds of one
+        let names: Vec<KeyName> = ["k", "l"].iter().map(|name| name.parse().unwrap()).collect();
+        let makes = |at: usize| Waiting { makes: Some(&names[at / 2]), ..all[at].clone() };
+        let made = [makes(0), of("e", other, 1), makes(2)];
+        let making = short::rounds_of_keys(GROUP.size, GROUP.way.into());
+        let with = |rounds| plan(&made, &turns, Budget { rounds, ..Budget::ROUND });
+        assert_eq!(with(one(GROUP) + making + one(other) - 1), [0, 2]);
+        assert_eq!(with(one(GROUP) + making + one(other)), [0, 1, 2]);
+    }
+
+    /// A client that picks every key size and every way, under keys that are never ready, makes no round
+    /// longer than the budget; whoever asks beside it is in the first, and all are served in the end.
+    #[test]
+    fn many_ways_make_no_round_longer() {
+        let names: Vec<KeyName> = (0..150).map(|i| format!("k{i}").parse().unwrap()).collect();
+        let groups = groups();
+        assert_eq!(groups.len(), 15);
+        let mut all: Vec<_> = (0..150)
+            .map(|i| Waiting { makes: Some(&names[i]), ..of("greedy", groups[i % 15], i as u64) })
+            .collect();
+        all.push(of("modest", Group { size: KeySize::Aes192, way: Way::Lut256 }, 200));
+        let everything: Vec<usize> = (0..all.len()).collect();
+        assert!(rounds(&all, &everything) > 4 * Budget::ROUND.rounds);
+        let (mut turns, mut first) = (Turns::default(), true);
+        while !all.is_empty() {
+            let chosen = plan(&all, &turns, Budget::ROUND);
+            let taken = rounds(&all, &chosen);
+            assert!(!chosen.is_empty() && taken <= Budget::ROUND.rounds, "{taken} rounds");
+            let is_modest = |at: &usize| all[*at].client == "modest";
+            assert!(!std::mem::take(&mut first) || chosen.iter().any(is_modest));
+            chosen.iter().for_each(|at| turns.serve(all[*at].client));
+            let mut places = 0..;
+            all.retain(|_| places.next().is_none_or(|at| !chosen.contains(&at)));
+        }
     }
 
     /// Keys that are not ready take room, each once: texts under them leave most of a round to others.
@@ -173,13 +301,13 @@ mod tests {
         let turns = Turns::default();
         let chosen = plan(&all, &turns, Budget::ROUND);
         assert_eq!(chosen[..2], [0, 100]);
-        assert_eq!(chosen.len(), 1 + (Budget::ROUND.blocks - 1000) / (MAKING + 1));
+        assert_eq!(chosen.len(), 1 + (Budget::ROUND.lanes - 1000) / (MAKING + 1));
         // one key for all of them is made once
         let same: Vec<Waiting<'_>> = (0..100).map(|i| with("greedy", 7, i)).collect();
         assert_eq!(plan(&same, &turns, Budget::ROUND).len(), 100);
         // what runs by itself needs no room
         let long = Waiting { makes: Some(&names[0]), ..waiting("a", Kind::Long, 0, 0) };
-        assert_eq!(plan(&[long], &turns, Budget { blocks: 0, ..BUDGET }), [0]);
+        assert_eq!(plan(&[long], &turns, Budget { lanes: 0, rounds: 0, ..BUDGET }), [0]);
     }
 
     /// Whoever waits is served in the end, however many come after him.

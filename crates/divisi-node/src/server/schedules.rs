@@ -18,7 +18,7 @@ use crate::admit::Who;
 use crate::error::Failed;
 use crate::request::{AHEAD, Item, Reply, ToClient, ToServer};
 use crate::wire::decode;
-use clients::{Client, Dice, Side, item, messages};
+use clients::{Client, Dice, Side, item, known, messages};
 use divisi_core::{PartyId, step};
 use divisi_rep3::Agreement;
 use std::collections::{BTreeSet, HashMap};
@@ -204,12 +204,12 @@ impl World {
 
     /// Whoever could be served in this round and is not has waited for one more.
     fn watch(&mut self, offers: &[Offer]) {
-        let all =
-            Budget { short: usize::MAX, single: usize::MAX, long: usize::MAX, blocks: usize::MAX, taken: 0 };
+        let (most, taken) = (usize::MAX, 0);
+        let all = Budget { short: most, lanes: most, rounds: most, single: most, long: most, taken };
         let leader = self.round % 3;
         let stands = |offer: &&Offer| self.intakes.iter().all(|intake| intake.stands(offer) == Some(true));
         let name = |offer: &Offer| self.intakes[leader].client_of(offer).unwrap_or_default().to_owned();
-        let could = self.intakes[leader].plan(self.now, all, &|_| true);
+        let could = self.intakes[leader].plan(self.now, all, &known);
         let could: BTreeSet<String> = could.iter().filter(stands).map(name).collect();
         let served: BTreeSet<String> = offers.iter().map(name).collect();
         self.passed.retain(|client, _| could.contains(client) && !served.contains(client));
@@ -224,13 +224,13 @@ impl World {
     /// A round: what the leader offers, compared and done.
     fn play(&mut self) {
         let leader = self.round % 3;
-        let mut offers = self.intakes[leader].plan(self.now, Budget::ROUND, &|_| true);
+        let mut offers = self.intakes[leader].plan(self.now, Budget::ROUND, &known);
         if self.watched {
             self.watch(&offers);
         }
         self.round += 1;
         for i in (0..3).filter(|i| *i != leader) {
-            self.intakes[i].led(PartyId::from_index(leader).unwrap(), &offers, &|_| true);
+            self.intakes[i].led(PartyId::from_index(leader).unwrap(), &offers, &known);
         }
         if self.liar == Some(leader) {
             // passes over, offers what nobody asked for, or another step

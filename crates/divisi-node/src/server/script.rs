@@ -1,8 +1,9 @@
 //! Which messages a request needs from its client, and what each of its steps costs: the request determines
 //! all of it.
 
-use crate::request::{Item, PIECE, ToServer};
+use crate::request::{Item, PIECE, ToServer, Way};
 use divisi_core::{Step, step};
+use divisi_symmetric::aes::KeySize;
 
 const REQUEST: Step = step!("request");
 const BRING: Step = step!("import");
@@ -73,14 +74,31 @@ pub(crate) fn kind(item: &Item) -> Kind {
     }
 }
 
-/// How many blocks of AES a short text takes, that of its tag included; of anything else none, for it runs by
-/// itself.
-pub(crate) fn blocks(item: &Item) -> usize {
+/// Short texts that are one computation: under keys of one size, with S-boxes computed in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Group {
+    pub size: KeySize,
+    pub way: Way,
+}
+
+/// What a step takes of a round of the servers, in lanes and, by its group, in rounds of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// How many blocks of AES a short text takes, that of its tag included; of anything else none, for it
+    /// runs by itself.
+    pub lanes: usize,
+    /// What it is computed with; `None` also for a text whose key is not there.
+    pub group: Option<Group>,
+}
+
+/// The cost of a step, under a key of this size.
+pub(crate) fn cost(item: &Item, size: Option<KeySize>) -> Cost {
     match item {
-        Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if item.is_short() => {
-            length.div_ceil(16) as usize + 1
-        }
-        _ => 0,
+        Item::Encrypt { length, way, .. } | Item::Decrypt { length, way, .. } if item.is_short() => Cost {
+            lanes: length.div_ceil(16) as usize + 1,
+            group: size.map(|size| Group { size, way: *way }),
+        },
+        _ => Cost::default(),
     }
 }
 

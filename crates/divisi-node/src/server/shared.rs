@@ -2,7 +2,7 @@
 //! servers.
 
 use super::intake::{Intake, Offer};
-use super::plan::Budget;
+use super::plan::{Budget, Known};
 use crate::error::Failed;
 use crate::request::{ConnectionId, ToClient};
 use divisi_net::World;
@@ -49,18 +49,18 @@ impl SharedIntake {
     }
 
     /// The steps that can be done now. Waits until there is one, until the deadline, or until `else_` is
-    /// true; `is_ready` says whether a key is loaded.
+    /// true; `known` says what is known of a key.
     pub fn plan(
         &self,
         budget: Budget,
         until: Instant,
-        is_ready: impl Fn(&KeyName) -> bool,
+        known: impl Fn(&KeyName) -> Known,
         else_: impl Fn() -> bool,
     ) -> Vec<Offer> {
         let mut intake = self.lock();
         loop {
             let now = self.world.now();
-            let offers = intake.plan(now, budget, &is_ready);
+            let offers = intake.plan(now, budget, &known);
             if !offers.is_empty() || now >= until || else_() {
                 return offers;
             }

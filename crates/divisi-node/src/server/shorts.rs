@@ -6,9 +6,10 @@ use super::house::{Candidate, House};
 use super::intake::{After, Offer};
 use super::keys::Loaded;
 use super::ready::{Gcm, ReadyKey};
+use super::script::Group;
 use super::text::{coin, iv, sealed, size, unauthentic};
 use crate::error::{Failed, Stop};
-use crate::request::{IV, Item, ToClient, UsedKey, Way, context};
+use crate::request::{IV, Item, ToClient, UsedKey, context};
 use crate::wire::Blob;
 use divisi_core::Abort;
 use divisi_rep3::deal::Part;
@@ -31,7 +32,7 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
     let seals = candidates.iter().any(|candidate| matches!(&*candidate.taken.item, Item::Encrypt { .. }));
     // drawn when everything public about the messages is agreed
     let coin = if seals { coin(&mut house.rep)? } else { Vec::new() };
-    let mut groups: Vec<((KeySize, Way), Vec<Job>)> = Vec::new();
+    let mut groups: Vec<(Group, Vec<Job>)> = Vec::new();
     for mut candidate in candidates {
         let Offer { connection, number, .. } = candidate.offer;
         let loaded = candidate.found.take().map(|found| found.agreed(node));
@@ -47,16 +48,17 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
             Err(failed) => house.ended(&candidate.offer, Err(Stop::Refused(failed)), Default::default())?,
             Ok(size) => {
                 let job = Job { candidate, loaded, iv };
-                match groups.iter_mut().find(|(kind, _)| *kind == (size, *way)) {
+                let group = Group { size, way: *way };
+                match groups.iter_mut().find(|(other, _)| *other == group) {
                     Some((_, jobs)) => jobs.push(job),
-                    None => groups.push(((size, *way), vec![job])),
+                    None => groups.push((group, vec![job])),
                 }
             }
         }
     }
-    for ((size, way), jobs) in groups {
-        house.rep.use_protocol(way.into());
-        group(house, size, jobs)?;
+    for (with, jobs) in groups {
+        house.rep.use_protocol(with.way.into());
+        group(house, with.size, jobs)?;
     }
     Ok(())
 }
@@ -64,11 +66,11 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
 /// Those whose keys have one size.
 fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
     let world = &house.node.shared.world;
-    let begun = world.now();
+    let begun = world.thread_time();
     let (keys, made) = ready(house, size, &jobs)?;
     // whoever's key had to be made ready pays for that
-    let begun_texts = world.now();
-    let each = begun_texts.saturating_duration_since(begun) / made.iter().sum::<u32>().max(1);
+    let begun_texts = world.thread_time();
+    let each = begun_texts.saturating_sub(begun) / made.iter().sum::<u32>().max(1);
     let borrowed: Vec<Ref<'_, GcmKey>> = keys.iter().map(|(_, key)| key.borrow()).collect();
     let refs: Vec<&GcmKey> = borrowed.iter().map(|key| &**key).collect();
     let empty = Part { first: Vec::new(), second: Vec::new() };
@@ -88,7 +90,7 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
     let outcomes = short(&mut house.rep, &refs, &messages)?;
     drop((messages, refs));
     drop(borrowed);
-    let took = world.now().saturating_duration_since(begun_texts) / jobs.len().max(1) as u32;
+    let took = world.thread_time().saturating_sub(begun_texts) / jobs.len().max(1) as u32;
     for ((job, outcome), made) in jobs.iter().zip(outcomes).zip(made) {
         let took = took + each * made;
         let result = answer(house, job, outcome)?;

@@ -126,6 +126,15 @@ fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
         let differs: Vec<u8> = listed.differs.iter().map(|p| p.number()).collect();
         assert_eq!(differs, if listed.key.name.as_str() == "k007" { vec![2] } else { vec![] });
     }
+    // one of them is asked for by one request, wherever it stands
+    let before = alice.requests();
+    for (name, differs) in [("k034", vec![]), ("k007", vec![2]), ("k000", vec![])] {
+        let listed = alice.key_named(&name.parse().unwrap()).unwrap().unwrap();
+        assert_eq!(listed.key.name.as_str(), name);
+        assert_eq!(listed.differs.iter().map(|p| p.number()).collect::<Vec<u8>>(), differs);
+    }
+    assert_eq!(alice.key_named(&"k0071".parse().unwrap()).unwrap(), None);
+    assert_eq!(alice.requests(), before + 4);
     let error = encrypt(&mut alice, &"k007".parse().unwrap(), b"", b"x").unwrap_err();
     assert!(error.message.contains("there is no key k007 at party 2"), "{error}");
     // what is left of such a key can be destroyed

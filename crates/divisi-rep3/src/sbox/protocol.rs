@@ -58,6 +58,17 @@ impl Protocol {
         }
     }
 
+    /// How many rounds a layer of S-boxes takes, in a chain of them.
+    #[must_use]
+    pub fn rounds(self) -> usize {
+        match self {
+            Protocol::Gf8Circuit => 3,
+            Protocol::Gf4Circuit => 4,
+            Protocol::Lut16 => 2,
+            Protocol::Lut256 | Protocol::Lut256Additive => 1,
+        }
+    }
+
     /// How many blocks go through the cipher at once: with gf4-circuit a message of a step is 32 KiB then,
     /// whose cost the arithmetic of the step exceeds, and what is owed to the verification stays below 16
     /// MiB. With lut256 it is the vectors that count: 10 MB of them, at each of three parties that may share

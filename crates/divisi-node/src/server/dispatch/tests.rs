@@ -1,6 +1,8 @@
 //! Rounds of three servers without clients and listeners: what is offered, and what comes of it.
 
+mod charged;
 mod split;
+mod ways;
 
 use super::*;
 use crate::admit::Who;

@@ -1,9 +1,9 @@
 //! What a leader passes over. A corrupt leader can keep a client waiting in each round that it leads; the two
 //! others serve the client, and their logs say it.
 
+use super::steps::price;
 use super::{Intake, Offer};
-use crate::server::plan::{Budget, Room};
-use crate::server::script::{blocks, kind};
+use crate::server::plan::{Budget, Known, Room};
 use divisi_core::PartyId;
 use divisi_store::KeyName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub(super) type Leads = BTreeMap<(u8, String), u32>;
 impl Intake {
     /// Another server leads a round and offers this. A client counts as passed over if a request of it could
     /// be done here, nobody lacked a message of it, and the offers left room for it.
-    pub fn led(&mut self, leader: PartyId, offers: &[Offer], is_ready: &dyn Fn(&KeyName) -> bool) {
+    pub fn led(&mut self, leader: PartyId, offers: &[Offer], known: &dyn Fn(&KeyName) -> Known) {
         let mut room = Room::new(Budget::ROUND);
         let mut offered = BTreeSet::new();
         for offer in offers {
@@ -28,15 +28,15 @@ impl Intake {
                 return;
             };
             offered.insert(line.who.name.as_str());
-            let makes = request.item.key().filter(|key| !is_ready(key));
-            room.take(kind(&request.item), blocks(&request.item), makes);
+            let (kind, cost, makes) = price(&request.item, known);
+            room.take(kind, cost, makes);
         }
         let stands = self.lines.values().filter(|line| !offered.contains(line.who.name.as_str()));
         let passed: BTreeSet<String> = stands
             .filter_map(|line| {
                 let request = line.request.as_ref()?;
-                let makes = request.item.key().filter(|key| !is_ready(key));
-                let fits = room.fits(kind(&request.item), blocks(&request.item), makes);
+                let (kind, cost, makes) = price(&request.item, known);
+                let fits = room.fits(kind, cost, makes);
                 let can = !request.out && request.lacking.is_none() && self.ready(line, request).is_some();
                 (fits && can).then(|| line.who.name.clone())
             })

@@ -2,12 +2,22 @@
 
 use super::queue::{Queue, Request};
 use super::{BACKLOG, Intake, Offer, PAUSE, SMALL, Stand, Taken};
-use crate::request::ToServer;
-use crate::server::plan::{Budget, Waiting, plan};
-use crate::server::script::{Kind, blocks, kind, needs, step};
+use crate::request::{Item, ToServer};
+use crate::server::plan::{Budget, Known, Waiting, plan};
+use crate::server::script::{Cost, Kind, cost, kind, needs, step};
 use divisi_core::PartyId;
 use divisi_store::KeyName;
 use std::time::{Duration, Instant};
+
+/// What a step takes of a round, and the key that it needs loaded.
+pub(super) fn price<'i>(
+    item: &'i Item,
+    known: &dyn Fn(&KeyName) -> Known,
+) -> (Kind, Cost, Option<&'i KeyName>) {
+    let key = item.key().map(|key| (key, known(key)));
+    let makes = key.filter(|(_, known)| !known.is_ready).map(|(key, _)| key);
+    (kind(item), cost(item, key.and_then(|(_, known)| known.size)), makes)
+}
 
 impl Intake {
     /// How many messages the next step of a request takes, if they are all here.
@@ -19,8 +29,8 @@ impl Intake {
         (line.inbox.len() >= wanted && line.unsent <= BACKLOG).then_some(wanted)
     }
 
-    /// The steps that could be done next, in order of priority; `is_ready` says whether a key is loaded.
-    pub fn plan(&self, now: Instant, budget: Budget, is_ready: &dyn Fn(&KeyName) -> bool) -> Vec<Offer> {
+    /// The steps that could be done next, in order of priority; `known` says what is known of a key.
+    pub fn plan(&self, now: Instant, budget: Budget, known: &dyn Fn(&KeyName) -> Known) -> Vec<Offer> {
         let mut offers = Vec::new();
         let mut waiting = Vec::new();
         for (id, line) in &self.lines {
@@ -29,9 +39,8 @@ impl Intake {
                 continue;
             }
             offers.push(Offer { connection: *id, number: request.number, step: request.steps });
-            let (kind, blocks) = (kind(&request.item), blocks(&request.item));
-            let makes = request.item.key().filter(|key| kind == Kind::Short && !is_ready(key));
-            waiting.push(Waiting { client: &line.who.name, kind, blocks, makes, came: request.came });
+            let (kind, cost, makes) = price(&request.item, known);
+            waiting.push(Waiting { client: &line.who.name, kind, cost, makes, came: request.came });
         }
         plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
     }

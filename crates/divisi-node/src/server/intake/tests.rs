@@ -2,10 +2,16 @@
 
 use super::*;
 use crate::request::Way;
-use crate::server::plan::Budget;
+use crate::server::plan::{Budget, Known};
 use crate::wire::Blob;
 use divisi_store::KeyName;
+use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
+
+/// Every key is loaded.
+fn ready(_: &KeyName) -> Known {
+    Known { size: Some(KeySize::Aes128), is_ready: true }
+}
 
 fn intake() -> (Intake, Instant) {
     let party = PartyId::new(1).unwrap();
@@ -52,7 +58,7 @@ fn what_fails_was_a_turn() {
     for id in &ids {
         intake.receive(id, ToServer::Request { number: 1, item: long() }, 40, now).unwrap();
     }
-    let first = |intake: &Intake| intake.plan(now, Budget::ROUND, &|_| true)[0];
+    let first = |intake: &Intake| intake.plan(now, Budget::ROUND, &ready)[0];
     let offer = first(&intake);
     assert_eq!(offer.connection, ids[0]);
     assert!(matches!(intake.take(&offer), Stand::Ready(_)));
@@ -149,7 +155,6 @@ fn who_passes_a_client_over_is_named() {
     let ids = [enter(&mut intake, "poor", 1), enter(&mut intake, "other", 2)];
     ids.iter().for_each(|id| intake.receive(id, hash(1), 40, now).unwrap());
     let [poor, other] = ids.map(|connection| Offer { connection, number: 1, step: 0 });
-    let ready = |_: &KeyName| true;
     let mut lines = Vec::new();
     for _ in 0..100 {
         // there is one long step in a round: another's may go first

@@ -2,8 +2,11 @@
 
 use super::SHAPE;
 use crate::request::{Item, ToServer, Way};
+use crate::server::plan::Known;
 use crate::server::script::{Due, due};
 use crate::wire::Blob;
+use divisi_store::KeyName;
+use divisi_symmetric::aes::KeySize;
 use std::collections::VecDeque;
 
 /// A stream of choices.
@@ -46,9 +49,16 @@ pub(super) struct Client {
     pub drips: bool,
 }
 
-/// One of the things that clients ask for.
+/// What all servers know of a key: of three keys each is of another size.
+pub(super) fn known(name: &KeyName) -> Known {
+    let size = ["k", "l", "m"].iter().position(|key| *key == name.as_str());
+    Known { size: size.map(|at| KeySize::ALL[at]), is_ready: true }
+}
+
+/// One of the things that clients ask for, under one of three keys and in any way.
 pub(super) fn item(dice: &mut Dice) -> Item {
-    let (key, way, length) = ("k".parse().unwrap(), Way::Gf4Circuit, dice.below(14));
+    let key = ["k", "l", "m"][dice.below(3) as usize].parse().unwrap();
+    let (way, length) = (Way::ALL[dice.below(5) as usize], dice.below(14));
     // so much associated data that the text is not short
     let aad = Blob(vec![0; if dice.one_in(6) { 17_000 } else { 0 }]);
     match dice.below(5) {

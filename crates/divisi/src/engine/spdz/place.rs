@@ -2,6 +2,7 @@
 //! and by default the key file `seal.key`.
 
 use super::super::Unsupported;
+use crate::name::path_of;
 use divisi_core::PartyId;
 use divisi_net::{Machine, World};
 use divisi_store::stock::{Entropy, SealKey, StockError, StockInfo, look};
@@ -50,7 +51,7 @@ pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
 /// What is wrong with it.
 pub(super) fn taken(own: &BTreeMap<String, String>) -> Result<Option<Taken>, Unsupported> {
     let unfit = |e: StockError| Unsupported::new(e.to_string());
-    let own = |name: &str| own.get(name).map(PathBuf::from);
+    let own = |name: &str| own.get(name).map(|text| path_of(text));
     let Some(dir) = own(PREP_FROM) else {
         return match own(KEY_FILE) {
             Some(_) => {
