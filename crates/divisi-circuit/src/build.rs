@@ -9,18 +9,12 @@ use crate::level;
 use crate::program::Program;
 pub use crate::recorded::BuildBit;
 use crate::recorded::{Node, Recorded};
-use std::collections::HashMap;
-
-#[derive(PartialEq, Eq, Hash)]
-enum Gate {
-    Xor(BuildBit, BuildBit),
-    Dot(Box<[(BuildBit, BuildBit)]>),
-}
+use crate::shared::{Gate, Shared};
 
 /// A circuit that is being built.
 pub struct Build {
     pub(crate) recorded: Recorded,
-    known: HashMap<Gate, BuildBit>,
+    known: Shared,
 }
 
 impl Default for Build {
@@ -42,7 +36,7 @@ impl Build {
                 results: Vec::new(),
                 verbatim: false,
             },
-            known: HashMap::new(),
+            known: Shared::default(),
         }
     }
 
@@ -58,7 +52,7 @@ impl Build {
     pub fn input(&mut self, width: usize) -> Vec<BuildBit> {
         let before: usize = self.recorded.inputs.iter().sum();
         self.recorded.inputs.push(width);
-        (before..before + width).map(|i| self.push(Node::Input(i))).collect()
+        (before..before + width).map(|i| self.push(Node::Input(i as u32))).collect()
     }
 
     /// Adds an output value with these wires.
@@ -71,7 +65,9 @@ impl Build {
     /// [`verbatim`](Build::verbatim)).
     #[must_use]
     pub fn finish(self) -> Program {
-        level::program(self.recorded)
+        let Build { recorded, known } = self;
+        drop(known);
+        level::program(recorded)
     }
 
     fn push(&mut self, node: Node) -> BuildBit {
@@ -83,13 +79,18 @@ impl Build {
         BuildBit((index as u32) << 1)
     }
 
-    fn share(&mut self, gate: Gate, node: impl FnOnce(&mut Self) -> Node) -> BuildBit {
-        if let Some(&bit) = self.known.get(&gate) {
-            return bit;
-        }
-        let node = node(self);
+    /// The wire of this gate, which is made if it is not there.
+    fn share(&mut self, gate: &Gate<'_>) -> BuildBit {
+        let hash = match self.known.find(gate, &self.recorded) {
+            Ok(node) => return BuildBit(node << 1),
+            Err(hash) => hash,
+        };
+        let node = match *gate {
+            Gate::Xor(x, y) => Node::Xor(x, y),
+            Gate::Dot(terms) => self.record(terms),
+        };
         let bit = self.push(node);
-        self.known.insert(gate, bit);
+        self.known.add(hash, bit.0 >> 1, &self.recorded);
         bit
     }
 
@@ -130,7 +131,7 @@ impl Gates for Build {
         } else if let Some(rest) = self.less(x, y).or_else(|| self.less(y, x)) {
             rest
         } else {
-            self.share(Gate::Xor(x, y), |_| Node::Xor(x, y))
+            self.share(&Gate::Xor(x, y))
         };
         sum.negated_if(sign)
     }
@@ -167,8 +168,7 @@ impl Gates for Build {
         if terms.is_empty() {
             return linear;
         }
-        let gate = Gate::Dot(terms.clone().into());
-        let products = self.share(gate, |g| g.record(&terms));
+        let products = self.share(&Gate::Dot(&terms));
         self.xor(products, linear)
     }
 }

@@ -7,7 +7,7 @@ impl Program {
     /// for each program.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        *self.memo.0.get_or_init(|| digest(self))
+        *self.memo.digest.get_or_init(|| digest(self))
     }
 }
 

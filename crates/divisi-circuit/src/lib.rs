@@ -45,6 +45,7 @@ pub mod optimise;
 pub mod plain;
 pub mod program;
 mod recorded;
+mod shared;
 pub mod stream;
 
 pub use build::{Build, BuildBit};

@@ -278,7 +278,7 @@ impl<'r> Linear<'r> {
             };
             let bit = match (sum, node) {
                 (Some((x, y)), _) => build.xor(got(BuildBit(x << 1)), got(BuildBit(y << 1))),
-                (None, Some(Node::Input(i))) => inputs.get(i).copied().unwrap_or(BuildBit::FALSE),
+                (None, Some(Node::Input(i))) => inputs.get(i as usize).copied().unwrap_or(BuildBit::FALSE),
                 (None, Some(Node::Dot(..))) => {
                     let terms: Vec<(BuildBit, BuildBit)> =
                         terms.iter().map(|(x, y)| (got(*x), got(*y))).collect();

@@ -2,6 +2,7 @@
 
 use crate::gates::Gates;
 use crate::memo::Memo;
+use std::sync::Arc;
 
 /// A place that holds the value of one wire at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,7 +95,8 @@ pub struct Program {
     pub(crate) inputs: Vec<usize>,
     pub(crate) outputs: Vec<usize>,
     pub(crate) slots: usize,
-    pub(crate) levels: Vec<Level>,
+    /// Behind a counter, because copies of a program are kept in several places.
+    pub(crate) levels: Arc<[Level]>,
     pub(crate) results: Vec<Slot>,
     pub(crate) memo: Memo,
 }
@@ -174,8 +176,10 @@ impl Program {
             LinearGate::Xor { x, y, .. } => x == y,
             LinearGate::Not { .. } => false,
         };
-        self.levels.iter().any(|level| {
-            level.linear.iter().any(linear) || level.dots().any(|(_, dot)| dot.iter().any(|(x, y)| x == y))
+        *self.memo.has_public_gates.get_or_init(|| {
+            self.levels
+                .iter()
+                .any(|level| level.linear.iter().any(linear) || level.terms.iter().any(|(x, y)| x == y))
         })
     }
 
@@ -188,7 +192,7 @@ impl Program {
         let zero = g.constant(false);
         let mut held = inputs.to_vec();
         held.resize(self.slots, zero);
-        for level in &self.levels {
+        for level in &*self.levels {
             for gate in &level.linear {
                 match *gate {
                     LinearGate::Constant { out, value } => held[out.index()] = g.constant(value),

@@ -38,7 +38,7 @@ pub(crate) enum Node {
     /// The constant 0: always the first node, and only that.
     False,
     /// The input wire of this number.
-    Input(usize),
+    Input(u32),
     /// The XOR of two wires that are not negated.
     Xor(BuildBit, BuildBit),
     /// The sum of the products at `start..end` in the list of terms.

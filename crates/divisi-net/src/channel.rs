@@ -58,6 +58,16 @@ impl Channel {
         self.fabric.send(to, step, &self.session, self.strand, depth, body)
     }
 
+    /// Waits until at most `most` bytes wait to be sent to a peer, for one who sends much to a peer that may
+    /// be slower, and does not want to hold all of it. The peer must read meanwhile whatever else it waits
+    /// for: parties that wait in this way for each other would wait for ever.
+    pub fn wait_for_room(&self, to: PartyId, step: Step, most: usize) -> Result<(), Fault> {
+        match &self.fabric.link(to, step)?.out {
+            Out::Memory(_) => Ok(()),
+            Out::Tls(tls) => tls.wait_for_room(&self.fabric, to, step, most, &self.session),
+        }
+    }
+
     /// Receives the message of exactly `body.len()` bytes that `from` sent for this step; returns its depth.
     pub fn recv(&self, from: PartyId, step: Step, body: &mut [u8]) -> Result<u32, Fault> {
         let link = self.fabric.link(from, step)?;

@@ -44,6 +44,16 @@ pub(crate) trait Wire: Send + Sync {
         unless_over: Option<&Session>,
     ) -> Result<(), Fault>;
 
+    /// Waits until at most `most` bytes wait to be sent.
+    fn wait_for_room(
+        &self,
+        fabric: &Fabric,
+        to: PartyId,
+        step: Step,
+        most: usize,
+        session: &Session,
+    ) -> Result<(), Fault>;
+
     /// Sends a control frame if the link still takes any.
     fn tell(&self, fabric: &Fabric, head: &Head, body: &[u8]);
 

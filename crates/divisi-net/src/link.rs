@@ -109,11 +109,26 @@ impl TlsLink {
         }
     }
 
-    /// Waits until less than the cap is queued, reading meanwhile, for the peer may wait for the same.
-    fn room(&self, fabric: &Fabric, to: PartyId, step: Step, session: Option<&Session>) -> Result<(), Fault> {
-        let start = fabric.world.now();
+    /// Waits until at most this much is queued, reading meanwhile, for the peer may wait for the same.
+    fn room(
+        &self,
+        fabric: &Fabric,
+        to: PartyId,
+        step: Step,
+        most: usize,
+        session: Option<&Session>,
+    ) -> Result<(), Fault> {
+        let mut start = fabric.world.now();
+        let mut before = usize::MAX;
         let pause = permits::pause();
-        while self.pending.load(Ordering::Relaxed) > self.cap {
+        loop {
+            let pending = self.pending.load(Ordering::Relaxed);
+            if pending <= most {
+                break;
+            }
+            if std::mem::replace(&mut before, pending) > pending {
+                start = fabric.world.now(); // the peer reads
+            }
             let waited = fabric.world.now() - start;
             if waited >= fabric.timeout() {
                 return Err(Fault::Stalled { peer: to, step, waited, claim: None });
@@ -151,7 +166,7 @@ impl Wire for TlsLink {
     ) -> Result<(), Fault> {
         for (head, body) in frames {
             if self.pending.load(Ordering::Relaxed) > self.cap {
-                self.room(fabric, to, step, unless_over)?;
+                self.room(fabric, to, step, self.cap, unless_over)?;
             }
             let mut side = lock(&self.side);
             // Asked under the lock under which the frame that ends the session goes out.
@@ -162,6 +177,21 @@ impl Wire for TlsLink {
                 let reason = fabric.link(to, step)?.inbox.down().unwrap_or(Loss::Cut);
                 return Err(Cause::Lost(to, reason).fault(step));
             }
+        }
+        Ok(())
+    }
+
+    fn wait_for_room(
+        &self,
+        fabric: &Fabric,
+        to: PartyId,
+        step: Step,
+        most: usize,
+        session: &Session,
+    ) -> Result<(), Fault> {
+        if self.pending.load(Ordering::Relaxed) > most {
+            self.flush();
+            self.room(fabric, to, step, most, Some(session))?;
         }
         Ok(())
     }

@@ -286,6 +286,16 @@ impl Session {
         Ok(())
     }
 
+    /// Wait until at most `most` bytes wait to be sent to `to`: whoever sends much, and does not wait for the
+    /// peer otherwise, holds no more than this. The peer must not wait for this party in the same way.
+    ///
+    /// # Errors
+    /// [`Abort::Network`] if the session is poisoned, the link is gone, or the peer reads nothing in time.
+    pub fn wait_for_room(&mut self, step: Step, to: PartyId, most: usize) -> Result<(), Abort> {
+        let waited = self.channel.wait_for_room(to, step, most);
+        self.network(waited)
+    }
+
     /// Receive from `from` exactly `body.len()` bytes: lengths come from the protocol, never from the peer
     /// \[M0.6\].
     ///

@@ -103,3 +103,25 @@ fn unasked_answers_and_unknown_sessions_are_passed_over() {
     assert!(matches!(fault, Fault::Stalled { claim: None, .. }), "{fault}");
     assert!(matches!(mesh.open(4999, 0).err(), Some(Fault::Aborted { .. })));
 }
+
+/// Whoever waits for room goes on when the peer has read enough; a peer that reads nothing is a stall.
+#[test]
+fn room_comes_when_the_peer_reads() {
+    let (mesh, mut far) = half();
+    mesh.set_timeout(Duration::from_millis(200));
+    let c = mesh.open(1, 0).unwrap();
+    let (peer, step) = (PartyId::new(2).unwrap(), step!("x"));
+    assert_eq!(c.wait_for_room(peer, step, 0), Ok(()));
+    // more than sockets hold
+    let body = vec![7; 32 << 20];
+    c.send(peer, step, 1, &body).unwrap();
+    assert!(matches!(c.wait_for_room(peer, step, 1 << 20), Err(Fault::Stalled { .. })));
+    mesh.set_timeout(LONG);
+    let reads = std::thread::spawn(move || {
+        let mut some = vec![0; 31 << 20];
+        far.read_exact(&mut some, far.now() + 4 * LONG).unwrap();
+        far
+    });
+    assert_eq!(c.wait_for_room(peer, step, 1 << 20), Ok(()));
+    drop(reads.join().unwrap());
+}

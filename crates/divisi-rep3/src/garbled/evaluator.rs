@@ -14,7 +14,6 @@ use crate::trio::Trio;
 use divisi_core::{Abort, Check, PartyId, Step, taint};
 use divisi_ot::Kept;
 use divisi_ot::hash::{Tweak, TweakableHash};
-use zeroize::Zeroizing;
 
 /// The evaluator in a call.
 pub(super) struct Evaluator<'t, 'h> {
@@ -48,7 +47,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     pub(super) fn begin(trio: &'t mut Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Evaluator<'t, 'h> {
         let mut evaluator = Evaluator::resume(trio, hash, plan, 0);
         evaluator.pieces.advance();
-        evaluator.table = Kept::with_capacity(32 * PIECE);
+        evaluator.table = Kept::with_capacity(32 * PIECE + 32);
         evaluator
     }
 
@@ -80,8 +79,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.oracle.wire
     }
 
-    fn receive(&mut self, step: Step, from: PartyId, len: usize) -> Result<Zeroizing<Vec<u8>>, Abort> {
-        let mut body = Zeroizing::new(vec![0; len]);
+    fn receive(&mut self, step: Step, from: PartyId, len: usize) -> Result<Kept<u8>, Abort> {
+        let mut body = Kept::zeros(len);
         self.trio.session.recv(step, from, &mut body)?;
         Ok(body)
     }
@@ -192,24 +191,28 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     /// Step 3. The next piece of tables: each half from one garbler, its digest from the other \[Y1\].
     fn receive_table(&mut self) -> Result<(), Abort> {
         let n = PIECE.min(self.left);
-        let of_first = self.receive(TABLES, self.first, 16 * n + 32)?;
-        let of_second = self.receive(TABLES, self.second, 16 * n + 32)?;
-        let (first, digest_of_second) = of_first.split_at(16 * n);
-        let (second, digest_of_first) = of_second.split_at(16 * n);
+        let half = 16 * n;
+        self.table.resize(2 * half + 32, 0);
+        // the second half goes over the digest that follows the first one
+        self.trio.session.recv(TABLES, self.first, &mut self.table[..half + 32])?;
+        let digest_of_second: [u8; 32] = array(&self.table[..half + 32]);
+        self.trio.session.recv(TABLES, self.second, &mut self.table[half..])?;
+        let (first, rest) = self.table.split_at(half);
+        let (second, digest_of_first) = rest.split_at(half);
         let session = &self.trio.session;
         let same = |kind, half: &[u8], theirs: &[u8]| {
             session.same_digest(&self.pieces.digest(kind, false, half), &array(theirs))
         };
-        let mut same =
-            (same(Kind::FirstHalf, first, digest_of_first), same(Kind::SecondHalf, second, digest_of_second));
+        let mut same = (
+            same(Kind::FirstHalf, first, digest_of_first),
+            same(Kind::SecondHalf, second, &digest_of_second),
+        );
         same.1 |= self.trio.is_weak(Weakness::OneHalf);
         if self.trio.is_weak(Weakness::LastPiece) && self.last && n == self.left {
             same = (true, true);
         }
         session.require(Check::Y1, TABLES, same.0 && same.1, None)?; // [Y1]
-        self.table.clear();
-        self.table.extend_from_slice(first);
-        self.table.extend_from_slice(second);
+        self.table.truncate(2 * half);
         self.pieces.advance();
         self.left -= n;
         self.done = 0;

@@ -3,7 +3,7 @@
 
 use super::bits::{self, spread};
 use super::pieces::{Kind, Pieces};
-use super::plan::{CHUNK, PIECE, Plan, Role};
+use super::plan::{AHEAD, CHUNK, PIECE, Plan, Role};
 use super::secrets::{Oracle, Seed};
 use super::walk::{GROUP, Walker};
 use super::weak::{Lie, Weakness};
@@ -24,7 +24,8 @@ pub(super) struct Garbler<'t, 'h> {
     delta: Zeroizing<u128>,
     oracle: Oracle<'h>,
     pieces: Pieces,
-    /// The piece of tables that is being filled, and how many ANDs of this group are not garbled yet.
+    /// The piece of tables that is being filled, with room for a digest, and how many ANDs of this group are
+    /// not garbled yet.
     table: Kept<u8>,
     filled: usize,
     left: usize,
@@ -53,7 +54,7 @@ impl InputLabels {
 }
 
 /// A garbler's message of two parts: what it sends, with room for a digest, and the digest.
-fn with_digest(mut body: Zeroizing<Vec<u8>>, digest: &[u8; 32]) -> Zeroizing<Vec<u8>> {
+fn with_digest(mut body: Kept<u8>, digest: &[u8; 32]) -> Kept<u8> {
     body.extend_from_slice(digest);
     body
 }
@@ -77,7 +78,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             }
         }
         garbler.pieces.advance();
-        garbler.table = Kept::with_capacity(32 * PIECE);
+        garbler.table = Kept::zeros(32 * PIECE + 32);
         Ok(garbler)
     }
 
@@ -132,14 +133,14 @@ impl<'t, 'h> Garbler<'t, 'h> {
     }
 
     /// The ordered pairs of hashes of both labels of some wires, `first` having the one that comes first.
-    fn pairs(&mut self, first: &[u128]) -> Vec<u8> {
+    fn pairs(&mut self, first: &[u128]) -> Kept<u8> {
         let mut hashed = Kept::<u128>::with_capacity(2 * first.len());
         let delta = *self.delta;
         hashed.extend(first.iter().flat_map(|label| [*label, label ^ delta]));
         let from = self.oracle.wire;
         self.oracle.pairs.hash(&mut hashed, |i| Tweak { unit: from + i as u64 / 2, row: 0 });
         self.oracle.wire += first.len() as u64;
-        let mut out = Vec::with_capacity(32 * first.len());
+        let mut out = Kept::with_capacity(32 * first.len());
         bits::write(hashed.iter().copied(), &mut out);
         out
     }
@@ -167,7 +168,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let ordered: Kept<u128> = u.iter().zip(x12).map(|(label, x)| label ^ self.times(*x)).collect();
             let sums = self.pairs(&ordered);
             let of_known = self.pairs(known);
-            let mut body = Zeroizing::new(Vec::with_capacity(48 * n + 32));
+            let mut body = Kept::with_capacity(48 * n + 32);
             let digest;
             if self.is_first() {
                 let mut active: Kept<u128> =
@@ -197,9 +198,9 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let k = known.len();
             let pairs = self.pairs(known);
             let body = match r23 {
-                None => Zeroizing::new(pairs),
+                None => pairs,
                 Some(r23) => {
-                    let mut body = Zeroizing::new(Vec::with_capacity(16 * k + 32));
+                    let mut body = Kept::with_capacity(16 * k + 32);
                     let active = known.iter().zip(&r23[at * CHUNK..at * CHUNK + k]);
                     bits::write(active.map(|(label, r)| label ^ self.times(*r)), &mut body);
                     let digest = self.list(Kind::Masks, &pairs, &body);
@@ -245,39 +246,42 @@ impl<'t, 'h> Garbler<'t, 'h> {
         let tweak = |i: usize| Tweak { unit: from + i as u64 / 4, row: (i / 2 % 2) as u8 };
         self.oracle.gates.hash(hashed, tweak);
         let gates = hashed.as_chunks::<4>().0.iter().zip(operands.as_chunks::<2>().0);
-        for (([a0, a1, b0, b1], [a, b]), out) in gates.zip(out.iter_mut()) {
+        let table = self.table[32 * self.filled..].as_chunks_mut::<16>().0.as_chunks_mut::<2>().0;
+        for ((([a0, a1, b0, b1], [a, b]), out), row) in gates.zip(out.iter_mut()).zip(table) {
             let (of_a, of_b) = (spread(*a), spread(*b));
             let t_g = a0 ^ a1 ^ of_b & delta;
             let t_e = b0 ^ b1 ^ a;
             *out = a0 ^ of_a & t_g ^ b0 ^ of_b & (t_e ^ a);
-            self.table.extend_from_slice(&t_g.to_le_bytes());
-            self.table.extend_from_slice(&t_e.to_le_bytes());
+            *row = [t_g.to_le_bytes(), t_e.to_le_bytes()];
         }
+        self.filled += out.len();
         self.oracle.gate += out.len() as u64;
     }
 
     /// Step 3. Send our half of a piece of tables, and the digest of the other half \[Y1\].
     fn send_table(&mut self) -> Result<(), Abort> {
-        let (first, second) = self.table.split_at(16 * self.filled);
-        let (own, other, kind) = if self.is_first() {
-            (first, second, Kind::SecondHalf)
+        let half = 16 * self.filled;
+        let (first, second) = self.table[..2 * half].split_at(half);
+        // the digest goes behind our half: P1 writes it over the half that it does not send
+        let (own, digest) = if self.is_first() {
+            (0..half, self.pieces.digest(Kind::SecondHalf, false, second))
         } else {
-            (second, first, Kind::FirstHalf)
+            (half..2 * half, self.pieces.digest(Kind::FirstHalf, false, first))
         };
-        let digest = self.pieces.digest(kind, false, other);
-        let mut body = Zeroizing::new(Vec::with_capacity(own.len() + 32));
-        body.extend_from_slice(own);
+        let body = &mut self.table[own.start..own.end + 32];
+        let (blocks, place) = body.split_at_mut(half);
+        place.copy_from_slice(&digest);
         if self.trio.lie_told() == Some(Lie::BendGate)
-            && let Some(last) = body.last_chunk_mut::<16>()
+            && let Some(last) = blocks.last_chunk_mut::<16>()
         {
             *last = (u128::from_le_bytes(*last) ^ *self.delta).to_le_bytes();
         }
-        let bits = 128 * self.filled as u64;
-        self.trio.session.send(TABLES, self.to, &with_digest(body, &digest), bits)?;
+        // who garbles faster than the evaluator takes it does not hold all of it
+        self.trio.session.wait_for_room(TABLES, self.to, AHEAD)?;
+        self.trio.session.send(TABLES, self.to, body, 128 * self.filled as u64)?;
         self.pieces.advance();
         self.left -= self.filled;
         self.filled = 0;
-        self.table.clear();
         Ok(())
     }
 
@@ -308,7 +312,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
     /// of all outputs for zero, `r12` their masks. Returns z.
     pub(super) fn receive_result(&mut self, zeros: &[u128], r12: &[u8]) -> Result<Kept<u8>, Abort> {
         let n = zeros.len();
-        let mut body = Zeroizing::new(vec![0; bits::packed(n) + 32]);
+        let mut body = Kept::zeros(bits::packed(n) + 32);
         self.trio.session.recv(RESULT, self.to, &mut body)?;
         let (packed, theirs) = body.split_at(bits::packed(n));
         let z = bits::unpack(packed, n);
@@ -383,7 +387,6 @@ impl Walker for Garbler<'_, '_> {
                 return Err(self.trio.session.misuse(TABLES, "more gates than the circuit has"));
             }
             self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
-            self.filled += n;
             done += n;
             if self.filled == PIECE.min(self.left) {
                 self.send_table()?;

@@ -10,6 +10,8 @@ pub(crate) const PIECE: usize = 4064;
 /// The most ANDs whose tables leave before the views are compared: whole pieces. The evaluator keeps them,
 /// and stands idle until labels come, so that they are no more than HMAC-SHA-256 of a short message has.
 pub(crate) const BESIDE: usize = 12 * PIECE;
+/// How many bytes a garbler keeps that its line did not take yet, before it garbles more.
+pub(crate) const AHEAD: usize = 1 << 20;
 /// Input wires, times lanes, in a piece of labels.
 pub(crate) const CHUNK: usize = 1024;
 /// The most lanes in a group.

@@ -1,9 +1,10 @@
 //! The walk over a circuit with a label on each wire: the same for garblers, whose labels are those for zero,
 //! and for the evaluator, who has one of the two.
 
-use divisi_circuit::{LinearGate, Program};
+use divisi_circuit::{Level, LinearGate, Program, Slot};
 use divisi_core::Abort;
 use divisi_ot::Kept;
+use std::ops::Range;
 
 /// ANDs that are hashed together.
 pub(super) const GROUP: usize = 32;
@@ -30,55 +31,94 @@ pub(super) fn walk(
 ) -> Result<Kept<u128>, Abort> {
     let mut held = Kept::<u128>::zeros(program.slots().max(program.input_bits()) * lanes);
     held[..inputs.len()].copy_from_slice(inputs);
-    let widest = program.levels().iter().map(divisi_circuit::Level::and_count).max().unwrap_or(0);
+    let widest = program.levels().iter().map(Level::and_count).max().unwrap_or(0);
     let mut results = Kept::<u128>::zeros(widest * lanes);
-    let mut operands = Kept::<u128>::with_capacity(2 * GROUP);
+    let mut operands = Kept::<u128>::zeros(2 * GROUP);
+    let of = |slot: Slot| slot.index() * lanes..(slot.index() + 1) * lanes;
     for level in program.levels() {
-        for gate in level.linear() {
-            for l in 0..lanes {
-                match *gate {
-                    LinearGate::Constant { out, value } => {
-                        held[out.index() * lanes + l] = walker.constant(value);
-                    }
-                    LinearGate::Not { out, x } => {
-                        held[out.index() * lanes + l] = walker.not(held[x.index() * lanes + l]);
-                    }
-                    LinearGate::Xor { out, x, y } => {
-                        held[out.index() * lanes + l] =
-                            held[x.index() * lanes + l] ^ held[y.index() * lanes + l];
-                    }
-                }
-            }
+        if lanes == 1 {
+            linear_alone(level, &mut held, walker);
+        } else {
+            linear(level, &mut held, lanes, walker);
         }
         // all products of a level before the first result is written
-        let mut done = 0;
+        let (mut done, mut waiting) = (0, 0);
         for (x, y) in level.dots().flat_map(|(_, terms)| terms) {
-            for l in 0..lanes {
-                operands.extend([held[x.index() * lanes + l], held[y.index() * lanes + l]]);
-                if operands.len() == 2 * GROUP {
+            for (x, y) in held[of(*x)].iter().zip(&held[of(*y)]) {
+                operands[2 * waiting] = *x;
+                operands[2 * waiting + 1] = *y;
+                waiting += 1;
+                if waiting == GROUP {
                     walker.products(&operands, &mut results[done..done + GROUP])?;
-                    operands.clear();
-                    done += GROUP;
+                    (done, waiting) = (done + GROUP, 0);
                 }
             }
         }
-        if !operands.is_empty() {
-            let n = operands.len() / 2;
-            walker.products(&operands, &mut results[done..done + n])?;
-            operands.clear();
+        if waiting > 0 {
+            walker.products(&operands[..2 * waiting], &mut results[done..done + waiting])?;
         }
         let mut at = 0;
         for (out, terms) in level.dots() {
-            for l in 0..lanes {
-                let term = |t: usize| results[(at + t) * lanes + l];
-                held[out.index() * lanes + l] = (0..terms.len()).fold(0, |sum, t| sum ^ term(t));
+            let mut results = results[at..at + terms.len() * lanes].chunks_exact(lanes);
+            at += terms.len() * lanes;
+            let out = &mut held[of(out)];
+            match results.next() {
+                Some(first) => out.copy_from_slice(first),
+                None => out.fill(0),
             }
-            at += terms.len();
+            for results in results {
+                out.iter_mut().zip(results).for_each(|(out, result)| *out ^= result);
+            }
         }
     }
     let mut outputs = Kept::with_capacity(program.output_bits() * lanes);
     for slot in program.results() {
-        outputs.extend_from_slice(&held[slot.index() * lanes..(slot.index() + 1) * lanes]);
+        outputs.extend_from_slice(&held[of(*slot)]);
     }
     Ok(outputs)
+}
+
+/// The local gates of a level, if there is one lane.
+fn linear_alone(level: &Level, held: &mut [u128], walker: &impl Walker) {
+    for gate in level.linear() {
+        match *gate {
+            LinearGate::Xor { out, x, y } => held[out.index()] = held[x.index()] ^ held[y.index()],
+            LinearGate::Not { out, x } => held[out.index()] = walker.not(held[x.index()]),
+            LinearGate::Constant { out, value } => held[out.index()] = walker.constant(value),
+        }
+    }
+}
+
+/// The local gates of a level, all lanes of each at once. The slot of a result may be that of an operand.
+fn linear(level: &Level, held: &mut [u128], lanes: usize, walker: &impl Walker) {
+    let of = |slot: Slot| slot.index() * lanes..(slot.index() + 1) * lanes;
+    for gate in level.linear() {
+        match *gate {
+            LinearGate::Xor { out, x, y } => {
+                if let Ok([out, x, y]) = held.get_disjoint_mut([of(out), of(x), of(y)]) {
+                    out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = *x ^ *y);
+                } else if out == y {
+                    add(held, of(out), of(x));
+                } else {
+                    if out != x {
+                        held.copy_within(of(x), of(out).start); // x is y
+                    }
+                    add(held, of(out), of(y));
+                }
+            }
+            LinearGate::Not { out, x } => {
+                held.copy_within(of(x), of(out).start);
+                held[of(out)].iter_mut().for_each(|label| *label = walker.not(*label));
+            }
+            LinearGate::Constant { out, value } => held[of(out)].fill(walker.constant(value)),
+        }
+    }
+}
+
+/// Adds some labels to others, or to themselves.
+fn add(held: &mut [u128], out: Range<usize>, x: Range<usize>) {
+    match held.get_disjoint_mut([out.clone(), x]) {
+        Ok([out, x]) => out.iter_mut().zip(x).for_each(|(out, x)| *out ^= *x),
+        Err(_) => held[out].fill(0),
+    }
 }

@@ -21,8 +21,9 @@ use std::sync::Arc;
 
 /// Blocks of AES whose inputs and outputs a party holds at once.
 const BATCH: usize = 1 << 18;
-/// The bytes of calls that a strand of a party garbles ahead, at most.
-const GARBLED_BYTES: usize = 1 << 25;
+/// The bytes of calls that a strand of a party garbles ahead, at most: ten hashes of a short message. Of more
+/// lanes nothing is kept, so that a batch takes no more memory than one of its groups of lanes.
+const GARBLED_BYTES: usize = 1 << 23;
 /// The bytes of messages that a party holds at once, at most.
 const BATCH_BYTES: usize = 1 << 25;
 
