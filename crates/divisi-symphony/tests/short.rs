@@ -342,8 +342,8 @@ fn counted(
     counts.unwrap()[0]
 }
 
-/// What a scheduler counts with holds for the smallest call and for one of as many blocks as it plans at most,
-/// in whatever way, and is not far from it.
+/// What a scheduler counts with holds for the smallest call and for one of as many blocks as it plans at
+/// most, in whatever way, and is not far from it.
 #[test]
 fn no_call_has_more_rounds() {
     let mut wrong = Vec::new();

@@ -5,9 +5,9 @@
 //! waits for at most one round: none waits for another client's whole file.
 //!
 //! The budget of the short requests is one of lanes and one of rounds of messages. Texts under keys of one
-//! size, with S-boxes computed in one way, are one computation, whose rounds count once; those of another size
-//! or way are another computation, after the first. A client chooses both: one that mixes all of them makes
-//! its own requests wait for another round, and nobody's round longer.
+//! size, with S-boxes computed in one way, are one computation, whose rounds count once; those of another
+//! size or way are another computation, after the first. A client chooses both: one that mixes all of them
+//! makes its own requests wait for another round, and nobody's round longer.
 
 use super::script::{Cost, Group, Kind};
 use super::turns::Turns;

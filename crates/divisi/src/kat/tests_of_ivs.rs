@@ -1,8 +1,8 @@
 //! IVs of GCM and GMAC in files of ACVP: with a salt (XPN), drawn by the module that is tested, and of other
 //! lengths than 96 bits as circuits.
 //!
-//! Vectors: usnistgov/ACVP-Server, gen-val/json-files/ACVP-AES-XPN-1.0, internalProjection.json (a work of the
-//! United States government, in the public domain), where nothing else is said.
+//! Vectors: usnistgov/ACVP-Server, gen-val/json-files/ACVP-AES-XPN-1.0, internalProjection.json (a work of
+//! the United States government, in the public domain), where nothing else is said.
 
 use super::tests::on;
 use super::tests_of_acvp::{gmac, ran};
