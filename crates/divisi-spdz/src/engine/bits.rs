@@ -90,6 +90,7 @@ impl<F: Host> Spdz<F> {
 
     /// Make and check unit vectors for so many tables of each function, which wait to become tables.
     fn make_units(&mut self, lacking: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        self.tables.drop_used();
         for index in 1..=MOST {
             let of: Vec<_> = lacking.iter().filter(|(table, _)| table.index == index).copied().collect();
             let lanes = of.iter().map(|(_, lanes)| lanes).sum();

@@ -56,6 +56,10 @@ impl<F: Host> Spdz<F> {
     /// The abort that ends the session.
     #[inline(never)]
     pub fn preprocess(&mut self, lookups: usize) -> Result<(), Abort> {
+        // what is used up goes before the memory of the next comes
+        for tables in self.lookups.tables.iter_mut().filter(|tables| tables.left() == 0) {
+            *tables = Tables::default();
+        }
         let phase = self.party.session.detour(PREPROCESSING_PHASE);
         let units = self.units(LOG, lookups);
         self.party.session.back(phase);

@@ -51,6 +51,13 @@ impl<F: Mac> Stocks<F> {
         &mut self.all[at]
     }
 
+    /// Wipe the tables of functions of which none is left, before the memory of the next comes.
+    pub fn drop_used(&mut self) {
+        for stock in self.all.iter_mut().filter(|stock| stock.left() == 0) {
+            *stock = Stock { foreseen: stock.foreseen, ..Stock::empty(stock.of) };
+        }
+    }
+
     /// Of which functions there are too few tables for so many lookups, and how many are to be made: as many
     /// as were foreseen.
     pub fn lacking(&mut self, wanted: &[(&'static Table, usize)]) -> Vec<(&'static Table, usize)> {
