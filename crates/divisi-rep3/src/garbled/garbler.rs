@@ -11,8 +11,8 @@ use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::trio::Trio;
 use crate::views::Begun;
 use divisi_core::{Abort, Check, PartyId};
-use divisi_ot::Kept;
 use divisi_ot::hash::{Tweak, TweakableHash};
+use divisi_ot::{Kept, wipe};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A garbler in a call: Delta, what its labels are drawn from, and where it stands.
@@ -235,6 +235,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
     }
 
     /// Step 3. Half-gates (Zahur, Rosulek, Evans 2015, Figure 2) with free XOR, two tweaks a gate.
+    #[inline(never)]
     fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
         let delta = *self.delta;
         let hashed = &mut self.oracle.scratch;
@@ -259,6 +260,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
     }
 
     /// Step 3. Send our half of a piece of tables, and the digest of the other half \[Y1\].
+    #[inline(never)]
     fn send_table(&mut self) -> Result<(), Abort> {
         let half = 16 * self.filled;
         let (first, second) = self.table[..2 * half].split_at(half);
@@ -389,6 +391,8 @@ impl Walker for Garbler<'_, '_> {
             self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
             done += n;
             if self.filled == PIECE.min(self.left) {
+                // an abort made where Delta lay takes it along, in bytes that it does not use
+                wipe::stack(|| ());
                 self.send_table()?;
             }
         }
