@@ -184,9 +184,9 @@ impl List {
             })
         });
         let products = Groups::new(count, || {
-            gates().filter_map(|(i, (op, section))| {
-                matches!(op, Op::Dot(..)).then(|| (*section as usize - 1, i))
-            })
+            gates()
+                .filter(|(_, (op, _))| matches!(op, Op::Dot(..)))
+                .map(|(i, (_, section))| (*section as usize - 1, i))
         });
         Sections { count, sums, products }
     }

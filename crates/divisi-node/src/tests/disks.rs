@@ -8,7 +8,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use zeroize::Zeroizing;
 
 const FULL: u8 = 1;
 const BROKEN: u8 = 2;
