@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// How much is read from the socket at once.
 const READ: usize = 64 * 1024;
+/// So many bytes less that wait to be sent show that a peer reads; one that takes them in drops is stalled.
+const PROGRESS: usize = 64 << 10;
 /// How many reads one turn does at most, so that no peer keeps a thread for itself.
 const TURNS: usize = 16;
 /// How long a thread looks for a message before it sleeps: a round trip takes about as long as falling asleep
@@ -119,16 +121,17 @@ impl TlsLink {
         session: Option<&Session>,
     ) -> Result<(), Fault> {
         let mut start = fabric.world.now();
-        let mut before = usize::MAX;
+        let mut before = 0;
         let pause = permits::pause();
         loop {
             let pending = self.pending.load(Ordering::Relaxed);
             if pending <= most {
                 break;
             }
-            if std::mem::replace(&mut before, pending) > pending {
-                start = fabric.world.now(); // the peer reads
+            if pending + PROGRESS <= before {
+                (start, before) = (fabric.world.now(), pending); // the peer reads
             }
+            before = before.max(pending);
             let waited = fabric.world.now() - start;
             if waited >= fabric.timeout() {
                 return Err(Fault::Stalled { peer: to, step, waited, claim: None });
