@@ -161,10 +161,19 @@ pub(crate) fn bytes<F: Host>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> 
     out
 }
 
-/// Entry h, which is public, of a table.
-#[inline(always)]
-pub(crate) fn entry<F: Mac>(table: &[F::Entry], h: Gf8) -> F::Entry {
-    table.first_chunk::<256>().map_or_else(F::Entry::default, |table| table[usize::from(h.0)])
+/// One entry of each table at a public index, `W` words of it; a table has `size` entries. They are copied to
+/// one place in a short loop, so that the processor fetches several distant ones at once.
+pub(crate) fn gather<E: Copy, const W: usize>(
+    tables: &[E],
+    size: usize,
+    indices: impl Iterator<Item = u8>,
+    found: &mut [E],
+) {
+    let tables = tables.as_chunks::<W>().0.chunks_exact(size);
+    let found = found.as_chunks_mut::<W>().0;
+    for (to, (table, index)) in found.iter_mut().zip(tables.zip(indices)) {
+        *to = table[usize::from(index) & (size - 1)];
+    }
 }
 
 #[cfg(test)]

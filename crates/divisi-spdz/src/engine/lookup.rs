@@ -2,8 +2,10 @@
 
 use super::{AuthByte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
 use crate::part::{Host, Mac};
+use crate::share::Wiped;
 use crate::source::Units;
-use crate::table::{Function, LOG, Tables, entry};
+use crate::spare;
+use crate::table::{ENTRIES, Function, LOG, Tables, gather};
 use divisi_core::{Abort, Check, Direction, Step, step};
 use divisi_field::BigField;
 
@@ -135,13 +137,15 @@ impl<F: Host> Spdz<F> {
         let told = self.party.tell(OPEN, &h.x)?;
         let opened = self.party.hear(told, &h.m)?;
         // 3.
-        let entries = tables.entries[from * 256..(from + count) * 256].chunks_exact(256);
-        let mut found = opened.iter().zip(entries).map(|(h, table)| F::parts(entry::<F>(table, *h)));
+        let entries = &tables.entries[from * ENTRIES..(from + count) * ENTRIES];
+        let mut found = Wiped::<F::Entry>::new(spare::zeros(count));
+        gather::<_, 1>(entries, ENTRIES, opened.iter().map(|h| h.0), &mut found);
+        let mut rest = &found[..];
         for byte in x.iter_mut() {
-            for (x, m) in byte.x.iter_mut().zip(&mut byte.m) {
-                if let Some(entry) = found.next() {
-                    (*x, *m) = entry;
-                }
+            let (here, more) = rest.split_at(byte.len());
+            rest = more;
+            for ((x, m), entry) in byte.x.iter_mut().zip(&mut byte.m).zip(here) {
+                (*x, *m) = F::parts(*entry);
             }
         }
         Ok(())

@@ -11,8 +11,9 @@
 
 use super::{AuthByte, Spdz};
 use crate::part::Host;
-use crate::share::Auth;
-use crate::table::{LOG, Tables, bytes, entry};
+use crate::share::{Auth, Wiped};
+use crate::spare;
+use crate::table::{self, LOG, Tables, bytes, gather};
 use divisi_core::{Abort, Bytes, Check, Direction, Lanes, Matrix, Step, step};
 use divisi_field::{BigField, Field, Gf8, gf8};
 use std::ops::Range;
@@ -220,7 +221,7 @@ impl<F: Host> Tiny<F> {
             return Err(self.unfit());
         }
         let Some((_, loaded)) = self.loads.get(*load) else { return Err(self.unfit()) };
-        let entries = loaded.entries[tables.start * 256..tables.end * 256].chunks_exact(256);
+        let entries = &loaded.entries[tables.start * table::ENTRIES..tables.end * table::ENTRIES];
         let mut opened = self.o.part(lookup..lookup + count);
         let mut index = self.e[lookup..lookup + count].to_vec();
         let mut rest = index.as_mut_slice();
@@ -230,8 +231,10 @@ impl<F: Host> Tiny<F> {
             rest = more;
         }
         let places = opened.x.iter_mut().zip(&mut opened.m);
-        for ((index, table), (to, mac)) in index.iter().zip(entries).zip(places) {
-            let (share, m) = F::parts(entry::<F>(table, *index));
+        let mut found = Wiped::<F::Entry>::new(spare::zeros(count));
+        gather::<_, 1>(entries, table::ENTRIES, index.iter().map(|index| index.0), &mut found);
+        for (entry, (to, mac)) in found.iter().zip(places) {
+            let (share, m) = F::parts(*entry);
             *to += share;
             *mac += m;
         }

@@ -6,7 +6,7 @@ use crate::part::{Mac, Small};
 use crate::share::{Auth, Wiped};
 use crate::source::Units;
 use crate::spare;
-use crate::table::{LANES, subsets, transform};
+use crate::table::{LANES, gather, subsets, transform};
 use divisi_core::Table;
 use divisi_field::{BigField, Field, Gf8};
 use divisi_ot::wipe;
@@ -79,9 +79,8 @@ impl<F: Mac> Stock<F> {
         self.s.len() - self.used
     }
 
-    /// The entries of these tables at public indices, one index a table, all words of an entry together. They
-    /// are copied to one place in a short loop, so that the processor fetches several distant entries at
-    /// once: of the widths that ciphers have without a call for each.
+    /// The entries of these tables at public indices, one index a table, all words of an entry together:
+    /// of the widths that ciphers have without a call for each.
     pub fn entries_at(
         &self,
         tables: Range<usize>,
@@ -184,19 +183,5 @@ impl<F: Mac> Stock<F> {
             .collect();
         self.s = packed::<F, 6>(&planes.iter().collect::<Vec<_>>(), lanes);
         self.used = 0;
-    }
-}
-
-/// One entry of each table, `W` words of it; a table has `size` entries.
-fn gather<E: Copy, const W: usize>(
-    tables: &[E],
-    size: usize,
-    indices: impl Iterator<Item = u8>,
-    found: &mut [E],
-) {
-    let tables = tables.as_chunks::<W>().0.chunks_exact(size);
-    let found = found.as_chunks_mut::<W>().0;
-    for (to, (table, index)) in found.iter_mut().zip(tables.zip(indices)) {
-        *to = table[usize::from(index) & (size - 1)];
     }
 }
