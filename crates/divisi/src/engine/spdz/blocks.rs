@@ -16,6 +16,8 @@ use serde_json::{Map, Value, json};
 
 /// Blocks that a party holds at once: their tables are its memory, beside the products of all blocks' tables.
 const BATCH_OF_TABLES: usize = 256;
+/// The same of triple DES, whose 384 tables a block have four words an entry.
+const BATCH_OF_SMALL_TABLES: usize = 160;
 /// The same where products take their place: so many that buckets of three are enough for them.
 const BATCH_OF_PRODUCTS: usize = 512;
 /// The same of 3DES-Raw, which takes 23,424 products a block.
@@ -31,7 +33,8 @@ pub(super) struct Work<'j> {
 /// How many blocks go through all phases together.
 fn batch(named: Named) -> usize {
     match named.protocol {
-        SpdzProtocol::Lookup => BATCH_OF_TABLES,
+        SpdzProtocol::Lookup if named.task == Task::Aes => BATCH_OF_TABLES,
+        SpdzProtocol::Lookup => BATCH_OF_SMALL_TABLES,
         SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => BATCH_OF_PRODUCTS,
         SpdzProtocol::Raw => BATCH_OF_POWERS,
     }
