@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 
 /// How much is read from the socket at once.
 const READ: usize = 64 * 1024;
-/// So many bytes less that wait to be sent show that a peer reads; one that takes them in drops is stalled.
+/// A peer that takes fewer bytes than this within the time limit is stalled; one that takes more has the
+/// limit again.
 const PROGRESS: usize = 64 << 10;
 /// How many reads one turn does at most, so that no peer keeps a thread for itself.
 const TURNS: usize = 16;

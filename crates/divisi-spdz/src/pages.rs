@@ -1,7 +1,8 @@
 //! Memory of masked tables: large pages where the system has them.
 //!
-//! Of a table of 2 KiB one entry is read, at a place that nobody knows before: with pages of 4 KiB nearly
-//! every lookup waits for the processor to find a page before it waits for the entry itself.
+//! Of a table of 2 KiB one entry is read, at an index that is known only when it is opened. With pages of 4
+//! KiB nearly every lookup first waits for the address of its page to be found, and then for the entry
+//! itself.
 
 use divisi_ot::wipe;
 use memmap2::{Advice, MmapMut};

@@ -181,8 +181,8 @@ impl<F: Host> Spdz<F> {
     }
 }
 
-/// Where the eight random bits r_k of each lane lie. They are all alike, so that any order will do which is
-/// that of all parties.
+/// Where the eight random bits r_k of each lane lie. Each bit is independent of the others and used once, so
+/// that any order is as good, if all parties take the same.
 #[derive(Clone, Copy)]
 enum Planes {
     /// Bit k of all lanes, of which there are so many, and then the next bit: for whoever goes on with bits.

@@ -79,8 +79,8 @@ impl<F: Mac> Stock<F> {
         self.s.len() - self.used
     }
 
-    /// The entries of these tables at public indices, one index a table, all words of an entry together:
-    /// of the widths that ciphers have without a call for each.
+    /// The entries of these tables at public indices, one index a table, all words of an entry together.
+    /// The numbers of words that ciphers use have a loop of their own, which the compiler unrolls.
     pub fn entries_at(
         &self,
         tables: Range<usize>,
