@@ -9,6 +9,7 @@ use crate::hidden::Hidden;
 use crate::keys::{Keys, error, subtract_product};
 use crate::ring::Poly;
 use crate::sample::Sampler;
+use crate::shares::to_first;
 use crate::wire;
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 
@@ -51,11 +52,9 @@ impl Keys {
             // 1. c_1
             let mut c1 = ring.zero(ring.parameters().limbs(0), false);
             wire::receive(session, ring, ASK, holder, &mut [&mut c1])?; // [G10]
-            // 2. h_i = s_i c_1 + p e_i - x_i, and b_i = -a s_i + p e'_i + x_i, in one message
-            let mask = self.mask(session, sampler);
-            let (h, share) = self.answer(session, sampler, c1, mask)?;
-            let b = self.encrypt_share(sampler, &a, share, factor);
-            wire::send(session, ring, ANSWER, holder, &[&h, &b])?;
+            // 2. h_i, without its lowest primes (D6), and b_i, in one message
+            let [h, b] = self.both_parts(session, sampler, c1, &a, factor)?;
+            wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h), &b])?;
             return Ok(None);
         }
         let x = self.at_bottom(session, ASK, x, factor)?;
@@ -74,6 +73,40 @@ impl Keys {
         let share = self.share_of(&sum);
         ring.add(&mut b, &self.encrypt_share(sampler, &a, share, factor));
         Ok(Some(Ciphertext::new(level, 1, ring.parameters().bounds().shared(), b, a)))
+    }
+
+    /// h_i = s_i c_1 + p e_i - x_i as coefficients over all primes of the bottom, and b_i = -a s_i + p e'_i +
+    /// x_i.
+    fn both_parts(
+        &self,
+        session: &Session,
+        sampler: &mut Sampler,
+        c1: Poly,
+        a: &Poly,
+        factor: u64,
+    ) -> Result<[Poly; 2], Abort> {
+        let mask = self.mask(session, sampler);
+        let (h, share) = self.answer(session, sampler, c1, mask)?;
+        Ok([h, self.encrypt_share(sampler, a, share, factor)])
+    }
+
+    /// h_i of an answer to a refresh before its lowest bits are dropped (D6): for tests, which see more than a
+    /// holder does.
+    ///
+    /// # Errors
+    /// As [`Keys::refresh`].
+    #[cfg(feature = "testing")]
+    pub fn answer_of_refresh(
+        &self,
+        session: &Session,
+        sampler: &mut Sampler,
+        c1: Poly,
+        factor: u64,
+    ) -> Result<Poly, Abort> {
+        let ring = self.ring();
+        let a = ring.zero(ring.parameters().limbs(ring.parameters().top()), false);
+        let [h, _] = self.both_parts(session, sampler, c1, &a, factor)?;
+        Ok(h)
     }
 
     /// x_i, uniform.

@@ -62,7 +62,7 @@ impl Keys {
             // 1. h_i, with <x>_i uniform
             let mask = sampler.elements(ring.plain(), ring.dimension());
             let (h, share) = self.answer(session, sampler, c1, mask)?;
-            wire::send(session, ring, ANSWER, holder, &[&h])?;
+            wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h)])?;
             share
         };
         encode::decode(ring, &mut shares);
@@ -110,8 +110,8 @@ impl Keys {
         share
     }
 
-    /// h_i modulo the first prime, and the coefficients of our share: the mask <x>_i times the factor of the
-    /// dropped primes.
+    /// h_i over all primes of the bottom, and the coefficients of our share: the mask <x>_i times the factor
+    /// of the primes that are dropped from h_i before it is sent (D6).
     pub(crate) fn answer(
         &self,
         session: &Session,
@@ -121,7 +121,7 @@ impl Keys {
     ) -> Result<(Poly, Hidden<u64>), Abort> {
         let h = self.partial(session, sampler, c1, &mask)?;
         self.ring().plain().scale(&mut mask, self.factor_of_answers(1));
-        Ok((to_first(self.ring(), h), mask))
+        Ok((h, mask))
     }
 
     /// The factor of the shares of a ciphertext with this factor: the primes dropped from answers divide
@@ -222,7 +222,7 @@ impl Keys {
 }
 
 /// Drops all primes but the first, of a polynomial given by coefficients.
-fn to_first(ring: &Ring, mut x: Poly) -> Poly {
+pub(crate) fn to_first(ring: &Ring, mut x: Poly) -> Poly {
     while x.limbs() > 1 {
         x = ring.drop_last_of_coefficients(x);
     }

@@ -381,6 +381,14 @@ impl Parameters {
         self
     }
 
+    /// With bounds on noise that refreshed ciphertexts exceed.
+    #[must_use]
+    pub fn without_room_for_refreshes(mut self) -> Self {
+        let refreshed = self.bounds().shared();
+        self.levels.iter_mut().skip(1).for_each(|level| level.noise = refreshed - 1.0);
+        self
+    }
+
     /// With half the dimension, for which the modulus is too large.
     #[must_use]
     pub fn in_smaller_ring(mut self) -> Self {

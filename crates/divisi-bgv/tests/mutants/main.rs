@@ -2,6 +2,7 @@
 //! same attack succeeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod noise;
 mod refresh;
 #[path = "../tools/mod.rs"]
 mod tools;
@@ -109,58 +110,6 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
     right.count() > 1000
 }
 
-/// The mean square of the noise that P_1, who has all keys but P_2's, sees in answers to `count` ciphertexts
-/// that P_2 multiplied by signs of random bits, or of zeros; in answers before their lowest bits are dropped
-/// (D6), which is more than a holder gets.
-fn noise_of_answers(random: bool, count: u64, without: Option<Check>) -> f64 {
-    let ring = small(Operation::Bits, Form::LeanRing, 2);
-    let (p, top, limbs) = (ring.parameters().plain(), ring.parameters().top(), ring.parameters().limbs(0));
-    let factor = Ciphertext::factor_after(&ring, 1, top, 0);
-    let plain = encode::encode(&ring, &encode::signs(&ring, &bits(3, 1024)), ring.parameters().limbs(top));
-    let ends = act(harness(&ring, without), &ring, |session, keys, sampler| {
-        let mut squares = 0.0;
-        for number in 0..count {
-            if session.me() == party(1) {
-                let r = if random { bits(number, 1024) } else { vec![0; 1024] };
-                let x = Ciphertext::receive(session, &ring, PASS, party(0), top, 1)?;
-                let x = keys.hop(session, sampler, x, &encode::signs(&ring, &r))?;
-                let c1 = x.components()[1].clone();
-                let h = keys.partial_decryption(session, sampler, c1)?;
-                wire::send(session, &ring, PASS, party(0), &[x.components()[0], x.components()[1], &h])?;
-                continue;
-            }
-            let x = keys.encrypt(sampler, top, Some(&plain));
-            wire::send(session, &ring, PASS, party(1), &x.components())?;
-            let [mut c0, mut c1, mut h] = [(); 3].map(|()| ring.zero(limbs, false));
-            wire::receive(session, &ring, PASS, party(1), &mut [&mut c0, &mut c1, &mut h])?;
-            // c_0 + s_1 c_1 + h_2 = m - x_2 + p (E' + e_2)
-            let back = Keys::forge(0, factor, c0, c1);
-            let [c0, c1] = back.components();
-            let mut sum = c0.clone();
-            ring.add_product(&mut sum, &keys.reveal(), c1);
-            ring.to_coefficients(&mut sum);
-            ring.add(&mut sum, &h);
-            squares +=
-                lift_coefficients(&ring, &sum).iter().map(|x| (*x as f64 / p as f64).powi(2)).sum::<f64>();
-        }
-        Ok(squares / (1024 * count) as f64)
-    });
-    ends.into_iter().next().unwrap().unwrap()
-}
-
-/// Attack (b): whether the noise of answers tells zeros from random bits, by six deviations of a mean square.
-fn noise_that_tells(count: u64, without: Option<Check>) -> bool {
-    let [zeros, random] = [false, true].map(|random| noise_of_answers(random, count, without));
-    // squares of what is like a Gaussian vary by twice their square, and two means are compared
-    let deviation = (4.0 / (1024 * count) as f64).sqrt();
-    println!("{count} answers: {:.4} bits, deviation {deviation:.1e}", (random / zeros).log2() / 2.0);
-    (random / zeros - 1.0).abs() > 6.0 * deviation
-}
-
-fn noise_of_few_answers(without: Option<Check>) -> bool {
-    noise_that_tells(1 << 6, without)
-}
-
 /// A flood a bit narrower than the bounds demand.
 fn narrow_flood(without: Option<Check>) -> bool {
     let p = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, divisi_field::zp::P32).unwrap();
@@ -172,6 +121,13 @@ fn narrow_flood(without: Option<Check>) -> bool {
 fn modulus_beyond_the_table(without: Option<Check>) -> bool {
     let p = Parameters::derive(Operation::Bits, Form::LeanRing, 2, divisi_field::zp::P32).unwrap();
     starts(p.in_smaller_ring(), Check::G5, without)
+}
+
+/// Levels whose bounds on noise a ciphertext that is refreshed to them exceeds.
+fn levels_without_room_for_refreshes(without: Option<Check>) -> bool {
+    let p = Operation::Bits;
+    let p = Parameters::danger_insecure_in_runs(p, Form::LeanRing, 3, divisi_field::zp::P32, 1).unwrap();
+    starts(p.without_room_for_refreshes(), Check::G5, without)
 }
 
 /// Whether keys are made for these parameters; they are refused for this check.
@@ -258,8 +214,13 @@ divisi_core::mutants! {
     narrow_floods_are_refused: G2, "takes any width", narrow_flood;
     floods_are_wide: G2, "floods as widely as an error", key_in_an_answer;
     answers_are_flooded: G4, "sends its partial decryption as it is", key_in_an_answer;
-    noise_tells_no_signs: G4, "sends its partial decryption as it is", noise_of_few_answers;
-    floods_hide_noise: G2, "floods as widely as an error", noise_of_few_answers;
+    noise_tells_no_signs: G4, "sends its partial decryption as it is", noise::of_decryptions;
+    floods_hide_noise: G2, "floods as widely as an error", noise::of_decryptions;
+    noise_of_refreshes_tells_no_signs: G4, "sends its partial decryption as it is", noise::of_refreshes;
+    floods_of_refreshes_hide_noise: G2, "floods as widely as an error", noise::of_refreshes;
+    noise_after_refreshes_tells_no_signs: G4, "sends its partial decryption as it is", noise::after_refreshes;
+    floods_after_refreshes_hide_noise: G2, "floods as widely as an error", noise::after_refreshes;
+    refreshed_noise_is_within_its_level: G5, "takes any parameters", levels_without_room_for_refreshes;
     answers_of_refreshes_are_masked: G3, "answers without a mask", refresh::plaintext_of_an_answer;
     refreshes_end: G12, "does not stop at the last", refresh::one_more;
     coefficients_of_refreshes_are_reduced: G10, "takes any coefficients", refresh::unreduced_coefficient;
@@ -270,13 +231,6 @@ divisi_core::mutants! {
     common_polynomials_serve_once: G13, "forgets which call it is", difference_of_messages;
 }
 
-/// Attack (b) on 2^14 ciphertexts of each kind.
-#[test]
-#[ignore = "a minute"]
-fn noise_tells_no_signs_in_many_answers() {
-    assert!(!noise_that_tells(1 << 14, None));
-    assert!(noise_that_tells(1 << 10, Some(Check::G4)));
-}
 /// SECURITY.md and docs/bgv.md name every check of this crate with the tests that kill its mutants.
 #[test]
 fn the_table_of_checks_is_complete() {

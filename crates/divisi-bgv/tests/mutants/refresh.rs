@@ -22,7 +22,7 @@ fn answers(heard: &Recording, ring: &Ring, level: usize) -> Vec<[Poly; 2]> {
 }
 
 /// P_1 asks for a refresh of this, and P_2 answers.
-fn ask(
+pub fn ask(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
