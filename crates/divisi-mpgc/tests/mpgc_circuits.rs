@@ -4,8 +4,8 @@
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters};
+use divisi_core::testing::{run, run_waiting};
+use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
@@ -13,6 +13,7 @@ use divisi_mpgc::{Garbler, GarblingCost, Way, Wiring};
 use divisi_ot::SetupConfig;
 use proptest::prelude::*;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn words(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed.wrapping_mul(2).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -42,10 +43,12 @@ fn parties<R: Send>(
         Way::Transfers => agreed,
         Way::Hops(ring) => ring.parameters().describe(agreed),
     };
-    run(n, &agreed, |mut session| {
+    let one = |mut session: Session| {
         session.phase("setup");
         act(&mut Garbler::new(Gmw::new(session, SetupConfig::default())?, way.clone())?)
-    })
+    };
+    // many parties on one processor compute long
+    if n > 10 { run_waiting(n, Duration::from_secs(1200), &agreed, one) } else { run(n, &agreed, one) }
 }
 
 /// A program in so many lanes: inputs belong to the parties in turn, the last learns the outputs.
@@ -192,12 +195,29 @@ fn an_adder_by_hops() {
     rounds_are_few(&agrees(3, &hops(3), &program, 1, 9));
 }
 
-/// The same among 64 in one process.
+/// Every number up to ten, by either way: an adder and a random circuit.
 #[test]
-#[ignore = "two minutes"]
+#[ignore = "a minute in a release build"]
+fn adders_and_random_circuits_among_six_to_ten() {
+    for n in 6..=10 {
+        let mut next = words(n as u64);
+        let mut kind = || (next() as u8, next() as u16, next() as u16);
+        let random = circuit(5, &(0..40).map(|_| kind()).collect::<Vec<_>>());
+        for way in [Way::Transfers, hops_by(Form::LeanTree, n), hops(n)] {
+            rounds_are_few(&agrees(n, &way, &adder(64), 1, n as u64));
+            rounds_are_few(&agrees(n, &way, &random, 1, n as u64));
+        }
+    }
+}
+
+/// An adder among 64 in one process, with the parameters of real sessions.
+#[test]
+#[ignore = "two minutes in a release build"]
 fn an_adder_by_hops_among_sixty_four() {
     let start = std::time::Instant::now();
-    rounds_are_few(&agrees(64, &hops_by(Form::LeanTree, 64), &adder(64), 1, 64));
+    let lattice = Lattice::derive(Operation::PrivateTables, Form::LeanTree, 64, P16).unwrap();
+    let way = Way::Hops(Arc::new(Ring::new(lattice).unwrap()));
+    rounds_are_few(&agrees(64, &way, &adder(64), 1, 64));
     println!("{:.1} s", start.elapsed().as_secs_f64());
 }
 
@@ -259,35 +279,32 @@ fn cost_of_garbling() {
     }
 }
 
-/// The formula by which the way of lookup is chosen says what the meter says, by either way: so does what it
-/// says of more parties.
+/// The formula by which the way of lookup is chosen gives what the meter counts.
+fn cost_is_that_of_the_meter(n: usize, form: Option<Form>, program: &Program) {
+    let way = form.map_or(Way::Transfers, |form| hops_by(form, n));
+    let by = match &way {
+        Way::Transfers => None,
+        Way::Hops(ring) => Some(ring.parameters()),
+    };
+    let wiring = Wiring::new(program);
+    let size = [wiring.gates() as u64, wiring.ands() as u64];
+    let cost = GarblingCost::of(n, size, SetupConfig::default(), by);
+    let counts = agrees(n, &way, program, 1, 5);
+    let made = counts.iter().map(|counts| &counts.phases["preprocessing"]);
+    assert_eq!(made.clone().map(|made| made.bits).sum::<u64>(), cost.bits(), "{n} by {}", way.name());
+    // rows are everybody's but the first one's
+    let most = made.map(|made| made.bits / 8).max().unwrap();
+    assert!(most >= cost.row_bytes() && (form.is_some() || most == cost.bytes()), "{n}");
+}
+
+/// By either way; so the formula holds for more parties, too.
 #[test]
 fn costs_are_those_of_the_meter() {
-    let long = adder(140);
-    let short = adder(9);
-    for (n, form, program) in [
-        (3, None, &long),
-        (5, None, &long),
-        (10, None, &short),
-        (3, Some(Form::LeanTree), &short),
-        (5, Some(Form::LeanTree), &short),
-        (3, Some(Form::LeanRing), &short),
-    ] {
-        let way = form.map_or(Way::Transfers, |form| hops_by(form, n));
-        let by = match &way {
-            Way::Transfers => None,
-            Way::Hops(ring) => Some(ring.parameters()),
-        };
-        let wiring = Wiring::new(program);
-        let size = [wiring.gates() as u64, wiring.ands() as u64];
-        let cost = GarblingCost::of(n, size, SetupConfig::default(), by);
-        let counts = agrees(n, &way, program, 1, 5);
-        let made = counts.iter().map(|counts| &counts.phases["preprocessing"]);
-        assert_eq!(made.clone().map(|made| made.bits).sum::<u64>(), cost.bits(), "{n} by {}", way.name());
-        // rows are everybody's but the first one's
-        let most = made.map(|made| made.bits / 8).max().unwrap();
-        assert!(most >= cost.row_bytes() && (form.is_some() || most == cost.bytes()), "{n}");
-    }
+    let (long, short) = (adder(140), adder(9));
+    [3, 5].into_iter().for_each(|n| cost_is_that_of_the_meter(n, None, &long));
+    cost_is_that_of_the_meter(10, None, &short);
+    [3, 5, 10].into_iter().for_each(|n| cost_is_that_of_the_meter(n, Some(Form::LeanTree), &short));
+    cost_is_that_of_the_meter(3, Some(Form::LeanRing), &short);
 }
 
 /// What the evaluator learns of inputs, e = x + lambda, is uniform whatever they are; e of one instance says

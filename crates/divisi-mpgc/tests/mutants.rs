@@ -84,16 +84,39 @@ fn missing_contributions(without: Option<Check>) -> bool {
     ends.iter().any(|end| end.as_ref().is_ok_and(|outputs| outputs.contains(&1)))
 }
 
+/// The third of three is to learn nothing of outputs for the first: whether it can put them together.
+fn outputs_of_another(without: Option<Check>) -> bool {
+    let harness = harness(without);
+    let seen = harness.recording(party(3));
+    let ends = harness.act(|session| {
+        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+        let garbled = garbler.garble(&Wiring::new(&program()), 1)?;
+        let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
+        garbler.gmw().output(&[party(1)], &outputs)?;
+        Ok(outputs.iter().map(|bit| bit.lane(0) as u8).collect::<Vec<_>>())
+    });
+    let own = ends.into_iter().nth(2).unwrap().unwrap();
+    let mut sum: Vec<u8> = own.chunks(8).map(|bits| bits.iter().rev().fold(0, |b, x| b << 1 | x)).collect();
+    for peer in [party(1), party(2)] {
+        // masked inputs are opened to all; shares of outputs, if they come, come behind them
+        for body in seen.bodies(Sent::In, peer, "divisi_mixed::gmw/output").iter().skip(1) {
+            sum.iter_mut().zip(body).for_each(|(sum, byte)| *sum ^= byte);
+        }
+    }
+    sum == [0; 3]
+}
+
 mutants! {
     labels_of_gates_do_not_return: G8, "calls every gate by the number of the first", labels_that_return;
     rows_have_all_contributions: G9, "takes any sum for that of all", missing_contributions;
+    outputs_go_to_their_receivers: G11, "tells everybody", outputs_of_another;
 }
 
-/// Every check that is this crate's own has a mutant.
+/// Every check that is this crate's own has a mutant, and so has what becomes of outputs.
 #[test]
 fn every_check_has_a_mutant() {
     let killed: Vec<Check> = MUTANTS.iter().map(|(check, ..)| *check).collect();
-    assert_eq!(killed, [Check::G8, Check::G9]);
+    assert_eq!(killed, [Check::G8, Check::G9, Check::G11]);
 }
 
 /// A batch that never comes, comes twice, or says that it is somebody else's or of other labels: a named
