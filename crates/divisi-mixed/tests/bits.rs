@@ -78,6 +78,19 @@ fn bits_are_the_same_in_both_worlds() {
     }
 }
 
+/// In the paper's form 5 (n - 1) polynomials a batch: a ciphertext from each party but the last to the next,
+/// one from the last to all others, and an answer of each.
+#[test]
+fn polynomials_of_the_papers_form() {
+    for n in [2, 3, 4, 8] {
+        let ends = batches(&small(Form::Paper, n, P32), 2);
+        let of = |step: &str| ends.iter().filter_map(|(_, counts, _)| counts.steps.get(step)).sum::<u64>();
+        let pairs = ["divisi_mixed::circle/pass", "divisi_bgv::shares/e2a.ask"].map(of);
+        let answers = of("divisi_bgv::shares/e2a.answer");
+        assert_eq!(2 * (pairs[0] + pairs[1]) + answers, 2 * 5 * (n as u64 - 1), "{n} parties");
+    }
+}
+
 /// Where the chain has fewer levels than there are hops: refreshed on the way, at every length of a chain,
 /// the bytes and rounds are those of the parameters, and after n batches everybody has refreshed equally
 /// often.

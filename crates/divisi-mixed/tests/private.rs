@@ -100,6 +100,15 @@ fn private_tables_by_hops() {
         if form != Form::LeanTree {
             assert_eq!(expected_rounds, n + 2 + 2 * refreshes);
         }
+        if form == Form::Paper && refreshes == 0 {
+            // a ciphertext of shares from all but the first; then as for random bits
+            let of = |step: &str| ends.iter().filter_map(|(_, counts)| counts.steps.get(step)).sum::<u64>();
+            let pairs =
+                ["divisi_mixed::private/gather", "divisi_mixed::circle/pass", "divisi_bgv::shares/e2a.ask"];
+            let polynomials =
+                2 * pairs.into_iter().map(of).sum::<u64>() + of("divisi_bgv::shares/e2a.answer");
+            assert_eq!(polynomials as usize, 7 * (n - 1) * ciphertexts);
+        }
         let sent: u64 = ends.iter().map(|(_, counts)| counts.phases["preprocessing"].bits / 8).sum();
         assert_eq!(sent as f64 / (n * 1024 * ciphertexts) as f64, expected_bytes, "{n} {}", form.name());
         // side by side, whatever their number
