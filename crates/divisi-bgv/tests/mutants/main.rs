@@ -7,6 +7,7 @@ mod refresh;
 #[path = "../tools/mod.rs"]
 mod tools;
 
+use divisi_bgv::checks;
 use divisi_bgv::flood::Width;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
@@ -114,20 +115,20 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
 fn narrow_flood(without: Option<Check>) -> bool {
     let p = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, divisi_field::zp::P32).unwrap();
     let narrow = Width::at_least(p.flood().deviation() - 1.0).unwrap();
-    starts(p.with_flood(narrow), Check::G2, without)
+    starts(p.with_flood(narrow), checks::G2, without)
 }
 
 /// The modulus of one ring in a ring of half the dimension.
 fn modulus_beyond_the_table(without: Option<Check>) -> bool {
     let p = Parameters::derive(Operation::Bits, Form::LeanRing, 2, divisi_field::zp::P32).unwrap();
-    starts(p.in_smaller_ring(), Check::G5, without)
+    starts(p.in_smaller_ring(), checks::G5, without)
 }
 
 /// Levels whose bounds on noise a ciphertext that is refreshed to them exceeds.
 fn levels_without_room_for_refreshes(without: Option<Check>) -> bool {
     let p = Operation::Bits;
     let p = Parameters::danger_insecure_in_runs(p, Form::LeanRing, 3, divisi_field::zp::P32, 1).unwrap();
-    starts(p.without_room_for_refreshes(), Check::G5, without)
+    starts(p.without_room_for_refreshes(), checks::G5, without)
 }
 
 /// Whether keys are made for these parameters; they are refused for this check.
@@ -153,7 +154,7 @@ fn unreduced_coefficient(without: Option<Check>) -> bool {
     });
     let named = matches!(
         &ends[1],
-        Err(Abort::CheckFailed { check: Check::G10, culprit: Some(culprit), .. }) if *culprit == party(0)
+        Err(Abort::CheckFailed { check: checks::G10, culprit: Some(culprit), .. }) if *culprit == party(0)
     );
     assert!(without.is_some() || named);
     ends[1].is_ok()
@@ -174,7 +175,7 @@ fn one_decryption_more(without: Option<Check>) -> bool {
         }
         Ok(())
     });
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::G12));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::G12));
     ends.iter().all(Result::is_ok)
 }
 

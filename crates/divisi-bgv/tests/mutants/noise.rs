@@ -5,6 +5,7 @@
 use super::refresh::ask;
 use super::{act, harness};
 use crate::tools::*;
+use divisi_bgv::checks;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Ring, encode, wire};
 use divisi_core::Check;
@@ -156,6 +157,6 @@ fn refreshed_noise_tells_no_signs() {
 fn noise_tells_no_signs_in_many_answers() {
     for answer in [Answer::Decryption, Answer::Refresh, Answer::DecryptionOfRefreshed] {
         assert!(!tells(answer, 1 << 14, None), "{answer:?}");
-        assert!(tells(answer, 1 << 10, Some(Check::G4)), "{answer:?}");
+        assert!(tells(answer, 1 << 10, Some(checks::G4)), "{answer:?}");
     }
 }
