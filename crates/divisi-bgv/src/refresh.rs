@@ -2,6 +2,7 @@
 //!
 //! GYKW, section 7.1 (after MTBH21): E2A and A2E in one. docs/bgv.md, 9, shows why it is private.
 
+use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::encode;
@@ -10,7 +11,7 @@ use crate::keys::{Keys, error, subtract_product};
 use crate::ring::Poly;
 use crate::sample::Sampler;
 use crate::wire;
-use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, Session, Step, step};
 
 const ASK: Step = step!("refresh.ask");
 const ANSWER: Step = step!("refresh.answer");
@@ -42,9 +43,9 @@ impl Keys {
         }
         let limbs = ring.parameters().limbs(level);
         let count = session.count("refresh");
-        session.observe(Check::G13); // [G13]
+        session.observe(checks::G13); // [G13]
         // the mutant uses the same number for every call
-        let count = if session.mutated(Check::G13) { 0 } else { count };
+        let count = if session.mutated(checks::G13) { 0 } else { count };
         let a = Seed::new(session.id().as_bytes(), "refresh", session.number(), count);
         let a = a.expand(ring, limbs, false);
         if session.me() != holder {
@@ -79,8 +80,8 @@ impl Keys {
     /// x_i, uniform.
     fn mask(&self, session: &Session, sampler: &mut Sampler) -> Hidden<u64> {
         let ring = self.ring();
-        session.observe(Check::G3); // [G3]
-        if session.mutated(Check::G3) {
+        session.observe(checks::G3); // [G3]
+        if session.mutated(checks::G3) {
             return Hidden::zeros(ring.dimension()); // the mutant answers without a mask
         }
         sampler.elements(ring.plain(), ring.dimension())

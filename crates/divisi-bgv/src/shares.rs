@@ -1,5 +1,6 @@
 //! Conversions between ciphertexts and additive shares.
 
+use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::encode;
@@ -10,7 +11,7 @@ use crate::parameters::Form;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::wire;
-use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, Session, Step, step};
 
 const ASK: Step = step!("e2a.ask");
 const ANSWER: Step = step!("e2a.answer");
@@ -144,11 +145,11 @@ impl Keys {
         let n = ring.dimension();
         self.spend(session, ANSWER)?; // [G12]
         let mut flood = Hidden::zeros(n);
-        session.observe(Check::G4); // [G4]
+        session.observe(checks::G4); // [G4]
         // the mutants leave the flood out, or make it as narrow as an error
-        let narrow = Width::at_least(1.0).filter(|_| session.mutated(Check::G2));
+        let narrow = Width::at_least(1.0).filter(|_| session.mutated(checks::G2));
         let width = narrow.unwrap_or(ring.parameters().flood());
-        if !session.mutated(Check::G4) {
+        if !session.mutated(checks::G4) {
             width.sample(sampler.prg(), &mut flood);
         }
         // p e_i - <x>_i is below 2^126, as `Parameters::fits` asserts
@@ -200,9 +201,9 @@ impl Keys {
         }
         let limbs = ring.parameters().chain().len();
         let count = session.count("a2e");
-        session.observe(Check::G13); // [G13]
+        session.observe(checks::G13); // [G13]
         // the mutant uses the same number for every call
-        let count = if session.mutated(Check::G13) { 0 } else { count };
+        let count = if session.mutated(checks::G13) { 0 } else { count };
         let a = Seed::new(session.id().as_bytes(), "a2e", session.number(), count).expand(ring, limbs, false);
         let mut b = error(ring, sampler, limbs, false);
         subtract_product(ring, &mut b, &a, self.share());

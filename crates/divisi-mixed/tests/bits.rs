@@ -4,9 +4,10 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::{run, run_waiting};
-use divisi_core::{Abort, Check, Counts, PublicParameters as Agreed};
+use divisi_core::{Abort, Counts, PublicParameters as Agreed};
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::bits::random_bits;
+use divisi_mixed::checks;
 use divisi_mixed::{Gmw, Mixed};
 use divisi_ot::SetupConfig;
 use std::sync::Arc;
@@ -98,8 +99,8 @@ fn bits_are_the_same_where_ciphertexts_are_refreshed() {
                 let hops = if form == Form::Paper { n - 1 } else { 0 };
                 for (_, counts, spent) in &ends {
                     assert_eq!(*spent as usize, (n - 1) * (1 + refreshes) + hops);
-                    assert_eq!(counts.checks[&Check::G3] as usize, (n - 1) * refreshes);
-                    assert_eq!(counts.checks[&Check::G13] as usize, n * refreshes);
+                    assert_eq!(counts.checks[&checks::G3] as usize, (n - 1) * refreshes);
+                    assert_eq!(counts.checks[&checks::G13] as usize, n * refreshes);
                 }
             }
         }
@@ -179,8 +180,8 @@ fn checks_are_counted() {
     let ring = small(Form::LeanRing, n, P32);
     for (_, counts, _) in batches(&ring, n) {
         let of = |check| counts.checks.get(&check).copied().unwrap_or(0) as usize;
-        assert_eq!((of(Check::G2), of(Check::G5)), (1, 1));
-        assert_eq!((of(Check::G1), of(Check::G4), of(Check::G12)), (n - 1, n - 1, n - 1));
+        assert_eq!((of(checks::G2), of(checks::G5)), (1, 1));
+        assert_eq!((of(checks::G1), of(checks::G4), of(checks::G12)), (n - 1, n - 1, n - 1));
     }
 }
 

@@ -5,8 +5,9 @@ use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
+use divisi_core::{Abort, PublicParameters as Agreed, Session};
 use divisi_field::zp::P32;
+use divisi_mixed::checks;
 use divisi_mixed::private::Masked;
 use divisi_mixed::{GmwBit, Num, num};
 use std::sync::Arc;
@@ -93,7 +94,7 @@ fn private_tables_by_hops() {
             |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
         assert_eq!(rounds("online"), 2);
         // A2E, a hop each but the first, E2A, and two for a refresh
-        let hops: u64 = ends.iter().filter_map(|(_, counts)| counts.checks.get(&Check::G1)).sum();
+        let hops: u64 = ends.iter().filter_map(|(_, counts)| counts.checks.get(&checks::G1)).sum();
         // along a tree those who join another party's signs first
         let each = if form == Form::LeanTree { n / 2 } else { n };
         assert_eq!(hops as usize, each * ciphertexts, "{n} {}", form.name());

@@ -5,9 +5,10 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters};
 use divisi_field::zp::P16;
 use divisi_mixed::{Gmw, GmwBit};
+use divisi_mpgc::checks;
 use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
 use divisi_mpgc::{Garbler, GarblingCost, Way, Wiring};
 use divisi_ot::SetupConfig;
@@ -253,8 +254,8 @@ fn cost_of_garbling() {
         for (i, counts) in (0..).zip(&counts) {
             let of = |check| counts.checks.get(&check).copied().unwrap_or(0);
             let root = if i == 0 { batches + 1 } else { 0 };
-            assert_eq!(of(Check::G9), batches * children(i) + root);
-            assert_eq!((of(Check::G10), of(Check::G8)), (batches * children(i), 1));
+            assert_eq!(of(checks::G9), batches * children(i) + root);
+            assert_eq!((of(checks::G10), of(checks::G8)), (batches * children(i), 1));
         }
     }
 }

@@ -6,6 +6,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Way as Sent, failed_check, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, mutants};
 use divisi_mixed::{Gmw, GmwBit};
+use divisi_mpgc::checks;
 use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, ROW_BYTES};
 use divisi_mpgc::scheme::{Scheme, pack, unpack};
 use divisi_mpgc::{Garbler, Way, Wiring};
@@ -78,7 +79,7 @@ fn missing_contributions(without: Option<Check>) -> bool {
     harness.change(party(3), party(1), ROWS, 0, |body| body[HEADER..].fill(0));
     let ends = harness.act(whole);
     if without.is_none() {
-        assert_eq!(failed_check(&ends[0]), Some(Check::G9));
+        assert_eq!(failed_check(&ends[0]), Some(checks::G9));
     }
     // 24 bits of garbage are right once in 2^24
     ends.iter().any(|end| end.as_ref().is_ok_and(|outputs| outputs.contains(&1)))
@@ -93,7 +94,7 @@ mutants! {
 #[test]
 fn every_check_has_a_mutant() {
     let killed: Vec<Check> = MUTANTS.iter().map(|(check, ..)| *check).collect();
-    assert_eq!(killed, [Check::G8, Check::G9]);
+    assert_eq!(killed, [checks::G8, checks::G9]);
 }
 
 /// A batch that never comes, comes twice, or says that it is somebody else's or of other labels: a named
@@ -106,7 +107,7 @@ fn contributions_are_those_of_the_tree() {
         change(&harness);
         let ends = harness.act(whole);
         match &ends[0] {
-            Err(Abort::CheckFailed { check: Check::G9, culprit, .. }) => *culprit,
+            Err(Abort::CheckFailed { check: checks::G9, culprit, .. }) => *culprit,
             end => panic!("{end:?}"),
         }
     };
@@ -158,7 +159,7 @@ fn contents_under_an_honest_header() {
             let harness = harness(None);
             harness.change(party(peer), party(1), ROWS, 0, change);
             let ends = harness.act(whole);
-            assert_eq!(failed_check(&ends[0]), Some(Check::G9), "{:?}", ends[0]);
+            assert_eq!(failed_check(&ends[0]), Some(checks::G9), "{:?}", ends[0]);
             assert!(ends.iter().all(Result::is_err), "{ends:?}");
         }
     }
@@ -189,5 +190,5 @@ fn rows_are_reduced() {
     let harness = harness(None);
     harness.change(party(2), party(1), ROWS, 0, |body| body[HEADER..HEADER + 4].fill(0xff));
     let ends = harness.act(whole);
-    assert_eq!(failed_check(&ends[0]), Some(Check::G10));
+    assert_eq!(failed_check(&ends[0]), Some(checks::G10));
 }

@@ -2,6 +2,7 @@
 
 use super::{act, harness};
 use crate::tools::*;
+use divisi_bgv::checks;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
 use divisi_core::testing::{Recording, Way, failed_check};
@@ -85,7 +86,7 @@ pub fn one_more(without: Option<Check>) -> bool {
         }
         Ok(())
     });
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::G12));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::G12));
     ends.iter().all(Result::is_ok)
 }
 
@@ -103,7 +104,7 @@ pub fn unreduced_coefficient(without: Option<Check>) -> bool {
     });
     let named = matches!(
         &ends[0],
-        Err(Abort::CheckFailed { check: Check::G10, culprit: Some(culprit), .. }) if *culprit == party(1)
+        Err(Abort::CheckFailed { check: checks::G10, culprit: Some(culprit), .. }) if *culprit == party(1)
     );
     assert!(without.is_some() || named);
     ends[0].is_ok()

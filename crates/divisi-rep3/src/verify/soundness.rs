@@ -161,8 +161,9 @@ fn passes(n: usize) -> bool {
     honest[0].is_ok()
 }
 
-/// How often a lie about `n` terms passes: within three standard deviations of what it must be, which is below
-/// the bound. One sound count in 370 lies outside by chance; then one of four times as many runs decides.
+/// How often a lie about `n` terms passes: within three standard deviations of what it must be, which is
+/// below the bound. One sound count in 370 lies outside by chance; then one of four times as many runs
+/// decides.
 fn measured(n: usize, levels: i32, runs: usize) {
     let expected = 1.0 - (254.0_f64 / 256.0).powi(levels) * (255.0_f64 / 256.0).powi(2);
     let bound = f64::from(2 * levels + 2) / 256.0;
