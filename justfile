@@ -19,7 +19,8 @@ suites:
 
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
 # and timings, each package and feature apart, the oldest compiler, Miri, another processor.
-nightly: suites long fuzz packages oldest miri arm deny weakened instructions poison dudect-long busy
+nightly: suites long fuzz packages publish-check oldest miri arm deny weakened instructions poison \
+    dudect-long busy
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
@@ -29,6 +30,10 @@ fuzz:
 # Lints and tests of each package by itself, with each of its features: what one lacks, another cannot lend.
 packages *names:
     .ci/packages {{names}}
+
+# The packages of all crates, built from what they contain; nothing is published.
+publish-check:
+    .ci/publish
 
 # Builds with the oldest compiler that `rust-version` promises, where it is installed.
 oldest:
@@ -49,6 +54,7 @@ deny:
 # One mutant a check, each killed by a named test.
 mutants:
     cargo suites --release --test mutants
+    cargo test --manifest-path attacks/Cargo.toml --target-dir target
 
 # What each field kernel costs on this machine.
 kernels:

@@ -7,6 +7,7 @@ use common::{named, word};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId};
+use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use std::collections::HashSet;
@@ -71,12 +72,12 @@ fn every_share_that_is_opened_has_its_mac() {
     // labels of 27 wires of the one instance that the receiver evaluates
     let labels = 27 * 16;
     let ahead: [(&str, usize, usize, Check, bool); 4] = [
-        (BUCKETS, 0, in_buckets, Check::W17, false),
-        (PRODUCTS, 32, 162, Check::W27, false),
-        (PRODUCTS, private, 27, Check::W20, false),
-        (LABELS, labels, 81, Check::W24, false),
+        (BUCKETS, 0, in_buckets, checks::W17, false),
+        (PRODUCTS, 32, 162, checks::W27, false),
+        (PRODUCTS, private, 27, checks::W20, false),
+        (LABELS, labels, 81, checks::W24, false),
     ];
-    let streamed = [(OWNERS, 32, 27, Check::W20, true), (OUTPUTS, 0, 81, Check::W24, true)];
+    let streamed = [(OWNERS, 32, 27, checks::W20, true), (OUTPUTS, 0, 81, checks::W24, true)];
     let mut jobs = Vec::new();
     for opened in ahead.into_iter().chain(streamed) {
         for link in links(3) {
@@ -120,7 +121,7 @@ fn digests_of_macs_count_whole() {
         let lab = Lab::default();
         let harness = harness(&lab);
         harness.change(party(3), party(1), PRODUCTS, 0, move |body| body[byte] ^= 0x80);
-        assert_eq!(failed_check(&play(harness, &lab, &plan)[0]), Some(Check::W26), "{byte}");
+        assert_eq!(failed_check(&play(harness, &lab, &plan)[0]), Some(checks::W26), "{byte}");
     }
 }
 
@@ -139,7 +140,7 @@ fn every_masked_input_is_broadcast() {
             let recordings = harness.recordings();
             harness.change(from, to, MASKED, 0, move |body| body[at / 8] ^= 1 << (at % 8));
             let ends = play(harness, &lab, &plan);
-            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W28)), "{from} {to} {at}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W28)), "{from} {to} {at}");
             let labels = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
             for honest in all().into_iter().filter(|p| *p != from) {
                 assert!(ends[honest.index()].is_err(), "{from} {to} {at}");
@@ -163,7 +164,7 @@ fn every_e_is_broadcast() {
         let harness = harness(&lab);
         harness.change(from, to, E, 0, move |body| body[at / 8] ^= 1 << (at % 8));
         let ends = play(harness, &lab, &plan);
-        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W13)), "{from} {to} {at}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W13)), "{from} {to} {at}");
     });
 }
 
@@ -182,7 +183,7 @@ fn every_result_is_compared() {
             let ends = play(harness, &lab, &plan);
             let end = &ends[to.index()];
             assert!(
-                matches!(end, Err(Abort::CheckFailed { check: Check::W25, culprit: None, .. })),
+                matches!(end, Err(Abort::CheckFailed { check: checks::W25, culprit: None, .. })),
                 "{from} {to} {at}: {end:?}"
             );
         });
@@ -201,7 +202,7 @@ fn everybody_looks_at_everybodys_plan() {
         let recordings = harness.recordings();
         // who garbles another plan does not mind that of the others
         let parameters = |p| match p == liar {
-            true => lab.parameters().without(Check::W26),
+            true => lab.parameters().without(checks::W26),
             false => lab.parameters(),
         };
         let ends = harness.act_each(parameters, |mut session| {
@@ -395,6 +396,6 @@ fn results_of_every_instance_are_compared() {
             let mine = of_party(&plan, session.me(), &all);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
-        assert_eq!(failed_check(&ends[0]), Some(Check::W25), "{at}: {:?}", ends[0].as_ref().err());
+        assert_eq!(failed_check(&ends[0]), Some(checks::W25), "{at}: {:?}", ends[0].as_ref().err());
     });
 }

@@ -3,7 +3,8 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
-use divisi_core::{Abort, Check, PartyId};
+use divisi_core::{Abort, PartyId};
+use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_ot::record;
@@ -69,7 +70,7 @@ fn spoil(form: GarblingForm, gate: usize) -> impl Fn(&mut Vec<u8>) + Send + 'sta
 const FORMS: [GarblingForm; 2] = [GarblingForm::Improved, GarblingForm::Paper];
 
 fn noticed(ends: &[Result<Vec<Vec<u8>>, Abort>]) -> bool {
-    failed_check(&ends[0]) == Some(Check::W22)
+    failed_check(&ends[0]) == Some(checks::W22)
 }
 
 /// Of half-gates every byte of a MAC is compared: 104 bytes a gate, of which the first ciphertext of P_1's
@@ -146,12 +147,12 @@ fn every_streamed_batch_is_looked_at() {
 fn every_batch_is_checked_as_the_first() {
     const U: &str = "divisi_garble::laand/5.u";
     let steps = [
-        (U, 0, Check::W15),
-        ("divisi_garble::laand/3.e", 0, Check::W13),
-        ("divisi_garble::zero/6.product", 0, Check::W15),
-        ("divisi_garble::zero/6.open", 0, Check::W14),
-        ("divisi_garble::aand/3.d", 0, Check::W17),
-        (PRODUCTS, 32, Check::W27),
+        (U, 0, checks::W15),
+        ("divisi_garble::laand/3.e", 0, checks::W13),
+        ("divisi_garble::zero/6.product", 0, checks::W15),
+        ("divisi_garble::zero/6.open", 0, checks::W14),
+        ("divisi_garble::aand/3.d", 0, checks::W17),
+        (PRODUCTS, 32, checks::W27),
     ];
     let jobs: Vec<_> = steps.into_iter().flat_map(|step| [0, 1, 2].map(|nth| (step, nth))).collect();
     many(jobs.len(), 3, |i| {
@@ -179,7 +180,7 @@ fn nobody_is_named_for_a_wrong_row() {
         let (form, streamed, nth, liar) = jobs[i];
         let (ends, _) = play(form, streamed, liar, nth, spoil(form, 9));
         assert!(
-            matches!(ends[0], Err(Abort::CheckFailed { check: Check::W22, culprit: None, .. })),
+            matches!(ends[0], Err(Abort::CheckFailed { check: checks::W22, culprit: None, .. })),
             "{form:?} {streamed} {nth} {liar}: {:?}",
             ends[0]
         );

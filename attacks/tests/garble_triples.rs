@@ -5,10 +5,11 @@ mod common;
 
 use common::{coin_of, rank, word};
 use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
-use divisi_core::{Abort, Check, PartyId};
+use divisi_core::{Abort, PartyId};
 use divisi_field::{Field, Gf128};
 use divisi_garble::Garble;
 use divisi_garble::adversary::{Lie, differences, guess, second_batch};
+use divisi_garble::checks;
 use divisi_garble::lab::Lab;
 use divisi_ot::bucket;
 use std::sync::Mutex;
@@ -89,7 +90,7 @@ fn no_other_coin_hides_a_lie() {
             let harness = harness(n, &lab);
             let recordings = harness.recordings();
             let parameters = |p: PartyId| match p.index() == n - 1 {
-                true => lab.parameters().without(Check::W15),
+                true => lab.parameters().without(checks::W15),
                 false => lab.parameters(),
             };
             let ends = harness.act_each(parameters, |mut session| {
@@ -101,7 +102,7 @@ fn no_other_coin_hides_a_lie() {
                 })
             });
             assert!(ends[0].is_err(), "{n} {guess:?}");
-            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W15)), "{n} {guess:?}: {ends:?}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W15)), "{n} {guess:?}: {ends:?}");
         }
     }
 }
@@ -154,7 +155,7 @@ fn every_bit_of_the_total_counts() {
         let ends =
             harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, Lie::Honest));
         assert!(ends.iter().all(Result::is_err), "{bit}");
-        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W15)), "{bit}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W15)), "{bit}");
     });
 }
 
@@ -183,14 +184,14 @@ fn what_an_abort_opens_is_independent_of_the_secrets() {
             let recordings = harness.recordings();
             let deltas = Mutex::new([0; 3]);
             let parameters =
-                |p| if p == party(1) { lab.parameters() } else { lab.parameters().without(Check::W15) };
+                |p| if p == party(1) { lab.parameters() } else { lab.parameters().without(checks::W15) };
             let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
                 let lie = if session.me() == party(3) { Lie::OtherE } else { Lie::Honest };
                 guess(&mut Garble::new(&session, setup, lab.options), &mut session, 1, lie)
             });
-            assert_eq!(failed_check(&ends[0]), Some(Check::W15), "{i}");
+            assert_eq!(failed_check(&ends[0]), Some(checks::W15), "{i}");
             let opened: Vec<u128> = (0..3).map(|p| word(&told(&recordings, p, OPEN)[0], 32)).collect();
             let total = opened.iter().fold(0, |sum, share| sum ^ share);
             let mut seed = [0; 16];
@@ -222,7 +223,7 @@ fn no_triple_is_left_out_of_the_combination() {
             guess(&mut lab.party(&mut session)?, &mut session, ands, lie)
         });
         assert!(ends[0].is_err() && ends[2].is_err(), "{}", places[i]);
-        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W15)), "{}", places[i]);
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W15)), "{}", places[i]);
     });
 }
 

@@ -7,6 +7,7 @@ use common::named;
 use divisi_core::testing::{Harness, Recording, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 use divisi_ot::{AuthBits, Base, Bits, Setup, SetupConfig};
 
 const COMMIT: &str = "divisi_ot::abit::consistency/commit";
@@ -23,7 +24,7 @@ fn play(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthB
     let config = SetupConfig { k: 4, rho: RHO as u32, base: Base::Both };
     let deviates = *how != Deviation::default();
     let parameters = |p| match p == corrupt && deviates {
-        true => parameters().without(Check::W10),
+        true => parameters().without(checks::W10),
         false => parameters(),
     };
     harness.patient().act_each(parameters, |mut session| {
@@ -40,7 +41,7 @@ fn play_over_field(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<R
     let config = SetupConfig { k: 4, rho: RHO as u32, base: Base::Both };
     let deviates = *how != Deviation::default();
     let parameters = |p| match p == corrupt && deviates {
-        true => parameters().without(Check::K12),
+        true => parameters().without(checks::K12),
         false => parameters(),
     };
     harness.patient().act_each(parameters, |mut session| {
@@ -71,7 +72,7 @@ fn every_equation_is_looked_at() {
         for honest in PartyId::all(3).filter(|p| *p != prover) {
             assert!(ends[honest.index()].is_err(), "{r} of {prover} at {honest}");
         }
-        assert!(ends.iter().any(|end| fails(end, Check::W10)), "{r} of {prover}");
+        assert!(ends.iter().any(|end| fails(end, checks::W10)), "{r} of {prover}");
     });
 }
 
@@ -80,7 +81,7 @@ fn every_equation_is_looked_at() {
 fn equations_do_not_make_up_for_each_other() {
     let how = Deviation { false_sums: vec![3, 9], ..Deviation::default() };
     let ends = play(harness(), party(1), &how);
-    assert!(ends[1..].iter().all(Result::is_err) && ends[1..].iter().any(|end| fails(end, Check::W10)));
+    assert!(ends[1..].iter().all(Result::is_err) && ends[1..].iter().any(|end| fails(end, checks::W10)));
 }
 
 /// Both verifiers look at every prover: each of them finds what it alone is told.
@@ -94,7 +95,7 @@ fn every_bit_has_its_mac_for_everybody() {
         let ends = play(harness(), prover, &how);
         // by name: the MAC itself is wrong, and no sum was looked at
         assert!(
-            named(&ends[verifier.index()], Check::W10, prover),
+            named(&ends[verifier.index()], checks::W10, prover),
             "{prover} to {verifier}, {r}: {:?}",
             ends[verifier.index()].as_ref().err()
         );
@@ -111,7 +112,7 @@ fn every_opened_bit_is_looked_at() {
         for end in &ends[1..] {
             assert!(end.is_err(), "{}", at[i]);
         }
-        assert!(ends[1..].iter().any(|end| named(end, Check::W10, party(1))), "{}", at[i]);
+        assert!(ends[1..].iter().any(|end| named(end, checks::W10, party(1))), "{}", at[i]);
     });
 }
 
@@ -126,7 +127,7 @@ fn every_commitment_is_broadcast_whole() {
         let harness = harness();
         harness.change(from, to, COMMIT, 0, move |body| body[at] ^= 0x80);
         let ends = play(harness, party(1), &Deviation::default());
-        assert!(ends.iter().any(|end| fails(end, Check::W7)), "{from} {to} {at}");
+        assert!(ends.iter().any(|end| fails(end, checks::W7)), "{from} {to} {at}");
         assert!(ends.iter().all(Result::is_err), "{from} {to} {at}");
     });
 }
@@ -137,12 +138,12 @@ fn openings_are_what_was_committed() {
     let jobs: Vec<_> = links(3)
         .flat_map(|link| {
             [
-                (BITS, 0, Check::W8),
-                (BITS, 32, Check::W8),
-                (BITS, 32 + 16 + 2 * RHO * 16 - 1, Check::W8),
-                (SUMS, 0, Check::W9),
-                (SUMS, 47, Check::W9),
-                (SUMS, 48 * RHO - 1, Check::W9),
+                (BITS, 0, checks::W8),
+                (BITS, 32, checks::W8),
+                (BITS, 32 + 16 + 2 * RHO * 16 - 1, checks::W8),
+                (SUMS, 0, checks::W9),
+                (SUMS, 47, checks::W9),
+                (SUMS, 48 * RHO - 1, checks::W9),
             ]
             .map(|(step, at, check)| (link, step, at, check))
         })
@@ -169,7 +170,7 @@ fn a_second_delta_of_a_field_is_found() {
         for honest in PartyId::all(3).filter(|p| *p != prover) {
             assert!(ends[honest.index()].is_err(), "{prover} towards {towards}, {difference:x}, at {honest}");
         }
-        assert!(ends.iter().any(|end| fails(end, Check::K12)), "{prover} towards {towards}, {difference:x}");
+        assert!(ends.iter().any(|end| fails(end, checks::K12)), "{prover} towards {towards}, {difference:x}");
     });
 }
 
@@ -182,11 +183,11 @@ fn every_bit_has_its_mac_over_a_field() {
         let how = Deviation { false_mac: Some((verifier, r)), ..Deviation::default() };
         let ends = play_over_field(harness(), prover, &how);
         let end = &ends[verifier.index()];
-        assert!(named(end, Check::K12, prover), "{prover} to {verifier}, {r}: {:?}", end.as_ref().err());
+        assert!(named(end, checks::K12, prover), "{prover} to {verifier}, {r}: {:?}", end.as_ref().err());
         // and flipped, with the MAC of the true one
         let how = Deviation { flipped_opening: Some(r), ..Deviation::default() };
         let ends = play_over_field(harness(), prover, &how);
-        assert!(ends.iter().any(|end| named(end, Check::K12, prover)), "{prover}, {r}");
+        assert!(ends.iter().any(|end| named(end, checks::K12, prover)), "{prover}, {r}");
         assert!(ends[verifier.index()].is_err(), "{prover}, {r}");
     });
 }

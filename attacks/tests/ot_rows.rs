@@ -5,9 +5,10 @@ mod common;
 
 use common::{coin_of, named, rank, told, withhold, word};
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Step};
+use divisi_core::{Abort, PartyId, PublicParameters, Step};
 use divisi_field::Gf128;
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
 use std::sync::atomic::Ordering;
 
@@ -55,7 +56,7 @@ fn every_holder_looks_at_every_batch() {
         harness.change(from, to, CHECK, batch, move |body| body[16 * (1 + 40 * batch) + 15] ^= 0x80);
         let ends = batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[10, 300, 20]);
         let end = &ends[to.index()];
-        assert!(named(end, Check::W5, from), "{from} {to} {batch}: {:?}", end.as_ref().err());
+        assert!(named(end, checks::W5, from), "{from} {to} {batch}: {:?}", end.as_ref().err());
     });
 }
 
@@ -63,8 +64,8 @@ fn every_holder_looks_at_every_batch() {
 #[test]
 fn every_holder_looks_at_its_trees_and_first_rows() {
     // links on which the holder of first rows checks, and all on which there are trees
-    let first = [(1, 2), (2, 3), (3, 1)].map(|(from, to)| (CHECK, party(from), party(to), Check::W1));
-    let trees = links(3).map(|(from, to)| (TREES, from, to, Check::O2));
+    let first = [(1, 2), (2, 3), (3, 1)].map(|(from, to)| (CHECK, party(from), party(to), checks::W1));
+    let trees = links(3).map(|(from, to)| (TREES, from, to, checks::O2));
     let jobs: Vec<_> = first.into_iter().chain(trees).collect();
     many(jobs.len(), 3, |i| {
         let (step, from, to, check) = jobs[i];
@@ -131,7 +132,7 @@ fn lies_where_a_small_coin_does_not_look_are_found() {
         vec![frame]
     });
     let ends = batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[256 * 128]);
-    assert_eq!(failed_check(&ends[1]), Some(Check::W5));
+    assert_eq!(failed_check(&ends[1]), Some(checks::W5));
 }
 
 /// By halves: P_1's first rows are those of other bits where a coin that it expects does not look.
@@ -147,7 +148,7 @@ fn nobody_foresees_the_coin_of_first_rows() {
             }
         });
         let ends = harness.act(|mut session| Setup::new(&mut session, config(8, Base::Half)).map(|_| ()));
-        assert_eq!(failed_check(&ends[1]), Some(Check::W1), "{expected:?}");
+        assert_eq!(failed_check(&ends[1]), Some(checks::W1), "{expected:?}");
     }
 }
 
@@ -159,7 +160,7 @@ fn sums_are_those_of_the_coin() {
     let harness = harness(3);
     let recordings = harness.recordings();
     let plain = PublicParameters::new("attacks on rows");
-    let parameters = |p| if p == party(1) { plain.clone().without(Check::W6) } else { plain.clone() };
+    let parameters = |p| if p == party(1) { plain.clone().without(checks::W6) } else { plain.clone() };
     let ends = harness.act_each(parameters, |mut session| {
         let mut setup = Setup::new(&mut session, config(4, Base::Both))?;
         counts
@@ -220,7 +221,7 @@ fn no_bit_is_another_for_one_party() {
             PartyId::all(3).filter(|p| *p != liar).all(|p| ends[p.index()].is_err()),
             "{liar} {other} {at}"
         );
-        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W4)), "{liar} {other} {at}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W4)), "{liar} {other} {at}");
     });
 }
 

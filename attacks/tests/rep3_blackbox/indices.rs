@@ -4,6 +4,7 @@ use super::*;
 use divisi_core::Step;
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
+use divisi_rep3::checks;
 use std::sync::{Arc, Mutex};
 
 const VIEW: &str = "divisi_rep3::lookup/view";
@@ -65,7 +66,7 @@ fn a_split_additive_index_is_compared_with_the_next() {
             harness.change(party(1), to, RECONST, nth, |body| body[LANES - 1] ^= 0x10);
             let results = harness.act(|trio| chain(trio, 6));
             assert!(results.iter().all(Result::is_err), "{to} {nth}: {results:?}");
-            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A22)), "{to} {nth}: {results:?}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A22)), "{to} {nth}: {results:?}");
             let openings = victim.of(Way::Out, RECONST).len();
             assert!(openings <= 2 * (nth + 2), "{to} {nth}: {openings} shares of openings");
         }

@@ -6,7 +6,7 @@ mod lies;
 mod refusals;
 mod vectors;
 
-use divisi_core::{Abort, Check};
+use divisi_core::Abort;
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};

@@ -5,6 +5,7 @@ use divisi_core::PartyId;
 use divisi_field::Gf64;
 use divisi_rep3::adversary::blackbox::components_of_mask;
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
+use divisi_rep3::checks;
 
 /// The product of two bits whose components are random is one in three of eight cases; under a share of zero
 /// it is one in half of them.
@@ -88,7 +89,7 @@ fn parties_agree_on_everything_about_a_lookup() {
                 continue;
             }
             assert!(results.iter().all(Result::is_err), "{otherwise}");
-            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{otherwise} {results:?}");
         }
         // the second part of one lot where the others use the first
         let results = Harness::default().patient().act(|trio| {
@@ -99,7 +100,7 @@ fn parties_agree_on_everything_about_a_lookup() {
             b.verify_recon().map(drop)
         });
         assert!(results.iter().all(Result::is_err), "another part of a lot");
-        assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{results:?}");
+        assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{results:?}");
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Check, Pending, ProgramRun, settle};
+use divisi_core::{Abort, Boolean, Pending, ProgramRun, settle};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::adversary::adaptive::{H, OPEN, Z_PRIME, engine};
 use divisi_rep3::adversary::harness::{failed_check, party};
+use divisi_rep3::checks;
 use divisi_rep3::{Passes, Rep3};
 use std::collections::HashSet;
 
@@ -184,7 +185,7 @@ fn every_computation_is_verified() {
                     "{together} {lanes} {errors:?}"
                 );
                 if !errors.is_empty() {
-                    assert!(results.iter().any(|end| failed_check(end) == Some(Check::A7)));
+                    assert!(results.iter().any(|end| failed_check(end) == Some(checks::A7)));
                 }
                 let coins = seen.coins();
                 assert_eq!(coins.iter().collect::<HashSet<_>>().len(), coins.len());

@@ -4,7 +4,8 @@
 use crate::known::{Known, seed, unseed};
 use crate::session::{every_bit_varies, two_sessions};
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
-use divisi_core::{Abort, Check, Coins, Echo, PartyId, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, Coins, Echo, PartyId, PublicParameters, Session, Step, step};
+use divisi_rep3::checks;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
@@ -31,14 +32,14 @@ fn a_link_opens_every_byte_of_its_commitment() {
         let harness = harness(2);
         harness.change(party(1), party(2), COMMIT.name, 0, move |body| body[byte] ^= 1);
         let results = harness.act(|session| tosses(session, 1));
-        assert_eq!(failed_check(&results[1]), Some(Check::M0_2), "byte {byte}");
+        assert_eq!(failed_check(&results[1]), Some(checks::M0_2), "byte {byte}");
     }
     // and so does each link of the one before
     for (byte, nth) in (0..32).map(|byte| (byte, byte % 3)) {
         let harness = harness(2);
         harness.change(party(2), party(1), TOSS.name, nth, move |body| body[byte] ^= 1);
         let results = harness.act(|session| tosses(session, 4));
-        let Err(Abort::CheckFailed { check: Check::M0_2, culprit, .. }) = results[0] else {
+        let Err(Abort::CheckFailed { check: checks::M0_2, culprit, .. }) = results[0] else {
             panic!("byte {byte}: {results:?}")
         };
         assert_eq!(culprit, Some(party(2)));
@@ -60,7 +61,7 @@ fn a_reflected_commitment_opens_nothing() {
         }
         Ok(vec![])
     });
-    assert_eq!(failed_check(&results[1]), Some(Check::M0_2), "{results:?}");
+    assert_eq!(failed_check(&results[1]), Some(checks::M0_2), "{results:?}");
 }
 
 /// A party that brings a chain of another session, or of another strand, which it has opened there.
@@ -106,7 +107,7 @@ fn a_chain_serves_one_strand_of_one_session() {
                 [COMMIT, TOSS].map(|step| recording.bodies(Way::Out, party(2), step.name).remove(0)).into();
             self::harness(2).act(|mut session| play(&mut session, true))
         };
-        assert_eq!(failed_check(&results[1]), Some(Check::M0_2), "{results:?}");
+        assert_eq!(failed_check(&results[1]), Some(checks::M0_2), "{results:?}");
     }
 }
 
@@ -172,7 +173,7 @@ fn split_commitments_are_noticed_before_any_coin() {
                 harness.change(from, to, step.name, 0, move |body| body[byte] ^= 1);
                 let results = harness.act(|session| tosses(session, 1));
                 assert!(results[to.index()].is_err(), "{n}: {from} to {to}: {}: {results:?}", step.name);
-                assert!(results.iter().any(|end| failed_check(end) == Some(Check::M0_3)), "{results:?}");
+                assert!(results.iter().any(|end| failed_check(end) == Some(checks::M0_3)), "{results:?}");
                 assert!(recordings[to.index()].of(Way::Out, TOSS.name).is_empty());
             }
         }
@@ -205,22 +206,22 @@ fn every_byte_of_a_commitment_counts() {
                 64..104 => payload[i - 64] ^= 1,
                 _ => {}
             }
-            session.opened(Check::W14, TOSS, 1, session.me(), &commitment, &nonce, &payload)
+            session.opened(checks::M0_2, TOSS, 1, session.me(), &commitment, &nonce, &payload)
         });
-        let failed = ends.iter().any(|end| failed_check(end) == Some(Check::W14));
+        let failed = ends.iter().any(|end| failed_check(end) == Some(checks::M0_2));
         assert_eq!(failed, i < 104, "{i}: {ends:?}");
     });
     let ends = two_sessions(|first, second| {
         let (commitment, nonce) = first.commit(TOSS, 1, &payload);
-        second.opened(Check::W14, TOSS, 1, second.me(), &commitment, nonce.as_bytes(), &payload)
+        second.opened(checks::M0_2, TOSS, 1, second.me(), &commitment, nonce.as_bytes(), &payload)
     });
-    assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W14)), "{ends:?}");
+    assert!(ends.iter().any(|end| failed_check(end) == Some(checks::M0_2)), "{ends:?}");
     // shorter or longer by what could be taken for its length
     let ends = harness(2).act(|session| {
         let (commitment, nonce) = session.commit(TOSS, 1, &payload);
-        session.opened(Check::W14, TOSS, 1, session.me(), &commitment, nonce.as_bytes(), &payload[..39])
+        session.opened(checks::M0_2, TOSS, 1, session.me(), &commitment, nonce.as_bytes(), &payload[..39])
     });
-    assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W14)), "{ends:?}");
+    assert!(ends.iter().any(|end| failed_check(end) == Some(checks::M0_2)), "{ends:?}");
 }
 
 /// A nonce is 256 fresh bits.
@@ -240,7 +241,7 @@ fn echoed(this: Told<'_>, that: Told<'_>) -> bool {
         let heard = if session.me() == party(3) { that } else { this };
         let mut echo = Echo::new(&mut session, ECHO);
         heard.iter().for_each(|(p, told)| echo.absorb(party(*p), told));
-        echo.send(&mut session)?.compare(&mut session, Check::M0_3)
+        echo.send(&mut session)?.compare(&mut session, checks::M0_3)
     });
     assert!(results.iter().all(|end| end.is_ok() == results[0].is_ok()), "{results:?}");
     results[0].is_err()
@@ -286,7 +287,7 @@ fn no_echo_repeats() {
                 for step in [ECHO, OTHER, ECHO, OTHER] {
                     let mut echo = Echo::new(session, step);
                     echo.absorb(party(1), b"the same");
-                    echo.send(session)?.compare(session, Check::M0_3)?;
+                    echo.send(session)?.compare(session, checks::M0_3)?;
                 }
             }
             Ok(())

@@ -1,9 +1,10 @@
 //! The comparison of inputs and what servers keep (A24 to A26).
 
 use crate::session::every_bit_varies;
-use divisi_core::{Abort, Check};
+use divisi_core::Abort;
 use divisi_rep3::Agreement;
 use divisi_rep3::adversary::harness::{Harness, Way, links, many, party};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use std::collections::HashSet;
 
@@ -17,7 +18,7 @@ fn harness() -> Harness {
 fn compared(harness: Harness, parts: &[Part; 3], public: &[[u8; 32]; 3]) -> Vec<Result<Agreement, Abort>> {
     harness.act(|mut trio| {
         let me = trio.me().index();
-        trio.agree_input(Check::A24, &public[me], Some(&parts[me]))
+        trio.agree_input(checks::A24, &public[me], Some(&parts[me]))
     })
 }
 
@@ -84,7 +85,7 @@ fn the_worst_verdict_counts() {
         let (harness, verdicts) = (harness(), std::sync::Mutex::new(Vec::new()));
         harness.change(from, to, VERDICT, 0, |body| body[0] = 1);
         let results = harness.act(|mut trio| {
-            let verdict = trio.agree_input(Check::A24, &[0; 32], Some(&alike(4)[0]))?;
+            let verdict = trio.agree_input(checks::A24, &[0; 32], Some(&alike(4)[0]))?;
             verdicts.lock().unwrap().push((trio.me(), verdict));
             trio.barrier().map(drop)
         });
@@ -105,7 +106,7 @@ fn different_refusals_are_different_views() {
             harness.change(liar, to, VERDICT, 0, move |body| body[0] = code);
         }
         let results = harness.act(|mut trio| {
-            trio.agree_input(Check::A24, &[0; 32], Some(&alike(4)[0]))?;
+            trio.agree_input(checks::A24, &[0; 32], Some(&alike(4)[0]))?;
             trio.barrier().map(drop)
         });
         assert!(results.iter().all(Result::is_err), "{liar}: {results:?}");

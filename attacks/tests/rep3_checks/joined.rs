@@ -2,10 +2,11 @@
 //! (A11, A13, M0.7, S6).
 
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Direction, Pending, ProgramRun, Step, settle};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Direction, Pending, ProgramRun, Step, settle};
 use divisi_rep3::adversary::adaptive::{MULTIPLY, engine};
 use divisi_rep3::adversary::harness::{Harness, failed_check, party};
 use divisi_rep3::adversary::planes::OUTER;
+use divisi_rep3::checks;
 use divisi_rep3::{Passes, Products, Rep3, Trio};
 
 const PRODUCTS: &str = "divisi_rep3::engine::boolean/products";
@@ -77,7 +78,7 @@ fn all_are_verified(way: Way, resumes: bool) {
         for wrong in 0..3 {
             let results = settled(kind, Some(wrong), way, resumes);
             assert!(results[1..].iter().all(Result::is_err), "{} {wrong}: {results:?}", kind.0);
-            let found = results.iter().any(|end| failed_check(end) == Some(Check::A7));
+            let found = results.iter().any(|end| failed_check(end) == Some(checks::A7));
             assert!(found, "{} {wrong}: {results:?}", kind.0);
         }
     }

@@ -2,9 +2,10 @@
 //! anything leaves (A1, A2, A4, A8, M0.7).
 
 use crate::known::{Seen, act, harness as known};
-use divisi_core::{Abort, Bytes, Check, Verified, settle};
+use divisi_core::{Abort, Bytes, Verified, settle};
 use divisi_rep3::adversary::adaptive::engine;
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, many, party};
+use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::open::{Answer, component_digest};
@@ -178,7 +179,7 @@ fn every_byte_of_a_coin_is_compared() {
             let fixed = trio.barrier()?;
             trio.coin(&fixed).map(drop)
         });
-        assert_eq!(failed_check(&results[from.next(3).index()]), Some(Check::A4), "{from}, byte {byte}");
+        assert_eq!(failed_check(&results[from.next(3).index()]), Some(checks::A4), "{from}, byte {byte}");
     });
 }
 
@@ -199,7 +200,7 @@ fn what_is_opened_is_in_the_view() {
         }),
         ("agreed on", |e, part| {
             let public = [part.first[38]; 32];
-            e.trio().agree_input(Check::A24, &public, Some(part)).map(drop)
+            e.trio().agree_input(checks::A24, &public, Some(part)).map(drop)
         }),
     ];
     // what is public differs, and what is secret
@@ -282,7 +283,7 @@ fn every_byte_of_an_opening_is_compared() {
                 }
                 e.trio().open_to(to, &x.each().remove(0)).map(drop)
             });
-            assert_eq!(failed_check(&results[to.index()]), Some(Check::A1), "{step}: {byte}");
+            assert_eq!(failed_check(&results[to.index()]), Some(checks::A1), "{step}: {byte}");
         }
     });
 }

@@ -1,12 +1,13 @@
 //! The coefficients of S-boxes in bit planes, computed apart (A8, A9, A11, A14, A15).
 
 use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
-use divisi_core::{Abort, Bytes, Check, Direction, settle};
+use divisi_core::{Abort, Bytes, Direction, settle};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::Passes;
 use divisi_rep3::adversary::adaptive::{H as LEVEL, OPEN, Z_PRIME, engine};
 use divisi_rep3::adversary::harness::{failed_check, party};
 use divisi_rep3::adversary::planes::{H, OUTER};
+use divisi_rep3::checks;
 use std::collections::HashSet;
 
 const V14: &str = "divisi_rep3::sbox::gf4_circuit/v14";
@@ -174,7 +175,7 @@ fn a_lie_about_any_record_is_noticed() {
             let error = Error { step, record, plane: record % 4, lane: (7 * record) % batch.used(record) };
             let (_, results) = substituted(98, batch, Passes::Once, &[error]);
             assert!(results[1..].iter().all(Result::is_err), "{error:?}");
-            assert!(results.iter().any(|end| failed_check(end) == Some(Check::A7)), "{error:?}");
+            assert!(results.iter().any(|end| failed_check(end) == Some(checks::A7)), "{error:?}");
         }
     }
 }

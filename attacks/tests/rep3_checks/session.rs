@@ -3,8 +3,9 @@
 
 use crate::known::{Known, seed, seed_first, unseed};
 use divisi_core::testing::{Harness, Way, links, many, party};
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Session};
+use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_net::memory;
+use divisi_rep3::checks;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -212,9 +213,9 @@ fn every_byte_of_a_digest_counts_on_every_link() {
         let ((from, to), byte) = (links[i / 32], i % 32);
         let harness = harness();
         harness.change(from, to, STEP.name, 0, move |body| body[byte] ^= 0x80);
-        let results = harness.act(|mut session| session.compare(Check::A2, STEP, &[7; 32]));
+        let results = harness.act(|mut session| session.compare(checks::A2, STEP, &[7; 32]));
         assert!(
-            matches!(results[to.index()], Err(Abort::CheckFailed { check: Check::A2, .. })),
+            matches!(results[to.index()], Err(Abort::CheckFailed { check: checks::A2, .. })),
             "{from} to {to}, byte {byte}: {results:?}"
         );
     });

@@ -119,7 +119,7 @@ fn every_bit_of_sigma_counts() {
         let (seen, results) = multiplied(with, &[1], &[(0, sigma * unit.inverse())]);
         assert_eq!(seen.opened_128(OPEN, 0), Some(sigma));
         assert!(results[1..].iter().all(Result::is_err), "bit {bit}: {results:?}");
-        assert!(results.iter().any(|end| failed_check(end) == Some(divisi_core::Check::A7)));
+        assert!(results.iter().any(|end| failed_check(end) == Some(divisi_rep3::checks::A7)));
     }
     // and what cancels by the coefficients that the test knows ahead is not noticed: the model is right
     let (seen, _) = multiplied(with, &[2], &[(0, Gf128::ONE)]);
@@ -147,7 +147,7 @@ fn opened_wrongly(
 fn every_byte_of_rho_is_compared_before_sigma() {
     for byte in 0..16 {
         let (seen, results) = opened_wrongly(50, Gf128::ZERO, RHO, Gf128(1 << (8 * byte)));
-        assert_eq!(failed_check(&results[1]), Some(divisi_core::Check::A1), "byte {byte}");
+        assert_eq!(failed_check(&results[1]), Some(divisi_rep3::checks::A1), "byte {byte}");
         assert!(seen.recordings[1].of(Way::Out, SIGMA).is_empty(), "byte {byte}");
     }
 }
@@ -171,7 +171,7 @@ fn a_hidden_sigma_is_noticed() {
     });
     harness.hand(party(3), party(1), move |frame| if frame.step == ids[1] { vec![] } else { vec![frame] });
     let (_, results) = played(harness, 51, &[1], &[(0, Gf128::ONE)]);
-    assert_eq!(failed_check(&results[1]), Some(divisi_core::Check::A1), "{results:?}");
+    assert_eq!(failed_check(&results[1]), Some(divisi_rep3::checks::A1), "{results:?}");
 }
 
 /// A corrupt party that adds the same to two products.

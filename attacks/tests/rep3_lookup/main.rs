@@ -5,7 +5,7 @@ mod guesses;
 mod vectors;
 mod views;
 
-use divisi_core::{Abort, Bytes, Check, Direction, PartyId, Step, settle};
+use divisi_core::{Abort, Bytes, Direction, PartyId, Step, settle};
 use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, many, party};
 use divisi_rep3::adversary::lookups::opening;
 use divisi_rep3::{Protocol, Rep3, Security};

@@ -2,6 +2,7 @@
 
 use super::*;
 use divisi_rep3::adversary::lookups::{PRODUCTS, skip_vectors};
+use divisi_rep3::checks;
 
 /// Errors in two products m_S m_T of a vector of 256 that would make up for one another if weights were
 /// alike: of (S, T) and (T, S), of one S with two T, of two S with one T, and of four of a rectangle.
@@ -97,7 +98,7 @@ fn a_party_that_is_many_vectors_ahead_is_an_abort() {
         settle(&mut e, pending).map(drop)
     });
     assert!(results.iter().all(Result::is_err), "{results:?}");
-    assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{results:?}");
+    assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{results:?}");
     for recording in &recordings {
         assert!(coins_after(recording, opening(protocol)) == 0);
     }

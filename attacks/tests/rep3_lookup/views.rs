@@ -3,6 +3,7 @@
 use super::*;
 use divisi_rep3::adversary::harness::Way;
 use divisi_rep3::adversary::lookups::VIEW;
+use divisi_rep3::checks;
 use std::sync::{Arc, Mutex};
 
 /// Another share of c for one peer, in the first byte of the message, in the last, and between: the views
@@ -39,7 +40,7 @@ fn a_split_in_any_byte_stops_before_the_verification() {
         let results =
             harness.act(|trio| two_layers(&mut Rep3::new(trio, protocol, Security::Malicious), LANES));
         assert!(results.iter().all(Result::is_err), "{protocol} {nth} {place}: {results:?}");
-        let views = |r: &Result<(), Abort>| matches!(failed_check(r), Some(Check::A2 | Check::A22));
+        let views = |r: &Result<(), Abort>| matches!(failed_check(r), Some(checks::A2 | checks::A22));
         assert!(results.iter().any(views), "{protocol} {nth} {place}: {results:?}");
         for (p, recording) in recordings.iter().filter(|(p, _)| *p != from) {
             assert_eq!(coins_after(recording, opening(protocol)), 0, "{p}: {protocol} {nth} {place}");
@@ -67,7 +68,10 @@ fn a_split_layer_is_compared_with_the_next_opening() {
                 Ok(())
             });
             assert!(results.iter().all(Result::is_err), "{from} {nth}: {results:?}");
-            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A22)), "{from} {nth}: {results:?}");
+            assert!(
+                results.iter().any(|r| failed_check(r) == Some(checks::A22)),
+                "{from} {nth}: {results:?}"
+            );
             let openings = victim.of(Way::Out, step).len();
             assert!(openings <= nth + 2, "{from} {nth}: {openings} openings");
         }
@@ -136,7 +140,7 @@ fn a_reflected_view_deceives_nobody() {
         let (openings, results) = with_a_reflected_view(victim);
         assert!(results[1..].iter().all(Result::is_err), "{results:?}");
         assert!(openings <= 4, "{openings} openings: {results:?}");
-        assert!(results.iter().any(|r| failed_check(r) == Some(Check::A22)), "{results:?}");
+        assert!(results.iter().any(|r| failed_check(r) == Some(checks::A22)), "{results:?}");
     }
 }
 
@@ -154,6 +158,6 @@ fn a_view_counts_to_its_first_byte() {
             }
             Ok(())
         });
-        assert_eq!(failed_check(&results[1]), Some(Check::A22), "byte {byte}: {results:?}");
+        assert_eq!(failed_check(&results[1]), Some(checks::A22), "byte {byte}: {results:?}");
     }
 }

@@ -13,13 +13,14 @@
 //! so narrow that, multiplied by the key, it is as large as the first one (D4). Whoever has the whole key can
 //! decrypt before and after the hop, and divide. Every flooded hop counts as a partial decryption \[G12\].
 
+use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::encode;
 use crate::keys::Keys;
 use crate::parameters::Form;
 use crate::parameters::noise::plus;
 use crate::sample::Sampler;
-use divisi_core::{Abort, Check, Session, Step, step};
+use divisi_core::{Abort, Session, Step, step};
 
 const HOP: Step = step!("hop");
 
@@ -52,12 +53,12 @@ impl Keys {
         } else {
             self.encrypt(sampler, level, None)
         };
-        session.observe(Check::G1); // [G1]
+        session.observe(checks::G1); // [G1]
         x.noise = plus(x.noise, zero.noise);
         let [z0, z1] = zero.components();
         let [c0, c1] = x.components_mut();
         ring.add(c0, z0);
-        if !session.mutated(Check::G1) {
+        if !session.mutated(checks::G1) {
             ring.add(c1, z1); // the mutant adds noise to the first component only, as the authors' code does
         }
         Ok(x.switch(ring, level - 1))

@@ -12,6 +12,7 @@
 //! Cost: a party in the middle of the tree sends 2 polynomials for the public key, and 6 for each digit for
 //! the relinearisation key.
 
+use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::flood::Width;
@@ -21,7 +22,7 @@ use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::tree;
-use divisi_core::{Abort, Check, Coins, Session, Step, step};
+use divisi_core::{Abort, Coins, Session, Step, step};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -83,8 +84,8 @@ impl Keys {
         if !session.first(parameters.operation().keys()) {
             return Err(session.misuse(PARAMETERS, "a second set of keys for one operation in a session"));
         }
-        session.require(Check::G5, PARAMETERS, parameters.fits(), None)?; // [G5]
-        session.require(Check::G2, PARAMETERS, parameters.floods(), None)?; // [G2]
+        session.require(checks::G5, PARAMETERS, parameters.fits(), None)?; // [G5]
+        session.require(checks::G2, PARAMETERS, parameters.floods(), None)?; // [G2]
         let coin = Coins::commit(session)?.toss(session, COIN)?;
         let common = |purpose, number| Seed::new(&coin, purpose, 0, number);
         let mut sampler = Sampler::new(session);
@@ -117,7 +118,7 @@ impl Keys {
             decryptions,
             limit,
         };
-        session.compare(Check::M0_3, COMPARE, &inner.digest())?; // [M0.3]
+        session.compare(checks::M0_3, COMPARE, &inner.digest())?; // [M0.3]
         Ok(Keys(Arc::new(inner)))
     }
 
@@ -151,7 +152,7 @@ impl Keys {
     pub(crate) fn spend(&self, session: &Session, step: Step) -> Result<(), Abort> {
         self.belong(session, step)?;
         let before = self.0.decryptions.fetch_add(1, Ordering::SeqCst);
-        session.require(Check::G12, step, before < self.0.limit, None) // [G12]
+        session.require(checks::G12, step, before < self.0.limit, None) // [G12]
     }
 
     /// How many partial decryptions and flooded hops this party has made.

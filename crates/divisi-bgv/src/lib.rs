@@ -68,6 +68,7 @@
 #[cfg(all(test, feature = "testing"))]
 extern crate self as divisi_bgv;
 
+pub mod checks;
 pub mod cipher;
 pub mod common;
 pub mod encode;

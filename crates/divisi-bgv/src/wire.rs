@@ -1,8 +1,9 @@
 //! Polynomials in messages: each coefficient takes exactly as many bits as its prime, the lowest bit first,
 //! part by part.
 
+use crate::checks;
 use crate::ring::{Poly, Ring};
-use divisi_core::{Abort, Check, PartyId, Session, Step};
+use divisi_core::{Abort, PartyId, Session, Step};
 use divisi_field::zp::Modulus;
 
 /// The number of coefficients in a group. A group fills whole bytes whatever the width of a coefficient. N is
@@ -118,7 +119,7 @@ pub fn receive(
     for poly in polys {
         let (own, others) = rest.split_at(length(ring, poly));
         let reduced = read(ring, own, poly);
-        session.require(Check::G10, step, reduced, Some(from))?; // [G10]
+        session.require(checks::G10, step, reduced, Some(from))?; // [G10]
         rest = others;
     }
     Ok(())
@@ -143,7 +144,7 @@ pub fn receive_sum(
         let (own, others) = rest.split_at(length(ring, sum));
         let mut theirs = ring.zero(sum.limbs(), sum.is_extended());
         let reduced = read(ring, own, &mut theirs);
-        session.require(Check::G10, step, reduced, Some(from))?; // [G10]
+        session.require(checks::G10, step, reduced, Some(from))?; // [G10]
         ring.add(sum, &theirs);
         rest = others;
     }

@@ -4,10 +4,11 @@
 
 mod tools;
 
+use divisi_bgv::checks;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
 use divisi_core::testing::{Harness, Way, run};
-use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
+use divisi_core::{Abort, PublicParameters as Agreed, Session};
 use divisi_field::zp::{P16, P32};
 use std::sync::Arc;
 use tools::*;
@@ -63,7 +64,7 @@ fn refreshed_ciphertexts_are_what_they_were() {
             // a mask for each but its own, a seed for each
             let of = |check| counts.checks[&check] as usize;
             assert_eq!(
-                (of(Check::G3), of(Check::G4), of(Check::G12), of(Check::G13)),
+                (of(checks::G3), of(checks::G4), of(checks::G12), of(checks::G13)),
                 (n - 1, n - 1, n - 1, n)
             );
         }

@@ -3,10 +3,11 @@
 
 mod tools;
 
+use divisi_bgv::checks;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, encode};
 use divisi_core::testing::{failed_check, run};
-use divisi_core::{Abort, Check, PartyId, PublicParameters as Agreed, step};
+use divisi_core::{Abort, PartyId, PublicParameters as Agreed, step};
 use divisi_field::zp::{P16, P32};
 use std::sync::Arc;
 use tools::*;
@@ -28,9 +29,9 @@ fn triples(ring: &Arc<Ring>) {
             let c = keys.to_shares(session, sampler, party(holder), z.as_ref(), factor)?;
             assert_eq!(keys.decryptions(), u64::from(session.me() != party(holder)));
             let counts = session.meter().read();
-            assert_eq!(counts.checks[&Check::G5], 1);
-            assert_eq!(counts.checks[&Check::G2], 1);
-            assert_eq!(counts.checks[&Check::G13], 2);
+            assert_eq!(counts.checks[&checks::G5], 1);
+            assert_eq!(counts.checks[&checks::G2], 1);
+            assert_eq!(counts.checks[&checks::G13], 2);
             Ok((a, b, c))
         });
         let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
@@ -106,7 +107,7 @@ fn the_last_decryption_ends_the_session() {
         }
         Ok(())
     });
-    assert_eq!(failed_check(&ends[1]), Some(Check::G12));
+    assert_eq!(failed_check(&ends[1]), Some(checks::G12));
     assert!(ends[0].is_err());
 }
 
@@ -129,7 +130,7 @@ fn flooded_hops_are_counted() {
         }
         Ok(())
     });
-    assert!(ends.iter().any(|end| failed_check(end) == Some(Check::G12)) && ends.iter().all(Result::is_err));
+    assert!(ends.iter().any(|end| failed_check(end) == Some(checks::G12)) && ends.iter().all(Result::is_err));
 }
 
 /// What a hop adds is its own: of zeros whose signs are all one each hop makes another ciphertext, and no

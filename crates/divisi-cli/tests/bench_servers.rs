@@ -122,6 +122,18 @@ fn an_emulated_round_trip_is_the_clients() {
     assert!(object["rtt_ms"] == rtt && object["rtt_links"] == "client-server", "{object}");
 }
 
+/// A log has a line every ten seconds, if it asks for it: how far, how fast, how long still.
+#[test]
+fn a_log_is_told_how_far_a_long_command_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let far = ["file", "--bytes", "1000000", "--rtt", "1000", "--verbose"];
+    let Output { status, stderr, .. } = bench(dir.path(), &far).output().unwrap();
+    let told = String::from_utf8(stderr).unwrap();
+    assert!(status.success(), "{told}");
+    let line = told.lines().find(|line| line.contains(" left")).unwrap_or_else(|| panic!("{told}"));
+    assert!(line.contains(" of 1.91 MiB, ") && line.contains("/s, "), "{line}");
+}
+
 /// A key names 64 at most.
 #[test]
 fn more_clients_than_a_key_names_are_served() {

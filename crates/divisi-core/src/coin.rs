@@ -17,7 +17,8 @@
 //! 32 bytes a pair for each toss \[M0.2\].
 
 use crate::broadcast::{Echo, Echoed};
-use crate::{Abort, Check, PartyId, Session, Step, taint};
+use crate::checks;
+use crate::{Abort, PartyId, Session, Step, taint};
 use divisi_net::step;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -141,7 +142,7 @@ impl Coins {
             session.recv(step, peer, &mut link)?;
             let before = earlier(session, self.strand, peer, position - 1, &link);
             let seen = &mut self.seen[peer.index()];
-            session.require(Check::M0_2, step, before.ct_eq(seen).into(), Some(peer))?; // [M0.2]
+            session.require(checks::M0_2, step, before.ct_eq(seen).into(), Some(peer))?; // [M0.2]
             *seen = link;
             coin.iter_mut().zip(share(&link, step)).for_each(|(x, y)| *x ^= y);
         }
@@ -187,7 +188,7 @@ impl Heard {
     /// # Errors
     /// [`Abort::CheckFailed`] without a culprit if a party sent different commitments to different parties.
     pub fn confirm(self, session: &mut Session) -> Result<Coins, Abort> {
-        self.echoed.compare(session, Check::M0_3)?; // [M0.3]
+        self.echoed.compare(session, checks::M0_3)?; // [M0.3]
         Ok(self.coins)
     }
 }

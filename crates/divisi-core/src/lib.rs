@@ -16,6 +16,7 @@
 mod abort;
 mod broadcast;
 mod check;
+pub mod checks;
 mod coin;
 mod commit;
 #[cfg(feature = "fault")]

@@ -93,7 +93,7 @@ pub fn first<R>(ends: Vec<Result<R, Abort>>) -> Result<Vec<R>, Abort> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Check, step};
+    use crate::{checks, step};
 
     /// Who found something wrong is heard before those who only lost a peer.
     #[test]
@@ -101,10 +101,10 @@ mod tests {
         let last = PartyId::new(3).unwrap();
         let ends = run(3, &PublicParameters::new("cause"), |mut session| {
             if session.me() == last {
-                return session.require(Check::A1, step!("found"), false, None);
+                return session.require(checks::M0_3, step!("found"), false, None);
             }
             session.recv(step!("never"), last, &mut [0])
         });
-        assert!(matches!(ends, Err(Abort::CheckFailed { check: Check::A1, .. })), "{ends:?}");
+        assert!(matches!(ends, Err(Abort::CheckFailed { check: checks::M0_3, .. })), "{ends:?}");
     }
 }

@@ -1,8 +1,9 @@
 //! Commitments and echoes: what opens, what does not, and who is named.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::checks;
 use divisi_core::testing::{Harness, failed_check, party};
-use divisi_core::{Abort, Check, Echo, PartyId, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, Echo, PartyId, PublicParameters, Session, Step, step};
 
 const ONE: Step = step!("one");
 const OTHER: Step = step!("other");
@@ -22,7 +23,7 @@ fn a_commitment_opens_in_its_place_only() {
             let strand = session.strand()?;
             let (commitment, nonce) = session.commit(ONE, 3, b"payload");
             let opened = |s: &Session, step, index, from, nonce: &[u8; 32], payload: &[u8]| {
-                s.opened(Check::W14, step, index, from, &commitment, nonce, payload)
+                s.opened(checks::M0_2, step, index, from, &commitment, nonce, payload)
             };
             let mut other = *nonce.as_bytes();
             other[31] ^= 1;
@@ -39,7 +40,7 @@ fn a_commitment_opens_in_its_place_only() {
             }
         });
         // the first to fail ends the session of both
-        let failed = ends.iter().any(|end| failed_check(end) == Some(Check::W14));
+        let failed = ends.iter().any(|end| failed_check(end) == Some(checks::M0_2));
         assert_eq!(failed, lie != 0, "{lie}: {ends:?}");
     }
 }
@@ -68,7 +69,7 @@ fn broadcast(n: usize, lied_to: usize) -> Vec<Result<(), Abort>> {
         for (party, said) in PartyId::all(n).zip(&said) {
             echo.absorb(party, &[*said]);
         }
-        echo.send(&mut session)?.compare(&mut session, Check::M0_3)
+        echo.send(&mut session)?.compare(&mut session, checks::M0_3)
     })
 }
 
@@ -82,7 +83,7 @@ fn a_split_broadcast_ends_for_every_honest_subset() {
             let ends = broadcast(n, subset << 1);
             assert!(ends[1..].iter().all(Result::is_err), "{n} {subset:b} {ends:?}");
             assert!(ends.iter().all(|end| !matches!(end, Err(Abort::CheckFailed { culprit: Some(_), .. }))));
-            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::M0_3)));
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::M0_3)));
         }
     }
 }

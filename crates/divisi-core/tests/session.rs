@@ -1,7 +1,8 @@
 //! Attacks on the start and the end of sessions among n parties (M0.1 to M0.6).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, Step, step};
+use divisi_core::checks;
+use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_net::memory::mesh_with;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Machine, Mesh, Options};
@@ -77,7 +78,7 @@ fn a_nonce_told_differently_ends_the_start_for_every_honest_subset() {
             let results = play(meshes, |_| Ok(()));
             assert!(results[1..].iter().all(Result::is_err), "{n} parties, {lied_to:?}: {results:?}");
             assert!(
-                results.iter().any(|r| matches!(r, Err(Abort::CheckFailed { check: Check::M0_3, .. }))),
+                results.iter().any(|r| matches!(r, Err(Abort::CheckFailed { check: checks::M0_3, .. }))),
                 "{results:?}"
             );
         }
@@ -96,7 +97,7 @@ fn a_nonce_of_the_liars_own_making_leaves_the_others_together() {
 
 #[test]
 fn a_false_echo_or_proof_names_the_check() {
-    for (byte, check) in [(0, Check::M0_3), (31, Check::M0_3), (32, Check::M0_1), (63, Check::M0_1)] {
+    for (byte, check) in [(0, checks::M0_3), (31, checks::M0_3), (32, checks::M0_1), (63, checks::M0_1)] {
         let meshes = meshes(3);
         flip(&meshes, 2, &[1], ECHO, byte);
         let results = play(meshes, |_| Ok(()));
@@ -137,7 +138,7 @@ fn after_an_abort_every_strand_is_silent() {
             let mut body = [0; 1];
             return strands[0].recv(LATE, party(0), &mut body);
         }
-        let end = session.require(Check::A1, LATE, false, None);
+        let end = session.require(checks::M0_3, LATE, false, None);
         assert!(end.is_err());
         for strand in &mut strands {
             let sent = strand.send(LATE, party(1), &[1], 8);

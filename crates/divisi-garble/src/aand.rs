@@ -4,12 +4,13 @@
 //! bucket is combined to one triple, of which the adversary knows something only if it guessed a bit of every
 //! triple in the bucket. [`divisi_ot::bucket`] has the sizes of buckets \[W18\].
 
+use crate::checks;
 use crate::ground::Ground;
 use crate::laand::laand;
 use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
 use crate::triples::Triples;
-use divisi_core::{Abort, Check, Session, Step, step};
+use divisi_core::{Abort, Session, Step, step};
 use divisi_ot::kept::Keep;
 use divisi_ot::partition::Partition;
 use divisi_ot::{Kept, Setup};
@@ -83,7 +84,7 @@ pub(crate) fn open_differences(
             let keys = partition.differences(&firsts.keys[place], y.keys[place]);
             keys.zip(told).for_each(|(key, bit)| tags.push(key ^ spread(*bit) & delta));
         };
-        let told = opening.hear_of(session, Check::W17, place, d.len(), expected, &body)?; // [W17]
+        let told = opening.hear_of(session, checks::W17, place, d.len(), expected, &body)?; // [W17]
         sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
     }
     Ok(sum)

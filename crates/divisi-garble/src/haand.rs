@@ -5,10 +5,11 @@
 //! hash for both; then the lowest bit of U and the two bits of step 2 would add up to y.
 
 use crate::bits;
+use crate::checks;
 use crate::ground::Ground;
 use crate::hash::Call;
 use crate::table::GarblingForm;
-use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, PartyId, Prg, Session, Step, step};
 use divisi_ot::Kept;
 use zeroize::Zeroizing;
 
@@ -42,7 +43,7 @@ impl Cross {
     ) -> Result<(), Abort> {
         let Some((prg, v)) = &mut self.state else { return Ok(()) };
         let name = ground.name(call(session), session.me(), peer);
-        session.observe(Check::W12); // [W12]
+        session.observe(checks::W12); // [W12]
         let inputs: Zeroizing<Vec<u128>> =
             Zeroizing::new(keys.iter().flat_map(|key| [*key, key ^ delta]).collect());
         let mut hashes = Zeroizing::new(Vec::with_capacity(inputs.len()));
@@ -96,7 +97,7 @@ impl Cross {
 
 /// The step in the hash's tweak \[W12\]. The mutant uses that of LaAND's step 5, as the paper does.
 fn call(session: &Session) -> Call {
-    if session.mutated(Check::W12) { Call::LaAnd } else { Call::HaAnd }
+    if session.mutated(checks::W12) { Call::LaAnd } else { Call::HaAnd }
 }
 
 #[cfg(test)]

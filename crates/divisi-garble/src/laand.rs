@@ -15,13 +15,14 @@
 //! check reveals only whether they do ([`zero`]). The error is 2^-128 (docs/garbling.md).
 
 use crate::bits;
+use crate::checks;
 use crate::ground::Ground;
 use crate::haand;
 use crate::hash::{Call, Named};
 use crate::share::{Seats, View, ViewMut, spread};
 use crate::table::GarblingForm;
 use crate::zero;
-use divisi_core::{Abort, Check, Echo, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Gf128};
 use divisi_ot::{Kept, Setup};
@@ -65,9 +66,9 @@ pub(crate) fn laand(
     // 6. H_i, in the combination that nobody knew before
     let sum = combination(&g, &z.view(), delta, &expanded(&coin, "coefficients"));
     zero::check(session, ground, &ground.fresh, delta, echo, sum)?;
-    session.observe(Check::W16); // [W16]
+    session.observe(checks::W16); // [W16]
     // the mutant's partition is known in advance
-    let coin = if session.mutated(Check::W16) { [0; 16] } else { coin };
+    let coin = if session.mutated(checks::W16) { [0; 16] } else { coin };
     Ok(expanded(&coin, "partition"))
 }
 

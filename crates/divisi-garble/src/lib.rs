@@ -65,6 +65,7 @@ mod aand;
 pub mod adversary;
 mod batch;
 mod bits;
+pub mod checks;
 mod circuit;
 mod evaluate;
 mod ground;

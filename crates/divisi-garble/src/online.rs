@@ -8,6 +8,7 @@
 
 use crate::batch::Batch;
 use crate::bits;
+use crate::checks;
 use crate::circuit::Result as Output;
 use crate::held::{Held, Role, of_results};
 use crate::labels::Values;
@@ -16,7 +17,7 @@ use crate::open::{DIGEST, Opening};
 use crate::plan::Plan;
 use crate::run::Stage;
 use crate::share::{Rows, Shares, spread};
-use divisi_core::{Abort, Check, Echo, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Echo, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const MASKED: Step = step!("5.masked");
@@ -78,7 +79,7 @@ pub(crate) fn online(
             own.zip(theirs).for_each(|(label, bytes)| *label = u128::from_le_bytes(*bytes));
         }
         // [W24]
-        let told = opening.hear(session, Check::W24, place, &[&private.ours], stage.delta.get(), rest)?;
+        let told = opening.hear(session, checks::W24, place, &[&private.ours], stage.delta.get(), rest)?;
         lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
     }
     // 7.
@@ -149,14 +150,14 @@ pub(crate) fn masked_inputs(
             wires.iter().zip(values).for_each(|(wire, value)| masked[*wire] = *value);
         }
     }
-    echo.send(session)?.compare(session, Check::W28)?; // [W28]
+    echo.send(session)?.compare(session, checks::W28)?; // [W28]
     Ok(masked)
 }
 
 /// Step 6: our labels for these masked values \[W21\].
 pub(crate) fn labels_for(session: &Session, zeros: &[u128], masked: &[u8], delta: u128, body: &mut Vec<u8>) {
-    session.observe(Check::W21); // [W21]
-    let blind = session.mutated(Check::W21); // the mutant gives the label of zero, whatever was broadcast
+    session.observe(checks::W21); // [W21]
+    let blind = session.mutated(checks::W21); // the mutant gives the label of zero, whatever was broadcast
     for (zero, bit) in zeros.iter().zip(masked) {
         let bit = if blind { &0 } else { bit };
         body.extend_from_slice(&(zero ^ spread(*bit) & delta).to_le_bytes());
@@ -200,21 +201,21 @@ fn evaluate(
 
 /// Demands that every MAC so far was right \[W22, W23\].
 pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> Result<(), Abort> {
-    session.observe(Check::M0_7); // [M0.7] what was evaluated goes nowhere before
-    if session.mutated(Check::M0_7) {
+    session.observe(checks::M0_7); // [M0.7] what was evaluated goes nowhere before
+    if session.mutated(checks::M0_7) {
         return Ok(());
     }
-    session.observe(Check::W23); // [W23]
-    if session.mutated(Check::W23) {
+    session.observe(checks::W23); // [W23]
+    if session.mutated(checks::W23) {
         // the mutant names the garbler of the row at which it stopped
         let named = values.wrong.and_then(|place| session.peers().get(place).copied());
-        session.require(Check::W22, EVALUATE, named.is_none(), named)?;
+        session.require(checks::W22, EVALUATE, named.is_none(), named)?;
     }
     let right = taint::verdict(EVALUATE, values.difference == 0);
     // a garbler that flips a row's bit must also change the bit's MAC: it has to guess as many bits of Delta
     // as are compared
     session.meter().verification_error((-(stage.layout.mac_bits() as f64)).exp2());
-    session.require(Check::W22, EVALUATE, right, None) // [W22]
+    session.require(checks::W22, EVALUATE, right, None) // [W22]
 }
 
 /// What the evaluator knows of the output bits.
@@ -299,7 +300,7 @@ pub(crate) fn results(
         theirs.copy_from_slice(digest);
         let same = session.same_digest(tags.finalize().as_bytes(), &theirs);
         // a garbler may have misled the evaluator: nobody can be named
-        session.require(Check::W25, RESULT, same, None)?; // [W25]
+        session.require(checks::W25, RESULT, same, None)?; // [W25]
     }
     // 8. the output is z = masked value + lambda
     let masks = lambda.chunks(ours.len().max(1));

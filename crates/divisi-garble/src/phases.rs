@@ -2,6 +2,7 @@
 //! function-dependent, online.
 
 use crate::aand::aand;
+use crate::checks;
 use crate::ground::Ground;
 use crate::hash::Oracle;
 use crate::held::{Garbled, Held, Role, Spent, of_results, result_masks};
@@ -14,7 +15,7 @@ use crate::run::{Instance, Private, Stage, random_labels};
 use crate::share::{Rows, Seats, Shares};
 use crate::triples::{Made, Preprocessed, Triples};
 use crate::zero;
-use divisi_core::{Abort, Bound, Check, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, Bound, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Setup, bucket, wipe};
 use zeroize::Zeroizing;
 
@@ -257,9 +258,9 @@ impl Live {
     /// The size of buckets for `l` triples \[W18\]; the mutant's are smaller by one.
     pub(crate) fn bucket(&self, session: &Session, l: usize) -> Result<usize, Abort> {
         let rho = self.setup.config().rho;
-        let bucket = bucket::size(l, rho) - usize::from(session.mutated(Check::W18));
+        let bucket = bucket::size(l, rho) - usize::from(session.mutated(checks::W18));
         let bits = bucket::error_bits(l, bucket);
-        session.require(Check::W18, INDEPENDENT, bits >= f64::from(rho), None)?; // [W18]
+        session.require(checks::W18, INDEPENDENT, bits >= f64::from(rho), None)?; // [W18]
         session.meter().verification_error((-bits).exp2());
         Ok(bucket)
     }
@@ -343,7 +344,7 @@ impl Live {
     }
 
     fn fits(&self, session: &Session, made: &Made, plan: &Plan<'_>, count: usize) -> Result<(), Abort> {
-        session.require(Check::W29, DEPENDENT, !plan.has_public_wires(), None)?; // [W29]
+        session.require(checks::W29, DEPENDENT, !plan.has_public_wires(), None)?; // [W29]
         if plan.parties() != self.seats.n {
             return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
         }

@@ -1,6 +1,7 @@
 //! The instances of one run side by side: each has its evaluator, its masks, and our labels or values.
 
 use crate::batch::Batch;
+use crate::checks;
 use crate::evaluate::Received;
 use crate::hash::{Call, Name, Named, Oracle};
 use crate::labels::{Labels, Values, random_words};
@@ -10,7 +11,7 @@ use crate::options::GarbleOptions;
 use crate::share::{Holder, Seats, Shares};
 use crate::table::Layout;
 use crate::triples::Triples;
-use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Delta, Setup};
 use zeroize::Zeroizing;
 
@@ -98,7 +99,7 @@ impl<'a> Stage<'a> {
         for ((instance, labels), garbling) in instances.iter_mut().zip(labels).zip(garblings) {
             if let Some(labels) = labels {
                 let to = parties[instance.evaluator];
-                session.observe(Check::W19); // [W19]
+                session.observe(checks::W19); // [W19]
                 let calls = self.calls(session, me, to, instance.gate);
                 let place = self.seats.place(instance.evaluator);
                 let product = garbling.product();
@@ -141,7 +142,7 @@ impl<'a> Stage<'a> {
             .enumerate()
             .map(|(garbler, body)| Received::new(self.layout, place(garbler), batch.ands, body))
             .collect();
-        let stops = session.mutated(Check::W23);
+        let stops = session.mutated(checks::W23);
         values.evaluate(self.layout, self.delta, calls, batch, garbling, &received, stops);
     }
 
@@ -161,7 +162,7 @@ pub(crate) fn random_labels(fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128
 
 /// Whether gates are part of the tweaks \[W19\]; not in the mutant, which gives every gate the same tweaks.
 fn once(session: &Session) -> bool {
-    !session.mutated(Check::W19)
+    !session.mutated(checks::W19)
 }
 
 /// Shares that are opened to one party each: those that we send to each peer, by place, and those that are
@@ -211,11 +212,11 @@ impl Private {
             let mut digest = [0; 32];
             digest.copy_from_slice(theirs);
             let same = session.same_digest(binding, &digest);
-            session.require(Check::W26, step, same, None)?; // [W26]
+            session.require(checks::W26, step, same, None)?; // [W26]
             let (of_lists, of_ours) = rest.split_at(first);
-            let told = opening.hear(session, Check::W27, place, lists, delta, of_lists)?; // [W27]
+            let told = opening.hear(session, checks::W27, place, lists, delta, of_lists)?; // [W27]
             sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
-            let told = opening.hear(session, Check::W20, place, &[&self.ours], delta, of_ours)?; // [W20]
+            let told = opening.hear(session, checks::W20, place, &[&self.ours], delta, of_ours)?; // [W20]
             ours.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
         }
         Ok((sum, ours))

@@ -14,6 +14,7 @@
 //! not wait for the evaluators' messages: docs/garbling.md, 15, shows that this harms nobody.
 
 use crate::batch::{Batch, Stop, batches};
+use crate::checks;
 use crate::held::{of_results, result_masks};
 use crate::labels::{Labels, Values};
 use crate::masks::Masks;
@@ -26,7 +27,7 @@ use crate::run::{Instance, Private, Stage, random_labels};
 use crate::share::{Rows, Shares};
 use crate::triples::Made;
 use divisi_circuit::stream::CircuitFault;
-use divisi_core::{Abort, Check, Session, Step, step};
+use divisi_core::{Abort, Session, Step, step};
 use zeroize::Zeroizing;
 
 const STREAMED: Step = step!("streamed");
@@ -58,7 +59,7 @@ impl Live {
         if plan.parties() != self.seats.n || count == 0 {
             return Err(session.misuse(STREAMED, "a plan for another number of parties, or no instance"));
         }
-        session.require(Check::W29, STREAMED, !plan.has_public_wires(), None)?; // [W29]
+        session.require(checks::W29, STREAMED, !plan.has_public_wires(), None)?; // [W29]
         let (slots, wires) = (plan.program().slots(), plan.input_bits());
         let evaluators: Vec<usize> = (0..count).map(|i| i % self.seats.n).collect();
         // 2., 5. and 6.: inputs and their labels
@@ -158,7 +159,7 @@ impl Live {
         values: &mut [Option<Values>],
     ) -> Result<(), Abort> {
         // the gates of a circuit in a file were read and folded just now, so they are examined here
-        session.require(Check::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
+        session.require(checks::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
         let ands = instances.len() * batch.ands;
         session.phase(INDEPENDENT_PHASE);
         let Made { masks, triples } = self.function_independent(session, ands, ands)?;
@@ -200,7 +201,7 @@ impl Live {
                 session.recv(OUTPUTS, peer, &mut body)?;
             }
             let delta = self.setup.delta().get();
-            let told = opening.hear(session, Check::W24, place, &[&private.ours], delta, &body)?; // [W24]
+            let told = opening.hear(session, checks::W24, place, &[&private.ours], delta, &body)?; // [W24]
             lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
         }
         Ok(lambda)

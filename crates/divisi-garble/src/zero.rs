@@ -23,10 +23,11 @@
 //! same as another S_i, which its sender could have had from the start. In both cases: if T is not zero, T R
 //! is uniform, and zero with probability 2^-128 (docs/garbling.md, 10).
 
+use crate::checks;
 use crate::ground::Ground;
 use crate::hash::{Call, Name};
 use crate::share::{Shares, spread};
-use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Commitment, Echo, PartyId, Session, Step, step, taint};
 use divisi_field::{Field, Gf128};
 use zeroize::Zeroizing;
 
@@ -57,7 +58,7 @@ pub(crate) fn check(
     let opened = commit_and_open(session, None, share.as_slice())?;
     let total = opened.iter().fold(u128::from_le_bytes(*share), |sum, theirs| sum ^ u128_of(theirs));
     let zero = taint::verdict(OPEN, total == 0);
-    session.require(Check::W15, OPEN, zero, None) // [W15]
+    session.require(checks::W15, OPEN, zero, None) // [W15]
 }
 
 /// Between two parties: demands that both have the same sum.
@@ -74,7 +75,7 @@ fn two(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
         digest.iter_mut().zip(theirs.iter()).for_each(|(out, byte)| *out = *byte);
         same &= session.same_digest(&ours, &digest);
     }
-    session.require(Check::W15, OPEN, same, None) // [W15]
+    session.require(checks::W15, OPEN, same, None) // [W15]
 }
 
 /// Among three or more parties: our share of T R.
@@ -117,7 +118,7 @@ fn product(
         session.send(PRODUCT, peer, &body, 128 * (1 + fresh.len()) as u64)?;
     }
     // nothing that was made with different e goes any further
-    echoed.compare(session, Check::W13)?; // [W13]
+    echoed.compare(session, checks::W13)?; // [W13]
     for (place, peer) in session.peers().into_iter().enumerate() {
         body.resize(16 * (1 + fresh.len()), 0);
         session.recv(PRODUCT, peer, &mut body)?;
@@ -148,7 +149,7 @@ fn commit_and_open(
         session.send(COMMIT, peer, &commitment.0, 0)?;
     }
     if let Some(echoed) = echoed {
-        echoed.compare(session, Check::W13)?; // [W13]
+        echoed.compare(session, checks::W13)?; // [W13]
     }
     let mut commitments = Vec::with_capacity(session.parties());
     for peer in session.peers() {
@@ -167,7 +168,7 @@ fn commit_and_open(
         let (nonce, theirs) = body.split_at(32);
         let mut full = [0; 32];
         full.copy_from_slice(nonce);
-        session.opened(Check::W14, COMMIT, index, peer, commitment, &full, theirs)?; // [W14]
+        session.opened(checks::W14, COMMIT, index, peer, commitment, &full, theirs)?; // [W14]
         opened.push(Zeroizing::new(theirs.to_vec()));
     }
     Ok(opened)
@@ -228,7 +229,7 @@ mod tests {
                 let ends = checked(&wrong);
                 assert!(ends.iter().all(Result::is_err), "{n} {bit}");
                 let says = |end: &Result<(), Abort>| {
-                    matches!(end, Err(Abort::CheckFailed { check: Check::W15, culprit: None, .. }))
+                    matches!(end, Err(Abort::CheckFailed { check: checks::W15, culprit: None, .. }))
                 };
                 assert!(ends.iter().any(says), "{n} {bit}: {ends:?}");
             }

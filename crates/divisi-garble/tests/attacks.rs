@@ -3,9 +3,10 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, Way, failed_check, many, party};
-use divisi_core::{Abort, Check, PartyId, Prg, Step};
+use divisi_core::{Abort, PartyId, Prg, Step};
 use divisi_field::Gf128;
 use divisi_garble::adversary::{Lie, another_delta, guess};
+use divisi_garble::checks;
 use divisi_garble::lab::{Bits, Lab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_net::memory;
@@ -32,7 +33,7 @@ fn no_place_of_a_batch_is_left_out() {
                     guess(&mut lab.party(session)?, session, ands, lie)
                 },
             );
-            let noticed = ends.iter().any(|end| failed_check(end) == Some(Check::W15));
+            let noticed = ends.iter().any(|end| failed_check(end) == Some(checks::W15));
             assert!(noticed && ends[0].is_err(), "{ands} at {at}: {ends:?}");
         }
     });
@@ -62,7 +63,7 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
         match &ends[0] {
             Ok(outputs) => assert_eq!(outputs[0], [input[0] & input[1]]),
             Err(abort) => {
-                let anonymous = Abort::CheckFailed { check: Check::W22, step: abort.step(), culprit: None };
+                let anonymous = Abort::CheckFailed { check: checks::W22, step: abort.step(), culprit: None };
                 assert_eq!(*abort, anonymous);
             }
         }
@@ -121,7 +122,7 @@ fn another_delta_in_the_second_batch_is_noticed() {
         let run = |difference: Option<u128>| {
             // a corrupt party does not mind its own checks
             let parameters = |p| match p == party(2) {
-                true => lab.parameters().without(Check::W5).without(Check::W15).without(Check::W17),
+                true => lab.parameters().without(checks::W5).without(checks::W15).without(checks::W17),
                 false => lab.parameters(),
             };
             Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10)).act_each(
@@ -164,7 +165,7 @@ fn a_wrong_label_reaches_no_receiver() {
             // P_2's own may have come before P_3's abort, or not
             assert!(ends[1].as_ref().is_ok_and(|outputs| *outputs == [[1]]) || ends[1].is_err());
             assert!(
-                matches!(ends[2], Err(Abort::CheckFailed { check: Check::W25, culprit: None, .. })),
+                matches!(ends[2], Err(Abort::CheckFailed { check: checks::W25, culprit: None, .. })),
                 "{:?}",
                 ends[2]
             );
@@ -219,7 +220,7 @@ fn a_copied_commitment_opens_to_nothing() {
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
         let named = |end: &Result<_, Abort>| match end {
-            Err(Abort::CheckFailed { check: Check::W14, culprit, .. }) => *culprit == Some(liar),
+            Err(Abort::CheckFailed { check: checks::W14, culprit, .. }) => *culprit == Some(liar),
             _ => false,
         };
         assert!(ends[..usize::from(n) - 1].iter().any(named), "{n}: {ends:?}");
@@ -262,7 +263,7 @@ fn an_abort_does_not_tell_delta() {
             // corrupt parties do not mind their own checks
             let parameters = |p| match p == party(1) {
                 true => lab.parameters(),
-                false => lab.parameters().without(Check::W15),
+                false => lab.parameters().without(checks::W15),
             };
             let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
@@ -271,7 +272,7 @@ fn an_abort_does_not_tell_delta() {
                 guess(&mut Garble::new(&session, setup, lab.options), &mut session, 3, lie)
             });
             let check = failed_check(&ends[0]);
-            assert_eq!(check, Some(Check::W15), "{n} {form:?}");
+            assert_eq!(check, Some(checks::W15), "{n} {form:?}");
             // what each party sent to all, as the honest one saw it
             let said = |i: usize, step| {
                 let to = party(if i == 0 { 2 } else { 1 });

@@ -3,6 +3,7 @@
 
 use divisi_circuit::Program;
 use divisi_core::{Check, Counts, PartyId};
+use divisi_garble::checks;
 use divisi_garble::lab::{Bits, Lab};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_net::wire_bytes;
@@ -197,21 +198,21 @@ fn the_census_of_checks() {
         let echoes = if n > 2 { peers } else { 0 };
         for (i, counts) in all.iter().enumerate() {
             let of = |check: Check| counts.checks.get(&check).copied().unwrap_or(0);
-            assert_eq!(of(Check::W13), echoes, "the echo of e");
-            assert_eq!((of(Check::W14), of(Check::W15)), (peers, 1));
-            assert_eq!((of(Check::W17), of(Check::W18)), (peers, 1));
-            assert_eq!((of(Check::W26), of(Check::W27)), (peers, peers));
+            assert_eq!(of(checks::W13), echoes, "the echo of e");
+            assert_eq!((of(checks::W14), of(checks::W15)), (peers, 1));
+            assert_eq!((of(checks::W17), of(checks::W18)), (peers, 1));
+            assert_eq!((of(checks::W26), of(checks::W27)), (peers, peers));
             // the openings of our own masks by each peer
             let owner = plan.wires_of(PartyId::all(n).nth(i).unwrap()).count() > 0;
-            assert_eq!((of(Check::W20), of(Check::W28)), (if owner { peers } else { 0 }, echoes));
+            assert_eq!((of(checks::W20), of(checks::W28)), (if owner { peers } else { 0 }, echoes));
             assert!(counts.computational_bits.unwrap() >= f64::from(COMPUTATIONAL_BITS));
-            assert_eq!((of(Check::W19), of(Check::W21)), if i == 0 { (0, 0) } else { (1, 1) });
-            assert_eq!((of(Check::W16), of(Check::W29)), (1, 1));
-            assert_eq!(of(Check::W24), peers);
+            assert_eq!((of(checks::W19), of(checks::W21)), if i == 0 { (0, 0) } else { (1, 1) });
+            assert_eq!((of(checks::W16), of(checks::W29)), (1, 1));
+            assert_eq!(of(checks::W24), peers);
             let evaluator = i == 0;
-            assert_eq!((of(Check::W22), of(Check::W23)), (u64::from(evaluator), u64::from(evaluator)));
-            assert_eq!(of(Check::M0_7), u64::from(evaluator));
-            assert_eq!(of(Check::W25), if evaluator { 0 } else { 1 });
+            assert_eq!((of(checks::W22), of(checks::W23)), (u64::from(evaluator), u64::from(evaluator)));
+            assert_eq!(of(checks::M0_7), u64::from(evaluator));
+            assert_eq!(of(checks::W25), if evaluator { 0 } else { 1 });
         }
     }
 }

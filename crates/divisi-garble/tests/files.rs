@@ -6,7 +6,8 @@ use divisi_circuit::bristol;
 use divisi_circuit::stream::{Origin, Stream};
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::{Harness, Recording, Way, party};
-use divisi_core::{Abort, Check, PartyId};
+use divisi_core::{Abort, PartyId};
+use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan, Unfit};
 use divisi_net::memory;
@@ -128,7 +129,7 @@ fn no_gate_reads_what_everybody_knows() {
             assert_eq!(output, expected(&program, input), "{input:?}");
         }
         // before the inputs, and for the one batch
-        assert_eq!(counts.checks.get(&Check::W29).copied(), Some(2));
+        assert_eq!(counts.checks.get(&checks::W29).copied(), Some(2));
     }
 }
 
@@ -145,7 +146,7 @@ fn a_batch_that_reads_a_wire_twice_is_refused() {
     let options = GarbleOptions { batch: 1, ..GarbleOptions::default() };
     let lab = Lab { options, streamed: true, ..Lab::default() };
     let abort = lab.run(&plan, &[vec![1, 1]]).unwrap_err();
-    assert!(matches!(abort, Abort::CheckFailed { check: Check::W29, culprit: None, .. }), "{abort}");
+    assert!(matches!(abort, Abort::CheckFailed { check: checks::W29, culprit: None, .. }), "{abort}");
 }
 
 /// A file that is another one at its third reading, the first after its survey, and perhaps what it was again

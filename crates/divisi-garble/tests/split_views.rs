@@ -6,6 +6,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::Plan;
+use divisi_garble::checks;
 use divisi_garble::lab::{Bits, Lab, of_party};
 use std::time::Duration;
 
@@ -20,11 +21,11 @@ fn program() -> Program {
 /// Each broadcast, and the check that compares what was heard. The sums of Figure 14 come with their MACs,
 /// which fail before: a liar whose two sums both have MACs is `different_bits` in divisi-ot's mutants.
 const BROADCASTS: [(&str, Check); 5] = [
-    ("divisi_core::coin/commit", Check::M0_3),
-    ("divisi_ot::abit::consistency/commit", Check::W7),
-    ("divisi_ot::vole/check", Check::W5),
-    ("divisi_garble::laand/3.e", Check::W13),
-    ("divisi_garble::online/5.masked", Check::W28),
+    ("divisi_core::coin/commit", checks::M0_3),
+    ("divisi_ot::abit::consistency/commit", checks::W7),
+    ("divisi_ot::vole/check", checks::W5),
+    ("divisi_garble::laand/3.e", checks::W13),
+    ("divisi_garble::online/5.masked", checks::W28),
 ];
 
 /// `liar` tells the parties of a set something else; the first bit of the message differs.
@@ -94,7 +95,8 @@ fn a_split_view_ends_the_session_of_all() {
         );
         // an echo that differs accuses nobody: the one that told of it may have lied
         for (_, end) in honest() {
-            if let (Err(Abort::CheckFailed { culprit: Some(culprit), .. }), true) = (end, *check != Check::W5)
+            if let (Err(Abort::CheckFailed { culprit: Some(culprit), .. }), true) =
+                (end, *check != checks::W5)
             {
                 panic!("{n} {step} {liar} {told:?} blames {culprit}");
             }

@@ -4,11 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates};
-use divisi_core::Check;
 use divisi_core::Prg;
 use divisi_core::testing::{Harness, failed_check, many, party};
 use divisi_field::Gf8;
 use divisi_garble::Plan;
+use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party};
 
 fn bytes(prg: &mut Prg, len: usize) -> Vec<u8> {
@@ -115,7 +115,7 @@ fn forged_rows(unknown: u32, runs: usize) -> usize {
         });
         match &ends[0] {
             Ok(outputs) => assert_eq!(outputs[0], [0], "1 AND 1, with a forged bit"),
-            end => assert_eq!(failed_check(end), Some(Check::W22)),
+            end => assert_eq!(failed_check(end), Some(checks::W22)),
         }
         ends[0].is_ok()
     });

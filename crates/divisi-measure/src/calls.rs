@@ -135,7 +135,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::runs::{Run, Work};
-    use divisi_core::Check;
     use divisi_rep3::{Protocol, Security};
 
     /// Three parties compute what comes out in the clear, by calls of the number and kind that each one says.
@@ -146,7 +145,8 @@ mod tests {
             let run = Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
             // in each call that ran z is compared
-            let calls: u64 = counts.iter().filter_map(|counts| counts.checks.get(&Check::Y5)).sum();
+            let calls: u64 =
+                counts.iter().filter_map(|counts| counts.checks.get(&divisi_rep3::checks::Y5)).sum();
             match work {
                 Work::Call(Call::Stock) => assert_eq!(calls, 3),
                 Work::Call(_) => assert_eq!(calls, 1),

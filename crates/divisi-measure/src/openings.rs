@@ -10,6 +10,7 @@ use crate::calls::Call;
 use crate::garbling;
 use crate::runs::{Run, Work};
 use divisi_core::{Check, Counts};
+use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Security};
 use std::collections::BTreeMap;
 
@@ -163,18 +164,18 @@ pub fn differences_of_garbling(
     // Deltas are proven consistent among three or more
     let proven = u64::from(n > 2);
     let mut expected = vec![
-        ("divisi_core::session::agree/echo", checks(Check::M0_1)),
-        ("divisi_core::session/same_digest", checks(Check::M0_6)),
+        ("divisi_core::session::agree/echo", checks(checks::M0_1)),
+        ("divisi_core::session/same_digest", checks(checks::M0_6)),
         ("divisi_ot::base/element", sent("divisi_ot::setup::pairs/base.sender")),
-        ("divisi_ot::setup::pairs/trees", checks(Check::O2)),
+        ("divisi_ot::setup::pairs/trees", checks(divisi_ot::checks::O2)),
         ("divisi_ot::vole/check", sent("divisi_ot::vole/check")),
         // what each party opens, and its verdict on each peer's
         ("divisi_ot::abit::consistency/bits", proven * (n + pairs)),
         ("divisi_ot::abit::consistency/sums", proven * pairs),
         // two parties compare digests instead
-        ("divisi_garble::zero/6.open", proven * checks(Check::W15)),
+        ("divisi_garble::zero/6.open", proven * checks(divisi_garble::checks::W15)),
         ("divisi_garble::online/5.masked", garbled * n),
-        ("divisi_garble::online/7b", checks(Check::W22)),
+        ("divisi_garble::online/7b", checks(divisi_garble::checks::W22)),
     ];
     // a coin is heard by every party, from each of its peers
     let coins = marked.keys().filter(|step| step.contains("coin"));
@@ -218,8 +219,8 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
     let under_a_key = matches!(run.work, Work::GarbledAhead(_) | Work::Call(Call::Stock));
     let is_table = matches!(run.work, Work::Lookups(..));
     let expected = [
-        ("divisi_core::session::agree/echo", checks(Check::M0_1)),
-        ("divisi_core::session/same_digest", checks(Check::M0_6)),
+        ("divisi_core::session::agree/echo", checks(checks::M0_1)),
+        ("divisi_core::session/same_digest", checks(checks::M0_6)),
         // each message of labels has lists of both garblers, of masks one
         ("divisi_rep3::garbled/labels", sent("divisi_rep3::garbled/labels")),
         ("divisi_rep3::garbled/masks", sent("divisi_rep3::garbled/masks") / 2),

@@ -8,11 +8,12 @@ use crate::wholes::Whole;
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{
-    Abort, Bytes, Check, Counts, Direction, PartyId, Plain, PlainByte, PublicParameters, Session, Verified,
-    settle, step,
+    Abort, Bytes, Counts, Direction, PartyId, Plain, PlainByte, PublicParameters, Session, Verified, settle,
+    step,
 };
 use divisi_net::memory;
 use divisi_net::{Mesh, Options, World};
+use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
@@ -218,7 +219,7 @@ impl Prepared {
 /// The key's bytes are the first 16 inputs, a lane each; a column of the blocks each of the 16 after them.
 fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
     let (key, text) = mine.split_at(16);
-    if rep.trio().agree_input(Check::A24, &[0; 32], text.first())? != Agreement::Agreed {
+    if rep.trio().agree_input(checks::A24, &[0; 32], text.first())? != Agreement::Agreed {
         return Err(Abort::Misuse { step: step!("agree"), what: "the holders of an input differ" });
     }
     let key = key.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;

@@ -9,11 +9,12 @@
 
 use crate::adders::{self, WIDTH};
 use crate::bit::GmwBit;
+use crate::checks;
 use crate::gmw::{PREPROCESSING, triples_for};
 use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Boolean, Check, Convert, Lanes, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::{Modulus, P32};
 
 const MASKS: Step = step!("a2b.masks");
@@ -42,7 +43,7 @@ impl Mixed {
         let mut tries = 0;
         while there < count {
             tries += 1;
-            self.session().require(Check::G6, MASKS, tries <= TRIES, None)?; // [G6]
+            self.session().require(checks::G6, MASKS, tries <= TRIES, None)?; // [G6]
             // one of four candidates is rejected
             let lanes = (count - there) * 4 / 3 + 8;
             let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.open();
@@ -52,7 +53,7 @@ impl Mixed {
             let session = self.gmw.session();
             let d = num::open(session, p, &d)?;
             // the mutant keeps all candidates
-            let all = session.mutated(Check::G6);
+            let all = session.mutated(checks::G6);
             let kept: Vec<usize> = (0..lanes).filter(|i| all || d.get(*i) == Some(&0)).collect();
             let bits =
                 (0..WIDTH).map(|j| GmwBit::of(kept.iter().map(|i| modulo_2[i * WIDTH + j])).made(session));
@@ -96,7 +97,7 @@ impl Mixed {
             made?;
         }
         let session = self.gmw.session();
-        session.observe(Check::G7); // [G7]
+        session.observe(checks::G7); // [G7]
         let unfit = || Abort::Misuse { step: MASKS, what: "fewer masks than numbers" };
         let parts = std::mem::take(&mut self.masks);
         let number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());

@@ -10,10 +10,11 @@
 //! circuit (test `cost_of_circuits`). A message has a level's products of all lanes and jobs, densely packed.
 
 use crate::bit::{Dense, GmwBit, last};
+use crate::checks;
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
 use crate::wires::Wires;
 use divisi_circuit::program::Program;
-use divisi_core::{Abort, Boolean, Check, Lanes, PartyId, Prg, ProgramRun, Session, Step, step};
+use divisi_core::{Abort, Boolean, Lanes, PartyId, Prg, ProgramRun, Session, Step, step};
 use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
 
@@ -163,9 +164,9 @@ impl Gmw {
         let (me, count) = (session.me(), all.len());
         let mut body = Zeroizing::new(Vec::with_capacity(count.div_ceil(8) + 8));
         all.to_bytes(&mut body);
-        session.observe(Check::G11); // [G11]
+        session.observe(checks::G11); // [G11]
         // the mutant sends them to everybody
-        let everybody = session.mutated(Check::G11);
+        let everybody = session.mutated(checks::G11);
         let told = |party: &PartyId| everybody || receivers.contains(party);
         for peer in session.peers().into_iter().filter(told) {
             session.send(OUTPUT, peer, &body, count as u64)?;

@@ -51,6 +51,7 @@ pub mod adders;
 pub mod arithmetic;
 pub mod bit;
 pub mod bits;
+pub mod checks;
 mod circle;
 pub mod convert;
 pub mod cot;

@@ -8,13 +8,14 @@ use crate::adders::NumberAdder;
 use crate::arithmetic::{self, NumberTriples};
 use crate::bit::GmwBit;
 use crate::bits::{self, RandomBits};
+use crate::checks;
 use crate::cot;
 use crate::gmw::{Gmw, PREPROCESSING};
 use crate::num::{self, Num};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::{Abort, Check, Lanes, Prg, Session, Step, step};
+use divisi_core::{Abort, Lanes, Prg, Session, Step, step};
 use divisi_field::zp::Modulus;
 use std::sync::Arc;
 
@@ -217,8 +218,8 @@ impl Mixed {
             made?;
         }
         let session = self.gmw.session();
-        session.observe(Check::G7); // [G7]
-        if session.mutated(Check::G7) {
+        session.observe(checks::G7); // [G7]
+        if session.mutated(checks::G7) {
             // the mutant leaves in the stock what it hands out
             let all = self.bits.iter().map(|part| part.copy(part.len())).collect();
             return Ok(RandomBits::join(all).copy(count));
@@ -292,7 +293,7 @@ impl Mixed {
             }
         }
         let session = self.gmw.session();
-        session.observe(Check::G7); // [G7]
+        session.observe(checks::G7); // [G7]
         let [a, b, c] = NumberTriples::join(parts).open();
         let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
         let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);

@@ -183,8 +183,8 @@ pub fn open_to(
 /// As [`open`].
 pub fn tell(session: &mut Session, p: Modulus, receivers: &[PartyId], x: &Num) -> Result<ToldNumbers, Abort> {
     x.admit(session, TELL)?;
-    session.observe(divisi_core::Check::G11); // [G11]
-    let everybody = session.mutated(divisi_core::Check::G11);
+    session.observe(crate::checks::G11); // [G11]
+    let everybody = session.mutated(crate::checks::G11);
     let told = |party: &PartyId| everybody || receivers.contains(party);
     let (body, bits) = (pack(p, x.shares()), x.lanes() as u64 * u64::from(p.bits()));
     for peer in session.peers().into_iter().filter(told) {

@@ -17,6 +17,7 @@
 //! rounds (test `private_tables_by_hops`).
 
 use crate::bit::GmwBit;
+use crate::checks;
 use crate::circle::{self, Order, Product};
 use crate::convert::open_bits;
 use crate::num::Num;
@@ -26,7 +27,7 @@ use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
-use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
 const MASK: Step = step!("mask");
 const GATHER: Step = step!("gather");
@@ -83,8 +84,8 @@ impl Masked {
         for (r, bits) in r.iter_mut().zip(bits.chunks_exact(width)) {
             *r = bits.iter().fold(0, |r, bit| r << 1 | bit);
         }
-        session.observe(Check::G7); // [G7]
-        if session.mutated(Check::G7) {
+        session.observe(checks::G7); // [G7]
+        if session.mutated(checks::G7) {
             // the mutant uses the same mask for all tables
             let first = r.first().copied().unwrap_or(0);
             r.fill(first);
@@ -142,7 +143,7 @@ impl Masked {
         if x.len() != width || x.iter().any(|bit| bit.lanes() != r.len()) {
             return Err(session.misuse(INDEX, "not one index of m bits for each table"));
         }
-        session.observe(Check::G7); // [G7]
+        session.observe(checks::G7); // [G7]
         // 1. u = x xor r, opened
         let mut masked = Hidden::zeros(width * r.len());
         for (lane, (masked, r)) in masked.chunks_exact_mut(width).zip(r.iter()).enumerate() {

@@ -15,11 +15,12 @@
 
 use crate::bit::{Dense, GmwBit};
 use crate::bits::RandomBits;
+use crate::checks;
 use crate::gmw::PREPROCESSING;
 use crate::mixed::{Mixed, most};
 use crate::num::Num;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Check, Lanes, Session, Step, step};
+use divisi_core::{Abort, Lanes, Session, Step, step};
 use divisi_field::zp::Modulus;
 use zeroize::Zeroizing;
 
@@ -140,7 +141,7 @@ pub(crate) fn masked_index(
     if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
         return Err(session.misuse(INDEX, "an index whose bits or lanes are not those of the signs"));
     }
-    session.observe(Check::G7); // [G7]
+    session.observe(checks::G7); // [G7]
     let each = (1 << width) - 1;
     let (modulo_2, numbers) = bits.open();
     let mut masked = Hidden::zeros(width * count);

@@ -10,7 +10,8 @@
 //! row is hashed right after it was made and not kept; only three bits of each triple stay in memory.
 
 use crate::bit::last;
-use divisi_core::{Abort, Check, Prg, Session, Step, step};
+use crate::checks;
+use divisi_core::{Abort, Prg, Session, Step, step};
 use divisi_ot::{Kept, Setup};
 
 const SHELF: Step = step!("triples");
@@ -110,9 +111,9 @@ impl TripleStock {
         if words > self.words {
             return Err(session.misuse(SHELF, "more triples than were made"));
         }
-        session.observe(Check::G7); // [G7]
+        session.observe(checks::G7); // [G7]
         // the mutant leaves in the stock what it hands out
-        let stay = session.mutated(Check::G7);
+        let stay = session.mutated(checks::G7);
         let mut out: [Kept<u64>; 3] = std::array::from_fn(|_| Kept::with_capacity(words));
         let mut missing = words;
         let mut at = 0;

@@ -1,9 +1,10 @@
 //! Random bits in both worlds by correlated transfers: right, and at the cost that the header names.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::PublicParameters;
 use divisi_core::testing::run;
-use divisi_core::{Check, PublicParameters};
 use divisi_field::zp::{Modulus, P16, P32};
+use divisi_mixed::checks;
 use divisi_mixed::cot::random_bits;
 use divisi_ot::{Setup, SetupConfig};
 
@@ -44,7 +45,7 @@ fn cost_of_bits_by_transfers() {
                 phase.bytes as f64 / items
             );
             assert_eq!(phase.rounds as usize, n);
-            assert_eq!(counts.checks[&Check::G14] as usize, batches * (n - 1));
+            assert_eq!(counts.checks[&checks::G14] as usize, batches * (n - 1));
         }
     }
 }

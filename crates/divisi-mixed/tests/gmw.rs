@@ -3,7 +3,8 @@
 
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Boolean, Check, Counts, Lanes, PartyId, ProgramRun, PublicParameters};
+use divisi_core::{Abort, Boolean, Counts, Lanes, PartyId, ProgramRun, PublicParameters};
+use divisi_mixed::checks;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::triples::bit_triples;
 use divisi_mixed::{Gmw, GmwBit};
@@ -175,7 +176,7 @@ fn cost_of_boolean_triples() {
             assert_eq!(phase.bits, ((n - 1) * count * 33) as u64);
             assert!(phase.bytes as f64 <= 4.3 * ((n - 1) * count) as f64, "{}", phase.bytes);
             assert_eq!(phase.rounds, 2);
-            assert_eq!(counts.checks[&Check::G14], 1);
+            assert_eq!(counts.checks[&checks::G14], 1);
         }
     }
 }
@@ -196,7 +197,7 @@ fn cost_of_circuits() {
             assert_eq!(online.bits, 2 * peers * ands + outputs);
             assert_eq!(counts.phases["preprocessing"].bits, 33 * peers * ands);
             assert!(online.rounds as usize <= program.and_depth() + 1);
-            assert_eq!(counts.checks[&Check::G7] as usize, program.and_depth());
+            assert_eq!(counts.checks[&checks::G7] as usize, program.and_depth());
         }
         let receiver = counts.last().unwrap();
         assert_eq!(receiver.phases["online"].rounds as usize, program.and_depth() + 1);

@@ -4,6 +4,7 @@
 //! then each party but the first sends the first one 256 bytes for each input wire. Two rounds, and one more
 //! if outputs are opened (test `cost_of_evaluation`).
 
+use crate::checks;
 use crate::garble::{GarbledInstances, Instance};
 use crate::key::{add_packed, pack};
 use crate::label::Label;
@@ -11,7 +12,7 @@ use crate::parameters::{DIMENSION, ROW_BYTES, SHARE_BYTES};
 use crate::scheme::{Scheme, unpack};
 use crate::wiring::{End, Wiring};
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Boolean, Check, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Boolean, Lanes, PartyId, Session, Step, step};
 use divisi_mixed::{Gmw, GmwBit};
 use zeroize::Zeroizing;
 
@@ -157,5 +158,5 @@ fn open_rows(
         new.iter_mut().zip(key.iter()).for_each(|(new, c)| *new = *c as i16);
     }
     // a row that lacks a contribution, or has one twice, decrypts to noise
-    session.require(Check::G9, ROW, right && reduced, None) // [G9]
+    session.require(checks::G9, ROW, right && reduced, None) // [G9]
 }

@@ -17,8 +17,9 @@
 //! }
 //! ```
 
+use crate::checks;
 use crate::parameters::MOST_GATES;
-use divisi_core::{Abort, Check, Session, Step, step};
+use divisi_core::{Abort, Session, Step, step};
 
 const LABEL: Step = step!("label");
 
@@ -74,7 +75,7 @@ impl Labels {
         let Some(end) = first.checked_add(gates as u64).filter(|end| *end <= MOST_GATES) else {
             return Err(session.misuse(LABEL, "more gates than the bound on decryption failures allows"));
         };
-        session.require(Check::G8, LABEL, first >= self.spent, None)?; // [G8]
+        session.require(checks::G8, LABEL, first >= self.spent, None)?; // [G8]
         self.spent = end;
         self.next = end;
         Ok(first)
@@ -83,7 +84,7 @@ impl Labels {
     /// The number of gate `gate` of those whose first number is `first`.
     pub(crate) fn of_gate(session: &Session, first: u64, gate: usize) -> u64 {
         // the mutant gives all gates the same number
-        if session.mutated(Check::G8) { first } else { first + gate as u64 }
+        if session.mutated(checks::G8) { first } else { first + gate as u64 }
     }
 }
 
@@ -121,7 +122,7 @@ mod tests {
             // numbers that were used already are refused
             labels.next = 2;
             let refused = labels.take(session, 1);
-            assert!(matches!(refused, Err(Abort::CheckFailed { check: Check::G8, .. })));
+            assert!(matches!(refused, Err(Abort::CheckFailed { check: checks::G8, .. })));
         });
     }
 

@@ -5,10 +5,11 @@
 //! Each batch says whose contributions it has and for which labels; whoever adds it compares this with the
 //! tree and with the labels it expects.
 
+use crate::checks;
 use crate::parameters::{DIMENSION, ROW_BYTES};
 use crate::scheme::{Scheme, pack, unpack};
 use divisi_bgv::tree::neighbours;
-use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_ot::Kept;
 
 const N: usize = DIMENSION;
@@ -81,14 +82,14 @@ impl Batch {
         let theirs = Batch { from: expected, first: self.first, rows: Kept::default() };
         let sum = self.from.and(expected);
         let right = header == theirs.header() && sum.is_some();
-        session.require(Check::G9, ROWS, right, Some(child))?; // [G9]
+        session.require(checks::G9, ROWS, right, Some(child))?; // [G9]
         self.from = sum.unwrap_or(self.from);
         let (mut row, mut reduced) = (Kept::<u64>::zeros(N), true);
         for (sum, body) in self.rows.chunks_exact_mut(N).zip(rows.chunks_exact(ROW_BYTES)) {
             reduced &= unpack(body, &mut row);
             scheme.modulus().add_assign(sum, &row);
         }
-        session.require(Check::G10, ROWS, reduced, Some(child)) // [G10]
+        session.require(checks::G10, ROWS, reduced, Some(child)) // [G10]
     }
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn add_up(
         return session.send(ROWS, above, &body, 8 * (count * ROW_BYTES) as u64);
     }
     let all = Senders::below(0, session.parties());
-    session.require(Check::G9, ROWS, batch.from == all, None)?; // [G9]
+    session.require(checks::G9, ROWS, batch.from == all, None)?; // [G9]
     batch.rows.chunks_exact(N).for_each(|row| pack(row, sums));
     Ok(())
 }

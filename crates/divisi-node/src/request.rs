@@ -35,7 +35,7 @@ use divisi_symphony::short;
 use serde::{Deserialize, Serialize};
 
 /// How many messages a client may have sent that are not answered.
-pub(crate) const AHEAD: usize = 6;
+pub(crate) const AHEAD: usize = 3;
 /// The maximum length of associated data, in bytes.
 pub const AAD: usize = 65_536;
 /// How many keys one answer lists.

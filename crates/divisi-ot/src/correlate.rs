@@ -56,11 +56,12 @@ mod payload;
 mod stream;
 mod wire;
 
+use crate::checks;
 use crate::hash::{CLASSES, Calls, Place, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
-use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
+use divisi_core::{Abort, PartyId, Prg, Session, Step, step, taint};
 pub use payload::{BitVectors, Long, Numbers, Payload};
 use std::ops::Range;
 use wire::{Reader, Writer};
@@ -284,7 +285,7 @@ impl<'p, S: Trust> Round<'p, S> {
     ) -> Result<Round<'p, S>, Abort> {
         let me = session.me();
         let (len, chooses) = (pads.len(), chooser.is_none_or(|chooser| chooser == me));
-        let again = session.mutated(Check::G14);
+        let again = session.mutated(checks::G14);
         let take = |part: &mut Option<Part>| match part {
             Some(part) if again => Some(Part { words: Kept::from(part.words.as_slice()), first: part.first }),
             part => part.take(),

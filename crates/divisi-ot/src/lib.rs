@@ -60,6 +60,7 @@ pub mod abit;
 pub mod adversary;
 pub mod base;
 pub mod bucket;
+pub mod checks;
 mod cipher;
 pub mod correlate;
 #[cfg(feature = "testing")]

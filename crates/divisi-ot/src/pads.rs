@@ -2,6 +2,7 @@
 //! ([`crate::correlate`]).
 
 use crate::Kept;
+use crate::checks;
 use crate::vole::VoleRows;
 use crate::wipe;
 use divisi_core::{Check, PartyId, Session};
@@ -36,12 +37,12 @@ impl sealed::Sealed for SemiHonest {}
 
 impl Trust for Checked {
     const STEP: u8 = crate::hash::CHECKED;
-    const CHECK: Check = Check::K14;
+    const CHECK: Check = checks::K14;
 }
 
 impl Trust for SemiHonest {
     const STEP: u8 = crate::hash::SEMI_HONEST;
-    const CHECK: Check = Check::G14;
+    const CHECK: Check = checks::G14;
 }
 
 /// The rows of one direction of a pair.

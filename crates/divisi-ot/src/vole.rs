@@ -17,6 +17,7 @@
 mod columns;
 mod extend;
 
+use crate::checks;
 use crate::delta::Deltas;
 use crate::softspoken::layout::{Layout, MOST};
 use crate::softspoken::{Holder, Maker};
@@ -80,7 +81,7 @@ impl Made<Columns> {
                 let Some(columns) = columns else { continue };
                 if told.is_empty() {
                     told.push(hash_bits(session, x[peer.index()], z));
-                } else if session.mutated(Check::K13) {
+                } else if session.mutated(checks::K13) {
                     // the mutant sends an X for each group
                     told.push(ends.other_sum(session, x[peer.index()], z));
                 }
@@ -151,7 +152,7 @@ impl<R: Outcome> Told<R> {
                 rows.keys.push([None, None]);
                 continue;
             }
-            let several = session.mutated(Check::K13) && hashed.iter().all(Option::is_some);
+            let several = session.mutated(checks::K13) && hashed.iter().all(Option::is_some);
             message.resize(16 * (1 + each + usize::from(several)), 0);
             session.recv(CHECK, peer, &mut message)?;
             let mut told = Vec::with_capacity(1 + each);
@@ -171,11 +172,11 @@ impl<R: Outcome> Told<R> {
                     wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();
                 }
             }
-            if check != Check::W1 {
-                session.observe(Check::W1); // [W1] SoftSpokenOT's check is the same relation
+            if check != checks::W1 {
+                session.observe(checks::W1); // [W1] SoftSpokenOT's check is the same relation
             }
             if hashed.iter().all(Option::is_some) {
-                session.observe(Check::K13); // [K13] one X for MACs and pads
+                session.observe(checks::K13); // [K13] one X for MACs and pads
             }
             let right = taint::verdict(CHECK, wrong == 0);
             session.require(check, CHECK, right, Some(peer))?; // [W5] [K11] the MACs of the sums
@@ -192,11 +193,11 @@ impl<R: Outcome> Told<R> {
 
 /// h(x), in which the last word masks the others.
 pub(crate) fn hash_bits(session: &Session, x: &[u128], z: Gf128) -> u128 {
-    session.observe(Check::W2); // [W2]
+    session.observe(checks::W2); // [W2]
     let sum = x.iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
     match x.last() {
         // the mutant's equations are not masked
-        Some(pad) if session.mutated(Check::W2) => sum.0 ^ pad,
+        Some(pad) if session.mutated(checks::W2) => sum.0 ^ pad,
         _ => sum.0,
     }
 }

@@ -6,6 +6,7 @@ use divisi_core::testing::{Harness, failed_check, party};
 use divisi_core::{Abort, Check, Coins, PublicParameters, step};
 use divisi_net::Fault;
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
 
 const SENDER: &str = "divisi_ot::setup::pairs/base.sender";
@@ -78,7 +79,7 @@ fn bad_elements_end_the_set_up() {
                 harness.change(party(1), party(2), step, 0, move |body| body[..32].copy_from_slice(&element));
                 let ends = play(harness, config(4, 40, base), &Deviation::default());
                 assert!(
-                    named(&ends[1], Check::O1),
+                    named(&ends[1], checks::O1),
                     "{base:?} {step} {element:?} {:?}",
                     ends[1].as_ref().err()
                 );
@@ -101,7 +102,7 @@ fn a_false_sum_is_a_guess() {
         });
         match &ends[1] {
             Ok(bit) => assert_eq!(*bit, 0),
-            end => assert_eq!(failed_check(end), Some(Check::O2)),
+            end => assert_eq!(failed_check(end), Some(checks::O2)),
         }
         ends[1].is_ok()
     };
@@ -119,7 +120,7 @@ fn a_false_sum_of_any_tree_is_found() {
             body[bit * 32 + 16] ^= 1;
         });
         let ends = harness.act(|mut session| Setup::new(&mut session, config(4, 40, Base::Both)).map(drop));
-        assert_eq!(failed_check(&ends[1]), Some(Check::O2), "{bit}");
+        assert_eq!(failed_check(&ends[1]), Some(checks::O2), "{bit}");
     }
 }
 
@@ -129,10 +130,10 @@ fn every_message_of_the_second_direction_is_checked() {
     // P_1 sends base OTs to P_2, so its check and flips come from the first extension, and P_2's trees go to
     // it
     for (from, to, step, check) in [
-        (1, 2, TREES, Check::O2),
-        (1, 2, CORRECT, Check::W1),
-        (1, 2, CHECK, Check::W1),
-        (2, 1, TREES, Check::O2),
+        (1, 2, TREES, checks::O2),
+        (1, 2, CORRECT, checks::W1),
+        (1, 2, CHECK, checks::W1),
+        (2, 1, TREES, checks::O2),
     ] {
         let harness = harness(2);
         harness.change(party(from), party(to), step, 0, |body| {
@@ -155,7 +156,7 @@ fn inconsistent_columns_cost_a_bit_each() {
                 body.chunks_mut(32).skip(9).take(t as usize).for_each(|piece| piece[0] ^= 1);
             });
             let ends = play(harness, config(1, 40, Base::Both), &Deviation::default());
-            assert!(ends[1].is_ok() || named(&ends[1], Check::W5));
+            assert!(ends[1].is_ok() || named(&ends[1], checks::W5));
             ends[1].is_ok()
         };
         as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 96, 0.5_f64.powi(t as i32));
@@ -179,7 +180,7 @@ fn the_lowest_bit_of_delta_is_not_for_its_holder_to_choose() {
         let how = Deviation { other_delta: Some((party(2), 1)), ..Deviation::default() };
         let ends = play(harness(2), config(4, 40, base), &how);
         // its own check tells it that what it computed is not what was committed
-        assert_eq!(failed_check(&ends[0]), Some(Check::O2), "{base:?}");
+        assert_eq!(failed_check(&ends[0]), Some(checks::O2), "{base:?}");
     }
 }
 
@@ -251,7 +252,7 @@ fn an_abort_erases_the_set_up() {
         Ok((first, again, setup.delta().get()))
     });
     let (first, again, delta) = ends[1].as_ref().unwrap();
-    assert_eq!(failed_check(first), Some(Check::W5));
+    assert_eq!(failed_check(first), Some(checks::W5));
     assert!(matches!(again, Err(Abort::Misuse { .. })), "{again:?}");
     assert_eq!(*delta, 0);
 }
@@ -363,7 +364,7 @@ fn coins_are_the_same_at_all_and_fresh() {
     });
     assert!(matches!(
         &ends[1],
-        Err(Abort::CheckFailed { check: Check::M0_2, culprit: Some(p), .. }) if *p == party(1)
+        Err(Abort::CheckFailed { check: checks::M0_2, culprit: Some(p), .. }) if *p == party(1)
     ));
 }
 
@@ -387,7 +388,7 @@ fn no_position_of_a_batch_is_left_out() {
                 let mut setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
                 setup.authenticated_bits(&mut session, count)
             });
-            assert!(named(&ends[1], Check::W5), "{at} of {count}: {:?}", ends[1].as_ref().err());
+            assert!(named(&ends[1], checks::W5), "{at} of {count}: {:?}", ends[1].as_ref().err());
         }
     }
 }

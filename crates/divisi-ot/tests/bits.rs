@@ -5,6 +5,7 @@
 use divisi_core::testing::run;
 use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session, Step};
 use divisi_net::wire_bytes;
+use divisi_ot::checks;
 use divisi_ot::softspoken::{CHUNK, TILE, pieces};
 use divisi_ot::testing::fit;
 use divisi_ot::{AuthBits, Base, Setup, SetupConfig, lowest_bit};
@@ -165,20 +166,20 @@ fn census() {
         for (_, meter) in batches(n, SetupConfig { base: Base::Both, ..SetupConfig::default() }, &[500, 500])
         {
             let times = |check: Check| meter.checks.get(&check).copied().unwrap_or(0);
-            assert_eq!(times(Check::O1), 3 * peers, "own element, its reading, the receiver's");
-            assert_eq!(times(Check::O2), peers);
-            assert_eq!(times(Check::W1), 2 * peers);
-            assert_eq!(times(Check::W5), 2 * peers);
-            assert_eq!(times(Check::W6), 4 * peers);
-            assert_eq!(times(Check::W3), 2);
-            assert_eq!(times(Check::M0_2), 2 * peers);
-            assert_eq!(times(Check::M0_3), more * peers);
-            assert_eq!(times(Check::W4), more * 2 * peers);
-            assert_eq!(times(Check::W7), more * peers);
-            assert_eq!(times(Check::W8), more * (peers + 1));
-            assert_eq!(times(Check::W9), more * (40 * peers + 1));
-            assert_eq!(times(Check::W10), more * 2 * peers);
-            assert_eq!(times(Check::W11), more);
+            assert_eq!(times(checks::O1), 3 * peers, "own element, its reading, the receiver's");
+            assert_eq!(times(checks::O2), peers);
+            assert_eq!(times(checks::W1), 2 * peers);
+            assert_eq!(times(checks::W5), 2 * peers);
+            assert_eq!(times(checks::W6), 4 * peers);
+            assert_eq!(times(checks::W3), 2);
+            assert_eq!(times(checks::M0_2), 2 * peers);
+            assert_eq!(times(checks::M0_3), more * peers);
+            assert_eq!(times(checks::W4), more * 2 * peers);
+            assert_eq!(times(checks::W7), more * peers);
+            assert_eq!(times(checks::W8), more * (peers + 1));
+            assert_eq!(times(checks::W9), more * (40 * peers + 1));
+            assert_eq!(times(checks::W10), more * 2 * peers);
+            assert_eq!(times(checks::W11), more);
             // of two parties the rows' check alone; among more the proof of one Delta misses with 2^-rho
             let bits = meter.verification_error_bits.unwrap();
             assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");

@@ -5,6 +5,7 @@
 use divisi_core::testing::{Harness, failed_check, many, party, run};
 use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session};
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 use divisi_ot::correlate::{BitVectors, gadget};
 use divisi_ot::testing::{deal_over_field, fit};
 use divisi_ot::{AuthBits, Base, Bits, FIELDS, Setup, SetupConfig};
@@ -202,14 +203,14 @@ fn census() {
             } else {
                 0
             };
-            assert_eq!(times(Check::K11), 3 * peers);
-            assert_eq!(times(Check::K12), more * 2 * peers);
-            assert_eq!(times(Check::K13), peers);
-            assert_eq!(times(Check::K14), halves + 1);
-            assert_eq!(times(Check::W1), 3 * peers + halves);
-            assert_eq!((times(Check::W5), times(Check::W10)), (0, 0));
-            assert_eq!(times(Check::W4), more * 3 * peers);
-            assert_eq!(times(Check::W3), 3);
+            assert_eq!(times(checks::K11), 3 * peers);
+            assert_eq!(times(checks::K12), more * 2 * peers);
+            assert_eq!(times(checks::K13), peers);
+            assert_eq!(times(checks::K14), halves + 1);
+            assert_eq!(times(checks::W1), 3 * peers + halves);
+            assert_eq!((times(checks::W5), times(checks::W10)), (0, 0));
+            assert_eq!(times(checks::W4), more * 3 * peers);
+            assert_eq!(times(checks::W3), 3);
             // of two parties the rows' check alone; among more the proof of one Delta misses with 2^-rho
             let bits = meter.verification_error_bits.unwrap();
             assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");
@@ -250,7 +251,7 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
                 let mut setup = Setup::over_field(&mut session, config, f)?;
                 setup.wide_rows(&mut session, Bits::Random(100)).map(|_| ())
             });
-            assert!(ends[1].is_ok() || failed_check(&ends[1]) == Some(Check::K11), "{:?}", ends[1]);
+            assert!(ends[1].is_ok() || failed_check(&ends[1]) == Some(checks::K11), "{:?}", ends[1]);
             ends[1].is_ok()
         };
         as_often_as(passes, 48, 0.5_f64.powi(t));
@@ -299,7 +300,7 @@ fn a_later_delta_is_that_of_the_trees() {
             setup.mac_rows(&mut session, Bits::Random(10)).map(|_| ())
         });
         // its own check of P_2's rows fails, for its trees are for the first one
-        assert_eq!(failed_check(&ends[0]), Some(Check::K11));
+        assert_eq!(failed_check(&ends[0]), Some(checks::K11));
     }
 }
 

@@ -7,9 +7,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Way, failed_check, party};
-use divisi_core::{Check, Coins, PublicParameters, Step, step};
+use divisi_core::{Coins, PublicParameters, Step, step};
 use divisi_field::Gf8;
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 use divisi_ot::{Base, Setup, SetupConfig};
 use std::collections::HashSet;
 
@@ -98,7 +99,7 @@ fn a_tossed_coin_is_nobodys_function() {
             };
             setup.authenticated_bits(&mut session, 128).map(|_| ())
         });
-        failed_check(&ends[1]) == Some(Check::W5)
+        failed_check(&ends[1]) == Some(checks::W5)
     });
     assert!(caught.count() >= 2);
 }

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, party, run};
-use divisi_core::{Abort, Check, PublicParameters, Session};
+use divisi_core::{Abort, PublicParameters, Session};
 use divisi_net::Fault;
+use divisi_ot::checks;
 use divisi_ot::{Bits, Links, Setup, SetupConfig, record};
 use std::collections::{HashMap, HashSet};
 
@@ -40,7 +41,7 @@ fn sums_of_shares_are_products() {
             let (sent, tiles) = (counts.phases["second"], rows.div_ceil(128));
             assert_eq!(sent.rounds, 2);
             assert_eq!(sent.bits, (n - 1) as u64 * (32 * 128 * tiles + rows) as u64);
-            assert_eq!(counts.checks[&Check::G14], 2);
+            assert_eq!(counts.checks[&checks::G14], 2);
             Ok(views)
         });
         let views: Vec<_> = ends.into_iter().map(Result::unwrap).collect();

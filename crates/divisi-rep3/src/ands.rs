@@ -318,7 +318,7 @@ mod tests {
             }
             assert_eq!(
                 places(&runs).take_while(Option::is_some).count(),
-                runs.iter().map(|run| run.dots).sum()
+                runs.iter().map(|run| run.dots).sum::<usize>()
             );
             for place in places(&runs).map_while(|place| place) {
                 for tile in 0..lanes.div_ceil(LANES) {

@@ -9,6 +9,7 @@
 //! one of them only. The outcome enters the view, so that this ends in an abort at the next barrier, before
 //! any output.
 
+use crate::checks;
 use crate::deal::Part;
 use crate::share::Byte;
 use crate::trio::Trio;
@@ -36,7 +37,7 @@ pub enum Agreement {
 
 /// One input, to be compared with the other two parties.
 pub struct ComparedInput<'a> {
-    /// [`Check::A24`] for a client's parts, [`Check::A26`] for stored ones, [`Check::A25`] for an input
+    /// [`checks::A24`] for a client's parts, [`checks::A26`] for stored ones, [`checks::A25`] for an input
     /// without secret part.
     pub check: Check,
     /// A digest of all public data of the input.
@@ -100,7 +101,7 @@ impl Trio {
             let mut theirs = [0; 32];
             self.session.recv(LIST, peer, &mut theirs)?;
             let same = self.session.same_digest(list, &theirs);
-            self.session.require(Check::A25, LIST, same, None)?; // [A25]
+            self.session.require(checks::A25, LIST, same, None)?; // [A25]
         }
         self.finish_agreement(inputs)
     }
@@ -148,12 +149,12 @@ impl Trio {
             let mut message = vec![0; ENTRY * inputs.len()];
             self.session.recv(DIGESTS, peer, &mut message)?;
             for ((input, verdict), body) in inputs.iter().zip(&mut verdicts).zip(message.as_chunks().0) {
-                self.session.observe(Check::A25); // [A25]
+                self.session.observe(checks::A25); // [A25]
                 self.session.observe(input.check); // [A24] [A26]
                 let public = &input.public;
                 let component = component(input, side).ok();
                 let public_same =
-                    self.session.same_digest(public, &part_of(body, 0)) || self.session.mutated(Check::A25);
+                    self.session.same_digest(public, &part_of(body, 0)) || self.session.mutated(checks::A25);
                 let secret_same = component.is_some_and(|c| {
                     self.session.same_digest(&self.input_digest(peer, c), &part_of(body, 32))
                 }) || self.session.mutated(input.check);

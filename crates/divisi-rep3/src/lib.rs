@@ -39,6 +39,7 @@ pub mod adversary;
 mod ands;
 mod bit;
 pub mod blackbox;
+pub mod checks;
 mod coin;
 pub mod deal;
 mod engine;

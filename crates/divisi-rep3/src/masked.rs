@@ -9,11 +9,12 @@
 //! the view, and is known to be the same at all parties only after the next barrier \[A2\]. Until then no
 //! unmasked message may depend on it.
 
+use crate::checks;
 use crate::open::component_digest;
 use crate::sbox::shape_of;
 use crate::share::Byte;
 use crate::{Rep3, Trio};
-use divisi_core::{Abort, Bytes, Check, PartyId, Step, Verified, step, taint};
+use divisi_core::{Abort, Bytes, PartyId, Step, Verified, step, taint};
 use divisi_field::plane::LANES;
 use divisi_field::transpose;
 use zeroize::Zeroizing;
@@ -53,7 +54,7 @@ impl Trio {
         self.session.recv(TO, self.prev, &mut missing)?;
         self.session.recv(DIGEST, self.next, &mut theirs)?;
         let same = self.session.same_digest(&component_digest(id.as_bytes(), &missing), &theirs);
-        self.session.require(Check::A1, TO, same, None)?; // [A1]
+        self.session.require(checks::A1, TO, same, None)?; // [A1]
         for ((x, y), z) in first.iter_mut().zip(second.iter()).zip(missing.iter()) {
             *x ^= y ^ z;
         }
@@ -102,8 +103,8 @@ impl Rep3 {
 #[cfg(test)]
 mod tests {
     use crate::local::{deal_all, run, run_over};
-    use crate::{Protocol, Rep3, Security};
-    use divisi_core::{Abort, Check, PartyId, PublicParameters, settle};
+    use crate::{Protocol, Rep3, Security, checks};
+    use divisi_core::{Abort, PartyId, PublicParameters, settle};
     use divisi_net::{Frame, memory, tamper::Tap};
 
     fn x() -> Vec<u8> {
@@ -175,7 +176,7 @@ mod tests {
         });
         for result in &results {
             let found = match result {
-                Err(Abort::CheckFailed { check, .. }) => *check == Check::A2,
+                Err(Abort::CheckFailed { check, .. }) => *check == checks::A2,
                 Err(Abort::Network(_)) => true,
                 _ => false,
             };

@@ -6,11 +6,12 @@
 //!
 //! Cost: one field element a product to one neighbour, one round.
 
+use crate::checks;
 use crate::record::Records;
 use crate::share::{Rep, make_room};
 use crate::trio::Trio;
 use crate::wire::{self, Shape};
-use divisi_core::{Abort, Check, Step};
+use divisi_core::{Abort, Step};
 use divisi_field::{BigField, Field, Plane, Word};
 use divisi_net::Fault;
 use std::ops::Range;
@@ -62,7 +63,7 @@ impl Trio {
         z: &mut [[Plane; K]],
         shape: &Shape,
     ) -> Result<Zeroizing<Vec<[Plane; K]>>, Abort> {
-        if self.session.mutated(Check::A19) {
+        if self.session.mutated(checks::A19) {
             return self.exchange(step, z, shape); // the mutant sends its share as it is
         }
         self.reshare(step, z, shape) // [A19]

@@ -8,11 +8,12 @@
 //! A13\].
 
 use crate::blackbox::OUTPUT;
+use crate::checks;
 use crate::share::{Byte, Rep};
 use crate::trio::Trio;
 use crate::verify::RHO;
 use crate::wire;
-use divisi_core::{Abort, Check, Step, Verified, step, taint};
+use divisi_core::{Abort, Step, Verified, step, taint};
 use divisi_field::Field;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -149,8 +150,8 @@ impl Trio {
         // [A6] the mutant continues with a rho that nobody compared
         // [S4] and that of S4 takes an output that nobody compared
         let mutated = |at, check| step == at && self.session.mutated(check);
-        if !mutated(RHO, Check::A6) && !mutated(OUTPUT, Check::S4) {
-            self.session.require(Check::A1, step, same, None)?; // [A1]
+        if !mutated(RHO, checks::A6) && !mutated(OUTPUT, checks::S4) {
+            self.session.require(checks::A1, step, same, None)?; // [A1]
         }
         Ok(missing)
     }

@@ -10,12 +10,13 @@
 //! - that digest is compared at once, before the coin is used \[A4, M0.2\]; inside a verification, where the
 //!   coin's first use is a message under a mask, right after that message and before any other.
 
+use crate::checks;
 use crate::coin::Coin;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 use crate::coin::toy;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Step, step, taint};
+use divisi_core::{Abort, Step, step, taint};
 
 const SHARE: Step = step!("coin.share");
 const DIGEST: Step = step!("coin.digest");
@@ -27,7 +28,7 @@ impl Trio {
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
     pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
-        if self.session.mutated(Check::M0_2) {
+        if self.session.mutated(checks::M0_2) {
             // the mutant hashes its own view: whoever has the same view knows the coin before it is tossed
             self.view.update(b"coin");
             let mut coin = [0; 16];
@@ -45,7 +46,7 @@ impl Trio {
     /// differ tell nothing by it.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
-        if self.session.mutated(Check::M0_2) {
+        if self.session.mutated(checks::M0_2) {
             return self.coin(after);
         }
         self.toss()
@@ -90,15 +91,15 @@ impl Trio {
         let mut theirs = [0; 32];
         self.session.recv(DIGEST, self.next, &mut theirs)?;
         let same = self.session.same_digest(&digest, &theirs);
-        self.session.require(Check::A4, DIGEST, same, None)?; // [A4] [M0.2]
-        self.session.observe(Check::M0_2); // [M0.2]
+        self.session.require(checks::A4, DIGEST, same, None)?; // [A4] [M0.2]
+        self.session.observe(checks::M0_2); // [M0.2]
         Ok(())
     }
 
     /// The first coin of a verification, which gives the coefficients \[A8\].
     pub(crate) fn first_coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         #[cfg(feature = "fault")]
-        if self.session.mutated(Check::A8) {
+        if self.session.mutated(checks::A8) {
             // the mutant tosses one coin for all verifications: later products can be chosen by it
             let coin = match self.deviation.reused {
                 Some(coin) => coin,

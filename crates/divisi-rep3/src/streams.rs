@@ -3,10 +3,11 @@
 //! twice. Both are local. Security is that of AES-128 as a pseudo-random function: 128 bits against whoever
 //! lacks the key.
 
+use crate::checks;
 use crate::packed;
 use crate::tile::Tile;
 use crate::wire::Shape;
-use divisi_core::{Check, PartyId, Prg, Session};
+use divisi_core::{PartyId, Prg, Session};
 use divisi_field::{Field, Plane};
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
@@ -38,7 +39,7 @@ impl Drop for Streams {
 
 impl Streams {
     pub(crate) fn new(session: &mut Session, next: PartyId, prev: PartyId) -> Streams {
-        session.observe(Check::A3); // [A3]
+        session.observe(checks::A3); // [A3]
         let mut pair =
             |purpose| Pair { first: session.prg(prev, purpose), second: session.prg(next, purpose) };
         Streams {

@@ -5,8 +5,9 @@
 //! before the first message of a verification and also when nothing was opened \[A8\]. A collision of BLAKE3
 //! is needed to get past: 128 bits.
 
+use crate::checks;
 use crate::trio::Trio;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 
 /// The proof that all views of a strand were equal at its latest barrier. A coin of that strand demands it.
 ///
@@ -36,7 +37,7 @@ impl Trio {
     /// Take a value into the view that was compared at once.
     pub(crate) fn note(&mut self, what: &str, value: &[u8]) {
         self.openings += 1;
-        if self.session.mutated(Check::A2) {
+        if self.session.mutated(checks::A2) {
             return; // the mutant forgets what it opened
         }
         for part in [what.as_bytes(), value] {
@@ -57,10 +58,10 @@ impl Trio {
     /// The first half of a barrier: send the digest of our view. What is sent before the second half must not
     /// depend on anything that was opened since the barrier before.
     pub(crate) fn begin_barrier(&mut self) -> Result<Begun, Abort> {
-        self.session.observe(Check::A8); // [A8]
+        self.session.observe(checks::A8); // [A8]
         self.view.update(&self.openings.to_le_bytes());
         let digest = *self.view.finalize().as_bytes();
-        if !self.session.mutated(Check::A8) {
+        if !self.session.mutated(checks::A8) {
             self.session.show(BARRIER, &digest)?;
         }
         Ok(Begun { digest, openings: self.openings })
@@ -71,8 +72,8 @@ impl Trio {
     /// # Errors
     /// As [`Trio::barrier`].
     pub(crate) fn end_barrier(&mut self, begun: Begun) -> Result<Fixed, Abort> {
-        if !self.session.mutated(Check::A8) {
-            self.session.demand_same(Check::A2, BARRIER, &begun.digest)?; // [A2]
+        if !self.session.mutated(checks::A8) {
+            self.session.demand_same(checks::A2, BARRIER, &begun.digest)?; // [A2]
         }
         // what was opened since it began is for the next one
         self.uncompared = self.openings != begun.openings;

@@ -7,8 +7,9 @@
 //! which comes before the opening, ends the session and neither answer is given.
 
 use crate::Rep3;
+use crate::checks;
 use crate::share::{Block, Byte};
-use divisi_core::{Abort, Blocks, Check, Convert, Lanes, Step, settle, step};
+use divisi_core::{Abort, Blocks, Convert, Lanes, Step, settle, step};
 
 const ZERO: Step = step!("zero");
 
@@ -25,7 +26,7 @@ impl Rep3 {
         let random: Vec<Block> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
         let pairs: Vec<_> = groups.iter().zip(&random).collect();
         let mut masked = self.dot(&pairs)?;
-        if self.trio().session().mutated(Check::S7) {
+        if self.trio().session().mutated(checks::S7) {
             // the mutant opens the difference itself
             let first: Option<Vec<Block>> = groups.iter().map(|group| group.gather(&[0])).collect();
             masked = self.join(&first.iter().flatten().collect::<Vec<_>>());
@@ -34,7 +35,7 @@ impl Rep3 {
         let pending =
             if self.owes() { self.close(bytes.to_vec()) } else { self.close_linear(bytes.to_vec())? };
         let verified = settle(self, pending)?;
-        self.trio().session().observe_each(Check::S7, groups.len() as u64); // [S7]
+        self.trio().session().observe_each(checks::S7, groups.len() as u64); // [S7]
         let opened = self.trio().open(&verified)?;
         let any = |l: usize| opened.iter().filter_map(|column| column.get(l)).fold(0, |any, byte| any | byte);
         Ok((0..groups.len()).map(|l| any(l) == 0).collect())

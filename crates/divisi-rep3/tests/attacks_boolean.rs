@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Blocks, Boolean, Check, Convert, PartyId, ProgramRun, Step, settle};
+use divisi_core::{Abort, Blocks, Boolean, Convert, PartyId, ProgramRun, Step, settle};
 use divisi_rep3::adversary::harness::{Harness, failed_check, many, party};
+use divisi_rep3::checks;
 use divisi_rep3::{Bit, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::sha3::permutation_program;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -75,7 +76,7 @@ fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
     assert!(honest.iter().all(|result| result.is_err()), "{lie:?} {lanes} {results:?}");
     // whoever notices first tells the others, be it the liar
     assert!(
-        results.iter().any(|result| failed_check(result) == Some(Check::A7)),
+        results.iter().any(|result| failed_check(result) == Some(checks::A7)),
         "{lie:?} {lanes} {results:?}"
     );
 }
@@ -177,7 +178,7 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
         ended
     });
     assert!(results.iter().all(Result::is_err), "{results:?}");
-    assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)), "{results:?}");
+    assert!(results.iter().any(|result| failed_check(result) == Some(checks::A7)), "{results:?}");
     let sent = messages.load(Ordering::Relaxed);
     assert!((1..24).contains(&sent), "{sent} levels");
 }
@@ -203,7 +204,7 @@ fn a_lie_about_a_comparison_is_an_abort() {
             });
         }
         let answers = e.are_zero(&groups)?;
-        assert_eq!(e.trio().session().meter().read().checks[&Check::S7], 2);
+        assert_eq!(e.trio().session().meter().read().checks[&checks::S7], 2);
         Ok(answers)
     };
     for differ in [false, true] {
@@ -218,7 +219,7 @@ fn a_lie_about_a_comparison_is_an_abort() {
                 PartyId::all(3).filter(|p| *p != liar).all(|p| results[p.index()].is_err()),
                 "{results:?}"
             );
-            assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)), "{results:?}");
+            assert!(results.iter().any(|result| failed_check(result) == Some(checks::A7)), "{results:?}");
         }
     }
     let empty = Harness::default().act(|trio| {

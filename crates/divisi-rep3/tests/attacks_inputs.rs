@@ -6,6 +6,7 @@ use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Direction, PartyId, sett
 use divisi_field::Gf128;
 use divisi_rep3::adversary::adaptive::{Lies, MULTIPLY, SIGMA, Z_PRIME, adapt, engine, multiply_and_open};
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Agreement, Byte, ComparedInput, Lack, Protocol, Rep3, Security, Trio};
@@ -29,7 +30,7 @@ fn requests() -> Vec<Request> {
     let secret = b"sixteen byte key";
     let whole = || parts(secret).map(Some);
     let mut all = Vec::new();
-    for check in [Check::A24, Check::A26] {
+    for check in [checks::A24, checks::A26] {
         let mut ask = |parts, public, verdict| all.push(Request { check, parts, public, verdict });
         for at in 0..3 {
             // one component at one of its holders differs: in a bit, in length, or it is another dealing's
@@ -99,7 +100,7 @@ fn the_comparison_of_inputs_tells_the_third_nothing() {
             let seen = harness.recording(corrupt);
             let results = harness.act(|mut trio| {
                 let me = trio.me().index();
-                trio.agree_input(Check::A24, &[7; 32], Some(&dealt[me]))
+                trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
             });
             let verdict = if differ { Agreement::SecretDiffers } else { Agreement::Agreed };
             assert!(results.iter().all(|r| *r == Ok(verdict)));
@@ -123,7 +124,7 @@ fn digests_of_inputs_are_keyed() {
         let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
         harness.act(|mut trio| {
             let me = trio.me().index();
-            trio.agree_input(Check::A24, &[7; 32], Some(&dealt[me]))
+            trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
         });
         let sent = seen.iter().flat_map(|s| s.of(Way::Out, DIGESTS));
         sent.map(|s| s.frame.body[32..64].to_vec()).collect::<std::collections::BTreeSet<_>>()
@@ -143,7 +144,7 @@ fn each_input_of_a_list_has_its_own_verdict() {
         let part = Ok(&dealt[me]);
         let lacks = |at: usize, lack| if me == at { Err(lack) } else { part };
         let input =
-            |public: usize, part| ComparedInput { check: Check::A24, public: [public as u8; 32], part };
+            |public: usize, part| ComparedInput { check: checks::A24, public: [public as u8; 32], part };
         let list = [
             input(1, part),
             input(1, lacks(0, Lack::NotYet)),
@@ -175,11 +176,11 @@ fn lists_that_differ_end_the_session() {
                 let me = trio.me().index();
                 let mut list = [5; 32];
                 list[at] ^= u8::from(me == odd);
-                let input = ComparedInput { check: Check::A24, public: [1; 32], part: Ok(&dealt[me]) };
+                let input = ComparedInput { check: checks::A24, public: [1; 32], part: Ok(&dealt[me]) };
                 trio.agree_list(&list, &[input])
             });
             let a25 = |result: &Result<_, Abort>| {
-                matches!(result, Err(Abort::CheckFailed { check: Check::A25, .. }))
+                matches!(result, Err(Abort::CheckFailed { check: checks::A25, .. }))
             };
             assert!(results.iter().all(Result::is_err) && results.iter().any(a25), "{results:?}");
         }
@@ -197,7 +198,7 @@ fn nonsense_for_a_verdict_is_a_refusal() {
         }
         let results = harness.act(|mut trio| {
             let me = trio.me().index();
-            trio.agree_input(Check::A24, &[7; 32], Some(&dealt[me]))
+            trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
         });
         assert_eq!(results[1], results[2]);
         let fine = match results[1].as_ref().unwrap() {
@@ -220,9 +221,9 @@ fn a_split_verdict_opens_nothing() {
         harness.change(from, to, VERDICT, 0, |sent| sent[0] = 1);
         let results = harness.act(|mut trio| {
             let part = &dealt[trio.me().index()];
-            if trio.agree_input(Check::A24, &[1; 32], Some(part))? != Agreement::Agreed {
+            if trio.agree_input(checks::A24, &[1; 32], Some(part))? != Agreement::Agreed {
                 // the next request
-                trio.agree_input(Check::A24, &[2; 32], Some(part))?;
+                trio.agree_input(checks::A24, &[2; 32], Some(part))?;
             }
             multiply_and_open(&mut engine(trio), 1)
         });
@@ -264,7 +265,7 @@ fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
             };
             let results = adapt(Harness::default(), lies, |e| tag_is_valid(e, difference));
             assert!(results[1..].iter().all(Result::is_err), "{steps:?}: {results:?}");
-            assert!(results[1..].iter().any(|r| failed_check(r) == Some(Check::A7)) || results[0].is_err());
+            assert!(results[1..].iter().any(|r| failed_check(r) == Some(checks::A7)) || results[0].is_err());
         }
         // at the opening itself, towards either side
         for (from, to, step) in [
@@ -335,7 +336,7 @@ fn a_split_masked_opening_shifts_nothing() {
         for (p, result) in PartyId::all(3).zip(&results).filter(|(p, _)| *p != liar) {
             assert!(result.is_err(), "{p}: {result:?}");
         }
-        assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{results:?}");
+        assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{results:?}");
     }
 }
 
@@ -361,7 +362,7 @@ fn an_opening_to_one_party_is_right_or_none() {
                     let verified = settle(&mut e, pending)?;
                     e.trio().open_to(to, &verified)
                 });
-                assert_eq!(failed_check(&results[to.index()]), Some(Check::A1));
+                assert_eq!(failed_check(&results[to.index()]), Some(checks::A1));
                 let others = PartyId::all(3).filter(|p| *p != to);
                 assert!(others.into_iter().all(|p| results[p.index()] == Ok(None)));
             }
@@ -382,7 +383,7 @@ fn no_bit_of_an_opening_can_be_turned() {
                 body[bit / 8] ^= 1 << (bit % 8)
             });
             let results = harness.act(|trio| multiply_and_open(&mut engine(trio), 1));
-            assert_eq!(failed_check(&results[to.index()]), Some(Check::A1));
+            assert_eq!(failed_check(&results[to.index()]), Some(checks::A1));
             let other = PartyId::all(3).find(|p| *p != from && *p != to).unwrap();
             assert_ne!(results[other.index()], Ok(false));
         }

@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Operator, Position, Sent, place, sent};
-use divisi_core::{Abort, Check, PartyId, PublicParameters, settle};
+use divisi_core::{Abort, PartyId, PublicParameters, settle};
 use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, links, many, party};
+use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::collections::HashSet;
 
@@ -92,11 +93,11 @@ fn a_split_broadcast_is_noticed_at_once() {
     // parameters, nonce; the echo; the view before a verification
     let broadcasts = [
         (HELLO, 0, None),
-        (HELLO, 40, Some(Check::M0_3)),
-        (ECHO, 5, Some(Check::M0_3)),
-        (ECHO, 40, Some(Check::M0_1)),
-        (BARRIER, 0, Some(Check::A2)),
-        (BARRIER, 31, Some(Check::A2)),
+        (HELLO, 40, Some(checks::M0_3)),
+        (ECHO, 5, Some(checks::M0_3)),
+        (ECHO, 40, Some(checks::M0_1)),
+        (BARRIER, 0, Some(checks::A2)),
+        (BARRIER, 31, Some(checks::A2)),
     ];
     for (from, to) in links() {
         for (step, byte, check) in broadcasts {

@@ -1,13 +1,14 @@
 //! Attackers of the verification who adapt: what a blind change of a message cannot show.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Bytes, Check, Direction, settle};
+use divisi_core::{Abort, Bytes, Direction, settle};
 use divisi_field::{Field, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_sigma};
 use divisi_rep3::adversary::compare::{self, Features, chi_square, chi_square_limit, features};
 use divisi_rep3::adversary::harness::{Harness, LIMIT, Way, failed_check, many, party};
 use divisi_rep3::adversary::planes;
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
@@ -23,7 +24,7 @@ fn sigma_is_uniform(runs: usize) {
     let seen = many(runs, 4, |_| {
         let (sigma, c, results) = opened_sigma(Harness::default(), error).unwrap();
         assert!(results.iter().all(Result::is_err));
-        assert!(results[1..].iter().any(|r| failed_check(r) == Some(Check::A7)) || results[0].is_err());
+        assert!(results[1..].iter().any(|r| failed_check(r) == Some(checks::A7)) || results[0].is_err());
         (sigma, sigma * c.inverse())
     });
     let distinct: HashSet<u128> = seen.iter().map(|(sigma, _)| sigma.0).collect();
@@ -79,7 +80,7 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
             let honest = harness.recording(victim);
             harness.change(liar, victim, OPENED, nth, |body| body[2] ^= 0x10);
             let results = harness.act(open_and_verify);
-            assert_eq!(failed_check(&results[victim.index()]), Some(Check::A1));
+            assert_eq!(failed_check(&results[victim.index()]), Some(checks::A1));
             assert!(
                 honest.of(Way::Out, BARRIER).is_empty() && honest.of(Way::Out, adaptive::MULTIPLY).is_empty()
             );
@@ -170,7 +171,7 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
             let recording = harness.recording(victim);
             harness.change(liar, victim, COIN, nth, |body| body[7] ^= 1);
             let results = harness.act(play);
-            assert_eq!(failed_check(&results[victim.index()]), Some(Check::A4), "coin {nth}: {results:?}");
+            assert_eq!(failed_check(&results[victim.index()]), Some(checks::A4), "coin {nth}: {results:?}");
             assert!(results.iter().all(Result::is_err));
             // after its own share of that coin: the digest, and one Reshare to its previous
             let sent: Vec<_> = recording.read().into_iter().filter(|s| s.way == Way::Out).collect();

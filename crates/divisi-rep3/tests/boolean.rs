@@ -7,8 +7,9 @@ mod common;
 use common::{Noise, in_the_clear, random_program};
 use divisi_circuit::Program;
 use divisi_core::testing::Outputs;
-use divisi_core::{Abort, Boolean, Check, Convert, Counts, ProgramRun, PublicParameters, settle};
+use divisi_core::{Abort, Boolean, Convert, Counts, ProgramRun, PublicParameters, settle};
 use divisi_net::memory;
+use divisi_rep3::checks;
 use divisi_rep3::lab::{Rep3Lab, run_over};
 use divisi_rep3::{Bit, Protocol, Rep3, Security};
 use divisi_symmetric::batch::{self, Messages};
@@ -90,7 +91,7 @@ fn programs_of_different_lanes_and_depth_share_their_rounds() {
         assert_eq!((online.bits, online.rounds as usize), (all, depth));
         if lab.security == Security::Malicious {
             let products: usize = programs.iter().map(Program::and_count).sum();
-            assert_eq!(counts.checks[&Check::S6], products as u64);
+            assert_eq!(counts.checks[&checks::S6], products as u64);
         }
     }
 }
@@ -218,9 +219,9 @@ fn circuits_cost_a_bit_for_each_and() {
                     continue;
                 };
                 assert!(bits > 58.0, "{bits}");
-                assert_eq!(counts.checks[&Check::S6], program.and_count() as u64);
+                assert_eq!(counts.checks[&checks::S6], program.and_count() as u64);
                 if ands > 0 {
-                    assert_eq!((online.bits, counts.checks[&Check::S6]), (ands * lanes as u64, ands));
+                    assert_eq!((online.bits, counts.checks[&checks::S6]), (ands * lanes as u64, ands));
                     let opening = (program.output_bits() * lanes) as u64;
                     let sent = counts.phases["verification"].bits;
                     assert_eq!(sent, verification_bits(ands, lanes as u64) + opening, "{name} {lanes}");
@@ -286,8 +287,8 @@ fn large_batches_are_verified_piece_by_piece() {
     let lab = Rep3Lab { protocol: Protocol::Gf4Circuit, security: Security::Malicious };
     let lanes = 4000;
     let counts = run(&lab, &[&program], &[secret(7, program.input_bits() / 8, lanes)]);
-    assert!(counts.checks[&Check::A11] > 1, "{:?}", counts.checks);
-    assert_eq!(counts.checks[&Check::S6], 38_400);
+    assert!(counts.checks[&checks::A11] > 1, "{:?}", counts.checks);
+    assert_eq!(counts.checks[&checks::S6], 38_400);
     let online = counts.phases["online"];
     assert_eq!((online.bits, online.rounds), (38_400 * lanes as u64, 24));
 }

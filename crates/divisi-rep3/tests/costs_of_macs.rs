@@ -4,7 +4,8 @@
 
 use divisi_circuit::bristol;
 use divisi_core::testing::Outputs;
-use divisi_core::{Check, Counts, settle};
+use divisi_core::{Counts, settle};
+use divisi_rep3::checks;
 use divisi_rep3::lab::Rep3Lab;
 use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -95,7 +96,7 @@ fn the_products_that_are_checked_are_the_ands_of_the_emitted_circuit() {
             let counts = run(&settings, message);
             let (circuit, steps) = steps(algorithm, algorithm.key_bytes(), message);
             let ands = steps * emitted(circuit);
-            let checked = counts.checks.get(&Check::S6).copied().unwrap_or(0);
+            let checked = counts.checks.get(&checks::S6).copied().unwrap_or(0);
             assert_eq!(checked, ands, "{algorithm}, {message} bytes"); // [S6]
         }
     }

@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Counts, Direction, Lanes, ProgramRun, settle};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Counts, Direction, Lanes, ProgramRun, settle};
 use divisi_field::{Gf2, Gf8, Gf64, Gf128};
 use divisi_rep3::adversary::harness::Harness;
 use divisi_rep3::blackbox::{BlackBox, Element};
+use divisi_rep3::checks;
 use divisi_rep3::{Passes, Protocol, Rep3, Security, Trio};
 
 const LANES: usize = 9;
@@ -138,8 +139,8 @@ fn the_meter_tells_what_was_executed_and_security_md_promises_no_more() {
             let counts = counts(passes, party);
             let told = counts.verification_error_bits.unwrap();
             assert!((told - f64::from(times) * one).abs() < 1e-9, "{row}, {passes:?}: {told}");
-            assert_eq!(counts.checks[&Check::A7], u64::from(times), "{row}, {passes:?}");
-            coins.push((times, counts.checks[&Check::A4]));
+            assert_eq!(counts.checks[&checks::A7], u64::from(times), "{row}, {passes:?}");
+            coins.push((times, counts.checks[&checks::A4]));
         }
         assert_eq!(coins[1].1, u64::from(coins[1].0) * coins[0].1, "{row}");
     }

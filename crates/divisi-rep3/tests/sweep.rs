@@ -9,11 +9,10 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Check, Convert, PartyId, ProgramRun, PublicParameters, settle,
-};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, PartyId, ProgramRun, PublicParameters, settle};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
+use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::open::Answer;
@@ -44,7 +43,7 @@ fn input(key: u8) -> Vec<u8> {
 /// an opening, a tag compared by a masked product, an answer to a client.
 fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<End, Abort> {
     let public = *blake3::hash(b"a request").as_bytes();
-    if trio.agree_input(Check::A24, &public, Some(part))? != Agreement::Agreed {
+    if trio.agree_input(checks::A24, &public, Some(part))? != Agreement::Agreed {
         return Ok(End::Refused);
     }
     trio.absorb("request", &public);

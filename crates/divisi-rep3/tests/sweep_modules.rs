@@ -7,9 +7,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, Blocks, Check, Convert, PartyId, PublicParameters, settle};
+use divisi_core::{Abort, Blocks, Convert, PartyId, PublicParameters, settle};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
@@ -53,7 +54,7 @@ fn input(module: &str) -> Vec<u8> {
 /// output again, compared with a tag inside.
 fn play(mut trio: Trio, module: &str, part: &Part, tag: &[u8; OUTPUT]) -> Result<End, Abort> {
     let public = *blake3::hash(module.as_bytes()).as_bytes();
-    if trio.agree_input(Check::A24, &public, Some(part))? != Agreement::Agreed {
+    if trio.agree_input(checks::A24, &public, Some(part))? != Agreement::Agreed {
         return Ok(End::Refused);
     }
     let one = |i: usize| Part { first: vec![part.first[i]], second: vec![part.second[i]] };

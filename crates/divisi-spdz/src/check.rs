@@ -1,8 +1,9 @@
 //! The MAC check of everything that was opened.
 
+use crate::checks;
 use crate::part::Mac;
 use crate::party::Party;
-use divisi_core::{Abort, Check, Commitment, Prg, Step, step, taint};
+use divisi_core::{Abort, Commitment, Prg, Step, step, taint};
 use divisi_field::Field;
 use zeroize::Zeroizing;
 
@@ -45,8 +46,8 @@ impl<F: Mac> Party<F> {
     /// rho makes values with right MACs \[K17\].
     #[inline(never)]
     pub(crate) fn check_opened(&mut self) -> Result<(), Abort> {
-        self.session.observe(Check::K17); // [K17]
-        if self.session.mutated(Check::K17) { Ok(()) } else { self.check_here() }
+        self.session.observe(checks::K17); // [K17]
+        if self.session.mutated(checks::K17) { Ok(()) } else { self.check_here() }
     }
 
     /// The same, counted under the phase at hand.
@@ -58,7 +59,7 @@ impl<F: Mac> Party<F> {
         let mut ledger = self.take_ledger();
         // 1.
         if let Some(views) = ledger.views.take() {
-            views.send(&mut self.session)?.compare(&mut self.session, Check::K1)?; // [K1]
+            views.send(&mut self.session)?.compare(&mut self.session, checks::K1)?; // [K1]
         }
         // 2.
         let coin = self.coins.toss(&mut self.session, COIN)?;
@@ -93,15 +94,15 @@ impl<F: Mac> Party<F> {
             self.session.recv(OPEN, *peer, &mut opening)?;
             let (nonce, theirs) = opening.split_at(32);
             let nonce = nonce.first_chunk().unwrap_or(&[0; 32]);
-            self.session.opened(Check::K21, COMMIT, index, *peer, commitment, nonce, theirs)?; // [K21]
+            self.session.opened(checks::K21, COMMIT, index, *peer, commitment, nonce, theirs)?; // [K21]
             let fine = F::add_packed(theirs, &mut sum);
             self.session.well_formed(OPEN, *peer, opening.len(), fine)?;
         }
         let zero = taint::verdict(OPEN, bool::from(sum[0].ct_eq(&F::ZERO)));
-        self.session.require(Check::K4, OPEN, zero, None)?; // [K4]
+        self.session.require(checks::K4, OPEN, zero, None)?; // [K4]
         self.at_risk(false)?;
-        self.session.observe(Check::K9B); // [K9b]
-        let lies = if self.session.mutated(Check::K9B) { 1 } else { self.session.parties() };
+        self.session.observe(checks::K9B); // [K9b]
+        let lies = if self.session.mutated(checks::K9B) { 1 } else { self.session.parties() };
         let error = lies as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
         self.session.meter().verification_error(error);
         self.ledger.reuse(ledger);

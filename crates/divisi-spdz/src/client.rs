@@ -23,9 +23,10 @@
 //! and W make the equation hold with probability 2^-8m. Whether the client accepts reveals nothing about y:
 //! whatever is added to V and W, the outcome depends on y only through C y + u, in which u is uniform.
 
+use crate::checks;
 use crate::engine::{AuthByte, Spdz, combined, rows};
 use crate::part::{Host, Shareable};
-use divisi_core::{Abort, Check, Prg, Settles, Step, Verified, step};
+use divisi_core::{Abort, Prg, Settles, Step, Verified, step};
 use divisi_field::Gf8;
 use std::fmt;
 use std::marker::PhantomData;
@@ -94,7 +95,7 @@ impl<F: Host> Spdz<F> {
         let (u, v) = self.settled((u, v))?.into_inner();
         let mut body = Zeroizing::new(Vec::with_capacity(y.len() + m));
         let (party, _) = self.parts();
-        party.session.observe(Check::M0_7); // [M0.7]
+        party.session.observe(checks::M0_7); // [M0.7]
         party.for_client(&y.x, &mut body);
         party.for_client(&u.x, &mut body);
         Ok((ForClient { y, u, v }, body))
@@ -111,7 +112,7 @@ impl<F: Host> Spdz<F> {
         let digest = blake3::Hasher::new_derive_key("divisi 2026 spdz client challenge v1")
             .update(challenge)
             .finalize();
-        self.session().compare(Check::M0_3, CHALLENGE, digest.as_bytes())?; // [M0.3]
+        self.session().compare(checks::M0_3, CHALLENGE, digest.as_bytes())?; // [M0.3]
         let mut d = combined(&y, &mut Prg::new(challenge));
         let fits = d.add(&u);
         debug_assert!(fits);
@@ -150,7 +151,7 @@ impl<F: Host> Spdz<F> {
         let ClientMask(mut x) = mask;
         let digest =
             blake3::Hasher::new_derive_key("divisi 2026 spdz client input v1").update(sum).finalize();
-        self.session().compare(Check::M0_3, INPUT, digest.as_bytes())?; // [M0.3]
+        self.session().compare(checks::M0_3, INPUT, digest.as_bytes())?; // [M0.3]
         let sum: Vec<Gf8> = sum.iter().copied().map(Gf8).collect();
         self.parts().0.add_public(&mut x, &sum)?;
         Ok(x)

@@ -1,10 +1,11 @@
 //! Unit vectors with a one at a secret position: Demux of KOR+17 (Protocol 3) over random bits.
 
+use crate::checks;
 use crate::part::{Mac, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Products, Source, Units};
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::Gf2;
 
 const DECOMPOSE: Step = step!("demux.bitdec");
@@ -43,7 +44,7 @@ impl<F: Mac> Party<F> {
         lanes: usize,
     ) -> Result<Units<F>, Abort> {
         let s = source.bits(self, log * lanes)?;
-        self.session.observe_each(Check::K5, s.len() as u64); // [K5], and so [K7]
+        self.session.observe_each(checks::K5, s.len() as u64); // [K5], and so [K7]
         let entries = 1_usize << log;
         let mut triples = Stack(source.element_triples(self, products(log) * lanes)?);
         // 1: 1 + s_0 + s_0 y
@@ -95,7 +96,7 @@ impl<F: Mac> Party<F> {
         lanes: usize,
     ) -> Result<Auth<Gf2, F>, Abort> {
         let mut r = source.bits(self, pieces.len() * width * lanes)?;
-        self.session.observe_each(Check::K5, r.len() as u64); // [K5]
+        self.session.observe_each(checks::K5, r.len() as u64); // [K5]
         let mut masked = Vec::with_capacity(pieces.len());
         for (i, piece) in pieces.iter().enumerate() {
             let mut sum = piece.clone();
@@ -180,7 +181,7 @@ mod tests {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
                 party.demux(&mut dealer, 1, 1).map(drop)
             });
-            assert_eq!(failed_check(&ends[0]), Some(Check::K8), "{bit}");
+            assert_eq!(failed_check(&ends[0]), Some(checks::K8), "{bit}");
         }
     }
 

@@ -1,10 +1,11 @@
 //! A source that checks the number of lanes in every answer before the answer masks anything.
 
+use crate::checks;
 use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
-use divisi_core::{Abort, Check, PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step, step};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 
 const COUNT: Step = step!("source");
@@ -30,8 +31,8 @@ fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) 
 
 /// Nothing is multiplied where the MACs' field does not hold the factors' \[K10\].
 fn holds<V: Field, F: Mac + Lies<V>>(party: &Party<F>) -> Result<(), Abort> {
-    party.session.observe(Check::K10); // [K10]
-    if <F as Lies<V>>::FIELD || party.session.mutated(Check::K10) {
+    party.session.observe(checks::K10); // [K10]
+    if <F as Lies<V>>::FIELD || party.session.mutated(checks::K10) {
         Ok(())
     } else {
         Err(party.session.misuse(COUNT, "products of a small field that the MACs' field does not contain"))
@@ -51,7 +52,7 @@ impl<F: Mac> Source<F> for Exact<F> {
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         let made = self.0.bits(party, count)?;
         // the mutant masks by bits that everybody knows
-        let made = if party.session.mutated(Check::K5) { Auth::zeros(count) } else { made };
+        let made = if party.session.mutated(checks::K5) { Auth::zeros(count) } else { made };
         demand(party, made, |made| counts(made, count))
     }
 

@@ -1,11 +1,12 @@
 //! Inputs of a party, and outputs to one party, by random values that it alone knows.
 
+use crate::checks;
 use crate::engine::Spdz;
 use crate::part::{Host, Mac, Shareable};
 use crate::share::Auth;
 use crate::source::Known;
 use crate::table::bytes;
-use divisi_core::{Abort, Check, Echo, PartyId, Step, Verified, step, taint};
+use divisi_core::{Abort, Echo, PartyId, Step, Verified, step, taint};
 use divisi_field::{Field, Gf2, Gf8};
 use zeroize::Zeroizing;
 
@@ -190,12 +191,12 @@ impl<F: Host> Spdz<F> {
             session.recv(INPUT, owner, &mut body)?;
         }
         let fine = V::add_packed(&body, &mut d);
-        session.require(Check::K8, INPUT, fine, Some(owner))?; // [K8]
+        session.require(checks::K8, INPUT, fine, Some(owner))?; // [K8]
         taint::public(INPUT, &mut d);
         if lanes > 0 {
             let mut echo = Echo::new(session, ECHO);
             echo.absorb(owner, &body);
-            echo.send(session)?.compare(session, Check::M0_3)?; // [M0.3]
+            echo.send(session)?.compare(session, checks::M0_3)?; // [M0.3]
         }
         Ok(d)
     }
@@ -219,8 +220,8 @@ impl<F: Host> Spdz<F> {
         let mask = bytes(&known.shares, y.len());
         party.mask(&mut y, &mask)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
-        party.session.observe(Check::K24); // [K24]
-        if !party.session.mutated(Check::K24) {
+        party.session.observe(checks::K24); // [K24]
+        if !party.session.mutated(checks::K24) {
             party.check()?;
         }
         Ok(known.values.map(|r| {
@@ -247,8 +248,8 @@ impl<F: Host> Spdz<F> {
         let known = source.known(party, receiver, y.len())?;
         party.mask(&mut y, &known.shares)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
-        party.session.observe(Check::K24); // [K24]
-        if !party.session.mutated(Check::K24) {
+        party.session.observe(checks::K24); // [K24]
+        if !party.session.mutated(checks::K24) {
             party.check()?;
         }
         let sum = |r: Zeroizing<Vec<Gf2>>| {

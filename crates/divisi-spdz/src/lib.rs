@@ -56,6 +56,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod check;
+pub mod checks;
 mod client;
 mod compiled;
 #[cfg(feature = "testing")]

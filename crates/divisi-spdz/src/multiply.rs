@@ -1,10 +1,11 @@
 //! Products of shared values, from products of random ones.
 
+use crate::checks;
 use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::party::{Party, Told};
 use crate::share::{Auth, View, Wiped, repeat_first};
 use crate::source::{BitTriples, LastTriples};
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field, Gf2};
 use zeroize::Zeroizing;
 
@@ -33,7 +34,7 @@ impl<F: Mac> Party<F> {
         if [p.len(), a.len(), b.len(), c.len()] != [s.len(); 4] || !(a.add(s) && b.add(p)) {
             return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
         }
-        self.session.observe_each(Check::K6, s.len() as u64); // [K6]
+        self.session.observe_each(checks::K6, s.len() as u64); // [K6]
         let (told_e, told_d) = (self.tell(BIT, &a.x)?, self.tell(ELEMENT, &b.x)?);
         let e: Vec<Gf2> = self.hear(told_e, &a.m)?;
         let d: Vec<F> = self.hear(told_d, &b.m)?;
@@ -80,7 +81,7 @@ impl<F: Mac> Party<F> {
         mut triples: LastTriples<'t, V, F>,
     ) -> Result<Begun<'t, V, F>, Abort> {
         let LastTriples { a, b, c } = &mut triples;
-        if self.session.mutated(Check::K6) {
+        if self.session.mutated(checks::K6) {
             // the mutant takes one triple for all lanes
             repeat_first(a.parts());
             repeat_first(b.parts());
@@ -91,7 +92,7 @@ impl<F: Mac> Party<F> {
         if !alike || [a.len(), b.len(), c.len()] != [count; 3] {
             return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
         }
-        self.session.observe_each(Check::K6, count as u64); // [K6]
+        self.session.observe_each(checks::K6, count as u64); // [K6]
         let ((mut a, _), (mut b, _)) = (a.parts(), b.parts());
         for (x, y) in pairs {
             a = added(a, x.x);

@@ -3,6 +3,7 @@
 
 mod ledger;
 
+use crate::checks;
 use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::share::{Auth, Wiped};
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
@@ -73,11 +74,11 @@ impl<F: Mac> Party<F> {
     #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        if !session.first("alpha") && !session.mutated(Check::K21) {
+        if !session.first("alpha") && !session.mutated(checks::K21) {
             // [K21]
             return Err(session.misuse(ALPHA, "a second MAC key of a session"));
         }
-        session.require(Check::K9, ALPHA, <F as Field>::BITS >= LEAST, None)?; // [K9]
+        session.require(checks::K9, ALPHA, <F as Field>::BITS >= LEAST, None)?; // [K9]
         let coins = Coins::commit(&mut session)?;
         let peers = if session.parties() > 2 { session.peers() } else { Vec::new() };
         let zeros = peers.into_iter().map(|peer| session.prg(peer, "spdz zero")).collect();
@@ -254,17 +255,17 @@ impl<F: Mac> Party<F> {
 
     /// Add our part of a fresh sharing of zero \[K20\].
     pub(crate) fn randomise<V: Shareable>(&mut self, x: &mut [V]) {
-        if self.session.mutated(Check::K20) || x.is_empty() || self.zeros.is_empty() {
+        if self.session.mutated(checks::K20) || x.is_empty() || self.zeros.is_empty() {
             return;
         }
-        self.session.observe(Check::K20); // [K20]
+        self.session.observe(checks::K20); // [K20]
         self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
     }
 
     /// Our shares of what a client is told, re-randomised, whatever the number of parties \[K20\].
     pub(crate) fn for_client<V: Shareable>(&mut self, x: &[V], body: &mut Vec<u8>) {
         let mut ours = Zeroizing::new(x.to_vec());
-        self.session.observe(Check::K20); // [K20]
+        self.session.observe(checks::K20); // [K20]
         self.client_zeros.iter_mut().for_each(|prg| V::add_random(prg, &mut ours));
         V::pack(&ours, body);
     }
@@ -344,7 +345,7 @@ impl<F: Mac> Party<F> {
             out.push(words);
         }
         // what fills the last byte is a sharing of zero
-        self.session.require(Check::K8, step, room == 0, None)?; // [K8]
+        self.session.require(checks::K8, step, room == 0, None)?; // [K8]
         Ok(out)
     }
 
@@ -361,7 +362,7 @@ impl<F: Mac> Party<F> {
         for peer in self.session.peers() {
             self.session.recv(step, peer, &mut body)?;
             let fine = V::add_packed(&body, &mut opened);
-            self.session.require(Check::K8, step, fine, Some(peer))?; // [K8]
+            self.session.require(checks::K8, step, fine, Some(peer))?; // [K8]
         }
         taint::public(step, &mut opened);
         if let Some(views) = &mut self.ledger.views {

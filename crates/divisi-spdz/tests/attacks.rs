@@ -6,6 +6,7 @@ use divisi_core::{Abort, Check, PublicParameters, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::{Base, Setup, SetupConfig, testing};
+use divisi_spdz::checks;
 use divisi_spdz::{Bucketed, Party, Source, lab};
 use std::time::Duration;
 
@@ -84,11 +85,11 @@ fn lies_about_rows_end_the_session() {
         assert!(ends[1..].iter().any(named), "{check}: {ends:?}");
     };
     // b flipped between MACs and pads, two bits to two peers, two Deltas for two peers
-    failed(&ends(2, &Deviation { other_pads: Some(1), ..honest.clone() }, None), Check::K11);
-    failed(&ends(3, &Deviation { other_pads: Some(1), ..honest.clone() }, None), Check::K11);
+    failed(&ends(2, &Deviation { other_pads: Some(1), ..honest.clone() }, None), checks::K11);
+    failed(&ends(3, &Deviation { other_pads: Some(1), ..honest.clone() }, None), checks::K11);
     let other_bits = Deviation { other_bits: Some((party(3), 1)), ..honest.clone() };
     assert!(ends(3, &other_bits, None)[1..].iter().all(Result::is_err));
-    failed(&ends(3, &Deviation { other_delta: Some((party(3), 2)), ..honest.clone() }, None), Check::K12);
+    failed(&ends(3, &Deviation { other_delta: Some((party(3), 2)), ..honest.clone() }, None), checks::K12);
     // another Delta from the second batch on: in its rows, or in what it computes
     for n in [2, 3] {
         for rows in [true, false] {

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{BitLab, ByteLab, run};
-use divisi_core::{Abort, Check, Counts, Direction, PartyId, PublicParameters, settle};
+use divisi_core::{Abort, Counts, Direction, PartyId, PublicParameters, settle};
 use divisi_field::Gf48;
+use divisi_spdz::checks;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_spdz::{AuthBit, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte, VERIFICATION_PHASE};
@@ -49,14 +50,14 @@ fn counts_of_aes_lt() {
             let phase = online.phases["online"];
             assert_eq!((phase.rounds, online.openings), (rounds as u32, lookups));
             assert_eq!(phase.bits, 8 * lookups * (n as u64 - 1));
-            assert_eq!(online.checks[&Check::K2], lookups);
+            assert_eq!(online.checks[&checks::K2], lookups);
             assert_eq!(online.phases.len(), 1);
             // the MAC check: coin, commitments, sigmas; among three or more also views
             let check = settled.phases[VERIFICATION_PHASE];
             assert_eq!(check.rounds, if n == 2 { 3 } else { 4 });
-            assert_eq!(settled.checks[&Check::K4], 1);
-            assert_eq!(settled.checks[&Check::K21], n as u64 - 1);
-            assert_eq!(settled.checks.get(&Check::K1).copied(), (n > 2).then_some(n as u64 - 1));
+            assert_eq!(settled.checks[&checks::K4], 1);
+            assert_eq!(settled.checks[&checks::K21], n as u64 - 1);
+            assert_eq!(settled.checks.get(&checks::K1).copied(), (n > 2).then_some(n as u64 - 1));
             // n/|F|
             let bits = settled.verification_error_bits.unwrap();
             assert!((bits - (48.0 - (n as f64).log2())).abs() < 1e-9, "{bits}");
@@ -76,7 +77,7 @@ fn counts_of_the_powers() {
         for [online, _] in aes_counts(protocol, 2, 16, 1) {
             let phase = online.phases["online"];
             assert_eq!((phase.rounds, online.openings, phase.bits), (rounds, openings, bits));
-            assert_eq!((online.checks[&Check::K6], online.checks[&Check::K5]), (products, random));
+            assert_eq!((online.checks[&checks::K6], online.checks[&checks::K5]), (products, random));
         }
     }
 }
@@ -103,13 +104,13 @@ fn counts_of_aes_tinytable() {
     assert_eq!(counts.len(), 4);
     for (before, after) in counts {
         let more = |check| after.checks.get(&check).unwrap_or(&0) - before.checks.get(&check).unwrap_or(&0);
-        if more(Check::K3) == 0 {
+        if more(checks::K3) == 0 {
             // over masks: output masks, where tables are there; nothing is sent but what makes more tables
-            assert_eq!(more(Check::K2), 160);
-            assert!(more(Check::K5) == 160 * 8 || more(Check::K5) == 160 * (8 + 264));
+            assert_eq!(more(checks::K2), 160);
+            assert!(more(checks::K5) == 160 * 8 || more(checks::K5) == 160 * (8 + 264));
             continue;
         }
-        assert_eq!((more(Check::K3), after.openings - before.openings), (160, 160));
+        assert_eq!((more(checks::K3), after.openings - before.openings), (160, 160));
         let phase = after.phases["circuit"];
         assert_eq!((phase.rounds, phase.bits), (10, 1280));
     }
@@ -141,7 +142,7 @@ fn counts_of_3des() {
         for counts in counts.into_inner().unwrap() {
             let circuit = counts.phases["circuit"];
             assert_eq!((circuit.rounds, circuit.bits), (rounds, bits));
-            assert_eq!((counts.checks[&Check::K6], counts.checks[&Check::K5]), (products, random));
+            assert_eq!((counts.checks[&checks::K6], counts.checks[&checks::K5]), (products, random));
             // what products and decompositions of unit vectors open comes apart
             let apart = if protocol == SpdzProtocol::Lookup { 2 * products + 2 * 384 } else { 0 };
             assert_eq!(counts.openings, openings + apart);
@@ -170,13 +171,13 @@ fn counts_of_3des_tinytable() {
     assert_eq!(counts.len(), 4);
     for counts in counts {
         let of = |check| counts.checks.get(&check).copied().unwrap_or(0);
-        if of(Check::K3) == 0 {
-            assert_eq!((of(Check::K2), of(Check::K6), of(Check::K5)), (384, 1_920, 26_880 + 1_536));
+        if of(checks::K3) == 0 {
+            assert_eq!((of(checks::K2), of(checks::K6), of(checks::K5)), (384, 1_920, 26_880 + 1_536));
             assert!(!counts.phases.contains_key("circuit"));
         } else {
             let circuit = counts.phases["circuit"];
             assert_eq!((circuit.rounds, circuit.bits), (46, 1_536));
-            assert_eq!((of(Check::K3), counts.openings), (384, 384));
+            assert_eq!((of(checks::K3), counts.openings), (384, 384));
         }
     }
 }

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, PublicParameters};
+use divisi_core::{Abort, Counts, PublicParameters};
 use divisi_field::{Field, Gf40, Gf48, Gf72};
 use divisi_ot::{Base, SetupConfig, bucket};
+use divisi_spdz::checks;
 use divisi_spdz::{Bucketed, Host, Mascot, Party, Source};
 
 const TILE: usize = 128;
@@ -94,10 +95,10 @@ fn bucketed_tables_and_bytes_cost_what_the_formula_says() {
         assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
         // by check
         let products = (1..log).map(|j| (1_u64 << j).div_ceil(32)).sum::<u64>();
-        assert_eq!(counts.checks[&Check::K15], products * (count * b) as u64);
-        assert_eq!((counts.checks[&Check::K16], counts.checks[&Check::K6]), (1, products * count as u64));
-        assert_eq!(counts.checks[&Check::K5], (count * (log + (1 << (log - 1)))) as u64);
-        assert_eq!(counts.checks[&Check::K13], batches as u64 * (n as u64 - 1));
+        assert_eq!(counts.checks[&checks::K15], products * (count * b) as u64);
+        assert_eq!((counts.checks[&checks::K16], counts.checks[&checks::K6]), (1, products * count as u64));
+        assert_eq!(counts.checks[&checks::K5], (count * (log + (1 << (log - 1)))) as u64);
+        assert_eq!(counts.checks[&checks::K13], batches as u64 * (n as u64 - 1));
         let bound = counts.verification_error_bits.unwrap();
         assert!((40.0..48.0).contains(&bound), "{bound}");
     }
@@ -111,7 +112,7 @@ fn bucketed_tables_and_bytes_cost_what_the_formula_says() {
     let combinations = sizes.f * sizes.narrow + sizes.f;
     let (each, formula) = (bits(&counts), count * sizes.byte(b));
     assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
-    assert_eq!(counts.checks[&Check::K15], (count * b) as u64);
+    assert_eq!(counts.checks[&checks::K15], (count * b) as u64);
 }
 
 /// An AND takes 40 bytes to each peer, its two opened bits included, where a million are made together.
@@ -128,7 +129,7 @@ fn an_and_costs_forty_bytes() {
     let combinations = sizes.f * sizes.narrow + sizes.f;
     let (each, formula) = (bits(&counts), count * sizes.bit(b));
     assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
-    assert_eq!(counts.checks[&Check::K15], (count * b) as u64);
+    assert_eq!(counts.checks[&checks::K15], (count * b) as u64);
     let most = sizes.bit(bucket::size_behind_firsts(1 << 20, 40)) + 2;
     assert!(most <= 8 * 40, "{most} bits");
 }
@@ -140,8 +141,8 @@ fn mascot_products_cost_what_the_paper_says() {
         let counts = priced(2, k as u32, Mascot::<Gf40>::start, |party, source| {
             source.byte_triples(party, count).map(drop)
         });
-        assert_eq!(counts.checks[&Check::K19], 1);
-        assert_eq!(counts.checks[&Check::K18], count as u64);
+        assert_eq!(counts.checks[&checks::K19], 1);
+        assert_eq!(counts.checks[&checks::K18], count as u64);
         bits(&counts)
     };
     for k in [1, 4] {

@@ -4,10 +4,10 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::run;
 use divisi_core::{
-    Abort, Boolean, Bytes, Check, Compares, Convert, Direction, Opens, PartyId, ProgramRun, PublicParameters,
-    settle,
+    Abort, Boolean, Bytes, Compares, Convert, Direction, Opens, PartyId, ProgramRun, PublicParameters, settle,
 };
 use divisi_field::Gf48;
+use divisi_spdz::checks;
 use divisi_spdz::lab::begin;
 use divisi_spdz::{AuthBit, AuthByte, Preparation, Spdz, SpdzProtocol, Tiny, TinyByte};
 
@@ -120,7 +120,7 @@ fn shared_values_enter_a_tiny_circuit() {
         let pending = engine.close(out);
         let verified = settle(&mut engine, pending)?;
         let found = engine.output(verified)?.iter().map(|x| x.0).collect::<Vec<_>>();
-        assert!(engine.session().meter().read().checks[&Check::K3] >= 2);
+        assert!(engine.session().meter().read().checks[&checks::K3] >= 2);
         Ok(found)
     });
     for end in ends {

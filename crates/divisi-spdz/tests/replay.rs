@@ -6,6 +6,7 @@ use divisi_core::testing::{Harness, Way, many, party};
 use divisi_core::{Abort, Bytes, Check, Direction, PublicParameters, Session, settle};
 use divisi_field::{Gf8, Gf48};
 use divisi_ot::{Base, Setup, SetupConfig};
+use divisi_spdz::checks;
 use divisi_spdz::{Bucketed, Party, Spdz, SpdzProtocol};
 use std::time::Duration;
 
@@ -85,6 +86,6 @@ fn what_was_told_in_one_session_is_nothing_in_another() {
 #[test]
 fn without_the_check_an_old_opening_is_taken() {
     let old = told();
-    let ends = many(12, 8, |n| replayed(&old, old.len() - n - 1..old.len() - n, Some(Check::K4)));
+    let ends = many(12, 8, |n| replayed(&old, old.len() - n - 1..old.len() - n, Some(checks::K4)));
     assert!(ends.iter().flatten().any(|out| *out != RIGHT));
 }

@@ -5,6 +5,7 @@ use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Bytes, Check, Direction, PublicParameters, Session, Settles};
 use divisi_field::Gf48;
 use divisi_ot::SetupConfig;
+use divisi_spdz::checks;
 use divisi_spdz::stock::{FromStock, Lots, StockPlan, make};
 use divisi_spdz::{Preparation, Spdz, SpdzProtocol};
 use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
@@ -242,7 +243,7 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
         // nothing was lost by it
         assert!(house.state(1).is_ok() && house.state(n as u8).unwrap().counts[TABLES].taken == 1);
         // without the check the same r masks another input, and everybody knows their difference
-        let (second, _) = told(&house, 0xc6, Some(Check::K23));
+        let (second, _) = told(&house, 0xc6, Some(checks::K23));
         assert_eq!(first[0][0] ^ second[0][0], 0x53 ^ 0xc6);
     }
 }
@@ -270,7 +271,7 @@ fn a_lie_before_the_check_destroys_the_stock() {
     harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
     let ends = harness.act(|session| house.sbox(session, 0x53));
     assert!(ends.iter().all(Result::is_err));
-    let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::M0_3, .. }));
+    let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::M0_3, .. }));
     // whoever finds it first ends the session for the others
     let finders: Vec<u8> = (1..=3).filter(|number| found(&ends[usize::from(*number) - 1])).collect();
     assert!(!finders.is_empty(), "{ends:?}");
@@ -308,7 +309,7 @@ fn a_lie_destroys_the_stock() {
     harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
     let ends = harness.act(|session| house.sbox(session, 0x53));
     // the sigmas of both are out when either of them finds that their sum is not zero
-    let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::K4, .. }));
+    let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::K4, .. }));
     assert!(ends.iter().any(found) && ends.iter().all(Result::is_err), "{ends:?}");
     assert!(matches!(house.state(1), Err(StockError::Destroyed(_))));
     // whoever finds it first ends the session for all
@@ -390,7 +391,7 @@ fn false_counts_gain_nothing() {
         });
         let ends = harness.act(|session| house.sbox(session, 0x53));
         let check =
-            |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::K23, .. }));
+            |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::K23, .. }));
         assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
         assert_eq!(house.taken(), [0; 3]);
     }

@@ -14,7 +14,8 @@
 use crate::close;
 use crate::owner::{self, Public};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Check, Convert, PartyId, ProgramRun, Step, Verified, step};
+use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Step, Verified, step};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::open::component_digest;
 use divisi_rep3::{Bit, Byte, Rep3};
@@ -141,7 +142,7 @@ impl<'c> OwnedCircuit<'c> {
                 let mut digest = [0; 32];
                 session.recv(DIGEST, receiver.next(PARTIES), &mut digest)?;
                 let same = session.same_digest(&component_digest(&context, &missing), &digest);
-                session.require(Check::A1, OUTPUT, same, None)?; // [A1]
+                session.require(checks::A1, OUTPUT, same, None)?; // [A1]
                 learned = sum(rep, verified, &missing, self.program.output_bits())?;
             }
         }

@@ -32,7 +32,7 @@ use divisi_symmetric::mode::gcm::{StreamOpener, StreamSealer, TAG_BYTES, TagLeng
 use std::ops::Range;
 
 /// Bytes of text in a chunk: every chunk but the last is full.
-pub const CHUNK: usize = 65_536;
+pub const CHUNK: usize = 131_072;
 
 /// Bytes of a whole tag.
 pub const TAG: usize = TAG_BYTES;

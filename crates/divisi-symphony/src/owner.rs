@@ -6,7 +6,8 @@
 //! is two different ones. Of three parties of one program nobody but a liar has parts that are no
 //! sharing: a difference is an abort.
 
-use divisi_core::{Abort, Check, PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step, step};
+use divisi_rep3::checks;
 use divisi_rep3::deal::{self, NOTHING, Part};
 use divisi_rep3::{Agreement, Byte, Rep3};
 use divisi_symmetric::algorithm::Settings;
@@ -51,8 +52,8 @@ pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -
         append(&mut all.first, &part.first);
         append(&mut all.second, &part.second);
     }
-    let agreed = rep.trio().agree_input(Check::A24, public, Some(&all))?;
-    let check = if agreed == Agreement::PublicDiffers { Check::A25 } else { Check::A24 };
+    let agreed = rep.trio().agree_input(checks::A24, public, Some(&all))?;
+    let check = if agreed == Agreement::PublicDiffers { checks::A25 } else { checks::A24 };
     rep.trio().session().require(check, INPUT, agreed == Agreement::Agreed, None)?; // [A24] [A25]
     Ok(all)
 }
@@ -63,8 +64,8 @@ pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -
 /// # Errors
 /// [`Abort::CheckFailed`] with A25 if somebody's differs.
 pub(crate) fn agree_public(rep: &mut Rep3, step: Step, public: &Public) -> Result<(), Abort> {
-    let agreed = rep.trio().agree_input(Check::A25, &public.digest(), Some(&NOTHING))?;
-    rep.trio().session().require(Check::A25, step, agreed == Agreement::Agreed, None) // [A25]
+    let agreed = rep.trio().agree_input(checks::A25, &public.digest(), Some(&NOTHING))?;
+    rep.trio().session().require(checks::A25, step, agreed == Agreement::Agreed, None) // [A25]
 }
 
 /// What is public about a step, in the order in which it was said: no two lists of values have one digest.

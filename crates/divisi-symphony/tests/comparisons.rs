@@ -1,8 +1,9 @@
 //! Comparisons of tags and of what is public: to the last byte, item and chunk, and what is opened of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Step};
+use divisi_core::{Abort, PartyId, PublicParameters, Step};
 use divisi_net::{Frame, memory, tamper::Tap};
+use divisi_rep3::checks;
 use divisi_rep3::local::{self, deal_all};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;
@@ -259,7 +260,7 @@ fn whatever_is_public_is_compared() {
                 result.map(drop)
             });
             let noticed =
-                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: Check::A25, .. }));
+                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: checks::A25, .. }));
             match odd {
                 None => assert!(results.iter().all(Result::is_ok), "{what}: {results:?}"),
                 Some(_) => assert!(

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
-use divisi_core::{Abort, Check, Step};
+use divisi_core::{Abort, Step};
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::checks;
 use divisi_rep3::deal::{Part, combine};
 use divisi_rep3::local::{deal_all, run};
 use divisi_rep3::open::Answer;
@@ -397,7 +398,7 @@ fn attacked(harness: Harness, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Op
         return (cases, Some(came(&told)), opened);
     }
     assert!(results[1].is_err() && results[2].is_err(), "one honest party took an answer");
-    assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)));
+    assert!(results.iter().any(|result| failed_check(result) == Some(checks::A7)));
     (cases, None, opened)
 }
 
@@ -420,7 +421,7 @@ fn a_lie_about_one_ciphertext_ends_the_call_for_all() {
     }
     let lies: [fn() -> Lie; 3] = [|| lie(0, 0), || lie(7, 3), || lie(15, 7)];
     for lie in lies {
-        let (cases, came, _) = attacked(Harness::without(Some(Check::A13)), true, lie);
+        let (cases, came, _) = attacked(Harness::without(Some(checks::A13)), true, lie);
         for (k, (case, came)) in cases.iter().zip(came.unwrap()).enumerate() {
             let Came::Sealed(sealed) = came else { panic!("{came:?}") };
             assert_eq!(sealed[..16] == case.sealed[..16], k != 2, "message {k}");
@@ -444,7 +445,7 @@ fn a_lie_about_one_comparison_ends_the_call_for_all() {
     }
     let lies: [fn() -> Lie; 3] = [|| lie(0), || lie(8), || lie(15)];
     for lie in lies {
-        let (cases, came, _) = attacked(Harness::without(Some(Check::A13)), false, lie);
+        let (cases, came, _) = attacked(Harness::without(Some(checks::A13)), false, lie);
         for (k, (case, came)) in cases.iter().zip(came.unwrap()).enumerate() {
             assert_eq!(came, if k == 2 { Came::Invalid } else { right(case) }, "message {k}");
         }

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
-use divisi_core::{Abort, Bytes, Check, PartyId, Plain};
+use divisi_core::{Abort, Bytes, PartyId, Plain};
+use divisi_rep3::checks;
 use divisi_rep3::{Rep3, Security, local};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -27,7 +28,7 @@ fn same<R: Send + PartialEq + std::fmt::Debug>(
         let result = f(rep, me)?;
         // nothing is owed between calls, and nothing was verified where nothing is to be
         assert!(!rep.owes());
-        let verified = rep.trio().session().meter().read().checks.contains_key(&Check::A5);
+        let verified = rep.trio().session().meter().read().checks.contains_key(&checks::A5);
         assert!(security == Security::Malicious || !verified);
         Ok(result)
     })
@@ -316,7 +317,7 @@ fn inputs_are_compared_before_their_use() {
         });
         if lie {
             let noticed =
-                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: Check::A24, .. }));
+                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: checks::A24, .. }));
             assert!(results.iter().all(Result::is_err) && results.iter().any(noticed), "{results:?}");
         } else {
             assert!(results.iter().all(Result::is_ok), "{results:?}");

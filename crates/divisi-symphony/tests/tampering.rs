@@ -3,10 +3,11 @@
 //! ends with the right answers, or aborts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Check, PartyId, PublicParameters};
+use divisi_core::{Abort, PartyId, PublicParameters};
 use divisi_net::memory;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Mesh};
+use divisi_rep3::checks;
 use divisi_rep3::{Rep3, Security, Trio, local};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
@@ -221,7 +222,7 @@ fn what_is_public_is_the_same_at_all_three() {
                 result
             });
             let noticed =
-                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: Check::A25, .. }));
+                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: checks::A25, .. }));
             match odd {
                 None => assert!(results.iter().all(Result::is_ok), "{what}: {results:?}"),
                 // whoever notices first tells the others

@@ -314,7 +314,7 @@ fn keys_are_the_same_at_all_parties() {
         });
         let ends = harness.act(|mut session| Keys::generate(&mut session, &ring).map(drop));
         assert!(ends.iter().all(Result::is_err), "{step} {last}");
-        let failed = Some(divisi_core::Check::M0_3);
+        let failed = Some(crate::checks::M0_3);
         assert!(ends.iter().any(|end| failed_check(end) == failed), "{step} {last}: {ends:?}");
     }
 }

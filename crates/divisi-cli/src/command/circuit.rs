@@ -7,7 +7,7 @@ use divisi::failure::Failure;
 use divisi::file::Sink;
 use divisi::name::Name;
 use divisi::output::OutputFile;
-use divisi_circuit::bristol::{FileCounts, Format, Transcript};
+use divisi_circuit::bristol::{BitOrder, FileCounts, Format, Transcript};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -278,8 +278,21 @@ fn text(info: &About) -> String {
         sums if sums == counts.and => String::new(),
         sums => format!(" in {sums} sums"),
     };
+    let order = match (info.format, info.order) {
+        (None, _) => "",
+        (_, Some(BitOrder::FirstBitFirst)) => {
+            "\na published file: the first bit of a value is on its first wire"
+        }
+        (_, Some(BitOrder::LastBitFirst)) => {
+            "\na published file: the last bit of a value is on its first wire"
+        }
+        (_, None) => {
+            "\nno published file: the last bit of a value is taken to be on its first wire; if it is the first bit, \
+             give --first-bit-first wherever you use the file"
+        }
+    };
     format!(
-        "{}: {} AND{sums} at depth {}, {} XOR, {} INV, {} EQ, {} EQW; inputs of {} bits, outputs of {}",
+        "{}: {} AND{sums} at depth {}, {} XOR, {} INV, {} EQ, {} EQW; inputs of {} bits, outputs of {}{order}",
         info.name,
         counts.and,
         info.and_depth,
@@ -298,10 +311,15 @@ fn to_json(info: &About) -> Value {
         Format::Fashion => "bristol-fashion",
         Format::Older => "bristol",
     });
+    let order = info.order.map(|order| match order {
+        BitOrder::FirstBitFirst => "first-bit-first",
+        BitOrder::LastBitFirst => "last-bit-first",
+    });
     json!({
         "schema": 1,
         "circuit": info.name,
         "format": format,
+        "order": order,
         "inputs": info.inputs,
         "outputs": info.outputs,
         "gates": and + xor + inv + eq + eqw,

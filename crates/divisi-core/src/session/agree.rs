@@ -12,7 +12,8 @@
 //!    proof that it has the pair's key.
 
 use super::{PublicParameters, START, Session, SessionId, Shared};
-use crate::{Abort, Check, Meter, taint};
+use crate::checks;
+use crate::{Abort, Meter, taint};
 use divisi_net::{Mesh, PartyId, Step, step};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -71,8 +72,8 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
         let mut body = Zeroizing::new([0u8; 96]);
         session.recv(HELLO, peer, body.as_mut_slice())?;
         // [M0.4] in its own words, for this is what a wrong configuration looks like
-        session.observe(Check::M0_4); // [M0.4]
-        if !bool::from(digest.ct_eq(&body[..32])) && !session.mutated(Check::M0_4) {
+        session.observe(checks::M0_4); // [M0.4]
+        if !bool::from(digest.ct_eq(&body[..32])) && !session.mutated(checks::M0_4) {
             let what = "the session's parameters";
             return Err(session.fail(Abort::Disagreement { peer, step: HELLO, what }));
         }
@@ -82,19 +83,19 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
 
     // 2. id and keys, and the echo
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 session id v1");
-    if !session.mutated(Check::M0_4) {
+    if !session.mutated(checks::M0_4) {
         hasher.update(&digest); // the mutant does not bind the parameters at all
     }
     hasher.update(&(n as u64).to_le_bytes()).update(&number.to_le_bytes());
     for (i, nonce) in nonces.iter().enumerate() {
         // [M0.5] the mutant forgets everybody's randomness but its own pair's
-        if !session.mutated(Check::M0_5) || i == 0 {
+        if !session.mutated(checks::M0_5) || i == 0 {
             hasher.update(nonce);
         }
     }
     let id = SessionId(*hasher.finalize().as_bytes());
     // [M0.3] the mutant leaves the id out of the keys, which would notice a difference too
-    let bound = if session.mutated(Check::M0_3) { SessionId([0; 32]) } else { id };
+    let bound = if session.mutated(checks::M0_3) { SessionId([0; 32]) } else { id };
     let mut pair_keys = vec![Zeroizing::new([0; 32]); n];
     for peer in session.peers() {
         let secret = session.network(mesh.link_secret(peer))?;
@@ -111,16 +112,16 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
     for peer in session.peers() {
         let mut body = [0; 64];
         session.recv(ECHO, peer, &mut body)?;
-        session.require(Check::M0_3, ECHO, id.0.ct_eq(&body[..32]).into(), None)?; // [M0.3]
+        session.require(checks::M0_3, ECHO, id.0.ct_eq(&body[..32]).into(), None)?; // [M0.3]
         let proof = confirmation(&pair_keys[peer.index()], peer, me);
         let same = taint::verdict(ECHO, proof.ct_eq(&body[32..]).into());
-        session.require(Check::M0_1, ECHO, same, Some(peer))?; // [M0.1]
+        session.require(checks::M0_1, ECHO, same, Some(peer))?; // [M0.1]
     }
     match Arc::get_mut(&mut session.shared) {
         Some(shared) => (shared.id, shared.pair_keys) = (id, pair_keys),
         None => return Err(session.misuse(START, "a session that starts is not shared yet")),
     }
-    session.observe(Check::M0_5); // [M0.5]
+    session.observe(checks::M0_5); // [M0.5]
     session.depth = 0;
     Ok(session)
 }

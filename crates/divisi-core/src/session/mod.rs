@@ -5,6 +5,7 @@ mod bound;
 mod parameters;
 mod settled;
 
+use crate::checks;
 pub use bound::{AtEnd, Bound};
 pub use parameters::PublicParameters;
 pub use settled::Settled;
@@ -224,7 +225,7 @@ impl Session {
         let generation = *asked;
         *asked += 1;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand stream v1");
-        if !self.mutated(Check::A3) {
+        if !self.mutated(checks::A3) {
             hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
             hasher.update(&self.strand.to_le_bytes()).update(&generation.to_le_bytes());
         }
@@ -347,8 +348,8 @@ impl Session {
     /// Whether two digests are equal: all 32 bytes, in constant time \[M0.6\].
     #[must_use]
     pub fn same_digest(&self, ours: &[u8; 32], theirs: &[u8; 32]) -> bool {
-        self.observe(Check::M0_6); // [M0.6]
-        if self.mutated(Check::M0_6) {
+        self.observe(checks::M0_6); // [M0.6]
+        if self.mutated(checks::M0_6) {
             return ours[0] == theirs[0]; // the mutant stops early
         }
         taint::verdict(DIGESTS, ours.ct_eq(theirs).into())

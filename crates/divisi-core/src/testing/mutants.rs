@@ -17,10 +17,10 @@ pub fn kills(check: Check, attack: impl Fn(Option<Check>) -> bool) {
 #[macro_export]
 macro_rules! mutants {
     ($($name:ident: $check:ident, $what:literal, $attack:path;)*) => {
-        $(#[test] fn $name() { $crate::testing::kills($crate::Check::$check, $attack); })*
+        $(#[test] fn $name() { $crate::testing::kills(checks::$check, $attack); })*
 
         /// Check, what its mutant does, the test that kills it.
         const MUTANTS: &[($crate::Check, &str, &str)] =
-            &[$(($crate::Check::$check, $what, stringify!($name)),)*];
+            &[$((checks::$check, $what, stringify!($name)),)*];
     };
 }

@@ -9,6 +9,7 @@ mod triples;
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::Harness;
 use divisi_core::{Abort, Check, PartyId, PublicParameters, Session};
+use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::time::Duration;
@@ -124,9 +125,7 @@ divisi_core::mutants! {
 
 #[test]
 fn every_check_of_garbling_has_a_mutant() {
-    let first = Check::ALL.iter().position(|check| *check == Check::W12).unwrap();
-    let last = Check::ALL.iter().position(|check| *check == Check::W29).unwrap();
-    for check in &Check::ALL[first..=last] {
+    for check in checks::ALL {
         let named =
             |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
         assert!(MUTANTS.iter().any(named), "{check}");

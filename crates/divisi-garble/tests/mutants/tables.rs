@@ -4,6 +4,7 @@ use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Check};
+use divisi_garble::checks;
 use divisi_garble::{GarblingForm, Plan};
 
 const TABLE: &str = "divisi_garble::run/4d.table";
@@ -74,5 +75,5 @@ pub fn blind_label(check: Option<Check>) -> bool {
     let recording = harness.recording(party(2));
     let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     let sent = !recording.of(Way::Out, LABELS).is_empty();
-    sent && ends.iter().any(|end| matches!(end, Err(Abort::CheckFailed { check: Check::W22, .. })))
+    sent && ends.iter().any(|end| matches!(end, Err(Abort::CheckFailed { check: checks::W22, .. })))
 }

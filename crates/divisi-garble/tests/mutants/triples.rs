@@ -5,6 +5,7 @@ use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::GarblingForm;
 use divisi_garble::adversary::{self, Lie};
+use divisi_garble::checks;
 use divisi_garble::lab::of_party;
 use divisi_ot::bucket;
 
@@ -20,7 +21,7 @@ fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -
     let recordings = PartyId::all(n).map(|p| harness.recording(p)).collect();
     // a corrupt party does not mind its own checks
     let parameters = |party: PartyId| match party.index() == n - 1 && lie != Lie::Honest {
-        true => parameters(&lab, check).without(Check::W15),
+        true => parameters(&lab, check).without(checks::W15),
         false => parameters(&lab, check),
     };
     let ends = harness.act_each(parameters, |mut session| {

@@ -5,8 +5,9 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, Way, failed_check, links, party};
-use divisi_core::{Abort, Boolean, Check, Convert, Lanes, PartyId, ProgramRun, PublicParameters, Step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, PartyId, ProgramRun, PublicParameters, Step};
 use divisi_field::zp::P32;
+use divisi_mixed::checks;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 use std::collections::BTreeSet;
@@ -232,7 +233,7 @@ fn an_item_has_64_tries() {
         let tried = opened.iter().filter(|numbers| **numbers == candidates).count();
         assert!(tried >= 64, "{tries}: {tried}");
         // one party may hear that the other has ended the session before it does so itself
-        assert!(ends_well || ends.iter().any(|end| failed_check(end) == Some(Check::G6)));
+        assert!(ends_well || ends.iter().any(|end| failed_check(end) == Some(checks::G6)));
         for end in ends {
             assert!(end.is_ok() == ends_well && (ends_well || tried == 64), "{tries}: {tried} {end:?}");
         }

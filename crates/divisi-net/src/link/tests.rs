@@ -125,3 +125,30 @@ fn room_comes_when_the_peer_reads() {
     assert_eq!(c.wait_for_room(peer, step, 1 << 20), Ok(()));
     drop(reads.join().unwrap());
 }
+
+/// A peer that takes drops keeps nobody for ever: less than 64 KiB in a time limit are a stall, too.
+#[test]
+fn a_peer_that_takes_drops_is_a_stall() {
+    let (mesh, mut far) = half();
+    mesh.set_timeout(Duration::from_millis(500));
+    let c = mesh.open(1, 0).unwrap();
+    let (peer, step) = (PartyId::new(2).unwrap(), step!("x"));
+    c.send(peer, step, 1, &vec![7; 32 << 20]).unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let drips = std::thread::spawn({
+        let over = over.clone();
+        move || {
+            let mut drops = 0;
+            while !over.load(Ordering::Relaxed) {
+                far.read_exact(&mut [0; 256], far.now() + LONG).unwrap();
+                std::thread::sleep(Duration::from_millis(10));
+                drops += 1;
+            }
+            drops
+        }
+    });
+    let ends = c.wait_for_room(peer, step, 1 << 20);
+    over.store(true, Ordering::Relaxed);
+    assert!(matches!(ends, Err(Fault::Stalled { .. })), "{ends:?}");
+    assert!(drips.join().unwrap() > 1, "it took nothing");
+}

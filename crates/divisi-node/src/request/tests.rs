@@ -140,7 +140,7 @@ fn server_messages() -> Vec<(ToClient, String)> {
 fn golden<M: Serialize + DeserializeOwned + PartialEq + Debug>(messages: Vec<(M, String)>) {
     for (message, body) in messages {
         let bytes = encode(&message, 0).unwrap();
-        assert_eq!(hex::encode(&*bytes), format!("44560200{}", body.replace(' ', "")), "{message:?}");
+        assert_eq!(hex::encode(&*bytes), format!("44560300{}", body.replace(' ', "")), "{message:?}");
         assert_eq!(decode::<M>(&bytes), Some(message));
         // cut off, with something after it, or of another version: no message
         for len in 0..bytes.len() {

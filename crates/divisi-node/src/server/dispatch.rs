@@ -28,8 +28,9 @@ use super::{call, orders, shorts, work};
 use crate::agree::{About, verdict_of};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item};
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_net::Mesh;
+use divisi_rep3::checks;
 use divisi_rep3::deal::NOTHING;
 use divisi_rep3::{Agreement, ComparedInput, Lack, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_store::KeyName;
@@ -251,7 +252,7 @@ impl House<'_> {
                 Ok(candidate) => candidate.inputs(),
                 Err(missing) => {
                     let part = Err(missing.lack());
-                    [Check::A24, Check::A26].map(|check| ComparedInput { check, public: [0; 32], part })
+                    [checks::A24, checks::A26].map(|check| ComparedInput { check, public: [0; 32], part })
                 }
             });
         }
@@ -375,15 +376,19 @@ impl Candidate {
     fn inputs(&self) -> [ComparedInput<'_>; 2] {
         let numbered = [&self.offer.step.to_le_bytes()[..], self.given.public()].concat();
         let (check, part) = match self.given.secret() {
-            Some(part) => (Check::A24, part),
-            None => (Check::A25, &NOTHING),
+            Some(part) => (checks::A24, part),
+            None => (checks::A25, &NOTHING),
         };
         let data =
             ComparedInput { check, public: public(&self.request, self.step, &numbered), part: Ok(part) };
         let (agreed, part) = self.found.as_ref().map_or(([0; 32], &NOTHING), Found::compared);
         [
             data,
-            ComparedInput { check: Check::A26, public: public(&self.request, LOAD, &agreed), part: Ok(part) },
+            ComparedInput {
+                check: checks::A26,
+                public: public(&self.request, LOAD, &agreed),
+                part: Ok(part),
+            },
         ]
     }
 }

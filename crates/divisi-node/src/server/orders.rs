@@ -21,7 +21,8 @@ use super::keys::{Erased, erase};
 use super::operators::{Deed, Order, SAME, parties};
 use super::work::forget_ended;
 use crate::agree::{About, exchange, first, verdict_of};
-use divisi_core::{Abort, Check, PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step, step};
+use divisi_rep3::checks;
 use divisi_rep3::deal::{NOTHING, Part};
 use divisi_rep3::{Agreement, ComparedInput, Lack};
 use divisi_store::{KeyFile, KeyInfo, Maker};
@@ -55,9 +56,9 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
     // files differ
     let owner = owner(&given);
     let inputs = [
-        ComparedInput { check: Check::A25, public: digest, part: asked },
-        ComparedInput { check: Check::A26, public: agreed, part },
-        ComparedInput { check: Check::A26, public: owner, part: part.map(|_| &NOTHING) },
+        ComparedInput { check: checks::A25, public: digest, part: asked },
+        ComparedInput { check: checks::A26, public: agreed, part },
+        ComparedInput { check: checks::A26, public: owner, part: part.map(|_| &NOTHING) },
     ];
     let verdicts = house.rep.trio().agree_list(&digest, &inputs)?;
     let [said, key, known] =
@@ -125,7 +126,7 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
     let part = stored.as_ref().and_then(part);
     let told = exchange(&mut house.rep, [u8::from(part.is_some()), 0, 0, 0, 0])?;
     let agreed = stored.map_or([0; 32], |key| key.info.agreed());
-    let verdict = house.rep.trio().agree_input(Check::A26, &agreed, part.as_ref())?; // [A26]
+    let verdict = house.rep.trio().agree_input(checks::A26, &agreed, part.as_ref())?; // [A26]
     house.rep.trio().barrier()?;
     if verdict == Agreement::Agreed {
         return Ok(Ok(()));

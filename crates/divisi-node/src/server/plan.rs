@@ -58,8 +58,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// A step of a file is 4,096 blocks, too, and one of a hash has as many rounds; a request by itself waits
-    /// for other servers' disks.
+    /// A step of a file is at most twice as long, and one of a hash has as many rounds; a request by itself
+    /// waits for other servers' disks.
     pub const ROUND: Budget = Budget { short: 128, lanes: 4096, rounds: 640, single: 2, long: 1, taken: 0 };
 
     fn places(&mut self, kind: Kind) -> &mut usize {

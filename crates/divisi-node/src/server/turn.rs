@@ -6,8 +6,9 @@ use crate::admit::Who;
 use crate::agree::{About, agree};
 use crate::error::{Failed, Stop};
 use crate::request::{ToClient, context};
-use divisi_core::{Check, PartyId, Step};
+use divisi_core::{PartyId, Step};
 use divisi_rep3::Rep3;
+use divisi_rep3::checks;
 use divisi_rep3::deal::{NOTHING, Part};
 use divisi_store::{KeyName, StoreError};
 
@@ -47,8 +48,8 @@ impl Turn<'_> {
         let public = self.public(step, &[]);
         let about = About::Client(&self.who.name);
         let agreed = match &mine {
-            Ok(_) => agree(self.rep, step, Check::A25, &public, Ok(&NOTHING), about),
-            Err(failed) => agree(self.rep, step, Check::A25, &public, Err(failed.clone()), about),
+            Ok(_) => agree(self.rep, step, checks::A25, &public, Ok(&NOTHING), about),
+            Err(failed) => agree(self.rep, step, checks::A25, &public, Err(failed.clone()), about),
         };
         agreed?;
         Ok(mine?)
@@ -63,7 +64,7 @@ impl Turn<'_> {
         mine: Result<&Part, Failed>,
     ) -> Result<(), Stop> {
         let public = self.public(step, extra);
-        agree(self.rep, step, Check::A26, &public, mine, About::Key(name))
+        agree(self.rep, step, checks::A26, &public, mine, About::Key(name))
     }
 
     /// A digest of the public data of something that is compared.

@@ -122,7 +122,7 @@ fn serve(
     let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
     let challenge = [i as u8; 32];
     let apart = (0, 0);
-    say(&mut connection, apart, ToClient::Welcome { lowest: 2, highest: 2, party: me.number(), challenge });
+    say(&mut connection, apart, ToClient::Welcome { lowest: 3, highest: 3, party: me.number(), challenge });
     let mut place = apart;
     let (mut id, mut decrypting, mut second, mut short) = ([0; 32], false, false, false);
     while let Ok(bytes) = connection.recv(LONGEST) {

@@ -40,7 +40,7 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
     let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
     say(
         &mut connection,
-        &ToClient::Welcome { lowest: 2, highest: 2, party: me.number(), challenge: [0; 32] },
+        &ToClient::Welcome { lowest: 3, highest: 3, party: me.number(), challenge: [0; 32] },
     );
     let heard = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
     heard(&mut connection);

@@ -13,6 +13,7 @@
 //! The paper's figure lacks the demand in (c). Without it the opening reveals Delta_i: a party that opens a
 //! flipped bit gets S + (b + 1) Delta_i, and it computes S + b Delta_i from the MACs (docs/garbling.md, 5).
 
+use crate::checks;
 use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::MACS;
@@ -130,7 +131,7 @@ impl Proof {
             session.send(COMMIT, peer, &message, 0)?;
         }
         // [W8] the mutant opens at once, before it has all commitments
-        if session.mutated(Check::W8) {
+        if session.mutated(checks::W8) {
             proof.send_bits(session)?;
         }
         Ok(proof)
@@ -144,10 +145,10 @@ impl Proof {
             let theirs = self.theirs[party.index()].as_ref().unwrap_or(&self.ours);
             echo.absorb(party, &theirs.write());
         }
-        if session.mutated(Check::W8) {
+        if session.mutated(checks::W8) {
             self.receive_bits(session)?;
         }
-        session.observe(Check::W8); // [W8] we have opened nothing yet
+        session.observe(checks::W8); // [W8] we have opened nothing yet
         let echoed = echo.send(session)?;
         Ok(Heard(self, echoed))
     }
@@ -209,7 +210,7 @@ impl Heard {
     /// Compares the echoes of the commitments.
     pub(crate) fn confirm(self, session: &mut Session) -> Result<Confirmed, Abort> {
         let Heard(proof, echoed) = self;
-        echoed.compare(session, Check::W7)?; // [W7]
+        echoed.compare(session, checks::W7)?; // [W7]
         Ok(Confirmed(proof))
     }
 }
@@ -217,7 +218,7 @@ impl Heard {
 impl Confirmed {
     /// (b): opens our bits and their MACs.
     pub(crate) fn open_bits(self, session: &mut Session) -> Result<Opened, Abort> {
-        if !session.mutated(Check::W8) {
+        if !session.mutated(checks::W8) {
             self.0.send_bits(session)?;
         }
         Ok(Opened(self.0))
@@ -237,14 +238,14 @@ impl Opened {
         taint::public(BITS, std::slice::from_mut(&mut proof.x));
         bits[me.index()] = proof.x;
         macs[me.index()] = std::mem::take(&mut proof.macs);
-        if !session.mutated(Check::W8) {
+        if !session.mutated(checks::W8) {
             proof.receive_bits(session)?;
         }
         for peer in session.peers() {
             let (nonce, rest) = proof.opened[peer.index()].split_at(32);
             let nonce = nonce.try_into().unwrap_or([0; 32]);
             let Some(theirs) = &proof.theirs[peer.index()] else { continue };
-            session.opened(Check::W8, BITS, 0, peer, &theirs.bits, &nonce, rest)?; // [W8]
+            session.opened(checks::W8, BITS, 0, peer, &theirs.bits, &nonce, rest)?; // [W8]
             let words: Vec<u128> = rest.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word)).collect();
             let x = words[0] & low_bits(rho);
             // (c), with the demand that the paper lacks: each bit has its MAC under our Delta
@@ -263,7 +264,7 @@ impl Opened {
             bits[peer.index()] = x;
         }
         // (c): exactly one commitment of each pair is opened
-        session.observe(Check::W9); // [W9]
+        session.observe(checks::W9); // [W9]
         let others = |party: PartyId| {
             PartyId::all(n).filter(move |k| *k != party).fold(0, |sum, k| sum ^ bits[k.index()])
         };
@@ -276,7 +277,7 @@ impl Opened {
         }
         for peer in session.peers() {
             session.send(SUMS, peer, &message, 0)?;
-            if session.mutated(Check::W9) {
+            if session.mutated(checks::W9) {
                 // the mutant opens the other one, too
                 for (r, pair) in proof.sums.iter().enumerate() {
                     let value = pair[1 - (ours >> r & 1) as usize].0;
@@ -295,14 +296,14 @@ impl Opened {
                 let (nonce, value) = opened.split_at(32);
                 let nonce = nonce.try_into().unwrap_or([0; 32]);
                 let index = (2 * r + bit) as u64;
-                session.opened(Check::W9, SUMS, index, peer, &committed[bit], &nonce, value)?; // [W9]
+                session.opened(checks::W9, SUMS, index, peer, &committed[bit], &nonce, value)?; // [W9]
                 let value = value.try_into().map_or(0, u128::from_le_bytes);
                 let sum = PartyId::all(n)
                     .filter(|k| *k != peer)
                     .fold(0, |sum, k| sum ^ macs[k.index()][peer.index()].get(r).copied().unwrap_or(0));
                 wrong |= value ^ sum;
             }
-            if session.mutated(Check::W9) {
+            if session.mutated(checks::W9) {
                 for _ in 0..rho {
                     session.recv(SUMS, peer, &mut [0; 16])?;
                 }
@@ -311,7 +312,7 @@ impl Opened {
             let right = taint::verdict(SUMS, wrong == 0);
             session.require(check, SUMS, right, None)?; // [W10] [K12]
         }
-        session.observe(Check::W11); // [W11] the caller drops the rho positions that were used
+        session.observe(checks::W11); // [W11] the caller drops the rho positions that were used
         // a party with two Deltas passes each of the rho equations with probability 1/2
         session.meter().verification_error((-(rho as f64)).exp2());
         Ok(())

@@ -3,13 +3,14 @@
 use super::AuthBits;
 use super::consistency::Proof;
 use crate::Kept;
+use crate::checks;
 use crate::delta::Deltas;
 use crate::links::Links;
 use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, Width};
 use crate::vole::{ByGroup, Checked as Passed, Ends, Made, Outcome, Request, VoleRows, hash_bits};
-use divisi_core::{Abort, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use zeroize::Zeroizing;
 
@@ -114,11 +115,11 @@ pub(crate) fn produce<R: Outcome>(
     let request = Request { width, each: R::each, tiles, x: &x, links: Links::All };
     let made = ends.extend(session, request, deltas)?;
     // 3. (a); the proof's commitments travel in the same round, because its rows are fixed, too
-    session.observe(Check::W3); // [W3]
+    session.observe(checks::W3); // [W3]
     coins.ready(session)?;
     let (coin, proof) = session.exchange(|session| {
         let mut coin = [2; 16];
-        let mut opened = if session.mutated(Check::W3) { None } else { Some(coins.open(session, COIN)?) };
+        let mut opened = if session.mutated(checks::W3) { None } else { Some(coins.open(session, COIN)?) };
         // a corrupt party that waits for the others' openings has to answer the coin first
         #[cfg(feature = "fault")]
         if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
@@ -133,7 +134,7 @@ pub(crate) fn produce<R: Outcome>(
     })?;
     let heard = proof.map(|proof| proof.hear(session)).transpose()?;
     // 3. (b) and (d); the echo of the commitments travels in the same round
-    let relation = if field { Check::K11 } else { Check::W5 };
+    let relation = if field { checks::K11 } else { checks::W5 };
     let (mut checked, confirmed): (Passed<R>, _) = session.exchange(|session| {
         let told = made.tell(session, coin, &x, ends)?;
         let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
@@ -146,13 +147,13 @@ pub(crate) fn produce<R: Outcome>(
     }
     let echoed = echo.send(session)?;
     let opened = confirmed.map(|proof| proof.open_bits(session)).transpose()?;
-    echoed.compare(session, Check::W4)?; // [W4]
+    echoed.compare(session, checks::W4)?; // [W4]
     if let Some(opened) = opened {
-        opened.settle(session, if field { Check::K12 } else { Check::W10 }, deltas)?;
+        opened.settle(session, if field { checks::K12 } else { checks::W10 }, deltas)?;
     }
     // 4.
     // [W11] the positions of the proof are dropped, too; the mutants of W6 and W11 keep theirs, at the end
-    let keep = match (session.mutated(Check::W6), session.mutated(Check::W11)) {
+    let keep = match (session.mutated(checks::W6), session.mutated(checks::W11)) {
         (true, _) => tiles * TILE,
         (_, true) => (tiles - 1) * TILE,
         _ => count,

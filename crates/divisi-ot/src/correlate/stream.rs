@@ -11,6 +11,7 @@ use super::bits::{CLASS, below, hear, mask, tell};
 use super::{Direction, PAYLOAD};
 use crate::Kept;
 use crate::abit::produce::{Bits, packed};
+use crate::checks;
 use crate::hash::TweakableHash;
 use crate::links::Links;
 use crate::pads::SemiHonest;
@@ -18,7 +19,7 @@ use crate::setup::{Setup, Source};
 use crate::softspoken::{CHUNK, Sums, TILE};
 use crate::vole::{CORRECT, Ends, read, write};
 use crate::wipe;
-use divisi_core::{Abort, Check, PartyId, Session};
+use divisi_core::{Abort, PartyId, Session};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -77,7 +78,7 @@ impl Setup {
         count: usize,
         values: &[u64],
     ) -> Result<[Kept<u64>; 2], Abort> {
-        session.observe(Check::G14); // [G14]
+        session.observe(checks::G14); // [G14]
         let (me, peers, hash) = (session.me(), session.peers(), TweakableHash::new(session));
         let tiles = count.div_ceil(TILE);
         let x = Zeroizing::new(Bits::Random(count).tiles(session, tiles));

@@ -23,6 +23,7 @@
 use super::{Base, SetupConfig};
 use crate::abit::produce::random_bits;
 use crate::base::{Batch, ELEMENT, Receiver, Sender};
+use crate::checks;
 use crate::delta::{Deltas, lowest_bit};
 use crate::hash::{self, Place, Tweak, TweakableHash};
 use crate::links::Links;
@@ -30,7 +31,7 @@ use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::tree::{self, Permutations};
 use crate::softspoken::{Holder, Maker, TILE};
 use crate::vole::{Ends, Outcome, Request, VoleRows};
-use divisi_core::{Abort, Check, Coins, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Coins, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const SENDER: Step = step!("base.sender");
@@ -100,9 +101,9 @@ pub(super) fn connect(
             let mut element = [0; ELEMENT];
             session.recv(SENDER, peer, &mut element)?;
             let ours = senders[j].as_ref().is_some_and(|sender: &Sender| sender.element == element);
-            session.require(Check::O1, SENDER, !ours, Some(peer))?; // [O1] our own element
+            session.require(checks::O1, SENDER, !ours, Some(peer))?; // [O1] our own element
             let read = receiver.pads(&element);
-            session.require(Check::O1, SENDER, read.is_ok(), Some(peer))?; // [O1]
+            session.require(checks::O1, SENDER, read.is_ok(), Some(peer))?; // [O1]
             chosen[j] = read.ok().map(|pads| (receiver, pads));
         }
         if let Some(sender) = senders[j].take() {
@@ -110,7 +111,7 @@ pub(super) fn connect(
             session.recv(RECEIVER, peer, &mut message)?;
             let (programs, flips) = message.split_at(batch.programs());
             let read = sender.keys(batch, programs);
-            session.require(Check::O1, RECEIVER, read.is_ok(), Some(peer))?; // [O1]
+            session.require(checks::O1, RECEIVER, read.is_ok(), Some(peer))?; // [O1]
             offered[j] = read.ok().map(|read| (read, key_of(flips)));
         }
     }
@@ -160,7 +161,7 @@ pub(super) fn connect(
             choices.iter_mut().zip(&x[peer.index()][..tiles - 1]).for_each(|(choice, x)| *choice = *x);
             session.send(FLIPS, peer, &flips(layout, &choices, &deltas.towards(peer)), 0)?;
         }
-        Ok(told.hear(session, Check::W1, deltas)?.rows)
+        Ok(told.hear(session, checks::W1, deltas)?.rows)
     })?;
 
     // 5.
@@ -170,7 +171,7 @@ pub(super) fn connect(
         let mut flips = vec![0; layout.bytes()];
         session.recv(FLIPS, peer, &mut flips)?;
         if !layout.public {
-            session.observe(Check::K14); // [K14] base OTs from rows under the 128 bits of Delta'
+            session.observe(checks::K14); // [K14] base OTs from rows under the 128 bits of Delta'
         }
         let (row, delta) = (&row.words()[..layout.all()], layout.group(&deltas.towards(peer), pads));
         let zero = hashed(session, &hash, row, 0, layout, [me, peer]);
@@ -254,7 +255,7 @@ fn hold(
     session.recv(TREES, peer, &mut message)?;
     let (leaves, consistent) = tree::hold(&permutations, trees, keys, delta, &message);
     let consistent = taint::verdict(TREES, consistent);
-    session.require(Check::O2, TREES, consistent, Some(peer))?; // [O2]
+    session.require(checks::O2, TREES, consistent, Some(peer))?; // [O2]
     Ok(Holder::new(trees.0, leaves))
 }
 

@@ -12,7 +12,8 @@
 //! has all bits in this order.
 
 use super::MAX_K;
-use divisi_core::{Check, Session};
+use crate::checks;
+use divisi_core::Session;
 use std::ops::Range;
 
 /// The key of all columns: bit c, counted from the lowest bit of the first word, is that of column c.
@@ -81,7 +82,7 @@ impl Layout {
     /// The group whose rows are hashed \[K14\]: that of pads, never the few columns of a field's MACs.
     pub(crate) fn hashed(self, session: &Session) -> usize {
         // the mutant hashes rows whose key can be searched offline
-        if session.mutated(Check::K14) { MACS } else { self.pads() }
+        if session.mutated(checks::K14) { MACS } else { self.pads() }
     }
 
     /// The groups of rows of this width.

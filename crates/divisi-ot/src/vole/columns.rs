@@ -1,8 +1,9 @@
 //! Tiles of columns, and the rows or columns that they become once they passed the check.
 
 use crate::Kept;
+use crate::checks;
 use crate::softspoken::TILE;
-use divisi_core::{Check, Session};
+use divisi_core::Session;
 use divisi_field::gf128::TOGETHER;
 use divisi_field::{Field, Gf128, transpose};
 
@@ -146,7 +147,7 @@ impl Columns {
     /// their products is reduced once.
     pub(super) fn hash<R: Outcome>(mut self, session: &Session, z: Gf128) -> (Vec<Gf128>, R) {
         let mut sums = vec![Gf128(0); self.columns];
-        let bare = session.mutated(Check::W2);
+        let bare = session.mutated(checks::W2);
         let each = self.each;
         let mut left = self.words.len() / each;
         for tiles in self.words.chunks_mut(TOGETHER * each) {
@@ -166,8 +167,8 @@ impl Columns {
 
 /// [W6] Drops the sacrificed tile.
 pub(super) fn drop_last<R: Outcome>(session: &Session, rows: &mut R) {
-    session.observe(Check::W6); // [W6]
-    if session.mutated(Check::W6) {
+    session.observe(checks::W6); // [W6]
+    if session.mutated(checks::W6) {
         return; // the mutant keeps the sacrificed bits
     }
     rows.drop_tile();

@@ -2,6 +2,7 @@
 //! changes something, so the check must detect it, whatever its column, tile and bit.
 
 use super::*;
+use crate::checks;
 use crate::delta::{Delta, Deltas};
 use crate::links::Links;
 use crate::softspoken::layout::{Width, bit};
@@ -22,7 +23,7 @@ fn holder(
     // the lowest bit of Delta determines which party may hold it
     let whose = party(if delta & 1 == 1 { 1 } else { 2 });
     let delta = move || Delta::drawn(whose, |bytes| *bytes = delta.to_le_bytes());
-    holder_of((Width::Macs, Check::W5), || Deltas::labels(1, delta()), tiles, corrections, sums)
+    holder_of((Width::Macs, checks::W5), || Deltas::labels(1, delta()), tiles, corrections, sums)
 }
 
 /// The same for rows of any width and under any keys; failures are reported as `check`.
@@ -87,7 +88,7 @@ fn holder_of(
 }
 
 fn found(end: &Result<(), Abort>) -> bool {
-    matches!(end, Err(Abort::CheckFailed { check: Check::W5, culprit: Some(p), .. }) if *p == party(1))
+    matches!(end, Err(Abort::CheckFailed { check: checks::W5, culprit: Some(p), .. }) if *p == party(1))
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn lies_do_not_make_up_for_each_other() {
     let all = move |d: &mut [u128]| (0..128).for_each(|column| d[column * tiles + 2] ^= 9);
     // consistently other bits towards this holder: all columns change alike, and X with them
     let end = holder(u128::MAX, tiles, all, |_| ());
-    assert_eq!(failed_check(&end), Some(Check::W5));
+    assert_eq!(failed_check(&end), Some(checks::W5));
 }
 
 /// Checks every column of narrow rows, of pads, and of wide rows over a field, in corrections and in sums; no
@@ -155,9 +156,9 @@ fn every_column_of_a_field_is_looked_at() {
     for (width, columns) in [(Width::Macs, F), (Width::Pads, 128), (Width::Wide, F + 128)] {
         let keys = || Deltas::field(1, F as u32, all(F as u32), all(128));
         let ask = |corrections: Box<dyn Fn(&mut [u128]) + Send>, sums: Box<dyn Fn(&mut [u128]) + Send>| {
-            holder_of((width, Check::K11), keys, tiles, corrections, sums)
+            holder_of((width, checks::K11), keys, tiles, corrections, sums)
         };
-        let found = |end: &Result<(), Abort>| failed_check(end) == Some(Check::K11);
+        let found = |end: &Result<(), Abort>| failed_check(end) == Some(checks::K11);
         assert_eq!(ask(Box::new(|_| ()), Box::new(|_| ())), Ok(()));
         many(columns, 2, |column| {
             let bit = column * 37 % 128;
@@ -173,7 +174,7 @@ fn every_column_of_a_field_is_looked_at() {
     for (from, to) in [(0, F), (F, F + 128), (F - 1, F + 1), (0, F + 128)] {
         // the corrections of one group, or of both, are those of another bit
         let lie = move |d: &mut [u128]| (from..to).for_each(|column| d[column * tiles] ^= 4);
-        let end = holder_of((Width::Wide, Check::K11), keys, tiles, lie, |_| ());
-        assert_eq!(failed_check(&end), Some(Check::K11), "{from} {to}");
+        let end = holder_of((Width::Wide, checks::K11), keys, tiles, lie, |_| ());
+        assert_eq!(failed_check(&end), Some(checks::K11), "{from} {to}");
     }
 }

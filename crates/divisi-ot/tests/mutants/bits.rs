@@ -5,6 +5,7 @@ use divisi_core::testing::{Way, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_field::Gf128;
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 
 pub const CORRECT: &str = "divisi_ot::vole/correct";
 pub const CHECK: &str = "divisi_ot::vole/check";
@@ -25,7 +26,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
     let ends = play(harness, config(1, 40), 100, &Deviation::default());
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W5));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::W5));
     wrong(&ends, 0)
 }
 
@@ -36,7 +37,7 @@ pub fn false_mac_sum(without: Option<Check>) -> bool {
     let ends = play(harness, config(4, 40), 100, &Deviation::default());
     let named = matches!(
         &ends[1],
-        Err(Abort::CheckFailed { check: Check::W5, culprit: Some(culprit), .. }) if *culprit == party(1)
+        Err(Abort::CheckFailed { check: checks::W5, culprit: Some(culprit), .. }) if *culprit == party(1)
     );
     !named
 }
@@ -77,7 +78,7 @@ pub fn different_bits(without: Option<Check>) -> bool {
     if without.is_none() {
         // nobody is named: P_1 lied, or the one that told of it did
         let culprits = ends.iter().filter_map(|end| match end {
-            Err(Abort::CheckFailed { check: Check::W4, culprit, .. }) => Some(*culprit),
+            Err(Abort::CheckFailed { check: checks::W4, culprit, .. }) => Some(*culprit),
             _ => None,
         });
         let culprits: Vec<_> = culprits.collect();

@@ -4,6 +4,7 @@ use super::harness;
 use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Session};
 use divisi_ot::adversary::{Deviation, offline};
+use divisi_ot::checks;
 use divisi_ot::correlate::BitVectors;
 use divisi_ot::{Base, Bits, Links, Setup, SetupConfig, WideBits, record};
 
@@ -44,7 +45,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
         let made = setup.mac_rows(&mut session, Bits::Random(100))?;
         Ok((setup.delta().get(), made))
     });
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::K11));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::K11));
     match (&ends[0], &ends[1]) {
         (Ok((_, ours)), Ok((delta, theirs))) => {
             ours.macs(party(2))[0] != theirs.keys(party(1))[0] ^ (delta * u128::from(ours.bit(0)))
@@ -59,7 +60,7 @@ pub fn two_deltas(without: Option<Check>) -> bool {
     let ends = wide(harness(3, without), 40, 40, &how);
     if without.is_none() {
         let fails = |end: &Result<_, Abort>| {
-            matches!(end, Err(Abort::CheckFailed { check: Check::K12, culprit: None, .. }))
+            matches!(end, Err(Abort::CheckFailed { check: checks::K12, culprit: None, .. }))
         };
         assert!(ends[1..].iter().any(fails));
     }
@@ -78,7 +79,7 @@ pub fn other_bit_of_pads(without: Option<Check>) -> bool {
         let products = setup.correlate(&mut session, &mut made.pads, Some(party(1)), &width, &payload)?;
         Ok((setup.delta().get(), made.bits, products[5]))
     });
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::K11));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::K11));
     match (&ends[0], &ends[1]) {
         (Ok((_, ours, share)), Ok((delta, theirs, other))) => {
             let bit = u128::from(ours.bit(5));

@@ -4,6 +4,7 @@ use super::{config, harness, play};
 use divisi_core::testing::{Recording, Way, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 
 const COMMIT: &str = "divisi_ot::abit::consistency/commit";
 const BITS: &str = "divisi_ot::abit::consistency/bits";
@@ -21,7 +22,7 @@ pub fn two_deltas(without: Option<Check>) -> bool {
     if without.is_none() {
         // nobody is named: P_1 lied, or one of those whose MACs were added
         let fails = |end: &&Result<_, Abort>| {
-            matches!(end, Err(Abort::CheckFailed { check: Check::W10, culprit: None, .. }))
+            matches!(end, Err(Abort::CheckFailed { check: checks::W10, culprit: None, .. }))
         };
         assert!(ends[1..].iter().any(|end| fails(&end)));
     }
@@ -43,8 +44,8 @@ pub fn split_commitment(without: Option<Check>) -> bool {
     harness.change(party(1), party(2), COMMIT, 0, |body| body[64] ^= 1);
     let ends = play(harness, config(4, 1), 10, &Deviation::default());
     assert!(recording.bodies(Way::Out, party(2), COMMIT) != recording.bodies(Way::Out, party(3), COMMIT));
-    assert!(without.is_some() || ends.iter().any(|end| failed_check(end) == Some(Check::W7)));
-    ends.iter().all(|end| failed_check(end) != Some(Check::W7))
+    assert!(without.is_some() || ends.iter().any(|end| failed_check(end) == Some(checks::W7)));
+    ends.iter().all(|end| failed_check(end) != Some(checks::W7))
         && !recording.bodies(Way::In, party(3), BITS).is_empty()
 }
 
@@ -69,7 +70,7 @@ pub fn flipped_opening(without: Option<Check>) -> bool {
     let sums = seen.bodies(Way::In, party(2), SUMS);
     let Some(opened) = sums.first() else {
         let named = |end: &Result<_, Abort>| match end {
-            Err(Abort::CheckFailed { check: Check::W10, culprit, .. }) => *culprit == Some(party(1)),
+            Err(Abort::CheckFailed { check: checks::W10, culprit, .. }) => *culprit == Some(party(1)),
             _ => false,
         };
         assert!(ends[1..].iter().any(named), "the liar is named");

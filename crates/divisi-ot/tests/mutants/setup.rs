@@ -4,6 +4,7 @@ use super::{all, begin, config, harness};
 use divisi_core::testing::{LIMIT, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Step, step};
 use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
 use divisi_ot::{Base, SetupConfig};
 
 const SENDER: Step = Step::new("divisi_ot::setup::pairs/base.sender");
@@ -30,7 +31,7 @@ pub fn reflected_element(without: Option<Check>) -> bool {
     });
     let refused = matches!(
         &ends[1],
-        Err(Abort::CheckFailed { check: Check::O1, culprit: Some(culprit), .. }) if *culprit == party(1)
+        Err(Abort::CheckFailed { check: checks::O1, culprit: Some(culprit), .. }) if *culprit == party(1)
     );
     !refused
 }
@@ -45,7 +46,7 @@ pub fn false_tree(without: Option<Check>) -> bool {
     });
     let ends =
         harness.act(|mut session| begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ()));
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::O2));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::O2));
     ends[1].is_ok()
 }
 
@@ -58,7 +59,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     });
     let halves = SetupConfig { base: Base::Half, ..config(1, 40) };
     let ends = harness.act(|mut session| begin(&mut session, halves, &Deviation::default()).map(|_| ()));
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W1));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::W1));
     ends[1].is_ok()
 }
 
@@ -78,7 +79,7 @@ pub fn reflected_link(without: Option<Check>) -> bool {
         }
         Coins::commit(&mut session)?.toss(&mut session, TOSS)
     });
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::M0_2));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::M0_2));
     ends[1] == Ok([0; 16])
 }
 

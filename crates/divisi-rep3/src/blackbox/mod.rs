@@ -69,6 +69,7 @@ mod linear;
 mod products;
 mod value;
 
+use crate::checks;
 pub use element::Element;
 pub use linear::Linear;
 pub(crate) use products::mult_local;
@@ -80,7 +81,7 @@ use crate::share::Rep;
 use crate::trio::Trio;
 use crate::verify::{Passes, Products, Statement};
 use crate::wire;
-use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Lanes, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
@@ -242,7 +243,7 @@ impl BlackBox {
     /// [`Abort::Misuse`] if x depends on products that [`BlackBox::verify_mul`] has not verified.
     pub fn reconst<F: Element>(&mut self, x: &Shared<F>) -> Result<Unverified<F>, Abort> {
         // the mutant opens what nobody verified
-        if x.rests_on > self.verified && !self.trio.session.mutated(Check::S3) {
+        if x.rests_on > self.verified && !self.trio.session.mutated(checks::S3) {
             let what = "an opening that depends on unverified products: verify them first, or mask it";
             return Err(self.trio.session.misuse(RECONST, what));
         }
@@ -320,8 +321,8 @@ impl BlackBox {
     /// [`Abort::CheckFailed`] if the parties saw different values.
     pub fn verify_recon(&mut self) -> Result<VerifiedRecon, Abort> {
         self.demand_alive()?;
-        self.trio.session.observe_each(Check::S1, std::mem::take(&mut self.fresh)); // [S1]
-        let fixed = if self.trio.session.mutated(Check::S1) {
+        self.trio.session.observe_each(checks::S1, std::mem::take(&mut self.fresh)); // [S1]
+        let fixed = if self.trio.session.mutated(checks::S1) {
             self.trio.uncompared = false; // the mutant compares nothing
             self.trio.fixed()
         } else {
@@ -341,14 +342,14 @@ impl BlackBox {
         self.demand_alive()?;
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
         // the mutant takes a barrier that is older than what is verified
-        let fixed = recon.statements == self.statements || self.trio.session.mutated(Check::A8);
+        let fixed = recon.statements == self.statements || self.trio.session.mutated(checks::A8);
         if !self.owed.is_empty() && !fixed {
             let what = "products that were made after that VerifyRecon"; // [A8]
             return Err(self.trio.session.misuse(VERIFY, what));
         }
         if !self.owed.is_empty() {
-            self.trio.session.observe_each(Check::S2, std::mem::take(&mut self.products)); // [S2]
-            self.trio.session.observe_each(Check::A17, std::mem::take(&mut self.relations)); // [A17]
+            self.trio.session.observe_each(checks::S2, std::mem::take(&mut self.products)); // [S2]
+            self.trio.session.observe_each(checks::A17, std::mem::take(&mut self.relations)); // [A17]
             self.trio.verify_after(&recon.fixed, &self.owed)?; // what failed stays owed
             self.owed = Products::none(self.trio.place);
             self.terms = 0;
@@ -371,8 +372,8 @@ impl BlackBox {
         let same = [x.origin, recon.origin, mul.origin].iter().all(|origin| *origin == self.origin);
         self.demand(RECONST, same, Misfit::Origin)?;
         // the mutants take any proofs
-        let compared = x.opening <= recon.openings || self.trio.session.mutated(Check::S1);
-        let verified = x.rests_on <= mul.owed || self.trio.session.mutated(Check::S2);
+        let compared = x.opening <= recon.openings || self.trio.session.mutated(checks::S1);
+        let verified = x.rests_on <= mul.owed || self.trio.session.mutated(checks::S2);
         if !compared || !verified {
             let what = "proofs that are older than the opening";
             return Err(self.trio.session.misuse(RECONST, what));
@@ -389,16 +390,16 @@ impl BlackBox {
         self.demand_alive()?;
         self.demand(OUTPUT, x.origin == self.origin, Misfit::Origin)?;
         let done = x.rests_on <= self.verified && self.owed.is_empty() && !self.trio.uncompared;
-        if self.trio.session.mutated(Check::S3) {
+        if self.trio.session.mutated(checks::S3) {
             self.trio.uncompared = false; // the mutant opens what nobody verified
         } else if !done {
             let recon = self.verify_recon()?;
             self.verify_mul(&recon)?;
         }
-        self.trio.session.observe(Check::S3); // [S3]
+        self.trio.session.observe(checks::S3); // [S3]
         self.trio.demand_compared(OUTPUT)?;
         let value = self.trio.reconst(OUTPUT, &x.rep)?;
-        self.trio.session.observe(Check::S4); // [S4]
+        self.trio.session.observe(checks::S4); // [S4]
         self.trio.session.meter().opened(value.len() as u64);
         Ok(value)
     }
@@ -416,7 +417,7 @@ impl BlackBox {
             self.verified = self.statements;
             return Ok(());
         }
-        if self.trio.session.mutated(Check::S2) {
+        if self.trio.session.mutated(checks::S2) {
             return Ok(()); // the mutant forgets what it multiplied
         }
         self.products += products;

@@ -13,12 +13,13 @@ use super::wide::Wide;
 use super::wires::Wires;
 use crate::ands::NARROW;
 use crate::bit::{Bit, planes};
+use crate::checks;
 use crate::garbled::Rounds;
 use crate::origin::Origin;
 use crate::share::Byte;
 use crate::wire::Shape;
 use divisi_circuit::{Level, Program};
-use divisi_core::{Abort, Boolean, Check, Convert, Lanes, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
 use zeroize::Zeroizing;
@@ -129,7 +130,7 @@ impl Rep3 {
         let constant = self.constant();
         let records = self.records();
         // [S6] every dot enters the ledger; the mutant forgets the last one of each level
-        let forgotten = usize::from(self.trio.session.mutated(Check::S6));
+        let forgotten = usize::from(self.trio.session.mutated(checks::S6));
         let recorded = |level: &Level| if records { level.dot_count().saturating_sub(forgotten) } else { 0 };
         let levels = running.iter().map(|(_, program, ..)| program.levels().len()).max().unwrap_or(0);
         let mut shape = Shape::default();

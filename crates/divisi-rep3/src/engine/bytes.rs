@@ -2,12 +2,13 @@
 
 use super::Rep3;
 use super::pack::{self, shape_of};
+use crate::checks;
 use crate::ohv::stock::Use;
 use crate::ohv::{OneHots, Vectors};
 use crate::record::Record;
 use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256};
 use crate::share::{Byte, Form, Link};
-use divisi_core::{Abort, Bytes, Check, Direction, Matrix, Step, Verified, step};
+use divisi_core::{Abort, Bytes, Direction, Matrix, Step, Verified, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{Plane, Word, gf8};
@@ -49,8 +50,8 @@ impl Rep3 {
         let records = self.records();
         if records {
             // the parties agree on which vectors are used [A18]
-            self.trio.session.observe(Check::A18);
-            if !self.trio.session.mutated(Check::A18) {
+            self.trio.session.observe(checks::A18);
+            if !self.trio.session.mutated(checks::A18) {
                 self.trio.absorb("one-hot vectors", &vectors.number.to_le_bytes());
             }
         }
@@ -90,9 +91,9 @@ impl Rep3 {
     /// Whether the products of this layer are recorded: the inverse S-box is owed like the S-box \[A23\]; the
     /// mutant forgets it.
     pub(super) fn recorded(&mut self, d: Direction) -> bool {
-        let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
+        let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(checks::A23));
         if recorded && d == Direction::Decrypt {
-            self.trio.session.observe(Check::A23); // [A23]
+            self.trio.session.observe(checks::A23); // [A23]
         }
         recorded
     }

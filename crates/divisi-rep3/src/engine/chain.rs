@@ -13,13 +13,14 @@
 
 use super::chains::Waiting;
 use super::{Rep3, pack};
+use crate::checks;
 use crate::lookup::scratch;
 use crate::ohv::nibble::NIBBLES_PLANES;
 use crate::record::{Record, Records};
 use crate::sbox::lut256_additive::{self, Input, Side};
 use crate::sbox::{shape_of, verify_sbox};
 use crate::share::{Byte, Combination, Form, Link};
-use divisi_core::{Abort, Bytes, Check, Direction, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Step, step};
 use divisi_field::{Field, Gf8, Plane};
 use zeroize::Zeroizing;
 
@@ -97,7 +98,7 @@ impl Rep3 {
         self.packed(&mut chain, |rep, x| rep.reshare_bytes(x))?;
         let links: Vec<Link> = chain.iter_mut().map(|byte| byte.take_link()).collect();
         if self.records() {
-            self.trio.session.observe(Check::A19);
+            self.trio.session.observe(checks::A19);
             let values = chain.iter().map(|byte| Byte::clone(byte)).collect();
             self.complete(links, values)?;
         }

@@ -2,8 +2,9 @@
 
 use super::Rep3;
 use crate::Products;
+use crate::checks;
 use crate::share::{Block, Byte};
-use divisi_core::{Abort, Blocks, Check, Compares, Convert, Lanes, Opens, Pending, Settles, Verified};
+use divisi_core::{Abort, Blocks, Compares, Convert, Lanes, Opens, Pending, Settles, Verified};
 
 impl Settles for Rep3 {
     type Debt = Products;
@@ -37,7 +38,7 @@ impl Compares<Block> for Rep3 {
         let masked = self.multiply(&x, &r)?;
         let bytes: [Byte; 16] = self.convert(masked)?;
         let verified = self.settled(bytes.to_vec())?;
-        self.trio().session().observe(Check::A23);
+        self.trio().session().observe(checks::A23);
         let opened = self.trio().open(&verified)?;
         Ok((0..n).map(|l| opened.iter().fold(0, |any, column| any | column[l]) == 0).collect())
     }

@@ -10,8 +10,9 @@ use super::secrets::{self, Oracle};
 use super::walk::{GROUP, Walker};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
+use crate::checks;
 use crate::trio::Trio;
-use divisi_core::{Abort, Check, PartyId, Step, taint};
+use divisi_core::{Abort, PartyId, Step, taint};
 use divisi_ot::Kept;
 use divisi_ot::hash::{Tweak, TweakableHash};
 
@@ -38,7 +39,7 @@ pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Tweakable
     trio.session.recv(SALT, plan.roles.second, &mut digest)?;
     let ours = Pieces::new(plan.name).digest(Kind::Salt, false, &salt);
     let same = trio.session.same_digest(&ours, &digest);
-    trio.session.require(Check::Y1, SALT, same, None)?; // [Y1]
+    trio.session.require(checks::Y1, SALT, same, None)?; // [Y1]
     Ok(secrets::hash(&trio.session, plan, &salt))
 }
 
@@ -96,7 +97,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     ) -> Result<(), Abort> {
         let ours = self.pieces.digest(kind, false, &self.trio.listed(pairs, labels));
         let same = self.trio.session.same_digest(&ours, &array(theirs));
-        self.trio.session.require(Check::Y2, step, same, None) // [Y2]
+        self.trio.session.require(checks::Y2, step, same, None) // [Y2]
     }
 
     /// \[Y3\] Each label against the hash of its pair that our own bit selects.
@@ -120,7 +121,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         }
         // of all labels of a piece it is told whether one is wrong, not which
         let same = taint::verdict(step, difference == 0);
-        self.trio.session.require(Check::Y3, step, same, Some(from)) // [Y3]
+        self.trio.session.require(checks::Y3, step, same, Some(from)) // [Y3]
     }
 
     /// Step 4. The active labels of inputs in some lanes; `x23` and `x31` are our components.
@@ -211,7 +212,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         if self.trio.is_weak(Weakness::LastPiece) && self.last && n == self.left {
             same = (true, true);
         }
-        session.require(Check::Y1, TABLES, same.0 && same.1, None)?; // [Y1]
+        session.require(checks::Y1, TABLES, same.0 && same.1, None)?; // [Y1]
         self.table.truncate(2 * half);
         self.pieces.advance();
         self.left -= n;
@@ -243,7 +244,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         let digest = self.receive(DECODING, self.second, 32)?;
         let ours = self.pieces.digest(Kind::Decoding, last, &masked);
         let same = self.trio.session.same_digest(&ours, &array(&digest));
-        self.trio.session.require(Check::Y4, DECODING, same, None)?; // [Y4]
+        self.trio.session.require(checks::Y4, DECODING, same, None)?; // [Y4]
         self.pieces.advance();
         Ok(bits::unpack(&masked, n))
     }

@@ -8,9 +8,10 @@ use super::secrets::{Oracle, Seed};
 use super::walk::{GROUP, Walker};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
+use crate::checks;
 use crate::trio::Trio;
 use crate::views::Begun;
-use divisi_core::{Abort, Check, PartyId};
+use divisi_core::{Abort, PartyId};
 use divisi_ot::hash::{Tweak, TweakableHash};
 use divisi_ot::{Kept, wipe};
 use zeroize::{Zeroize, Zeroizing};
@@ -325,7 +326,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         }
         let same = self.trio.session.same_digest(&digest.finish(packed), &array(theirs));
         let liar = self.trio.lie_told() == Some(Lie::OtherDecoding);
-        self.trio.session.require(Check::Y5, RESULT, same || liar, Some(self.to))?; // [Y5]
+        self.trio.session.require(checks::Y5, RESULT, same || liar, Some(self.to))?; // [Y5]
         Ok(z)
     }
 }

@@ -3,8 +3,9 @@
 
 use super::plan::Plan;
 use super::weak::Weakness;
+use crate::checks;
 use crate::trio::Trio;
-use divisi_core::{Check, PartyId, Prg, Session, Step, step};
+use divisi_core::{PartyId, Prg, Session, Step, step};
 use divisi_ot::hash::{Calls, FIRST_STEP, Place, TweakableHash};
 use divisi_ot::kept::Kept;
 use zeroize::{Zeroize, Zeroizing};
@@ -44,7 +45,7 @@ fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &Plan<'_>) ->
 
 /// Step 1. P1 and P2: the seed of this call, and the stream of its labels.
 pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> (Seed, Prg) {
-    trio.session.observe(Check::M0_5); // [M0.5]
+    trio.session.observe(checks::M0_5); // [M0.5]
     let mut out = stream(trio, other, "rep3 garbled seed", plan);
     let (mut key, mut delta, mut salt) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]), [0; 16]);
     out.fill(key.as_mut_slice());

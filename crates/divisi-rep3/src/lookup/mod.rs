@@ -22,9 +22,10 @@
 
 pub(crate) mod table;
 
+use crate::checks;
 use crate::trio::Trio;
 use crate::wire::{self, Shape};
-use divisi_core::{Abort, Check, Step, step, taint};
+use divisi_core::{Abort, Step, step, taint};
 use divisi_field::{Field, Plane};
 use divisi_net::Fault;
 use zeroize::Zeroizing;
@@ -42,9 +43,9 @@ impl Trio {
         view: bool,
     ) -> Result<(), Abort> {
         if view {
-            self.session.observe(Check::A16);
+            self.session.observe(checks::A16);
         }
-        if !self.session.mutated(Check::A16) {
+        if !self.session.mutated(checks::A16) {
             self.streams.add_zero(c, shape); // [A16]
         }
         let mut wire = std::mem::take(&mut self.wire);
@@ -77,8 +78,8 @@ impl Trio {
     ) -> Result<Vec<F>, Abort> {
         let (n, share) = (share.len(), Zeroizing::new(share));
         let mut wire = Zeroizing::new(wire::write_low(&share, bits));
-        self.session.observe(Check::A16);
-        if !self.session.mutated(Check::A16) {
+        self.session.observe(checks::A16);
+        if !self.session.mutated(checks::A16) {
             self.streams.add_zero_bytes(&mut wire, n * bits); // [A16]
         }
         #[cfg(feature = "fault")]
@@ -186,7 +187,7 @@ impl Trio {
             let mut theirs = [0; 32];
             self.session.recv(VIEW, peer, &mut theirs)?;
             let same = self.session.same_digest(digest, &theirs);
-            self.session.require(Check::A22, VIEW, same, None)?; // [A22]
+            self.session.require(checks::A22, VIEW, same, None)?; // [A22]
         }
         self.uncompared = false;
         Ok(())

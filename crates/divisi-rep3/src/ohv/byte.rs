@@ -16,6 +16,7 @@
 //! 2/2^64 \[A17\]. alpha and beta serve one batch; its coefficients come on top.
 
 use super::nibble::{self, Multiply, NIBBLE_PLANES, NIBBLES_PLANES, Product};
+use crate::checks;
 use crate::coin::next_words;
 use crate::record::{Kind, Records};
 use crate::relation::Relation;
@@ -86,7 +87,7 @@ pub(crate) const DRAWN: usize = 2 * SIDE;
 
 /// What must hold of a vector: its factors are in no small field.
 pub(crate) static KIND: Kind<BYTE_PLANES> = Kind {
-    checks: &[Check::A17],
+    checks: &[checks::A17],
     drawn: DRAWN,
     relations: |expansion, mutated| vec![relation(expansion, mutated)],
     products: &[None],
@@ -105,7 +106,7 @@ pub(crate) fn relation(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) -> 
             z[plane(s | t)] = z[plane(s | t)] + *alpha * *beta;
         }
     }
-    if mutated(Check::A17) {
+    if mutated(checks::A17) {
         return None;
     }
     let weighed = |sets: [usize; SIDE], weights: &[Gf64]| {

@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// The one-hot vectors of one layer of lookups. They cannot be copied, and the layer takes them by value.
 pub struct OneHots {
     pub(crate) kind: Vectors,
-    /// The how manieth vectors of this strand they are.
+    /// The number of vectors that this strand made before them.
     pub(crate) number: u64,
     /// Where and how they were verified.
     pub(crate) place: Place,

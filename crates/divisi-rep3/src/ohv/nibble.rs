@@ -8,6 +8,7 @@
 //! (docs/lookups.md, 2). AB is wrong for every error but none \[A17\]: the test below tries all 2^4 places
 //! and 2^11 errors.
 
+use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Records};
 use crate::relation::{Relation, power};
@@ -145,7 +146,7 @@ const B: [(usize, usize); 4] = [(0b0010, 0), (0b0100, 4), (0b1000, 8), (0b1100, 
 
 /// What must hold of a vector.
 pub(crate) static ONE: Kind<NIBBLE_PLANES> = Kind {
-    checks: &[Check::A17],
+    checks: &[checks::A17],
     drawn: 0,
     relations: |_, mutated| relations::<1>(mutated).into(),
     products: &[Some(&Halves::<1, 0>)],
@@ -153,7 +154,7 @@ pub(crate) static ONE: Kind<NIBBLE_PLANES> = Kind {
 
 /// What must hold of two of them.
 pub(crate) static TWO: Kind<NIBBLES_PLANES> = Kind {
-    checks: &[Check::A17, Check::A18],
+    checks: &[checks::A17, checks::A18],
     drawn: 0,
     relations: |_, mutated| relations::<2>(mutated).into(),
     products: &[Some(&Halves::<2, 0>), Some(&Halves::<2, 1>)],
@@ -174,8 +175,8 @@ pub(crate) fn relations<const N: usize>(mutated: impl Fn(Check) -> bool) -> [Opt
         }
     };
     let kept = match N {
-        _ if mutated(Check::A17) => 0,
-        2 if mutated(Check::A18) => 1,
+        _ if mutated(checks::A17) => 0,
+        2 if mutated(checks::A18) => 1,
         all => all,
     };
     std::array::from_fn(|nibble| (nibble < kept).then(|| relation(nibble)))

@@ -54,6 +54,7 @@ mod make;
 mod relation;
 mod table;
 
+use crate::checks;
 pub use cube::{Cube, MAX_CUBE_BITS, MAX_CUBE_WIDTH, OneHotsCube};
 pub use dimensions::Dimensions;
 pub use lookups::{FactoredOneHots, HeldTable};
@@ -151,7 +152,7 @@ impl BlackBox {
         self.demand_size(k, k, count)?;
         let mut made = make::make(&mut self.trio, &[k], count)?;
         let made = Arc::new(made.pop().unwrap_or_default());
-        self.owe_vectors(&made, Check::A17)?;
+        self.owe_vectors(&made, checks::A17)?;
         Ok(OneHotsRss { made, lot: self.lot(count) })
     }
 
@@ -166,8 +167,8 @@ impl BlackBox {
         let sizes = if k == 1 { &sizes[..1] } else { &sizes };
         let mut made = make::make(&mut self.trio, sizes, count)?.into_iter().map(Arc::new);
         let (low, high) = (made.next().unwrap_or_default(), made.next());
-        self.owe_vectors(&low, Check::A17)?;
-        high.iter().try_for_each(|high| self.owe_vectors(high, Check::A18))?;
+        self.owe_vectors(&low, checks::A17)?;
+        high.iter().try_for_each(|high| self.owe_vectors(high, checks::A18))?;
         Ok(OneHotsAdd { low, high, lot: self.lot(count) })
     }
 
@@ -254,13 +255,13 @@ impl BlackBox {
         if !self.verifies() {
             return Ok(());
         }
-        if !self.trio.session.mutated(Check::A18) {
+        if !self.trio.session.mutated(checks::A18) {
             let place = [lot.number, lot.range.start as u64, lot.range.end as u64, k as u64];
             let place = place.map(u64::to_le_bytes);
             let table = table.map_or(&[][..], |digest| digest);
             self.trio.absorb(call, &[place.as_flattened(), table].concat());
         }
-        self.trio.session.observe(Check::A18); // [A18]
+        self.trio.session.observe(checks::A18); // [A18]
         Ok(())
     }
 
@@ -344,7 +345,7 @@ mod tests {
             let mut verified = Vec::new();
             for _ in 0..4 {
                 b.rohv_rss(16, many / 4)?;
-                verified.push(b.trio.session.meter().read().checks.contains_key(&Check::S2));
+                verified.push(b.trio.session.meter().read().checks.contains_key(&checks::S2));
             }
             Ok(verified)
         });

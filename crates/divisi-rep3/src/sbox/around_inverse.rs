@@ -2,6 +2,7 @@
 //! verifies it.
 
 use super::{Around, load, store};
+use crate::checks;
 use crate::multiply::{mult_local, sum};
 use crate::relation::{Relation, pair_weights, power, weights};
 use crate::tile::Tile;
@@ -95,7 +96,7 @@ impl<const K: usize> Task for Finish<'_, K> {
 
 /// The element of degree at least 3 over GF(2^4) \[A12\]; the mutant takes one inside that field.
 pub(crate) fn alpha(mutated: impl Fn(Check) -> bool) -> Gf64 {
-    if mutated(Check::A12) { PSI4 } else { ALPHA }
+    if mutated(checks::A12) { PSI4 } else { ALPHA }
 }
 
 /// Eq. 3: (a_h + alpha a_l)(a_l + alpha v^-1) = a_h a_l + alpha (a'_h + a_l^2) + alpha^2 (a'_l + a'_h), where

@@ -25,6 +25,7 @@
 
 use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
 use super::{Layer, load, store, trim};
+use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Records};
 use crate::relation::{Relation, pair_weights, power, weights};
@@ -200,7 +201,7 @@ impl Task for Outer<'_> {
 
 /// What must hold of a record.
 pub(crate) static KIND: Kind<GF4_PLANES> = Kind {
-    checks: &[Check::A14, Check::A15],
+    checks: &[checks::A14, checks::A15],
     drawn: 0,
     relations: |_, mutated| relations(mutated).into(),
     products: &[Some(&Eq3::<V14>), Some(&Powers)],
@@ -217,7 +218,7 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2
         z: [weights(V6, 4, psi), weights(V14, 4, |i| alpha * alpha * psi(i))].concat(),
         product: pair_weights(4, PSI4, alpha, alpha),
     };
-    [(!mutated(Check::A14)).then(|| eq_3(PLACES, alpha)), (!mutated(Check::A15)).then_some(powers)]
+    [(!mutated(checks::A14)).then(|| eq_3(PLACES, alpha)), (!mutated(checks::A15)).then_some(powers)]
 }
 
 /// (v^2 + alpha v^6)(v^4 + alpha v^8) in the small field.

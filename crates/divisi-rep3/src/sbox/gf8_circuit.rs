@@ -13,6 +13,7 @@
 //! 2. (x^15)^16 x^14 = x^254: the last product alone \[A15\].
 
 use super::{Layer, load, store, trim};
+use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Records};
 use crate::relation::{Relation, power, weights};
@@ -225,7 +226,7 @@ impl Task for Finish<'_> {
 
 /// What must hold of a record.
 pub(crate) static KIND: Kind<GF8_PLANES> = Kind {
-    checks: &[Check::A14, Check::A15],
+    checks: &[checks::A14, checks::A15],
     drawn: 0,
     relations: |_, mutated| relations(mutated).into(),
     products: &[Some(&Powers), Some(&Last254)],
@@ -235,7 +236,7 @@ pub(crate) static KIND: Kind<GF8_PLANES> = Kind {
 /// A15 the last product.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
     let psi = |i: u32| power(PSI8, i);
-    let y = if mutated(Check::A12) { Gf64(1) } else { Gf64::Y };
+    let y = if mutated(checks::A12) { Gf64(1) } else { Gf64::Y };
     let (y2, y3) = (y * y, y * y * y);
     let powers = Relation {
         x: [weights(X, 8, psi), weights(X3, 8, |i| y * psi(4 * i))].concat(),
@@ -255,7 +256,7 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2
         z: weights(X254, 8, psi),
         product: (0..8).map(psi).collect(),
     };
-    [(!mutated(Check::A14)).then_some(powers), (!mutated(Check::A15)).then_some(last)]
+    [(!mutated(checks::A14)).then_some(powers), (!mutated(checks::A15)).then_some(last)]
 }
 
 /// (x + Y x^12)(x^2 + Y^2 x^3) in GF(2^8).

@@ -18,6 +18,7 @@
 
 use super::around_inverse::{Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
 use super::{Layer, store, trim};
+use crate::checks;
 use crate::lookup::{scratch, table};
 use crate::multiply::{mult_local, sum};
 use crate::ohv::nibble::{NIBBLE_PLANES, PLANES_OF_ONE};
@@ -141,7 +142,7 @@ impl Task for Lookup<'_> {
 
 /// What must hold of a record.
 pub(crate) static KIND: Kind<LUT16_PLANES> = Kind {
-    checks: &[Check::A14],
+    checks: &[checks::A14],
     drawn: 0,
     relations: |_, mutated| relations(mutated).into(),
     products: &[Some(&Eq3::<V_INVERSE>)],
@@ -149,7 +150,7 @@ pub(crate) static KIND: Kind<LUT16_PLANES> = Kind {
 
 /// The relation of a record. Mutants: A12 takes an alpha inside the small field, A14 forgets it.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
-    [(!mutated(Check::A14)).then(|| eq_3(PLACES, alpha(&mutated)))]
+    [(!mutated(checks::A14)).then(|| eq_3(PLACES, alpha(&mutated)))]
 }
 
 #[cfg(test)]

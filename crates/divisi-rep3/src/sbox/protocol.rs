@@ -69,13 +69,15 @@ impl Protocol {
         }
     }
 
-    /// How many blocks go through the cipher at once: with gf4-circuit a message of a step is 32 KiB then,
-    /// whose cost the arithmetic of the step exceeds, and what is owed to the verification stays below 16
+    /// How many blocks go through the cipher at once. More of them pay a round's waiting and a verification's
+    /// rounds less often; fewer stay in a processor's cache. With gf4-circuit a message of a step is 64 KiB,
+    /// whose cost the arithmetic of the step exceeds, and what is owed to the verification stays below 32
     /// MiB. With lut256 it is the vectors that count: 10 MB of them, at each of three parties that may share
     /// a processor.
     #[must_use]
     pub fn blocks_at_once(self) -> usize {
         match self {
+            Protocol::Gf4Circuit => 8192,
             Protocol::Lut256 => 1024,
             _ => 4096,
         }

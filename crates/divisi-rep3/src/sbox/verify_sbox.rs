@@ -9,6 +9,7 @@
 //! Only for chains of lookups whose outputs are bound by what follows ([`super::lut256_additive`]); never in
 //! place of the products of a circuit, where a pair does not bind what was multiplied \[A14\].
 
+use crate::checks;
 use crate::record::Kind;
 use crate::relation::{Relation, pair_weights, power, weights};
 use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair8};
@@ -25,7 +26,7 @@ pub(crate) const Y: usize = 8;
 
 /// What must hold of a record.
 pub(crate) static KIND: Kind<SBOX_PLANES> = Kind {
-    checks: &[Check::A20],
+    checks: &[checks::A20],
     drawn: 0,
     relations: |_, mutated| relations(mutated).into(),
     products: &[Some(&Pair)],
@@ -34,8 +35,8 @@ pub(crate) static KIND: Kind<SBOX_PLANES> = Kind {
 /// The relation of a pair. The mutant of A20 keeps the first equation alone, that of A12 takes Y = 1.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
     let psi = |i: u32| power(PSI8, i);
-    let y = if mutated(Check::A12) { Gf64(1) } else { Gf64::Y };
-    if mutated(Check::A20) {
+    let y = if mutated(checks::A12) { Gf64(1) } else { Gf64::Y };
+    if mutated(checks::A20) {
         let nothing = [Gf64(0); 16];
         return [Some(Relation {
             x: weights(X, 8, |i| psi(2 * i)),

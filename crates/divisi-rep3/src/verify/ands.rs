@@ -22,11 +22,12 @@ use super::grid::{at_infinity, corner, corner_weights, line, point_weights};
 use super::inner_product::verify_dot_product;
 use super::walk::{Missed, Owed};
 use crate::ands::{Block, Chunk, FACTORS, FOLDS, GROUP, RESULT, folded_terms};
+use crate::checks;
 use crate::coin::{next_elements, next_words};
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::gf64::{self, Unreduced};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{BigField, Field, Gf64, Plane, Word};
@@ -72,7 +73,7 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, chunks: &[Chunk]) -> Result
     // 3. the point, and both sides there
     let mut point = [Gf64::ZERO; FOLDS];
     next_elements(&mut trio.coin_ahead(fixed)?.expand(), &mut point);
-    trio.session.observe(Check::A9); // [A9]
+    trio.session.observe(checks::A9); // [A9]
     let z = grid.at(&point, &sent);
     let terms = folded_terms(chunks);
     let missed = Missed::at::<Gf64>(1 + 2 * FOLDS);

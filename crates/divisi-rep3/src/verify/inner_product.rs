@@ -9,12 +9,13 @@
 use super::passes::Passes;
 use super::triple;
 use super::walk::{Missed, Owed};
+use crate::checks;
 use crate::coin::next_elements;
 use crate::multiply::dot_local;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Prg, Step, step};
+use divisi_core::{Abort, Prg, Step, step};
 use divisi_field::{BigField, Field, Gf64, Gf128};
 use zeroize::Zeroize;
 
@@ -45,15 +46,15 @@ pub(super) fn verify_dot_product<F: BigField>(
         let h = trio.reshare_elements(H, vec![h_1, h_inf])?;
         // 13. [[h(0)]] := [[z]] - [[h(1)]]: derived, never received [A10]
         let mut h_0 = Rep { a: vec![z.a[0] + h.a[0]], b: vec![z.b[0] + h.b[0]] };
-        if trio.session.mutated(Check::A10) {
+        if trio.session.mutated(checks::A10) {
             h_0 = recomputed(trio, x, y)?; // the mutant takes h(0) from the parties: z is bound to nothing
         }
-        trio.session.observe(Check::A10); // [A10]
+        trio.session.observe(checks::A10); // [A10]
         // 14. r <- F_coin, fresh in every level, after its h [A9]
-        if !trio.session.mutated(Check::A9) || r == F::ONE {
+        if !trio.session.mutated(checks::A9) || r == F::ONE {
             r = trio.coin_ahead(fixed)?.element();
         }
-        trio.session.observe(Check::A9); // [A9]
+        trio.session.observe(checks::A9); // [A9]
         // 15. [[h(r)]] = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)
         let at_r = |h_0: F, h_1: F, h_inf: F| h_0 * (F::ONE + r) + h_1 * r + h_inf * (r + r.square());
         z = Rep { a: vec![at_r(h_0.a[0], h.a[0], h.a[1])], b: vec![at_r(h_0.b[0], h.b[0], h.b[1])] };
@@ -175,7 +176,7 @@ pub(super) fn verify_statements<F: BigField>(
     statements: &[&dyn Statement<F>],
 ) -> Result<Missed, Abort> {
     // the mutant forgets the last
-    let all = if trio.session.mutated(Check::A11) { statements.len() - 1 } else { statements.len() };
+    let all = if trio.session.mutated(checks::A11) { statements.len() - 1 } else { statements.len() };
     // 1. coin
     let mut coefficients = trio.first_coin(fixed)?.expand();
     // 2. one inner product

@@ -9,6 +9,7 @@
 use crate::adversary::Deviate;
 use crate::adversary::adaptive::{H, OPEN, RHO, SIGMA, Z_PRIME};
 use crate::adversary::harness::{Harness, Recording, Way, many, party};
+use crate::checks;
 use crate::coin::{Coin, next_elements, next_words};
 use crate::lab::deal_all;
 use crate::{Block, Byte, Protocol, Rep3, Security};
@@ -157,7 +158,7 @@ fn what_an_abort_opens_is_independent_of_the_secret_jointly_with_all_that_was_se
         assert!(far < FAR, "values {i} and {j}: {far}");
     }
     // the control: without its mask, what is opened is a function of the secret
-    let all = samples(128, |secret| failed(SECRETS[secret], Some(Check::A7)));
+    let all = samples(128, |secret| failed(SECRETS[secret], Some(checks::A7)));
     assert!(of_all_pairs(&all)[0].2 > FAR, "{:?}", of_all_pairs(&all));
     assert!(all.iter().all(|samples| samples.iter().all(|values| values[0] == samples[0][0])));
 }
@@ -170,7 +171,7 @@ fn what_a_wrong_tag_opens_is_independent_of_it_jointly_with_all_that_was_seen() 
         assert!(far < FAR, "values {i} and {j}: {far}");
     }
     // the control: the difference itself
-    let all = samples(128, |secret| compared(SECRETS[secret], Some(Check::S7)));
+    let all = samples(128, |secret| compared(SECRETS[secret], Some(checks::S7)));
     assert!(of_all_pairs(&all)[0].2 > FAR, "{:?}", of_all_pairs(&all));
 }
 

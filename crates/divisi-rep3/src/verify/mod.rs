@@ -42,6 +42,7 @@ mod soundness;
 mod triple;
 mod walk;
 
+use crate::checks;
 pub(crate) use inner_product::{Dot, Statement, Sum, next_element};
 pub use passes::Passes;
 pub(crate) use triple::RHO;
@@ -51,7 +52,7 @@ use crate::origin::Place;
 use crate::record::Record;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::{Gf64, Gf128};
 
 const VERIFY: Step = step!("verify");
@@ -161,14 +162,14 @@ impl Trio {
                 .session
                 .misuse(VERIFY, "a verification of no products, or of only some of them"));
         }
-        if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
+        if self.session.mutated(checks::A13) || self.session.mutated(checks::M0_7) {
             self.uncompared = false;
             return Ok(()); // the mutants let outputs leave first: A13 everywhere, M0.7 likewise
         }
-        self.session.observe(Check::A13); // [A13]
+        self.session.observe(checks::A13); // [A13]
         let fixed = self.barrier()?;
         self.verify_after(&fixed, &debt)?;
-        self.session.observe(Check::M0_7); // [M0.7]
+        self.session.observe(checks::M0_7); // [M0.7]
         Ok(())
     }
 
@@ -188,7 +189,7 @@ impl Trio {
     /// F_verify on a piece of what is owed, to be free of it: the values that rest on it stay unverified, and
     /// owe the rest. All parties at the same place.
     pub(crate) fn verify_piece(&mut self, ands: &Ands) -> Result<(), Abort> {
-        if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
+        if self.session.mutated(checks::A13) || self.session.mutated(checks::M0_7) {
             return Ok(()); // the mutants verify nothing
         }
         let fixed = self.barrier()?;
@@ -196,7 +197,7 @@ impl Trio {
     }
 
     fn verify_ands(&mut self, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
-        self.session.observe_each(Check::S6, ands.products()); // [S6]
+        self.session.observe_each(checks::S6, ands.products()); // [S6]
         walk::verify(self, fixed, ands.chunks())
     }
 }

@@ -38,13 +38,14 @@ mod values;
 use super::inner_product::verify_dot_product;
 use super::passes::Passes;
 use super::walk::{Missed, Owed};
+use crate::checks;
 use crate::coin::next_elements;
 use crate::record::Record;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;
 use batch::Batch;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::{Field, Gf64};
 pub(super) use points::FOLDS;
 use std::collections::BTreeSet;
@@ -56,7 +57,7 @@ const H: Step = step!("planes.h");
 /// Verify all products of a batch in one inner product.
 pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<Missed, Abort> {
     // [A12] [A14] [A15] [A17] [A18] [A20]: every record, under every relation
-    let mut checks = BTreeSet::from([Check::A12]);
+    let mut checks = BTreeSet::from([checks::A12]);
     checks.extend(made.iter().flat_map(Record::checks));
     checks.into_iter().for_each(|check| trio.session.observe(check));
     // 1. coefficients
@@ -70,16 +71,16 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<
     let mut z = Rep { a: vec![grid.claim[0]], b: vec![grid.claim[1]] };
     if grid.any {
         #[cfg(feature = "fault")]
-        if trio.session.mutated(Check::A10) {
+        if trio.session.mutated(checks::A10) {
             // the mutant takes the corners from the parties: the records' z are bound to nothing
             grid.corners = fault::corners(trio, H, &batch, &coefficients)?;
         }
         // the mutant of A9 tosses the point's coin before h is fixed
-        let early = if trio.session.mutated(Check::A9) { Some(trio.coin_ahead(fixed)?) } else { None };
+        let early = if trio.session.mutated(checks::A9) { Some(trio.coin_ahead(fixed)?) } else { None };
         let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
         let coin = early.map_or_else(|| trio.coin_ahead(fixed), Ok)?;
         next_elements(&mut coin.expand(), &mut point);
-        [Check::A9, Check::A10].into_iter().for_each(|c| trio.session.observe(c)); // [A9] [A10]
+        [checks::A9, checks::A10].into_iter().for_each(|c| trio.session.observe(c)); // [A9] [A10]
         grid.add_at(&point, &sent, &mut z);
     }
     let terms = grid.terms.max(1); // a mutant may have forgotten every relation

@@ -161,16 +161,23 @@ fn passes(n: usize) -> bool {
     honest[0].is_ok()
 }
 
-/// How often a lie about `n` terms passes: within five standard deviations of what it must be, which is below
-/// the bound.
+/// How often a lie about `n` terms passes: within three standard deviations of what it must be, which is
+/// below the bound. One sound count in 370 lies outside by chance; then one of four times as many runs
+/// decides.
 fn measured(n: usize, levels: i32, runs: usize) {
     let expected = 1.0 - (254.0_f64 / 256.0).powi(levels) * (255.0_f64 / 256.0).powi(2);
     let bound = f64::from(2 * levels + 2) / 256.0;
     assert!(expected <= bound);
-    let passed = many(runs, 4, |_| passes(n)).into_iter().filter(|p| *p).count() as f64;
-    let deviation = (runs as f64 * expected * (1.0 - expected)).sqrt();
-    let off = (passed - runs as f64 * expected) / deviation;
-    assert!(off.abs() < 5.0, "{passed} of {runs} passed: {off} standard deviations");
+    let off = |runs: usize| {
+        let passed = many(runs, 4, |_| passes(n)).into_iter().filter(|p| *p).count() as f64;
+        let deviation = (runs as f64 * expected * (1.0 - expected)).sqrt();
+        (passed - runs as f64 * expected) / deviation
+    };
+    let first = off(runs);
+    if first.abs() >= 3.0 {
+        let second = off(4 * runs);
+        assert!(second.abs() < 3.0, "{first} and then {second} standard deviations off");
+    }
 }
 
 #[test]

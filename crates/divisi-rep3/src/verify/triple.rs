@@ -7,11 +7,12 @@
 //! Cost: 4 field elements and one coin a party.
 
 use super::walk::Missed;
+use crate::checks;
 use crate::multiply::dot_local;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::BigField;
 use zeroize::Zeroizing;
 
@@ -32,24 +33,24 @@ pub(super) fn check_triple<F: BigField>(
     // 1. [[x']], [[r]] <- F_rand: fresh in every call [A5]
     let x_prime = rand::<F>(trio);
     let mut r = rand::<F>(trio);
-    if trio.session.mutated(Check::A7) {
+    if trio.session.mutated(checks::A7) {
         r = one(trio); // the mutant opens the bare error
     }
     // 2. [[z']] <- weakMult([[x']], [[y]]), before the coin [A5]
     let z_prime = weak_mult(trio, Z_PRIME, &x_prime, y, &mut scratch)?;
-    trio.session.observe(Check::A5); // [A5]
+    trio.session.observe(checks::A5); // [A5]
     // 3. t <- F_coin, after z' [A6]
-    let t: F = if trio.session.mutated(Check::A5) { F::ONE } else { trio.coin(fixed)?.element() };
+    let t: F = if trio.session.mutated(checks::A5) { F::ONE } else { trio.coin(fixed)?.element() };
     // 4. rho := Reconst([[x]] + t [[x']]), compared before line 5 goes out [A6]
     let rho = trio.reconst(RHO, &combine(x, &[(t, &x_prime)]))?[0];
-    trio.session.observe(Check::A6); // [A6]
+    trio.session.observe(checks::A6); // [A6]
     // 5. [[sigma]] := weakMult([[z]] + t [[z']] - rho [[y]], [[r]])
     let error = combine(z, &[(t, &z_prime), (rho, y)]);
     let sigma = weak_mult(trio, SIGMA, &error, &r, &mut scratch)?;
     // 6. accept iff sigma = 0 [A7, A21]
     let sigma = trio.reconst(OPEN, &sigma)?[0];
-    trio.session.observe(Check::A21); // [A21]
-    trio.session.require(Check::A7, OPEN, sigma.ct_eq(&F::ZERO).into(), None)?; // [A7]
+    trio.session.observe(checks::A21); // [A21]
+    trio.session.require(checks::A7, OPEN, sigma.ct_eq(&F::ZERO).into(), None)?; // [A7]
     Ok(Missed::at::<F>(2))
 }
 

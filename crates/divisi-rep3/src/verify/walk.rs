@@ -5,9 +5,10 @@
 //! what was executed.
 
 use super::passes::Passes;
+use crate::checks;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check};
+use divisi_core::Abort;
 use divisi_field::Field;
 use std::ops::Add;
 
@@ -55,14 +56,14 @@ pub(super) fn verify<O: Owed>(trio: &mut Trio, fixed: &Fixed, all: &[O]) -> Resu
     if all.is_empty() {
         return Ok(());
     }
-    if trio.session.mutated(Check::A21) && all.len() > 1 {
+    if trio.session.mutated(checks::A21) && all.len() > 1 {
         // the mutant verifies one by one: when it stops tells which was wrong
         return all.chunks(1).try_for_each(|one| verify(trio, fixed, one));
     }
     let mut missed = Missed::ALL;
     for _ in 0..O::passes(trio.passes) {
         missed = missed.by_both(O::walk(trio, fixed, all)?);
-        trio.session.observe(Check::A11); // [A11]
+        trio.session.observe(checks::A11); // [A11]
     }
     trio.session.meter().verification_error(missed.0);
     Ok(())

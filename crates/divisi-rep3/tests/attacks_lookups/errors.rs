@@ -1,11 +1,12 @@
 //! Errors that a party adds to what it sends, and outputs that are not the S-box's.
 
 use super::{DIRECTIONS, KEY, aes_128, affine, parts, sbox, sent};
-use divisi_core::{Abort, Bytes, Check, Direction, Plain, PlainByte, Step, settle};
+use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, Step, settle};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::adaptive::OPEN;
 use divisi_rep3::adversary::harness::{Harness, ended_by_another, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, OUTER, opening};
+use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::aes;
 use std::collections::BTreeSet;
@@ -46,7 +47,7 @@ fn error_at(
     });
     for result in &results {
         let place = match result {
-            Err(Abort::CheckFailed { check: Check::A7, step, .. }) => step.name == OPEN,
+            Err(Abort::CheckFailed { check: checks::A7, step, .. }) => step.name == OPEN,
             _ => ended_by_another(result),
         };
         assert!(place, "{protocol} {at} {nth} {byte} {bit}: {result:?}");

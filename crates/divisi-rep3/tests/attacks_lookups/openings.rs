@@ -5,6 +5,7 @@ use divisi_core::{Bytes, Check, Direction, Step, settle};
 use divisi_rep3::adversary::compare::{self, Features, features};
 use divisi_rep3::adversary::harness::{Harness, Way, failed_check, links, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, opening, split_in_layer_9};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security};
@@ -38,7 +39,7 @@ fn a_split_additive_opening_stops_before_the_verification() {
                 results.iter().all(Result::is_err),
                 "{protocol} {from} -> {to}, layer {layer}: {results:?}"
             );
-            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{results:?}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{results:?}");
             for recording in &recordings {
                 assert!(
                     !verified_after(recording, opening(protocol), nth.min(8)),
@@ -65,7 +66,7 @@ fn a_split_replicated_opening_stops_at_the_next_layer() {
             let results =
                 harness.act(|trio| aes_128(trio, protocol, Direction::Encrypt, [&key, &state], |_| ()));
             assert!(results.iter().all(Result::is_err), "{protocol}, layer {layer}: {results:?}");
-            let check = if protocol == Protocol::Lut256 && layer < 9 { Check::A22 } else { Check::A2 };
+            let check = if protocol == Protocol::Lut256 && layer < 9 { checks::A22 } else { checks::A2 };
             assert!(results.iter().any(|r| failed_check(r) == Some(check)), "{layer}: {results:?}");
             for (p, recording) in recordings.iter().enumerate().filter(|(p, _)| *p != from.index()) {
                 if protocol == Protocol::Lut256 {
@@ -177,7 +178,7 @@ fn layer_9_keeps_its_input(runs: usize) {
     };
     let worst = compare::difference(runs, |which| run(None, [0x00, 0xb7][which]));
     assert!(worst < 1.0, "{worst}");
-    let leaked = compare::difference(runs / 8, |which| run(Some(Check::A22), [0x00, 0xb7][which]));
+    let leaked = compare::difference(runs / 8, |which| run(Some(checks::A22), [0x00, 0xb7][which]));
     assert!(leaked > 1.0, "{leaked}");
     // and it is the guess that is confirmed; party 3 may end the session before party 2 says anything
     for (secret, expected) in [(0x00, true), (0xb7, false)] {
@@ -186,7 +187,7 @@ fn layer_9_keeps_its_input(runs: usize) {
                 split_in_layer_9(Harness::without(check).patient(), &[secret; 8], &guess).confirmed
             })
         };
-        assert_eq!(confirmed(Some(Check::A22)), Some(expected));
+        assert_eq!(confirmed(Some(checks::A22)), Some(expected));
         assert_eq!(confirmed(None), None);
     }
 }

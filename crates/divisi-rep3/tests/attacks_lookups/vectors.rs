@@ -1,10 +1,11 @@
 //! One-hot vectors that are used twice, wrong, or not the same for everybody.
 
 use super::{LOOKUPS, verified_after};
-use divisi_core::{Bytes, Check, Direction, Step, settle};
+use divisi_core::{Bytes, Direction, Step, settle};
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, many, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS, look_up_again, opening, skip_vectors};
+use divisi_rep3::checks;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security};
 
@@ -137,7 +138,7 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
                 e.trio().open(&verified)
             });
             assert!(results.iter().all(Result::is_err), "{protocol}: {results:?}");
-            assert!(results.iter().any(|r| matches!(failed_check(r), Some(Check::A2 | Check::A22))));
+            assert!(results.iter().any(|r| matches!(failed_check(r), Some(checks::A2 | checks::A22))));
             let opened = |r: &&Recording| !r.of(Way::Out, opening(protocol)).is_empty();
             assert!(recordings.iter().filter(opened).all(|r| !verified_after(r, opening(protocol), 0)));
             // vectors in the caller's own order

@@ -1,6 +1,8 @@
 //! How every lie ends: in the right output, or an abort.
 
 use super::*;
+use divisi_core::Check;
+use divisi_rep3::checks;
 
 /// A run with everything in it: its outputs.
 fn play<F: Element>(trio: Trio) -> Result<Vec<F>, Abort> {
@@ -59,15 +61,15 @@ fn lies<F: Element>() {
                 play::<F>(trio)
             });
             let found = no_honest_party_is_deceived(corrupt, &results);
-            assert!(results.iter().all(Result::is_err) && found.contains(&Check::A7), "{results:?}");
+            assert!(results.iter().all(Result::is_err) && found.contains(&checks::A7), "{results:?}");
         }
         // another component in an opening, before and after anything is verified; in an output; in an input
         // of its own
         for (step, nth, to, checks) in [
-            (RECONST, 0, corrupt.next(3), &[Check::A2][..]),
-            (RECONST, 1, corrupt.next(3), &[Check::A2]),
-            (OUTPUT, 0, corrupt.next(3), &[Check::A1]),
-            (RESHARE, 0, corrupt.prev(3), &[Check::A1, Check::A2, Check::A7]),
+            (RECONST, 0, corrupt.next(3), &[checks::A2][..]),
+            (RECONST, 1, corrupt.next(3), &[checks::A2]),
+            (OUTPUT, 0, corrupt.next(3), &[checks::A1]),
+            (RESHARE, 0, corrupt.prev(3), &[checks::A1, checks::A2, checks::A7]),
         ] {
             let harness = Harness::default().patient();
             harness.change(corrupt, to, step, nth, |body| body[0] ^= 1);

@@ -4,10 +4,11 @@
 mod lies;
 mod refusals;
 
-use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
+use divisi_core::{Abort, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::adversary::harness::{Harness, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Linear, PIECE, Shared};
+use divisi_rep3::checks;
 use divisi_rep3::lab;
 use divisi_rep3::{Passes, Trio};
 
@@ -147,9 +148,9 @@ fn costs<F: Element>() {
         let big = if k == 128 { 128 } else { 64 };
         assert_eq!(cost(counts, "verify_mul").0, 128 + 6 * (2 * big + 128) + 4 * big + 128);
         assert_eq!(cost(counts, "output"), (k * n, 1));
-        assert_eq!(counts.checks[&Check::S1], n);
-        assert_eq!(counts.checks[&Check::S2], 2 * n);
-        assert_eq!((counts.checks[&Check::S3], counts.checks[&Check::S4]), (1, 1));
+        assert_eq!(counts.checks[&checks::S1], n);
+        assert_eq!(counts.checks[&checks::S2], 2 * n);
+        assert_eq!((counts.checks[&checks::S3], counts.checks[&checks::S4]), (1, 1));
         let error_bits = counts.verification_error_bits.unwrap();
         assert!(error_bits > big as f64 - 4.0, "{error_bits}");
     }
@@ -176,7 +177,7 @@ fn many_products_are_verified_in_pieces() {
         for i in 0..5_u64 {
             let xx = b.local_mul(&x, &x)?;
             b.reshare(xx)?;
-            let verified = b.session().meter().read().checks.get(&Check::S2).copied();
+            let verified = b.session().meter().read().checks.get(&checks::S2).copied();
             assert_eq!(verified, (i >= 3).then_some(PIECE));
         }
         Ok(())

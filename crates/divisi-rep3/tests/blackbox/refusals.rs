@@ -1,6 +1,7 @@
 //! What the black box refuses, and what it does after an abort: nothing.
 
 use super::*;
+use divisi_rep3::checks;
 
 /// All three do this, and are told that it is misuse, or that another was.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
@@ -146,7 +147,9 @@ fn nothing_is_proved_after_a_failed_verification() {
         assert!(c.map(drop) == first);
         first
     });
-    assert!(results.iter().all(Result::is_err) && results.iter().any(|r| failed_check(r) == Some(Check::A7)));
+    assert!(
+        results.iter().all(Result::is_err) && results.iter().any(|r| failed_check(r) == Some(checks::A7))
+    );
 }
 
 /// A value that was proved before the session ended does not come out after it.

@@ -2,6 +2,7 @@
 
 use divisi_core::testing::Outputs;
 use divisi_core::{Check, Counts, Direction};
+use divisi_rep3::checks;
 use divisi_rep3::lab::Rep3Lab;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::{self, KeySize};
@@ -148,10 +149,10 @@ impl Run {
                 all.push(Verification::ahead(cost, layers));
             }
             last.checks.extend(match cost.protocol {
-                Protocol::Lut16 => &[Check::A14][..],
+                Protocol::Lut16 => &[checks::A14][..],
                 Protocol::Lut256 => &[],
-                Protocol::Lut256Additive => &[Check::A20],
-                _ => &[Check::A14, Check::A15],
+                Protocol::Lut256Additive => &[checks::A20],
+                _ => &[checks::A14, checks::A15],
             });
         }
         // records of one kind are grouped whatever part they are of
@@ -195,9 +196,9 @@ impl Verification {
         } else {
             ahead.add(cost.vector_relations, layers);
         }
-        ahead.checks.insert(Check::A17);
+        ahead.checks.insert(checks::A17);
         if cost.has_chains() {
-            ahead.checks.insert(Check::A18);
+            ahead.checks.insert(checks::A18);
         }
         ahead
     }
@@ -232,7 +233,7 @@ impl Verification {
     pub fn census(&self, census: &mut BTreeMap<Check, u64>) {
         let mut add = |check, n| *census.entry(check).or_default() += n;
         // a barrier with two peers
-        [(Check::A13, 1), (Check::A8, 1), (Check::A2, 2), (Check::M0_6, 2), (Check::M0_7, 1)]
+        [(checks::A13, 1), (checks::A8, 1), (checks::A2, 2), (checks::M0_6, 2), (checks::M0_7, 1)]
             .into_iter()
             .for_each(|(check, n)| add(check, n));
         if self.terms == 0 {
@@ -241,14 +242,14 @@ impl Verification {
         // coins, levels, one triple with two openings
         let (coins, levels) = (self.coins(), self.levels());
         [
-            (Check::A4, coins),
-            (Check::M0_2, coins),
-            (Check::A9, u64::from(self.folded) + levels),
-            (Check::A10, u64::from(self.folded) + levels),
+            (checks::A4, coins),
+            (checks::M0_2, coins),
+            (checks::A9, u64::from(self.folded) + levels),
+            (checks::A10, u64::from(self.folded) + levels),
         ]
         .into_iter()
-        .chain([Check::A5, Check::A6, Check::A7, Check::A21, Check::A11, Check::A12].map(|c| (c, 1)))
-        .chain([(Check::A1, 2), (Check::M0_6, coins + 2)])
+        .chain([checks::A5, checks::A6, checks::A7, checks::A21, checks::A11, checks::A12].map(|c| (c, 1)))
+        .chain([(checks::A1, 2), (checks::M0_6, coins + 2)])
         .chain(self.checks.iter().map(|check| (*check, 1)))
         .for_each(|(check, n)| add(check, n));
     }
@@ -258,14 +259,14 @@ impl Verification {
 pub fn census(run: Run) -> BTreeMap<Check, u64> {
     let mut census = BTreeMap::from([
         // the start: two peers each
-        (Check::M0_1, 2),
-        (Check::M0_3, 2),
-        (Check::M0_4, 2),
-        (Check::M0_5, 1),
-        (Check::A3, 1),
+        (checks::M0_1, 2),
+        (checks::M0_3, 2),
+        (checks::M0_4, 2),
+        (checks::M0_5, 1),
+        (checks::A3, 1),
         // the opening at the end
-        (Check::A1, 1),
-        (Check::M0_6, 1),
+        (checks::A1, 1),
+        (checks::M0_6, 1),
     ]);
     run.verifications().iter().for_each(|verification| verification.census(&mut census));
     let mut add = |check, n: u64| {
@@ -283,14 +284,14 @@ pub fn census(run: Run) -> BTreeMap<Check, u64> {
             Protocol::Lut256Additive => (all - chains, chains, chains),
             _ => (0, 0, 0),
         };
-        add(Check::A16, additive);
-        add(Check::A18, additive + replicated); // the place of a vector
-        add(Check::A19, ends);
-        add(Check::A22, 2 * replicated); // two peers
-        add(Check::M0_6, 2 * replicated);
+        add(checks::A16, additive);
+        add(checks::A18, additive + replicated); // the place of a vector
+        add(checks::A19, ends);
+        add(checks::A22, 2 * replicated); // two peers
+        add(checks::M0_6, 2 * replicated);
     }
     if run.direction == Direction::Decrypt && run.protocol != Protocol::Lut256 {
-        add(Check::A23, rounds); // an inverse layer a round; that of lut256 records nothing
+        add(checks::A23, rounds); // an inverse layer a round; that of lut256 records nothing
     }
     census
 }

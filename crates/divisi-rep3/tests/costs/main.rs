@@ -5,9 +5,10 @@
 mod formulas;
 
 use divisi_core::testing::Outputs;
-use divisi_core::{Bytes, Check, Counts, Direction, PhaseCounts, Step};
+use divisi_core::{Bytes, Counts, Direction, PhaseCounts, Step};
 use divisi_rep3::adversary::harness::{Harness, party};
 use divisi_rep3::adversary::lookups::PRODUCTS;
+use divisi_rep3::checks;
 use divisi_rep3::lab::{self, Rep3Lab};
 use divisi_rep3::{Passes, Protocol, Rep3, Security};
 use divisi_symmetric::aes::KeySize;
@@ -235,7 +236,7 @@ fn two_passes_cost_twice_and_square_the_error() {
             assert_eq!(counts.phases["vectors"].bits, cost.ahead * 90 + times * verification.bits());
             let error_bits = counts.verification_error_bits.unwrap();
             assert!((error_bits - times as f64 * verification.error_bits().unwrap()).abs() < 1e-9);
-            assert_eq!((counts.checks[&Check::A7], counts.checks[&Check::A8]), (times, 1));
+            assert_eq!((counts.checks[&checks::A7], counts.checks[&checks::A8]), (times, 1));
             assert!(run(true).iter().all(Result::is_err));
         }
     }
@@ -276,7 +277,8 @@ fn every_check_is_executed_as_often_as_its_formula_says() {
 fn semi_honest_verifies_nothing_and_says_so() {
     for cost in &COSTS {
         let counts = Run::aes_128(cost.protocol, Security::SemiHonest, Direction::Decrypt, 3).counts();
-        let only = [Check::M0_1, Check::M0_3, Check::M0_4, Check::M0_5, Check::M0_6, Check::A1, Check::A3];
+        let only =
+            [checks::M0_1, checks::M0_3, checks::M0_4, checks::M0_5, checks::M0_6, checks::A1, checks::A3];
         assert!(counts.checks.keys().all(|check| only.contains(check)), "{:?}", counts.checks);
         assert_eq!(counts.verification_error_bits, None);
     }

@@ -7,6 +7,7 @@ use divisi_core::{Abort, Boolean, Check, ProgramRun, settle};
 use divisi_net::wire_bytes;
 use divisi_rep3::adversary::Loot;
 use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Ahead, Bit, Rep3, Trio};
 use divisi_symmetric::circuits::named;
@@ -166,14 +167,14 @@ fn checks_are_those_of_a_call() {
         |checks: &std::collections::BTreeMap<Check, u64>, check| checks.get(&check).copied().unwrap_or(0);
     let tables = program.and_count().div_ceil(4064) as u64;
     // what is made ahead is compared when it comes
-    for (check, before, after) in [(Check::Y1, 1 + tables, 1 + tables), (Check::Y4, 1, 1)] {
+    for (check, before, after) in [(checks::Y1, 1 + tables, 1 + tables), (checks::Y4, 1, 1)] {
         assert_eq!((of(&evaluator.0, check), of(&evaluator.1.checks, check)), (before, after));
     }
     let ins = program.input_bits().div_ceil(1024) as u64;
-    for check in [Check::Y2, Check::Y3] {
+    for check in [checks::Y2, checks::Y3] {
         assert_eq!((of(&evaluator.0, check), of(&evaluator.1.checks, check)), (1, 1 + 2 * ins));
     }
-    assert_eq!(of(&first.1.checks, Check::Y5), 1);
+    assert_eq!(of(&first.1.checks, checks::Y5), 1);
     assert!(ends.iter().all(|end| end.as_ref().unwrap().1.computational_bits == Some(117.0)));
 }
 
@@ -261,7 +262,7 @@ fn one_call_ahead_does_not_serve_two_jobs() {
                 });
                 let evaluator = ends[roles(calls)[2].index()].as_ref().map(|_| ());
                 assert!(
-                    matches!(evaluator, Err(Abort::CheckFailed { check: Check::Y2, culprit: None, .. })),
+                    matches!(evaluator, Err(Abort::CheckFailed { check: checks::Y2, culprit: None, .. })),
                     "{evaluator:?}"
                 );
             }
@@ -288,7 +289,7 @@ fn the_second_half_follows_the_same_calls() {
         e.run(&mut [ProgramRun::new(&empty(1 + odd), wires[..=odd].to_vec())])?;
         e.run_ahead(ahead, wires)
     });
-    assert_eq!(failed_check(&ends[roles(0)[2].index()]), Some(Check::Y2));
+    assert_eq!(failed_check(&ends[roles(0)[2].index()]), Some(checks::Y2));
 }
 
 /// An abort while something is garbled ahead ends the session: nothing of it is sent again.
@@ -310,7 +311,7 @@ fn an_abort_ahead_ends_the_session() {
         Ok((failed, ran.is_err(), again.is_err()))
     });
     let ended = |party: divisi_core::PartyId| ends[party.index()].as_ref().unwrap();
-    assert!(matches!(ended(evaluator).0, Err(Abort::CheckFailed { check: Check::Y1, culprit: None, .. })));
+    assert!(matches!(ended(evaluator).0, Err(Abort::CheckFailed { check: checks::Y1, culprit: None, .. })));
     assert!(ended(evaluator).1 && ended(evaluator).2 && ended(first).1 && ended(first).2);
 }
 

@@ -6,6 +6,7 @@ use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, Step};
 use divisi_ot::record::{self, Call};
 use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::adversary::{Lie, Weakness};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Trio};
@@ -165,11 +166,11 @@ fn blame_falls_on_a_liar_or_on_nobody() {
     for calls in 0..3 {
         let [first, second, evaluator] = roles(calls);
         for (liar, lie, check, names) in [
-            (second, Lie::BendGate, Check::Y1, false),
-            (first, Lie::BendGate, Check::Y1, false),
-            (second, Lie::OtherInput, Check::Y3, true),
-            (first, Lie::OtherInput, Check::Y3, true),
-            (first, Lie::OtherDecoding, Check::Y4, false),
+            (second, Lie::BendGate, checks::Y1, false),
+            (first, Lie::BendGate, checks::Y1, false),
+            (second, Lie::OtherInput, checks::Y3, true),
+            (first, Lie::OtherInput, checks::Y3, true),
+            (first, Lie::OtherDecoding, checks::Y4, false),
         ] {
             let (ends, _) = lying(Gap::Nothing, calls, liar, lie);
             let end = &ends[evaluator.index()];
@@ -180,7 +181,7 @@ fn blame_falls_on_a_liar_or_on_nobody() {
         }
         let (ends, _) = lying(Gap::Nothing, calls, evaluator, Lie::OtherResult(5));
         let end = &ends[first.index()];
-        let Err(Abort::CheckFailed { check: Check::Y5, culprit, .. }) = end else { panic!("{end:?}") };
+        let Err(Abort::CheckFailed { check: checks::Y5, culprit, .. }) = end else { panic!("{end:?}") };
         assert_eq!(*culprit, Some(evaluator));
     }
 }

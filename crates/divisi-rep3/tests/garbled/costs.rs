@@ -5,6 +5,7 @@ use super::{bits, bytes, dealt, engine, inputs, random_program, turn};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Boolean, Check, Counts, ProgramRun, settle};
 use divisi_net::wire_bytes;
+use divisi_rep3::checks;
 use divisi_rep3::lab::run;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{self, Function, Messages};
@@ -114,7 +115,7 @@ fn a_mac_with_kept_states_is_one_call() {
         let verified = settle(&mut e, pending)?;
         e.trio().open(&verified)?;
         let opened = e.trio().session().meter().read();
-        Ok((shares, opened.phases["call"].rounds, opened.checks.get(&Check::Y5).copied()))
+        Ok((shares, opened.phases["call"].rounds, opened.checks.get(&checks::Y5).copied()))
     })
     .unwrap();
     let bytes: u64 = all.iter().map(|(shares, ..)| shares.bytes).sum();
@@ -199,15 +200,15 @@ fn checks_are_counted_piece_by_piece() {
         let tables = program.and_count().div_ceil(4064) as u64;
         let (ins, outs) =
             (program.input_bits().div_ceil(1024) as u64, program.output_bits().div_ceil(1024) as u64);
-        assert_eq!(of(evaluator, Check::Y1), 1 + tables);
-        assert_eq!(of(evaluator, Check::Y2), 2 * ins + outs);
-        assert_eq!(of(evaluator, Check::Y3), 2 * ins + outs);
-        assert_eq!(of(evaluator, Check::Y4), 1);
-        assert_eq!(of(first, Check::Y5), 1);
-        for check in [Check::Y1, Check::Y2, Check::Y3, Check::Y4] {
+        assert_eq!(of(evaluator, checks::Y1), 1 + tables);
+        assert_eq!(of(evaluator, checks::Y2), 2 * ins + outs);
+        assert_eq!(of(evaluator, checks::Y3), 2 * ins + outs);
+        assert_eq!(of(evaluator, checks::Y4), 1);
+        assert_eq!(of(first, checks::Y5), 1);
+        for check in [checks::Y1, checks::Y2, checks::Y3, checks::Y4] {
             assert_eq!((of(first, check), of(second, check)), (0, 0));
         }
-        assert_eq!((of(second, Check::Y5), of(evaluator, Check::Y5)), (0, 0));
+        assert_eq!((of(second, checks::Y5), of(evaluator, checks::Y5)), (0, 0));
         assert!(counts.iter().all(|counts| counts.computational_bits == Some(117.0)));
     }
 }

@@ -3,8 +3,9 @@
 use super::attacks::{Gap, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, small_program, turn};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Boolean, Check, ProgramRun, settle};
+use divisi_core::{Boolean, ProgramRun, settle};
 use divisi_rep3::adversary::harness::{Recording, Way, failed_check};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use std::collections::BTreeSet;
@@ -205,7 +206,7 @@ fn split_run(gap: Gap, calls: usize, program: &Program, when: Garbled) -> (bool,
         }
     });
     // not by the comparison of views, which tells nothing
-    let aborted = failed_check(&ends[evaluator.index()]).is_some_and(|check| check != Check::A2);
+    let aborted = failed_check(&ends[evaluator.index()]).is_some_and(|check| check != checks::A2);
     // a23 + b23 = a + b + what P1 knows
     let known = |part: &Part| part.first[0] ^ part.second[0];
     let mine = &parts[first.index()];

@@ -5,6 +5,7 @@ use super::attacks::{Gap, LANES, roles, transparent};
 use super::{bits, bytes, engine, inputs, small_program, turn};
 use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, settle};
 use divisi_rep3::adversary::harness::many;
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 
 const LABELS: &str = "divisi_rep3::garbled/labels";
@@ -174,7 +175,11 @@ fn no_abort_of_many_depends_on_the_selected_bit() {
 fn a_spoiled_list_names_nobody() {
     for spoiled in positions() {
         for value in [0, 1] {
-            assert_eq!(spoil(Gap::Nothing, 1, 1, spoiled, value).end, Some((Check::Y2, None)), "{spoiled:?}");
+            assert_eq!(
+                spoil(Gap::Nothing, 1, 1, spoiled, value).end,
+                Some((checks::Y2, None)),
+                "{spoiled:?}"
+            );
         }
     }
 }

@@ -5,9 +5,10 @@ use super::ahead::{open, pieces};
 use super::attacks::{LANES, roles};
 use super::{bits, dealt, engine, in_the_clear, inputs, random_program, small_program, turn};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Check, Lanes, ProgramRun};
+use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 use divisi_net::wire_bytes;
 use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Rep3, Trio};
 
@@ -32,10 +33,10 @@ fn an_engine_keeps_what_will_be_asked_for() {
         let wires = bits(&mut e, &secret)?;
         let online = |e: &mut Rep3, i: usize| -> Result<bool, Abort> {
             e.trio().session().phase("online");
-            let before = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
+            let before = e.trio().session().meter().read().checks.get(&checks::Y1).copied().unwrap_or(0);
             let mut jobs = [ProgramRun::new(&programs[i], wires.clone())];
             e.run(&mut jobs)?;
-            let after = e.trio().session().meter().read().checks.get(&Check::Y1).copied().unwrap_or(0);
+            let after = e.trio().session().meter().read().checks.get(&checks::Y1).copied().unwrap_or(0);
             assert_eq!(open(e, &jobs[0].wires)?, expected[i]);
             Ok(before == after)
         };
@@ -109,7 +110,7 @@ fn online(
     e.run(&mut jobs)?;
     let counts = e.trio().session().meter().read();
     let phase = counts.phases.get("online").copied().unwrap_or_default();
-    let garbles = counts.checks.contains_key(&Check::Y1);
+    let garbles = counts.checks.contains_key(&checks::Y1);
     let opened = jobs.iter().map(|job| open(e, &job.wires)).collect::<Result<_, _>>()?;
     // what was opened is compared here, and not in the next run
     e.trio().barrier()?;
@@ -353,7 +354,7 @@ fn a_call_ahead_is_no_other_call() {
                     let known = if is_odd { &wires[..3] } else { &wires[..2] };
                     e.garble_ahead(&program, LANES, known).map(drop)
                 });
-                assert_eq!(failed_check(&ends[roles(calls)[2].index()]), Some(Check::Y1), "{runs_now}");
+                assert_eq!(failed_check(&ends[roles(calls)[2].index()]), Some(checks::Y1), "{runs_now}");
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Lookups by three factors: right for all parts, widths and inputs, and as dear as their table says.
 
 use super::*;
+use divisi_core::Check;
 use divisi_rep3::blackbox::BlackBox;
+use divisi_rep3::checks;
 use divisi_rep3::ohverture::{Cube, Dimensions, HeldTable};
 
 /// Entries of so many bits, of which one has the highest.
@@ -79,8 +81,8 @@ fn lookups<F: Element, G: Element>(
         let terms = (1 << parts[0]) + (1 << parts[1]) - 1;
         let (relations, checked) = (2 * n * vectors, 2 * n * (terms + ahead(parts).0));
         let of = |check: &Check| counts.checks.get(check).copied().unwrap_or(0);
-        assert_eq!(of(&Check::A17), if security { relations } else { 0 }, "{parts:?}");
-        assert_eq!(of(&Check::S2), if security { checked } else { 0 }, "{parts:?}");
+        assert_eq!(of(&checks::A17), if security { relations } else { 0 }, "{parts:?}");
+        assert_eq!(of(&checks::S2), if security { checked } else { 0 }, "{parts:?}");
         assert_eq!(counts.verification_error_bits.is_some(), security);
         assert!(counts.verification_error_bits.is_none_or(|bits| bits > 57.0));
         if !security {

@@ -3,6 +3,7 @@
 use super::*;
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit, difference, features};
 use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::checks;
 use divisi_rep3::ohverture::Cube;
 
 const VECTORS: &str = "divisi_rep3::ohverture::cube::make/products";
@@ -71,7 +72,10 @@ fn is_found(corrupt: PartyId, step: &'static str, nth: usize, error: &Error) {
     for (p, result) in PartyId::all(3).zip(&results).filter(|(p, _)| *p != corrupt) {
         assert!(result.is_err(), "{p} was deceived: {step} {nth} {error:?}");
     }
-    assert!(results.iter().any(|r| failed_check(r) == Some(Check::A7)), "{step} {nth} {error:?} {results:?}");
+    assert!(
+        results.iter().any(|r| failed_check(r) == Some(checks::A7)),
+        "{step} {nth} {error:?} {results:?}"
+    );
 }
 
 #[test]
@@ -133,7 +137,7 @@ fn the_same_lie_at_two_places_is_found() {
 #[test]
 fn a_split_index_is_an_abort() {
     for corrupt in PartyId::all(3) {
-        for (nth, check) in [(0, Check::A22), (1, Check::A2)] {
+        for (nth, check) in [(0, checks::A22), (1, checks::A2)] {
             let harness = Harness::default().patient();
             harness.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[MANY - 1] ^= 0x10);
             let results = harness.act(play);
@@ -170,7 +174,7 @@ fn a_party_with_other_vectors_or_another_table_is_an_abort() {
                 b.verify_recon().map(drop)
             });
             assert!(results.iter().all(Result::is_err), "{otherwise}");
-            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{otherwise} {results:?}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! How every lie in vectors and lookups ends: in an abort; and what is seen of it.
 
 use super::*;
+use divisi_core::Check;
+use divisi_rep3::checks;
 
 fn x() -> Vec<Gf8> {
     (0..LANES).map(|l| Gf8(31 * l as u8 + 2)).collect()
@@ -72,7 +74,7 @@ fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
                         }
                         play(trio)
                     });
-                    assert!(ends(corrupt, &results).contains(&Check::A7), "{step} {nth} {results:?}");
+                    assert!(ends(corrupt, &results).contains(&checks::A7), "{step} {nth} {results:?}");
                 }
             }
         }
@@ -83,7 +85,7 @@ fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
 #[test]
 fn a_split_index_is_an_abort() {
     for corrupt in PartyId::all(3) {
-        for (nth, check) in [(0, Check::A22), (1, Check::A22), (2, Check::A22), (3, Check::A2)] {
+        for (nth, check) in [(0, checks::A22), (1, checks::A22), (2, checks::A22), (3, checks::A2)] {
             let harness = Harness::default().patient();
             harness.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[LANES - 1] ^= 0x10);
             assert!(ends(corrupt, &harness.act(play)).contains(&check), "{nth}");
@@ -131,7 +133,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
                 b.verify_recon().map(drop)
             });
             assert!(results.iter().all(Result::is_err), "{otherwise}");
-            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{otherwise} {results:?}");
         }
         let results = Harness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
@@ -140,7 +142,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
             b.sample_additive(own, vectors)?;
             b.verify_recon().map(drop)
         });
-        assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "additive: {results:?}");
+        assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "additive: {results:?}");
     }
 }
 
@@ -218,11 +220,11 @@ fn a_wrong_additive_index_is_an_abort() {
         })
     };
     for corrupt in PartyId::all(3) {
-        assert!(ends(corrupt, &run(Harness::default().patient(), Some(corrupt))).contains(&Check::A7));
+        assert!(ends(corrupt, &run(Harness::default().patient(), Some(corrupt))).contains(&checks::A7));
         for to in [corrupt.next(3), corrupt.prev(3)] {
             let harness = Harness::default().patient();
             harness.change(corrupt, to, RECONST, 0, |body| body[3] ^= 0x10);
-            assert!(ends(corrupt, &run(harness, None)).contains(&Check::A2));
+            assert!(ends(corrupt, &run(harness, None)).contains(&checks::A2));
         }
     }
 }

@@ -5,11 +5,12 @@ mod cube;
 mod cube_lies;
 mod lies;
 
-use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
+use divisi_core::{Abort, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{Harness, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, PIECE, Shared};
+use divisi_rep3::checks;
 use divisi_rep3::lab;
 use divisi_rep3::ohverture::{LookupTable, MAX_BYTES};
 
@@ -74,8 +75,8 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
         });
         assert_eq!(cost(&counts, "vectors"), (n * products(k), log2(k)), "{k}");
         // one relation over GF(2^64) a vector
-        assert_eq!(counts.checks.get(&Check::A17), (k > 1).then_some(&n));
-        assert_eq!(counts.checks.get(&Check::S2), (k > 1).then_some(&(n * products(k))));
+        assert_eq!(counts.checks.get(&checks::A17), (k > 1).then_some(&n));
+        assert_eq!(counts.checks.get(&checks::S2), (k > 1).then_some(&(n * products(k))));
         if k > 1 {
             assert!(counts.verification_error_bits.unwrap() > 59.0);
         }
@@ -98,7 +99,7 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
         let bits = halves.iter().filter(|k| **k > 0).map(|k| products(*k)).sum::<u64>();
         assert_eq!(cost(&counts, "vectors"), (n * bits, log2(halves[0])), "{k}");
         let relations = n * halves.iter().filter(|k| **k > 1).count() as u64;
-        assert_eq!(counts.checks.get(&Check::A17).copied().unwrap_or(0), relations);
+        assert_eq!(counts.checks.get(&checks::A17).copied().unwrap_or(0), relations);
     }
 }
 
@@ -117,7 +118,7 @@ fn sixteen_take_eleven_bits_and_two_rounds_and_256_take_22() {
             let recon = b.verify_recon()?;
             b.verify_mul(&recon).map(drop)
         });
-        (cost(&counts, "vectors"), counts.checks[&Check::A17])
+        (cost(&counts, "vectors"), counts.checks[&checks::A17])
     };
     // at most 2 checks, and at most 4
     assert_eq!(made(4, false), ((11, 2), 1));
@@ -228,7 +229,7 @@ fn the_square_root_is_one() {
         let root = 1_u64 << (k / 2);
         assert_eq!(cost(&counts, "ahead").0, 2 * (root - k as u64 / 2 - 1));
         assert_eq!(cost(&counts, "online"), (2 * k as u64, 2));
-        assert_eq!(counts.checks[&Check::S2], root + 2 * products(k / 2));
+        assert_eq!(counts.checks[&checks::S2], root + 2 * products(k / 2));
     }
 }
 

@@ -4,13 +4,14 @@
 mod concurrent;
 
 use super::{COIN, COMMIT, OPEN, combinations};
+use crate::checks;
 use crate::dealer::Dealer;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Products;
 use crate::toy::Toy;
 use divisi_core::testing::{Harness, Way, failed_check, many, party};
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Step, step};
+use divisi_core::{Abort, PartyId, PublicParameters, Step, step};
 use divisi_field::{Field, Gf48};
 
 const OPENED: Step = step!("opened");
@@ -55,7 +56,7 @@ fn a_lie_anywhere_is_noticed() {
         for d in [1, 1 << 8, 1 << 47] {
             let ends = check(lies, d);
             assert!(ends.iter().all(Result::is_err), "{lies:?} {d}");
-            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{lies:?} {d}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{lies:?} {d}");
         }
     }
 }
@@ -70,7 +71,7 @@ fn rush(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<(), Abort> 
 fn rushed(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<[u8; 16], Abort> {
     let mut ledger = party.take_ledger();
     if let Some(views) = ledger.views.take() {
-        views.send(&mut party.session)?.compare(&mut party.session, Check::K1)?;
+        views.send(&mut party.session)?.compare(&mut party.session, checks::K1)?;
     }
     let coin = party.coins.toss(&mut party.session, COIN)?;
     let [x, m] = combinations(&coin, [&ledger.x, &ledger.m]);
@@ -138,7 +139,7 @@ fn every_bit_of_the_sum_counts() {
     assert!(against(&[], Lie::Add(Gf48::ZERO)).is_ok());
     for bit in 0..48 {
         let end = against(&[], Lie::Add(Gf48::from_low_bits(1 << bit)));
-        assert_eq!(failed_check(&end), Some(Check::K4), "{bit}");
+        assert_eq!(failed_check(&end), Some(checks::K4), "{bit}");
     }
 }
 
@@ -146,8 +147,8 @@ fn every_bit_of_the_sum_counts() {
 /// opens its own commitment to its own sigma alone.
 #[test]
 fn a_commitment_binds_its_sigma() {
-    assert_eq!(failed_check(&against(&[0], Lie::Add(Gf48::ZERO))), Some(Check::K4));
-    assert_eq!(failed_check(&against(&[0], Lie::Reflect)), Some(Check::K21));
+    assert_eq!(failed_check(&against(&[0], Lie::Add(Gf48::ZERO))), Some(checks::K4));
+    assert_eq!(failed_check(&against(&[0], Lie::Reflect)), Some(checks::K21));
 }
 
 /// Commitments are not echoed: towards each honest party alpha may be guessed once, and whoever is guessed
@@ -171,7 +172,7 @@ fn each_honest_party_is_a_guess() {
             party.session.send(DONE, divisi_core::testing::party(2), &[0], 0)
         });
         assert!(ends[right as usize - 1].is_ok(), "{right}: {ends:?}");
-        assert_eq!(failed_check(&ends[wrong as usize - 1]), Some(Check::K4), "{wrong}");
+        assert_eq!(failed_check(&ends[wrong as usize - 1]), Some(checks::K4), "{wrong}");
     }
 }
 
@@ -215,7 +216,7 @@ fn views_of_all_values_are_compared_before_the_coin() {
             party.check()
         });
         assert!(ends.iter().all(Result::is_err), "{at}");
-        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K1)), "{at}: {ends:?}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K1)), "{at}: {ends:?}");
         for honest in [0, 2] {
             for step in [COIN, COMMIT, OPEN] {
                 assert!(recordings[honest].of(Way::Out, step.name).is_empty(), "{at}: {}", step.name);
@@ -281,7 +282,7 @@ fn the_kernel_of_an_earlier_coin_is_of_no_use() {
         });
         // P_2 sees the sum, too, and may be the first to say so
         assert!(ends[0].is_err());
-        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)));
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)));
     }
 }
 
@@ -321,7 +322,7 @@ fn each_opening_of_a_sigma_is_checked_by_each() {
                 party.check()
             });
             let end = &ends[usize::from(to) - 1];
-            assert_eq!(failed_check(end), Some(Check::K21), "{from} {to} {at}");
+            assert_eq!(failed_check(end), Some(checks::K21), "{from} {to} {at}");
         }
     }
 }
@@ -340,7 +341,7 @@ fn sigmas_wait_for_all_commitments() {
                 return party.check();
             }
             if let Some(views) = party.take_ledger().views.take() {
-                views.send(&mut party.session)?.compare(&mut party.session, Check::K1)?;
+                views.send(&mut party.session)?.compare(&mut party.session, checks::K1)?;
             }
             party.coins.toss(&mut party.session, COIN)?;
             let mut all = party.session.peers().into_iter();
@@ -356,7 +357,7 @@ fn sigmas_wait_for_all_commitments() {
 /// Whether P_2, over a field of 256 elements, gets a lie about one value past P_1's check: it adds a guess of
 /// alpha to its share of the MAC.
 fn forged(seed: u64) -> bool {
-    let parameters = PublicParameters::new("toy MACs").without(Check::K9);
+    let parameters = PublicParameters::new("toy MACs").without(checks::K9);
     let harness = Harness::new(2, &parameters);
     let ends = harness.act(|session| {
         let (mut party, mut dealer) = Dealer::<Toy>::deal(session, (seed % 251) as u8)?;

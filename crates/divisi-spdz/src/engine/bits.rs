@@ -7,9 +7,10 @@
 mod stock;
 
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz, SpdzProtocol};
+use crate::checks;
 use crate::part::{Embeds, Host, Mac, Small};
 use crate::share::{Auth, Wiped};
-use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
+use divisi_core::{Abort, Lanes, Lookup, Lookups, Step, Table, step};
 use divisi_field::{BigField, Field, Gf2};
 use stock::Waiting;
 pub(super) use stock::{Stock, Stocks};
@@ -188,7 +189,7 @@ impl<F: Host> Spdz<F> {
         let all = layer.iter().map(|lookup| lookup.wires.first().map_or(0, Lanes::lanes));
         let (mut h, mut places) = (Auth::<Small<6>, F>::with_room(all.clone().sum()), Vec::new());
         let mut room = Wiped::new(vec![F::ZERO; all.max().unwrap_or(0)]);
-        let reuse = self.party.session.mutated(Check::K2);
+        let reuse = self.party.session.mutated(checks::K2);
         for Lookup { table, wires } in layer.iter() {
             let lanes = wires.first().map_or(0, Lanes::lanes);
             let stock = self.tables.of(table);
@@ -203,7 +204,7 @@ impl<F: Host> Spdz<F> {
             add_packed((&mut h.x[at..], &mut h.m[at..]), wires, &mut room[..lanes]);
             places.push(from..from + lanes);
         }
-        self.party.session.observe_each(Check::K2, h.len() as u64);
+        self.party.session.observe_each(checks::K2, h.len() as u64);
         let opened = self.party.open(OPEN, &h.x, &h.m)?;
         let mut opened = opened.as_slice();
         // 3. into the wires of the index, whose lanes are as many

@@ -1,12 +1,13 @@
 //! AES-LT: S-boxes by masked tables (KOR+17, Protocol 1).
 
 use super::{AuthByte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
+use crate::checks;
 use crate::part::{Host, Mac};
 use crate::share::Wiped;
 use crate::source::Units;
 use crate::spare;
 use crate::table::{ENTRIES, Function, LOG, Tables, gather};
-use divisi_core::{Abort, Check, Direction, Step, step};
+use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::BigField;
 
 const OPEN: Step = step!("lookup.2");
@@ -121,10 +122,10 @@ impl<F: Host> Spdz<F> {
         let Lookups { tables, .. } = &mut self.lookups;
         let tables = &mut tables[i];
         let from = tables.used;
-        if !self.party.session.mutated(Check::K2) {
+        if !self.party.session.mutated(checks::K2) {
             tables.used += count; // [K2]
         }
-        self.party.session.observe_each(Check::K2, count as u64);
+        self.party.session.observe_each(checks::K2, count as u64);
         // 2.
         let mut h = tables.s.part(from..from + count);
         let mut at = 0;

@@ -16,12 +16,13 @@ mod reserve;
 mod tiny;
 mod tiny_bits;
 
+use crate::checks;
 use crate::exact::Exact;
 use crate::part::{Embeds, Host, Shareable};
 use crate::party::{Party, unfit};
 use crate::share::Auth;
 use crate::source::Source;
-use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
+use divisi_core::{Abort, Debt, Pending, Session, Step, Verified, step};
 
 pub(crate) use leave::{combined, rows};
 
@@ -172,7 +173,7 @@ impl<F: Host> Spdz<F> {
     where
         F: Embeds<V>,
     {
-        self.party.session.observe(Check::M0_7); // [M0.7]
+        self.party.session.observe(checks::M0_7); // [M0.7]
         let opened = self.party.open(OUTPUT, &value.x, &value.m)?;
         self.party.check()?;
         Ok(opened)

@@ -6,9 +6,10 @@
 
 use super::Spdz;
 use super::bits::AuthBit;
+use crate::checks;
 use crate::part::{Embeds, Host, Mac, Shareable, Small, places};
 use crate::share::Auth;
-use divisi_core::{Abort, Check, Lanes, Lookup, Step, Table, step};
+use divisi_core::{Abort, Lanes, Lookup, Step, Table, step};
 use divisi_field::{Field, Gf2, Gf6};
 
 const DECOMPOSE: Step = step!("raw.bitdec");
@@ -141,7 +142,7 @@ impl<F: Host> Spdz<F> {
         self.party.mask(&mut masked, y)?;
         let own: Vec<Small<WIDTH>> = masked.x.iter().map(|x| Small::new(x.to_bits() as u8)).collect();
         let told = self.party.tell(DECOMPOSE, &own)?;
-        self.party.session.observe_each(Check::K8, lanes as u64); // [K8]
+        self.party.session.observe_each(checks::K8, lanes as u64); // [K8]
         let opened = self.party.hear_by(told, &masked.m, |v| F::embedded_public(Gf6::new(v.bits())))?;
         let bit = |k: usize| opened.iter().map(move |v| Gf2::new(v.bits() >> k));
         let public: Vec<Gf2> = (0..WIDTH).flat_map(bit).collect();

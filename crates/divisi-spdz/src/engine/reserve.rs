@@ -1,12 +1,13 @@
 //! Preprocessing of the arithmetic protocols, made ahead as far as the need is known.
 
 use super::{PREPROCESSING_PHASE, Spdz, SpdzProtocol};
+use crate::checks;
 use crate::multiply::Pair;
 use crate::part::{Host, Mac};
 use crate::party::Party;
 use crate::share::{Auth, Tail};
 use crate::source::{LastTriples, Triples};
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::{Gf2, Gf6, Gf8};
 
 const SHORT: Step = step!("reserve");
@@ -182,7 +183,7 @@ impl<F: Host> Spdz<F> {
         let Spdz { party, reserve, .. } = self;
         reserve.foreseen_bits = reserve.foreseen_bits.saturating_sub(bits);
         reserve.foreseen_triples = reserve.foreseen_triples.saturating_sub(products);
-        party.session.observe_each(Check::K5, bits as u64); // [K5]
+        party.session.observe_each(checks::K5, bits as u64); // [K5]
         let Some(bits) = reserve.bits.tail(bits) else { return Err(few(party)) };
         let Some(triples) = reserve.triples.tail(products) else { return Err(few(party)) };
         Ok((party, bits, triples))

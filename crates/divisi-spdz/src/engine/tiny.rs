@@ -10,11 +10,12 @@
 //! The cipher runs twice: once over masks, and once over public values.
 
 use super::{AuthByte, Spdz};
+use crate::checks;
 use crate::part::Host;
 use crate::share::{Auth, Wiped};
 use crate::spare;
 use crate::table::{self, LOG, Tables, bytes, gather};
-use divisi_core::{Abort, Bytes, Check, Direction, Lanes, Matrix, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
 use divisi_field::{BigField, Field, Gf8, gf8};
 use std::ops::Range;
 
@@ -107,7 +108,7 @@ impl<F: Host> Tiny<F> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let (party, source) = self.engine.parts();
         let s = bytes(&source.bits(party, LOG * lanes)?, lanes);
-        party.session.observe_each(Check::K5, (LOG * lanes) as u64); // [K5]
+        party.session.observe_each(checks::K5, (LOG * lanes) as u64); // [K5]
         let mut sum = AuthByte::with_room(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
@@ -149,8 +150,8 @@ impl<F: Host> Tiny<F> {
         }
         let masked = std::mem::take(&mut self.masked);
         self.e = self.engine.party.open(INDICES, &masked.x, &masked.m)?;
-        self.engine.party.session.observe_each(Check::K22, self.e.len() as u64); // [K22]
-        self.engine.party.forget(Check::K22, self.e.len());
+        self.engine.party.session.observe_each(checks::K22, self.e.len() as u64); // [K22]
+        self.engine.party.forget(checks::K22, self.e.len());
         self.done = Some((0, 0));
         Ok(())
     }
@@ -188,8 +189,8 @@ impl<F: Host> Tiny<F> {
         self.foreseen = self.foreseen.saturating_sub(count);
         let (party, source) = self.engine.parts();
         let o = bytes(&source.bits(party, LOG * count)?, count);
-        party.session.observe_each(Check::K5, (LOG * count) as u64); // [K5]
-        party.session.observe_each(Check::K2, count as u64); // [K2]
+        party.session.observe_each(checks::K5, (LOG * count) as u64); // [K5]
+        party.session.observe_each(checks::K2, count as u64); // [K2]
         let load = self.loads.len().saturating_sub(1);
         let Some((_, tables)) = self.loads.last_mut() else { return Ok(()) };
         let range = tables.used..tables.used + count;
@@ -239,10 +240,10 @@ impl<F: Host> Tiny<F> {
             *mac += m;
         }
         let party = &mut self.engine.party;
-        party.session.observe_each(Check::K3, count as u64); // [K3]
+        party.session.observe_each(checks::K3, count as u64); // [K3]
         let told = party.tell(ENTRIES, &opened.x)?;
         let values = party.hear(told, &opened.m)?;
-        party.forget(Check::K3, count);
+        party.forget(checks::K3, count);
         self.done = Some((layer + 1, lookup + count));
         let mut values = values.into_iter();
         for x in x.iter_mut().flat_map(|x| x.public.iter_mut()) {

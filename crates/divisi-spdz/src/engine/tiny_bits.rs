@@ -3,9 +3,10 @@
 
 use super::bits::{AuthBit, Stock, is_small, packed};
 use super::{PREPROCESSING_PHASE, Spdz};
+use crate::checks;
 use crate::part::{Host, Small};
 use crate::share::Auth;
-use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
+use divisi_core::{Abort, Lanes, Lookup, Lookups, Step, Table, step};
 use divisi_field::{Field, Gf2};
 use std::ops::Range;
 
@@ -99,7 +100,7 @@ impl<F: Host> TinyBits<F> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let (party, source) = self.engine.parts();
         let s = source.bits(party, lanes)?;
-        party.session.observe_each(Check::K5, lanes as u64); // [K5]
+        party.session.observe_each(checks::K5, lanes as u64); // [K5]
         let mut sum = AuthBit::with_room(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
@@ -139,8 +140,8 @@ impl<F: Host> TinyBits<F> {
         let masked = std::mem::take(&mut self.masked);
         let party = &mut self.engine.party;
         self.e = party.open(INDICES, &masked.x, &masked.m)?;
-        party.session.observe_each(Check::K22, self.e.len() as u64); // [K22]
-        party.forget(Check::K22, self.e.len());
+        party.session.observe_each(checks::K22, self.e.len() as u64); // [K22]
+        party.forget(checks::K22, self.e.len());
         self.done = Some((0, 0));
         Ok(())
     }
@@ -203,8 +204,8 @@ impl<F: Host> TinyBits<F> {
             let o = self.engine.source.bits(&mut self.engine.party, table.width * lanes);
             self.engine.party.session.back(phase);
             let o = o?;
-            self.engine.party.session.observe_each(Check::K5, o.len() as u64); // [K5]
-            self.engine.party.session.observe_each(Check::K2, lanes as u64); // [K2]
+            self.engine.party.session.observe_each(checks::K5, o.len() as u64); // [K5]
+            self.engine.party.session.observe_each(checks::K2, lanes as u64); // [K2]
             let load = self.loads.iter().rposition(|load| std::ptr::eq(load.of, *table));
             let Some(load) = load else { return Err(self.unfit()) };
             let stock = &mut self.loads[load];
@@ -261,10 +262,10 @@ impl<F: Host> TinyBits<F> {
             }
         }
         let party = &mut self.engine.party;
-        party.session.observe_each(Check::K3, count as u64); // [K3]
+        party.session.observe_each(checks::K3, count as u64); // [K3]
         let values = party.open(ENTRIES, &opened.x, &opened.m)?;
         let mut values = values.as_slice();
-        party.forget(Check::K3, count);
+        party.forget(checks::K3, count);
         self.done = Some((at + 1, from + count));
         // into the wires of the index, whose lanes are as many
         for Lookup { table, wires } in layer.iter_mut() {

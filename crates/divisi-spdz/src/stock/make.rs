@@ -2,13 +2,14 @@
 
 use super::pack::body;
 use super::{Lots, StockPlan, at_abort};
+use crate::checks;
 use crate::exact::Exact;
 use crate::part::{Host, Mac, Shareable};
 use crate::party::{Party, unfit};
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
 use crate::source::{Source, Triples};
-use divisi_core::{Abort, Check, Session, Step, step};
+use divisi_core::{Abort, Session, Step, step};
 use divisi_ot::SetupConfig;
 use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
@@ -95,7 +96,7 @@ fn fill<F: Host>(
     }
     let mut digest = Vec::new();
     reserve.state().counts.iter().for_each(|count| digest.extend_from_slice(&count.made.to_le_bytes()));
-    party.session.compare(Check::M0_3, MADE, blake3::hash(&digest).as_bytes())?; // [M0.3]
+    party.session.compare(checks::M0_3, MADE, blake3::hash(&digest).as_bytes())?; // [M0.3]
     reserve.close().map_err(|e| unfit(MADE, &e))
 }
 

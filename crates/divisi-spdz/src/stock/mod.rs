@@ -11,6 +11,7 @@ mod make;
 mod pack;
 mod plan;
 
+use crate::checks;
 pub use make::{Advance, make};
 pub use plan::{Lots, StockPlan};
 
@@ -19,7 +20,7 @@ use crate::part::{Lies, Mac, Shareable};
 use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
-use divisi_core::{Abort, AtEnd, Check, PartyId, Session, Step, step};
+use divisi_core::{Abort, AtEnd, PartyId, Session, Step, step};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 use divisi_net::{Fault, Loss};
 use divisi_store::stock::{Count, Reserve, StockError, StockInfo};
@@ -135,7 +136,7 @@ impl<F: Mac> FromStock<F> {
                 count.taken = count.taken.max(told.taken);
             }
         }
-        if session.mutated(Check::K23) {
+        if session.mutated(checks::K23) {
             agreed = state.counts;
         } else if let (Some(peer), false) = (differs, died) {
             return Err(refused(format!(
@@ -151,7 +152,7 @@ impl<F: Mac> FromStock<F> {
         for count in &agreed {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
-        session.compare(Check::K23, COUNTS, hasher.finalize().as_bytes())?; // [K23]
+        session.compare(checks::K23, COUNTS, hasher.finalize().as_bytes())?; // [K23]
         reserve.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
         let reserve = Arc::new(reserve);
         let (end, aborted) = at_abort(&session, &reserve);

@@ -4,9 +4,10 @@
 use super::{COMMIT, DECOMPOSE, ENTRIES, INDICES, LOOKUP, OUTPUT, OUTPUT_TO};
 use super::{engine, expected, flip, harness, shared, tiny, two_layers, values};
 use divisi_core::testing::{Harness, Way, failed_check, party};
-use divisi_core::{Abort, Bytes, Check, Direction, Lookup, Lookups, Pending, Session, settle};
+use divisi_core::{Abort, Bytes, Direction, Lookup, Lookups, Pending, Session, settle};
 use divisi_field::{Field, Gf40, Gf48};
 use divisi_ot::{SetupConfig, testing};
+use divisi_spdz::checks;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{Mascot, Source, Spdz, SpdzProtocol, TinyBits};
 use divisi_symmetric::des::SBOXES;
@@ -80,7 +81,7 @@ fn a_lie_about_any_index_or_entry_is_noticed() {
             let recording = harness.recording(party(1));
             let ends = harness.act(run);
             assert!(ends.iter().all(Result::is_err), "{step} {message} {bit}");
-            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{step} {message} {bit}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{step} {message} {bit}");
             // the check comes before any output [M0.7]
             let told = !recording.of(Way::Out, OUTPUT).is_empty();
             assert_eq!(told, step == OUTPUT, "{step} {message} {bit}");
@@ -212,7 +213,7 @@ fn no_bit_beyond_the_last_is_taken() {
         let recording = harness.recording(party(1));
         harness.change(party(2), party(1), BITS, 0, move |body| body[2] ^= 1 << bit);
         let ends = harness.act(two_layers);
-        assert_eq!(failed_check(&ends[0]), Some(Check::K8), "{bit}");
+        assert_eq!(failed_check(&ends[0]), Some(checks::K8), "{bit}");
         assert_eq!(recording.of(Way::Out, BITS).len(), 1);
     }
 }

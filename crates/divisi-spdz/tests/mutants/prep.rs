@@ -6,6 +6,7 @@ use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Direction, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::{Base, Setup, SetupConfig, testing};
+use divisi_spdz::checks;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{Bucketed, Mascot, Party, Source, Spdz, SpdzProtocol, lab};
 
@@ -127,7 +128,7 @@ fn every_product_is_sacrificed() {
             source.byte_triples(&mut party, 3).map(drop)
         });
         // whoever finds it first tells the other
-        let found = ends.iter().any(|end| failed_check(end) == Some(Check::K19));
+        let found = ends.iter().any(|end| failed_check(end) == Some(checks::K19));
         assert!(found && ends.iter().all(Result::is_err), "{product}: {ends:?}");
     }
 }

@@ -3,7 +3,7 @@
 use super::{LONGEST, NamedCircuit, built_in, in_file, unread, write};
 use crate::failure::Failure;
 use crate::name::Name;
-use divisi_circuit::bristol::{FileCounts, Format, survey};
+use divisi_circuit::bristol::{BitOrder, FileCounts, Format, survey};
 use divisi_symmetric::gates::Adder;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -14,6 +14,8 @@ pub struct About {
     pub name: Name,
     /// The format of its file; `None` for a built-in circuit.
     pub format: Option<Format>,
+    /// The order of bits of a published file that is known by its gates.
+    pub order: Option<BitOrder>,
     /// The counts of gates and wires that its file has, or would have.
     pub counts: FileCounts,
     /// The width of each input value.
@@ -43,6 +45,7 @@ pub fn info(name: impl Into<Name>, adder: Adder) -> Result<About, Failure> {
     Ok(About {
         name,
         format: Some(survey.header.format),
+        order: survey.order,
         counts: survey.counts,
         inputs: survey.header.inputs,
         outputs: survey.header.outputs,
@@ -60,6 +63,7 @@ impl About {
         About {
             name: circuit.name.clone(),
             format: circuit.file.map(|(format, ..)| format),
+            order: circuit.file.and_then(|(.., order)| order),
             counts,
             inputs: program.inputs().to_vec(),
             outputs: program.outputs().to_vec(),

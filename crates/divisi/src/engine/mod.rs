@@ -12,7 +12,7 @@
 //! | [`Job::Circuit`] of a client | dealt | in strands | | | | |
 //! | [`Job::Blocks`] | dealt | AES, in strands | | | AES, 3DES, of parties | |
 //! | [`Job::Digests`] | dealt | in strands | | | | |
-//! | [`Job::Texts`] | known answers | all | ECB, CTR of AES | the same | ECB to CMAC, no wholes | all |
+//! | [`Job::Texts`] | known answers | all | AES in all modes, short texts | the same | AES, 3DES in modes without GF(2^128) | all |
 //! | [`Job::Messages`] | known answers | all | all | all | CMAC | all |
 //! | [`Job::Chain`], [`Job::Large`] | known answers | all | | | | all |
 //!

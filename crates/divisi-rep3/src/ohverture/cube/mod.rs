@@ -35,7 +35,8 @@ mod relation;
 
 use super::{Lot, MAX_BYTES, VECTORS};
 use crate::blackbox::{BlackBox, Element, TERM_BYTES};
-use divisi_core::{Abort, Check};
+use crate::checks;
+use divisi_core::Abort;
 use divisi_field::plane::LANES;
 use divisi_field::{Gf64, Plane};
 use grid::Grid;
@@ -221,7 +222,7 @@ impl BlackBox {
     /// those of the first, the mutant of A18 those of the others.
     fn owe_parts(&mut self, made: &Arc<Products>) -> Result<(), Abort> {
         let session = &self.trio.session;
-        let [first, others] = [Check::A17, Check::A18].map(|check| !session.mutated(check));
+        let [first, others] = [checks::A17, checks::A18].map(|check| !session.mutated(check));
         let parts = (0..3).filter(|p| made.bits[*p] > 1 && if *p == 0 { first } else { others });
         let parts: Vec<usize> = parts.collect();
         if parts.is_empty() {

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "fault")]
 use super::forget;
+#[cfg(feature = "fault")]
+use crate::checks;
 use crate::coin::{Coin, next_words};
 use crate::record::{Record, Relations, Visit};
 use divisi_core::{Check, Prg};
@@ -27,7 +29,7 @@ impl<'a> Batch<'a> {
             relations: Relations::new(made, &beta, &mut expansion, mutated),
             beta,
             #[cfg(feature = "fault")]
-            forgets: mutated(Check::A11),
+            forgets: mutated(checks::A11),
         }
     }
 

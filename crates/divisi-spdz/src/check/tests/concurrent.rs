@@ -3,6 +3,7 @@
 //! other strand. A session has one party for all strands, and that party one check at a time.
 
 use super::{COIN, COMMIT, DONE, Lie, OPEN, OPENED, combinations, rushed};
+use crate::checks;
 use crate::dealer::Dealer;
 use crate::party::Party;
 use crate::source::Products;
@@ -78,7 +79,7 @@ fn corrupt([first, second]: [Session; 2], how: Schedule) -> Result<Gf48, Abort> 
     reach(1)?;
     let mut ledger = corrupt.take_ledger();
     if let Some(views) = ledger.views.take() {
-        views.send(&mut corrupt.session)?.compare(&mut corrupt.session, Check::K1)?;
+        views.send(&mut corrupt.session)?.compare(&mut corrupt.session, checks::K1)?;
     }
     let coin = corrupt.coins.toss(&mut corrupt.session, COIN)?;
     reach(2)?;
@@ -122,7 +123,7 @@ fn corrupt([first, second]: [Session; 2], how: Schedule) -> Result<Gf48, Abort> 
 fn taken(how: Schedule, without: Option<Check>) -> Vec<[Gf48; 2]> {
     let parameters = PublicParameters::new("checks at once");
     // what P_2 does its own program does not forbid
-    let lawless = parameters.clone().without(Check::K21);
+    let lawless = parameters.clone().without(checks::K21);
     let lax = without.into_iter().fold(parameters.clone(), PublicParameters::without);
     let ends = Harness::new(how.parties, &parameters).act_each(
         |who| if who == party(2) { lawless.clone() } else { lax.clone() },
@@ -154,7 +155,7 @@ fn two_checks_of_one_alpha_are_never_at_once() {
     let all = schedules();
     for how in &all {
         assert!(taken(*how, None).is_empty(), "{how:?}");
-        let forged = taken(*how, Some(Check::K21));
+        let forged = taken(*how, Some(checks::K21));
         assert_eq!(forged.len(), how.parties - 1, "{how:?}");
         assert!(forged.iter().all(|[taken, value]| *taken == *value + Gf48::ONE), "{how:?}");
     }

@@ -1,8 +1,9 @@
 //! The assignment of items to buckets, and the size of a bucket.
 
+use crate::checks;
 use crate::part::Mac;
 use crate::party::Party;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_ot::bucket;
 use divisi_ot::partition::Partition;
 
@@ -30,9 +31,9 @@ pub(super) fn partition<F: Mac>(
 ) -> Result<Partition, Abort> {
     party.check_here()?;
     let coin = party.coins.toss(&mut party.session, COIN)?;
-    party.session.observe(Check::K16); // [K16]
+    party.session.observe(checks::K16); // [K16]
     // the mutant's partition can be foreseen
-    let coin = if party.session.mutated(Check::K16) { [0; 16] } else { coin };
+    let coin = if party.session.mutated(checks::K16) { [0; 16] } else { coin };
     let bits = bucket::error_bits_behind_firsts(buckets, size);
     party.session.meter().verification_error((-bits).exp2());
     party.buckets = party.buckets.max(Some((buckets, size)));

@@ -1,10 +1,11 @@
 //! The proof that products are right: one random combination of all of them, masked.
 
 use crate::check::combinations;
+use crate::checks;
 use crate::part::Mac;
 use crate::party::Party;
 use crate::share::Auth;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_ot::wipe;
 use zeroize::Zeroizing;
 
@@ -49,7 +50,7 @@ impl<F: Mac> Products<F> {
     ///
     /// Cost: f bits, and the bits of a coin; 2 rounds.
     pub fn prove(self, party: &mut Party<F>, r: &Auth<F, F>) -> Result<(), Abort> {
-        if party.session.mutated(Check::K15) {
+        if party.session.mutated(checks::K15) {
             return Ok(());
         }
         let coin = party.coins.toss(&mut party.session, COIN)?;
@@ -57,7 +58,7 @@ impl<F: Mac> Products<F> {
         let mut masked = r.clone();
         masked.x.iter_mut().for_each(|x| *x += sums[0]);
         masked.m.iter_mut().for_each(|m| *m += sums[1]);
-        party.session.observe_each(Check::K15, self.x.len() as u64); // [K15]
+        party.session.observe_each(checks::K15, self.x.len() as u64); // [K15]
         party.open(SUM, &masked.x, &masked.m)?;
         Ok(())
     }
@@ -122,7 +123,7 @@ mod tests {
             for d in [1, 1 << 47] {
                 let ends = proven(lies, d);
                 assert!(ends.iter().all(Result::is_err), "{lies:?} {d}");
-                assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{lies:?} {d}");
+                assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{lies:?} {d}");
             }
         }
     }

@@ -5,13 +5,14 @@ use super::buckets;
 use super::items::{Items, leaky};
 use super::shape::Shape;
 use super::{Bucketed, short};
+use crate::checks;
 use crate::demux::PIECE;
 use crate::multiply::times;
 use crate::part::{Mac, Shareable, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field, Gf2};
 use divisi_ot::MacShares;
 use zeroize::Zeroizing;
@@ -71,7 +72,7 @@ impl<F: Mac> Bucketed<F> {
         let shape = &self.stock(log).shape.clone();
         // 1.
         let s_0 = self.rows.bits(party, lanes)?;
-        party.session.observe_each(Check::K5, (log * lanes) as u64); // [K5]
+        party.session.observe_each(checks::K5, (log * lanes) as u64); // [K5]
         let mut s = s_0.clone();
         items.b.iter().for_each(|b| s.append(b));
         if log == 1 {
@@ -91,7 +92,7 @@ impl<F: Mac> Bucketed<F> {
         for j in 0..shape.products() {
             // 3.
             let at = shape.pieces_of(j);
-            party.session.observe_each(Check::K6, (at.len() * lanes) as u64); // [K6]
+            party.session.observe_each(checks::K6, (at.len() * lanes) as u64); // [K6]
             let widths: Vec<usize> = shape.pieces[at.clone()].iter().map(|piece| piece.width).collect();
             let mut masked = p.clone();
             for (p, v) in masked.iter_mut().zip(&items.v[at.clone()]) {
@@ -138,7 +139,7 @@ impl<F: Mac> Bucketed<F> {
     ) -> Result<Auth<Gf2, F>, Abort> {
         let width = shape.half() / t.len().max(1);
         let mut r = self.rows.bits(party, shape.half() * lanes)?;
-        party.session.observe_each(Check::K5, r.len() as u64); // [K5]
+        party.session.observe_each(checks::K5, r.len() as u64); // [K5]
         let mut masked = t.to_vec();
         for (i, piece) in masked.iter_mut().enumerate() {
             let planes = i * width * lanes..(i + 1) * width * lanes;

@@ -1,11 +1,12 @@
 //! Products of elements: MASCOT, Protocol 4.
 
 use super::super::rows::{self, Rows};
+use crate::checks;
 use crate::part::Mac;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Triples;
-use divisi_core::{Abort, Check, Prg, Step, step};
+use divisi_core::{Abort, Prg, Step, step};
 use divisi_field::Field;
 use divisi_ot::correlate::BitVectors;
 use divisi_ot::{Bits, wipe};
@@ -99,9 +100,9 @@ fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Co
     let Multiplied { a, b, c } = &multiplied;
     // 1.
     let coin = party.coins.toss(&mut party.session, COMBINE)?;
-    party.session.observe_each(Check::K18, b.len() as u64); // [K18]
+    party.session.observe_each(checks::K18, b.len() as u64); // [K18]
     // the mutant's combination can be foreseen
-    let coin = if party.session.mutated(Check::K18) { [0; 16] } else { coin };
+    let coin = if party.session.mutated(checks::K18) { [0; 16] } else { coin };
     let mut prg = Prg::new(&coin);
     let mut values = [0; 5].map(|_| Vec::with_capacity(b.len()));
     // 2.
@@ -159,7 +160,7 @@ fn sacrifice<F: Mac>(
     add_times(&mut c_hat, &b, &rho);
     let sigma = party.open(SIGMA, &c_hat.x, &c_hat.m)?;
     let zero = sigma.iter().fold(F::ZERO.ct_eq(&F::ZERO), |zero, sigma| zero & sigma.ct_eq(&F::ZERO));
-    party.session.require(Check::K19, SIGMA, bool::from(zero), None)?; // [K19]
+    party.session.require(checks::K19, SIGMA, bool::from(zero), None)?; // [K19]
     party.check_here()?;
     Ok(Triples { a, b, c })
 }
@@ -274,7 +275,7 @@ mod tests {
             let harness = Harness::new(2, &agreed);
             harness.change(party(2), party(1), SIGMA.name, 0, move |body| body[6 * lane] ^= 1);
             let parameters = |p| match p == party(2) {
-                true => agreed.clone().without(Check::K19),
+                true => agreed.clone().without(checks::K19),
                 false => agreed.clone(),
             };
             let ends = harness.act_each(parameters, |session| {
@@ -287,7 +288,7 @@ mod tests {
                 sacrifice(&mut party, [zeros(), b, zeros(), zeros(), off]).map(drop)
             });
             assert!(ends[0].is_err(), "{lane}");
-            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{lane}: {ends:?}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{lane}: {ends:?}");
         }
     }
 
@@ -303,7 +304,7 @@ mod tests {
                 sacrifice(&mut party, [zeros(), b, zeros(), zeros(), off]).map(drop)
             });
             assert!(ends.iter().all(Result::is_err), "{bit}");
-            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K19)), "{bit}: {ends:?}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K19)), "{bit}: {ends:?}");
         }
     }
 }

@@ -11,8 +11,9 @@ use super::super::{
 use super::strands::{Columns, INPUT, ONLINE, Ready, SETUP, Task, What, segment};
 use super::{AES_ALONE, CHUNKS, OUTPUTS, facts, statistical};
 use crate::circuit::HeldCircuit;
-use divisi_core::{Abort, Check, Counts, Direction, PhaseCounts, PublicParameters, Session, settle};
+use divisi_core::{Abort, Counts, Direction, PhaseCounts, PublicParameters, Session, settle};
 use divisi_net::{Machine, Permits, World};
+use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Agreement, Passes, Rep3, Rounds, Trio};
@@ -272,7 +273,7 @@ impl EngineParty for Holder<'_> {
 /// hash key.
 fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Abort> {
     let public = blake3::hash(b"a key of a benchmark");
-    let agreed = rep.trio().agree_input(Check::A24, public.as_bytes(), Some(key))?; // [A24]
+    let agreed = rep.trio().agree_input(checks::A24, public.as_bytes(), Some(key))?; // [A24]
     same(rep, agreed)?;
     let mut bytes = Vec::with_capacity(key.first.len());
     for (first, second) in key.first.iter().zip(&key.second) {
@@ -304,7 +305,7 @@ fn agree(
     }
     engine.trio().session().phase(SETUP); // also of a later batch, and of a later repetition
     let public = blake3::hash(&(count as u64).to_le_bytes());
-    let agreed = engine.trio().agree_input(Check::A24, public.as_bytes(), Some(inputs))?; // [A24]
+    let agreed = engine.trio().agree_input(checks::A24, public.as_bytes(), Some(inputs))?; // [A24]
     same(engine, agreed)?;
     let chunk = |lanes: std::ops::Range<usize>| {
         let column = |j: usize| {
