@@ -14,8 +14,8 @@
 //! Three kinds, by the lookup they serve: 16 entries ([`nibble`], for lut16), two of 16 whose tensor product
 //! is additively shared (for lut256-additive), 256 replicated ([`byte`], for lut256).
 //!
-//! [`crate::ohverture`] is another maker because its vectors have any length, and the bits of one vector stand
-//! side by side in words; here each monomial is a bit plane of 512 vectors, which is how S-boxes compute.
+//! [`crate::ohverture`] is another maker because its vectors have any length, and the bits of one of them
+//! stand side by side in words; here each monomial is a bit plane of 512 vectors, as S-boxes compute.
 
 pub(crate) mod byte;
 pub(crate) mod nibble;

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | 2, 5: F_LUT | [`layer`]; `[[x]] = [[r]] + c` goes into the record |
 //! | 4: L, the round key | the engine's linear operations, on shares |
-//! | 6: `[[y]] = L^-1([[x]] - [[k]])` | [`super::chained::bind`], with what [`crate::engine::chain`] kept of L and k |
+//! | 6: `[[y]] = L^-1([[x]] - [[k]])` | [`super::chained::bind`]; [`crate::engine::chain`] kept L and k |
 //! | 8: Reshare | `Bytes::finish` \[A19\] |
 //! | 10: VerifySbox | the record as relation \[A20\] |
 //!

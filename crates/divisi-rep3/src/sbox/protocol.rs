@@ -1,13 +1,13 @@
 //! The registry of the ways to compute S-boxes, and their handle for everybody else.
 
-use super::{Sbox, gf4_circuit, gf8_circuit, lut16, lut256, lut256_additive};
+use super::Sbox;
 use divisi_field::Plane;
 use std::fmt;
 use std::str::FromStr;
 
 /// A name, its number in messages, and the file whose [`Sbox`] has that name.
 macro_rules! registry {
-    ($($(#[doc = $about:literal])* $(#[cfg($when:meta)])? $name:ident = $code:literal in $($file:ident)::+;)*) => {
+    ($($(#[doc = $about:literal])* $(#[cfg($when:meta)])? $name:ident = $code:literal in $file:ident;)*) => {
         /// How S-boxes are computed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -23,7 +23,7 @@ macro_rules! registry {
             /// What computes them.
             pub(crate) fn sbox(self) -> &'static dyn Sbox {
                 match self {
-                    $($(#[cfg($when)])? Protocol::$name => &$($file)::+::$name,)*
+                    $($(#[cfg($when)])? Protocol::$name => &super::$file::$name,)*
                 }
             }
         }
@@ -48,7 +48,7 @@ registry! {
     Lut256Additive = 4 in lut256_additive;
     /// For tests.
     #[cfg(test)]
-    Toy = 255 in super::toy;
+    Toy = 255 in toy;
 }
 
 impl Protocol {
