@@ -18,7 +18,7 @@ fn some_requests() -> Vec<Vec<u8>> {
         clients: vec!["bob".into()],
         request: [6; 16],
     };
-    let (aad, way) = (Blob(b"aad".to_vec()), Way::Gf4Circuit);
+    let (aad, way) = (Blob(b"aad".to_vec()), Way::USUAL);
     let tag = Some(Tag { nonce: Some([1; 12]), tag: Blob(vec![2; 16]) });
     let items = [
         Item::KeyNew(new.clone()),

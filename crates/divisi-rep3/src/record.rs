@@ -88,12 +88,33 @@ pub(crate) trait Visit {
 }
 
 /// What one layer made. One-hot vectors are verified before they are used: their records are the vectors.
+/// Whoever knows the kind gets the planes ([`Record::planes`]).
 pub(crate) struct Record(Box<dyn Layer>);
 
 impl Record {
     /// These records, of this kind.
     pub(crate) fn new<const K: usize>(kind: &'static Kind<K>, records: impl Into<Arc<Records<K>>>) -> Record {
         Record(Box::new(Of { kind, records: records.into() }))
+    }
+
+    /// One-hot vectors: records that are verified by themselves, and then used.
+    pub(crate) fn of_vectors<const K: usize>(kind: &'static Kind<K>, made: Arc<Records<K>>) -> Record {
+        Record(Box::new(Of { kind, records: made }))
+    }
+
+    /// The same records once more: one for whoever uses them, one for the verification.
+    pub(crate) fn share(&self) -> Record {
+        self.0.share()
+    }
+
+    /// The records themselves, if they are of this kind.
+    pub(crate) fn planes<const K: usize>(&self, kind: &'static Kind<K>) -> Option<&Records<K>> {
+        Of::like(self, kind).map(|of| &*of.records)
+    }
+
+    /// The lanes in use of each record.
+    pub(crate) fn lanes(&self) -> &[usize] {
+        self.0.lanes()
     }
 
     /// Whether there is nothing in it.
@@ -108,8 +129,10 @@ impl Record {
 }
 
 /// Records whose number of planes is not known.
-trait Layer: Send {
+trait Layer: Send + Sync {
     fn any(&self) -> &dyn Any;
+    fn share(&self) -> Record;
+    fn lanes(&self) -> &[usize];
     fn is_like(&self, other: &Record) -> bool;
     fn is_empty(&self) -> bool;
     fn checks(&self) -> &'static [Check];
@@ -135,6 +158,14 @@ impl<const K: usize> Of<K> {
 impl<const K: usize> Layer for Of<K> {
     fn any(&self) -> &dyn Any {
         self
+    }
+
+    fn share(&self) -> Record {
+        Record(Box::new(Of { kind: self.kind, records: Arc::clone(&self.records) }))
+    }
+
+    fn lanes(&self) -> &[usize] {
+        &self.records.lanes
     }
 
     fn is_like(&self, other: &Record) -> bool {

@@ -3,7 +3,9 @@
 //!
 //! Trust: the process that started it knows all inputs and outputs.
 
-use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings, told};
+mod told;
+
+use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings};
 use crate::failure::Failure;
 use crate::local::{Pipes, PrivateDir, Processes, seat};
 use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};

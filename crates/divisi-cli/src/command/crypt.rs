@@ -59,7 +59,7 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     input.check(way, arguments.algorithm)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();
-    client.use_protocol(choice.protocol())?;
+    client.use_protocol(choice.protocol());
     let using = using(&mut client, arguments)?;
     let long = if using == Using::Gcm { 1 << 20 } else { 1 << 12 };
     let progress = Progress::new(context, input.length, long);

@@ -155,11 +155,18 @@ fn sboxes(name: &str) -> Result<Sboxes, String> {
     }
 }
 
+/// The help of a choice among rep3's protocols.
+fn about_sboxes() -> String {
+    let names: Vec<&str> = Protocol::ALL.iter().map(|protocol| protocol.name()).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("How S-boxes are computed: {} or {last}", others.join(", "))
+}
+
 /// How S-boxes are computed.
 #[derive(Args, Clone, Copy)]
 struct ProtocolChoice {
-    /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive
     #[arg(long, default_value = "gf4-circuit", value_name = "NAME", conflicts_with = "mode")]
+    #[arg(help = about_sboxes())]
     protocol: Protocol,
     /// What matters most, instead of a protocol
     #[arg(long, value_name = "NAME", value_parser = modes())]
@@ -172,13 +179,15 @@ impl ProtocolChoice {
     }
 }
 
+/// The rest of the help where the engine may be spdz.
+const OF_SPDZ: &str = "; with spdz aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or \
+                       3des-raw [default: gf4-circuit; with spdz aes-lt and 3des-lt]";
+
 /// How S-boxes are computed, on any engine.
 #[derive(Args, Clone, Copy)]
 struct AnyProtocol {
-    /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive; with spdz
-    /// aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or 3des-raw [default:
-    /// gf4-circuit; with spdz aes-lt and 3des-lt]
     #[arg(long, value_name = "NAME", conflicts_with = "mode", value_parser = sboxes)]
+    #[arg(help = format!("{}{OF_SPDZ}", about_sboxes()))]
     protocol: Option<Sboxes>,
     /// What matters most, instead of a protocol; constant-round, of rep3, garbles hashes, MACs and the modes
     /// of AES without GHASH

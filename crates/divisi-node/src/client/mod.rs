@@ -107,7 +107,7 @@ impl Client {
             number: 0,
             heard: 0,
             open: false,
-            way: Way::Gf4Circuit,
+            way: Way::USUAL,
             used: None,
             world,
         };
@@ -118,13 +118,8 @@ impl Client {
     }
 
     /// Choose how the servers compute S-boxes from now on; the default is gf4-circuit.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Usage`] if the servers do not offer this protocol.
-    pub fn use_protocol(&mut self, protocol: Protocol) -> Result<(), Error> {
-        let message = format!("servers do not offer {protocol}: choose another protocol");
-        self.way = Way::of(protocol).ok_or_else(|| Error::new(ErrorKind::Usage, REQUEST, message))?;
-        Ok(())
+    pub fn use_protocol(&mut self, protocol: Protocol) {
+        self.way = Way(protocol);
     }
 
     /// Send a request to all three servers; returns the first answer of each.

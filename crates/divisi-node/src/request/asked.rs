@@ -64,35 +64,27 @@ impl From<&Settings> for Asked {
     }
 }
 
-/// How the servers are to compute S-boxes, as it is said on the wire.
+/// How the servers are to compute S-boxes; on the wire its code, so that servers offer whatever their engine
+/// has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Way {
-    Gf8Circuit,
-    Gf4Circuit,
-    Lut16,
-    Lut256,
-    Lut256Additive,
+#[serde(into = "u32", try_from = "u32")]
+pub(crate) struct Way(pub Protocol);
+
+impl Way {
+    /// What clients ask for unless they are told otherwise.
+    pub const USUAL: Way = Way(Protocol::Gf4Circuit);
 }
 
-impl From<Way> for Protocol {
-    fn from(way: Way) -> Protocol {
-        match way {
-            Way::Gf8Circuit => Protocol::Gf8Circuit,
-            Way::Gf4Circuit => Protocol::Gf4Circuit,
-            Way::Lut16 => Protocol::Lut16,
-            Way::Lut256 => Protocol::Lut256,
-            Way::Lut256Additive => Protocol::Lut256Additive,
-        }
+impl From<Way> for u32 {
+    fn from(way: Way) -> u32 {
+        way.0.code()
     }
 }
 
-impl Way {
-    /// Every way, in the order of the wire.
-    pub const ALL: [Way; 5] =
-        [Way::Gf8Circuit, Way::Gf4Circuit, Way::Lut16, Way::Lut256, Way::Lut256Additive];
+impl TryFrom<u32> for Way {
+    type Error = &'static str;
 
-    /// The way of this protocol; `None` if servers do not offer it.
-    pub fn of(protocol: Protocol) -> Option<Way> {
-        Way::ALL.into_iter().find(|way| Protocol::from(*way) == protocol)
+    fn try_from(code: u32) -> Result<Way, &'static str> {
+        Protocol::of_code(code).map(Way).ok_or("no way to compute S-boxes has this code")
     }
 }

@@ -95,7 +95,7 @@ struct Planned {
 
 impl Planned {
     fn rounds(self, group: Group) -> usize {
-        let protocol = group.way.into();
+        let protocol = group.way.0;
         let making = if self.makes { short::rounds_of_keys(group.size, protocol) } else { 0 };
         short::rounds(group.size, protocol, self.lanes) + making
     }
@@ -176,8 +176,9 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
 mod tests {
     use super::*;
     use crate::request::Way;
+    use divisi_rep3::Protocol;
 
-    const GROUP: Group = Group { size: KeySize::Aes128, way: Way::Gf4Circuit };
+    const GROUP: Group = Group { size: KeySize::Aes128, way: Way::USUAL };
 
     fn waiting(client: &str, kind: Kind, lanes: usize, came: u64) -> Waiting<'_> {
         let group = (kind == Kind::Short).then_some(GROUP);
@@ -212,7 +213,7 @@ mod tests {
 
     /// Every size with every way.
     fn groups() -> Vec<Group> {
-        let each = |size| Way::ALL.map(|way| Group { size, way });
+        let each = |size| Protocol::ALL.iter().map(move |protocol| Group { size, way: Way(*protocol) });
         KeySize::ALL.into_iter().flat_map(each).collect()
     }
 
@@ -238,8 +239,8 @@ mod tests {
     fn rounds_count_once_for_a_group() {
         let turns = Turns::default();
         let other = Group { size: KeySize::Aes256, ..GROUP };
-        let third = Group { way: Way::Gf8Circuit, ..GROUP };
-        let one = |group: Group| short::rounds(group.size, group.way.into(), 2);
+        let third = Group { way: Way(Protocol::Gf8Circuit), ..GROUP };
+        let one = |group: Group| short::rounds(group.size, group.way.0, 2);
         let all: Vec<_> = [GROUP, other, GROUP, third, GROUP, other]
             .into_iter()
             .zip(0..)
@@ -256,7 +257,7 @@ mod tests {
         let names: Vec<KeyName> = ["k", "l"].iter().map(|name| name.parse().unwrap()).collect();
         let makes = |at: usize| Waiting { makes: Some(&names[at / 2]), ..all[at].clone() };
         let made = [makes(0), of("e", other, 1), makes(2)];
-        let making = short::rounds_of_keys(GROUP.size, GROUP.way.into());
+        let making = short::rounds_of_keys(GROUP.size, GROUP.way.0);
         let with = |rounds| plan(&made, &turns, Budget { rounds, ..Budget::ROUND });
         assert_eq!(with(one(GROUP) + making + one(other) - 1), [0, 2]);
         assert_eq!(with(one(GROUP) + making + one(other)), [0, 1, 2]);
@@ -268,11 +269,10 @@ mod tests {
     fn many_ways_make_no_round_longer() {
         let names: Vec<KeyName> = (0..150).map(|i| format!("k{i}").parse().unwrap()).collect();
         let groups = groups();
-        assert_eq!(groups.len(), 15);
         let mut all: Vec<_> = (0..150)
-            .map(|i| Waiting { makes: Some(&names[i]), ..of("greedy", groups[i % 15], i as u64) })
+            .map(|i| Waiting { makes: Some(&names[i]), ..of("greedy", groups[i % groups.len()], i as u64) })
             .collect();
-        all.push(of("modest", Group { size: KeySize::Aes192, way: Way::Lut256 }, 200));
+        all.push(of("modest", Group { size: KeySize::Aes192, way: Way(Protocol::Lut256) }, 200));
         let everything: Vec<usize> = (0..all.len()).collect();
         assert!(rounds(&all, &everything) > 4 * Budget::ROUND.rounds);
         let (mut turns, mut first) = (Turns::default(), true);

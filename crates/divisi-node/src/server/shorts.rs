@@ -57,7 +57,7 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
         }
     }
     for (with, jobs) in groups {
-        house.rep.use_protocol(with.way.into());
+        house.rep.use_protocol(with.way.0);
         group(house, with.size, jobs)?;
     }
     Ok(())

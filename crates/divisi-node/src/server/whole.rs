@@ -90,7 +90,7 @@ pub(crate) struct Texting {
 impl Texting {
     /// Prepare the key, and tell the client the IV.
     pub fn begin(turn: &mut Turn<'_>, loaded: &Loaded, asked: &Whole) -> Result<Texting, Stop> {
-        turn.rep.use_protocol(asked.way.into());
+        turn.rep.use_protocol(asked.way.0);
         let bytes = single(turn.rep, &loaded.part)?;
         let (first, second) =
             bytes.split_at(if asked.mode == Mode::Siv { bytes.len() / 2 } else { bytes.len() });
@@ -125,7 +125,7 @@ impl Texting {
 
     /// Take a piece, whose holders agree on it \[A24, A25\], or continue with the current one.
     pub fn piece(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
-        turn.rep.use_protocol(self.asked.way.into());
+        turn.rep.use_protocol(self.asked.way.0);
         match given {
             Given::Secret(part) => self.secret.extend(single(turn.rep, part)?),
             Given::Public(body, _) => self.known.extend_from_slice(&body.0),
@@ -196,7 +196,7 @@ impl Texting {
 
     /// The text is complete.
     pub fn finish(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
-        turn.rep.use_protocol(self.asked.way.into());
+        turn.rep.use_protocol(self.asked.way.0);
         let secret = std::mem::take(&mut self.secret);
         let known = std::mem::take(&mut self.known);
         let form = match self.asked.mode {

@@ -111,7 +111,7 @@ pub(crate) fn step(
     loaded: Option<&Loaded>,
 ) -> Result<After, Stop> {
     if let Item::Encrypt { way, .. } | Item::Decrypt { way, .. } = item {
-        turn.rep.use_protocol((*way).into());
+        turn.rep.use_protocol(way.0);
     }
     let Offer { connection, number, step } = turn.offer;
     if step == 0 {

@@ -144,9 +144,7 @@ fn partial(run: Run) {
                 let asked = match at {
                     0 => item(key, 1 << 20),
                     1 => Item::KeyList { after: None },
-                    _ => {
-                        Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 0, way: Way::Gf4Circuit }
-                    }
+                    _ => Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 0, way: Way::USUAL },
                 };
                 for server in servers {
                     rogue.say(*server, &ToServer::Request { number: 1, item: asked.clone() });
@@ -221,7 +219,7 @@ fn a_client_that_reads_nothing_is_named() {
     let key = house.key(&mut alice, "k", false, &["bob"]);
     let mut rogue = Rogue::connect(&house, "bob");
     // each is refused at once, with a sentence of some hundred bytes
-    let (way, aad) = (Way::Gf4Circuit, Blob(vec![]));
+    let (way, aad) = (Way::USUAL, Blob(vec![]));
     let too_long = Item::Encrypt { key: key.clone(), aad, length: 1 << 60, way };
     let begun = Instant::now();
     for number in 1.. {

@@ -8,11 +8,10 @@ use super::harness::{Harness, Recording, Way, party};
 use crate::engine::pack;
 use crate::lab::deal_all;
 use crate::lookup::table::{Additive, Replicated};
-use crate::ohv::Vectors;
 use crate::ohv::byte::{self, BYTE_PLANES};
-use crate::ohv::nibble::{NIBBLES_PLANES, PLANES_OF_ONE, PLANES_OF_TWO};
-use crate::sbox::lut256_additive::{Input, Side};
-use crate::sbox::{Layer, lut16, lut256, lut256_additive};
+use crate::ohv::nibble::{self, NIBBLES_PLANES, PLANES_OF_ONE, PLANES_OF_TWO};
+use crate::sbox::chained::{Input, Side};
+use crate::sbox::{Course, Layer, lut256};
 use crate::share::constant_component;
 use crate::tile::Tile;
 use crate::wire::{self, Shape};
@@ -53,11 +52,11 @@ pub fn held(vectors: &Verified<OneHots>) -> Vec<[Vec<Plane>; 2]> {
     fn planes<const K: usize>(records: &[Tile<K>]) -> Vec<[Vec<Plane>; 2]> {
         records.iter().map(|tile| tile.each_ref().map(|planes| planes.to_vec())).collect()
     }
-    match &vectors.get().kind {
-        Vectors::Nibble(made) => planes(made),
-        Vectors::Nibbles(made) => planes(made),
-        Vectors::Byte(made) => planes(made),
-    }
+    let made = &vectors.get().made;
+    let one = made.planes(&nibble::ONE).map(|made| planes(made));
+    let two = || made.planes(&nibble::TWO).map(|made| planes(made));
+    let byte = || made.planes(&byte::KIND).map(|made| planes(made));
+    one.or_else(two).or_else(byte).unwrap_or_default()
 }
 
 /// Of each plane, of which bits of the place r it is the product.
@@ -108,14 +107,14 @@ pub fn look_up_again(
     vectors: &Verified<OneHots>,
 ) -> Result<(), Abort> {
     let me = rep.trio().me();
-    match &vectors.get().kind {
-        Vectors::Nibble(made) => {
-            lut16::layer(rep.trio(), &mut Layer::new(x, direction, me), made, true).map(drop)
+    let made = Some(&vectors.get().made);
+    match vectors.get().protocol.sbox().course() {
+        Course::Replicated(replace) => {
+            replace(rep.trio(), &mut Layer::new(x, direction, me), made, true).map(drop)
         }
-        Vectors::Byte(made) => lut256::layer(rep.trio(), &mut Layer::new(x, direction, me), made, true),
-        Vectors::Nibbles(made) => {
+        Course::Chained(sboxes) => {
             let side = Side { direction, constant: constant_component(me) };
-            lut256_additive::layer(rep.trio(), x, side, Input::Replicated, made, true).map(drop)
+            sboxes.layer(rep.trio(), x, side, Input::Replicated, made, true).map(drop)
         }
     }
 }
@@ -167,7 +166,8 @@ pub fn split_in_layer_9(harness: Harness, secret: &[u8], guess: &[u8]) -> Split 
         let mut x = trio.input(&parts[me.index()][0])?;
         let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
         for (layer, vectors) in e.vectors(10, 1, lanes)?.into_iter().enumerate() {
-            if let (true, 8.., Vectors::Byte(made)) = (me == party(1), layer, &vectors.get().kind) {
+            let made = vectors.get().made.planes(&byte::KIND);
+            if let (true, 8.., Some(made)) = (me == party(1), layer, made) {
                 let two = [0, 1].map(|side| lut256::masked(&x.tiles[0], &made[0], side));
                 let c = xor(&two[0], &two[1]);
                 let known = &mut *known.lock().unwrap_or_else(PoisonError::into_inner);

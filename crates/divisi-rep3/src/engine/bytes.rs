@@ -3,10 +3,10 @@
 use super::Rep3;
 use super::pack::{self, shape_of};
 use crate::checks;
+use crate::ohv::OneHots;
 use crate::ohv::stock::Use;
-use crate::ohv::{OneHots, Vectors};
 use crate::record::Record;
-use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256};
+use crate::sbox::{Course, Layer, Owed};
 use crate::share::{Byte, Form, Link};
 use divisi_core::{Abort, Bytes, Direction, Matrix, Step, Verified, step};
 use divisi_field::kernel::{Task, run};
@@ -44,34 +44,44 @@ impl Rep3 {
                 .session
                 .misuse(VECTORS, "one-hot vectors that were not made for this layer"));
         }
-        if self.protocol != Protocol::Lut256Additive {
-            self.finish(x)?; // bytes of a chain that another protocol began
-        }
-        let records = self.records();
-        if records {
+        self.finish_others(x)?;
+        if self.records() {
             // the parties agree on which vectors are used [A18]
             self.trio.session.observe(checks::A18);
             if !self.trio.session.mutated(checks::A18) {
                 self.trio.absorb("one-hot vectors", &vectors.number.to_le_bytes());
             }
         }
-        match &vectors.kind {
-            Vectors::Nibble(vectors) => self.packed(x, |rep, x| {
-                let mut layer = Layer::new(x, d, rep.trio.me());
-                let made = lut16::layer(&mut rep.trio, &mut layer, vectors, records)?;
-                if rep.recorded(d) {
-                    rep.owed.made.push(Record::new(&lut16::KIND, made));
-                }
-                Ok(())
-            }),
-            Vectors::Byte(vectors) => self.packed(x, |rep, x| {
-                let mut layer = Layer::new(x, d, rep.trio.me());
-                lut256::layer(&mut rep.trio, &mut layer, vectors, records)?;
-                rep.owed.lookups += u64::from(records);
-                Ok(())
-            }),
-            Vectors::Nibbles(vectors) => self.chain_layer(d, x, vectors),
+        self.layer(d, x, Some(&vectors.made))
+    }
+
+    /// Bytes of a chain that another protocol began end it before a layer that leaves replicated shares.
+    fn finish_others(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        match self.protocol.sbox().course() {
+            Course::Replicated(_) => self.finish(x),
+            Course::Chained(_) => Ok(()),
         }
+    }
+
+    /// One layer of S-boxes, with these vectors if it takes any: the protocol is asked once a layer.
+    fn layer(&mut self, d: Direction, x: &mut [&mut Byte], vectors: Option<&Record>) -> Result<(), Abort> {
+        let replace = match self.protocol.sbox().course() {
+            Course::Replicated(replace) => replace,
+            Course::Chained(link) => return self.chain_layer(d, x, link, vectors),
+        };
+        let records = self.records();
+        self.packed(x, |rep, x| {
+            let mut layer = Layer::new(x, d, rep.trio.me());
+            match replace(&mut rep.trio, &mut layer, vectors, records)? {
+                Owed::Products(made) => {
+                    if rep.recorded(d) {
+                        rep.owed.made.push(made);
+                    }
+                }
+                Owed::Openings => rep.owed.lookups += u64::from(records),
+            }
+            Ok(())
+        })
     }
 
     /// Do something to a layer, packed if it goes into one tile.
@@ -207,26 +217,12 @@ impl Bytes for Rep3 {
     fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
         let now = self.trio.admit(SBOX, x.iter().map(|byte| byte.origin))?;
         x.iter_mut().for_each(|byte| byte.origin = now);
-        if self.protocol != Protocol::Lut256Additive {
-            self.finish(x)?; // bytes of a chain that another protocol began
-        }
+        self.finish_others(x)?;
         if self.protocol.has_vectors() {
             let vectors = self.next_vectors(x)?;
             return self.lookup_layer(d, x, vectors);
         }
-        self.packed(x, |rep, x| {
-            let mut layer = Layer::new(x, d, rep.trio.me());
-            let made = match rep.protocol {
-                Protocol::Gf8Circuit => {
-                    Record::new(&gf8_circuit::KIND, gf8_circuit::layer(&mut rep.trio, &mut layer)?)
-                }
-                _ => Record::new(&gf4_circuit::KIND, gf4_circuit::layer(&mut rep.trio, &mut layer)?),
-            };
-            if rep.recorded(d) {
-                rep.owed.made.push(made);
-            }
-            Ok(())
-        })
+        self.layer(d, x, None)
     }
 
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {

@@ -1,6 +1,6 @@
 //! Chains of additively shared layers: what the engine keeps so that Protocol 7 can invert their linear maps.
 //!
-//! After a layer of lut256-additive a byte is a share alone. Everything until the next layer is linear, so a
+//! After a layer of such S-boxes (lut256-additive) a byte is a share alone. Everything until the next layer is linear, so a
 //! byte is `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a replicated k: its [`Link`]
 //! keeps m and k. When all bytes of that layer come together again, in the next layer or at
 //! [`divisi_core::Bytes::finish`], their replicated values x are known, and `y = M^-1 (x - k)` (Protocol 7,
@@ -15,9 +15,8 @@ use super::chains::Waiting;
 use super::{Rep3, pack};
 use crate::checks;
 use crate::lookup::scratch;
-use crate::ohv::nibble::NIBBLES_PLANES;
-use crate::record::{Record, Records};
-use crate::sbox::lut256_additive::{self, Input, Side};
+use crate::record::Record;
+use crate::sbox::chained::{self, Chained, Input, Side};
 use crate::sbox::{shape_of, verify_sbox};
 use crate::share::{Byte, Combination, Form, Link};
 use divisi_core::{Abort, Bytes, Direction, Step, step};
@@ -28,12 +27,13 @@ const CHAIN: Step = step!("chain");
 const FINISH: Step = step!("finish");
 
 impl Rep3 {
-    /// One layer of lut256-additive.
+    /// One layer of S-boxes that leave additive shares.
     pub(super) fn chain_layer(
         &mut self,
         direction: Direction,
         x: &mut [&mut Byte],
-        vectors: &Records<NIBBLES_PLANES>,
+        sboxes: &dyn Chained,
+        vectors: Option<&Record>,
     ) -> Result<(), Abort> {
         let input = match x.iter().filter(|byte| !byte.is_replicated()).count() {
             0 => Input::Replicated,
@@ -53,17 +53,16 @@ impl Rep3 {
         let is_packed = packed.is_some();
         let (made, c) = match packed {
             Some(mut whole) => {
-                let made =
-                    lut256_additive::layer(&mut self.trio, &mut [&mut whole], side, input, vectors, records)?;
+                let made = sboxes.layer(&mut self.trio, &mut [&mut whole], side, input, vectors, records)?;
                 pack::unpack(&whole, x.iter_mut().map(|byte| &mut **byte));
                 made
             }
-            None => lut256_additive::layer(&mut self.trio, x, side, input, vectors, records)?,
+            None => sboxes.layer(&mut self.trio, x, side, input, vectors, records)?,
         };
         if records && input == Input::Additive {
             let all = [lanes.iter().sum()];
             let widths = if is_packed { &all[..] } else { &lanes };
-            let mut inputs = lut256_additive::inputs(vectors, &c, side.constant, widths);
+            let mut inputs = sboxes.inputs(&self.trio, vectors, &c, side.constant, widths)?;
             if is_packed {
                 inputs = inputs.iter().flat_map(|whole| pack::apart(whole, x.len())).collect();
             }
@@ -158,7 +157,7 @@ impl Rep3 {
             };
             values = vec![whole];
         }
-        lut256_additive::bind(&mut waiting.made, &values, waiting.side);
+        chained::bind(&mut waiting.made, &values, waiting.side);
         if self.recorded(waiting.side.direction) {
             self.owed.made.push(Record::new(&verify_sbox::KIND, waiting.made));
         }
@@ -262,7 +261,7 @@ fn apply(m: &[Gf8], x: &mut [Byte]) {
     for t in 0..tiles {
         for c in 0..2 {
             out.fill([Plane::ZERO; 8]);
-            divisi_field::kernel::run(lut256_additive::Apply { m, x, t, c, out: &mut out });
+            divisi_field::kernel::run(chained::Apply { m, x, t, c, out: &mut out });
             for (byte, out) in x.iter_mut().zip(out.iter()) {
                 byte.tiles[t][c] = *out;
             }

@@ -1,7 +1,7 @@
 //! The chains of additively shared layers that are not inverted yet.
 
 use crate::record::Records;
-use crate::sbox::lut256_additive::Side;
+use crate::sbox::chained::Side;
 use crate::sbox::verify_sbox::SBOX_PLANES;
 use divisi_field::{Field, Gf8};
 

@@ -1,18 +1,12 @@
 //! The one-hot vectors of an engine: made and verified ahead of use, and restocked in idle time.
 
 use super::{Rep3, pack};
-use crate::ohv::byte;
-use crate::ohv::nibble::{self, NIBBLE_PLANES, NIBBLES_PLANES};
+use crate::ohv::OneHots;
 use crate::ohv::stock::Use;
-use crate::ohv::{OneHots, Vectors};
 use crate::record::Record;
-use crate::sbox::Protocol;
 use crate::verify::Products;
 use crate::wire::Shape;
-use divisi_core::{Abort, Pending, Step, Verified, settle, step};
-use std::sync::Arc;
-
-const VECTORS: Step = step!("vectors");
+use divisi_core::{Abort, Pending, Verified, settle};
 
 impl Rep3 {
     /// Make and verify one-hot vectors for `layers` S-box layers of `bytes` bytes of `lanes` lanes under the
@@ -40,31 +34,17 @@ impl Rep3 {
             return Ok(Vec::new());
         }
         let protocol = self.protocol();
-        let trio = self.trio();
-        let kinds: Vec<Vectors> = match protocol {
-            Protocol::Lut16 => {
-                nibble::make::<NIBBLE_PLANES>(trio, layers, shape)?.map(Vectors::Nibble).collect()
-            }
-            Protocol::Lut256Additive => {
-                nibble::make::<NIBBLES_PLANES>(trio, layers, shape)?.map(Vectors::Nibbles).collect()
-            }
-            Protocol::Lut256 => byte::make(trio, layers, shape)?.map(Vectors::Byte).collect(),
-            _ => return Err(trio.session.misuse(VECTORS, "one-hot vectors for a protocol without lookups")),
-        };
+        let layers = protocol.sbox().make_vectors(self.trio(), layers, shape)?;
         let mut owed = self.none();
         if self.records() {
-            owed.made.extend(kinds.iter().map(|kind| match kind {
-                Vectors::Nibble(made) => Record::new(&nibble::ONE, Arc::clone(made)),
-                Vectors::Nibbles(made) => Record::new(&nibble::TWO, Arc::clone(made)),
-                Vectors::Byte(made) => Record::new(&byte::KIND, Arc::clone(made)),
-            }));
+            owed.made.extend(layers.iter().map(Record::share));
         }
         // verified by themselves, whatever else is owed [A17]
         let place = self.place();
-        let mut each = Vec::with_capacity(kinds.len());
-        for kind in kinds {
+        let mut each = Vec::with_capacity(layers.len());
+        for made in layers {
             let number = self.trio().session.count("rep3 one-hot vectors");
-            each.push(OneHots { kind, number, place });
+            each.push(OneHots { made, protocol, number, place });
         }
         // they depend on nothing that was closed before, so that they need not wait for it
         let pending: Pending<Vec<OneHots>, Products> = Pending::owing(each, owed);

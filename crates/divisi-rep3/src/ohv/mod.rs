@@ -13,33 +13,28 @@
 //!
 //! Three kinds, by the lookup they serve: 16 entries ([`nibble`], for lut16), two of 16 whose tensor product
 //! is additively shared (for lut256-additive), 256 replicated ([`byte`], for lut256).
+//!
+//! [`crate::ohverture`] is another maker because its vectors have any length, and the bits of one of them
+//! stand side by side in words; here each monomial is a bit plane of 512 vectors, as S-boxes compute.
 
 pub(crate) mod byte;
 pub(crate) mod nibble;
 pub(crate) mod stock;
 
 use crate::origin::Place;
-use crate::record::Records;
+use crate::record::Record;
 use crate::sbox::Protocol;
 use crate::wire::Shape;
-use byte::BYTE_PLANES;
-use nibble::{NIBBLE_PLANES, NIBBLES_PLANES};
-use std::sync::Arc;
 
 /// The one-hot vectors of one layer of lookups. They cannot be copied, and the layer takes them by value.
 pub struct OneHots {
-    pub(crate) kind: Vectors,
+    pub(crate) made: Record,
+    /// The S-boxes that they are for.
+    pub(crate) protocol: Protocol,
     /// The number of vectors that this strand made before them.
     pub(crate) number: u64,
     /// Where and how they were verified.
     pub(crate) place: Place,
-}
-
-/// By the lookup they serve.
-pub(crate) enum Vectors {
-    Nibble(Arc<Records<NIBBLE_PLANES>>),
-    Nibbles(Arc<Records<NIBBLES_PLANES>>),
-    Byte(Arc<Records<BYTE_PLANES>>),
 }
 
 impl OneHots {
@@ -49,11 +44,6 @@ impl OneHots {
         if self.place != place {
             return false;
         }
-        match (&self.kind, protocol) {
-            (Vectors::Nibble(made), Protocol::Lut16) => made.lanes == shape.0,
-            (Vectors::Nibbles(made), Protocol::Lut256Additive) => made.lanes == shape.0,
-            (Vectors::Byte(made), Protocol::Lut256) => made.lanes == shape.0,
-            _ => false,
-        }
+        self.protocol == protocol && self.made.lanes() == shape.0
     }
 }

@@ -23,6 +23,9 @@
 //! is public. That is an inner product of 2^(k/2) replicated pairs (the paper counts 2^k), of which
 //! weakDotProduct gives a replicated sharing in one Reshare, and F_verify one check.
 //!
+//! `crate::ohv` is another maker because S-boxes need 16 or 256 entries, each monomial as a bit plane of 512
+//! vectors; here vectors have any length, and the bits of one vector stand side by side in words.
+//!
 //! **Adversary**: one malicious party of three.
 //!
 //! - An error can be added to each product of a vector, and to a Reshare. All are owed to

@@ -24,10 +24,10 @@
 //! \[A14, A15\]: the tests below try every input and every error.
 
 use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
-use super::{Layer, load, store, trim};
+use super::{Course, Layer, Owed, Sbox, load, store, trim};
 use crate::checks;
 use crate::multiply::mult_local;
-use crate::record::{Kind, Records};
+use crate::record::{Kind, Record, Records};
 use crate::relation::{Relation, pair_weights, power, weights};
 use crate::tile::Tile;
 use crate::trio::Trio;
@@ -50,6 +50,35 @@ const HM: Step = step!("a_h a_l");
 const SIXTH: Step = step!("v6");
 const FOURTEENTH: Step = step!("v14");
 const OUTER: Step = step!("outer");
+
+/// Inversion in GF(2^8) by powers in GF(2^4).
+pub(crate) struct Gf4Circuit;
+
+impl Sbox for Gf4Circuit {
+    fn name(&self) -> &'static str {
+        "gf4-circuit"
+    }
+
+    fn rounds(&self) -> usize {
+        4
+    }
+
+    fn bits(&self) -> usize {
+        20
+    }
+
+    /// A message of a step is then 64 KiB, whose cost the arithmetic of the step exceeds, and what is owed to
+    /// the verification stays below 32 MiB.
+    fn blocks_at_once(&self) -> usize {
+        8192
+    }
+
+    fn course(&self) -> Course {
+        Course::Replicated(|trio, layer, _, _| {
+            Ok(Owed::Products(Record::new(&KIND, self::layer(trio, layer)?)))
+        })
+    }
+}
 
 /// One layer; what it owes.
 pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF4_PLANES>, Abort> {

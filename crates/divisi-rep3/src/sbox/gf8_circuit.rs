@@ -12,10 +12,10 @@
 //!    x^15 leave d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (docs/lookups.md, 1) \[A14\].
 //! 2. (x^15)^16 x^14 = x^254: the last product alone \[A15\].
 
-use super::{Layer, load, store, trim};
+use super::{Course, Layer, Owed, Sbox, load, store, trim};
 use crate::checks;
 use crate::multiply::mult_local;
-use crate::record::{Kind, Records};
+use crate::record::{Kind, Record, Records};
 use crate::relation::{Relation, power, weights};
 use crate::tile::Tile;
 use crate::trio::Trio;
@@ -39,6 +39,29 @@ const X254: usize = 32;
 const THIRD: Step = step!("x3");
 const MIDDLE: Step = step!("x14 x15");
 const LAST: Step = step!("x254");
+
+/// Inversion as a power in GF(2^8).
+pub(crate) struct Gf8Circuit;
+
+impl Sbox for Gf8Circuit {
+    fn name(&self) -> &'static str {
+        "gf8-circuit"
+    }
+
+    fn rounds(&self) -> usize {
+        3
+    }
+
+    fn bits(&self) -> usize {
+        32
+    }
+
+    fn course(&self) -> Course {
+        Course::Replicated(|trio, layer, _, _| {
+            Ok(Owed::Products(Record::new(&KIND, self::layer(trio, layer)?)))
+        })
+    }
+}
 
 /// One layer; what it owes.
 pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF8_PLANES>, Abort> {

@@ -17,15 +17,16 @@
 //! it, and v^-1 to v by the vector, which was verified before.
 
 use super::around_inverse::{Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
-use super::{Layer, store, trim};
+use super::{Course, Layer, Owed, Sbox, held, store, trim};
 use crate::checks;
 use crate::lookup::{scratch, table};
 use crate::multiply::{mult_local, sum};
-use crate::ohv::nibble::{NIBBLE_PLANES, PLANES_OF_ONE};
-use crate::record::{Kind, Records};
+use crate::ohv::nibble::{self, NIBBLE_PLANES, PLANES_OF_ONE};
+use crate::record::{Kind, Record, Records};
 use crate::relation::Relation;
 use crate::tile::Tile;
 use crate::trio::Trio;
+use crate::wire::Shape;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Plane, Word, gf4};
@@ -38,6 +39,39 @@ const PLACES: Places = Places { v_inverse: V_INVERSE, b_h: 16, b_l: 20 };
 
 const OPEN: Step = step!("c");
 const OUTER: Step = step!("outer");
+
+/// Inversion in GF(2^8) by a lookup in GF(2^4).
+pub(crate) struct Lut16;
+
+impl Sbox for Lut16 {
+    fn name(&self) -> &'static str {
+        "lut16"
+    }
+
+    fn rounds(&self) -> usize {
+        2
+    }
+
+    fn bits(&self) -> usize {
+        16
+    }
+
+    fn vector_planes(&self) -> usize {
+        NIBBLE_PLANES
+    }
+
+    fn make_vectors(&self, trio: &mut Trio, layers: usize, shape: &Shape) -> Result<Vec<Record>, Abort> {
+        let made = nibble::make::<NIBBLE_PLANES>(trio, layers, shape)?;
+        Ok(made.map(|made| Record::of_vectors(&nibble::ONE, made)).collect())
+    }
+
+    fn course(&self) -> Course {
+        Course::Replicated(|trio, layer, vectors, records| {
+            let vectors = held(trio, vectors, &nibble::ONE)?;
+            Ok(Owed::Products(Record::new(&KIND, self::layer(trio, layer, vectors, records)?)))
+        })
+    }
+}
 
 /// One layer, with these vectors; what it owes.
 pub(crate) fn layer(
@@ -77,7 +111,7 @@ pub(crate) fn layer(
 }
 
 /// Zero the lanes that are not in use.
-fn trim_shares<const K: usize>(tiles: &mut [[Plane; K]], shape: &crate::wire::Shape) {
+fn trim_shares<const K: usize>(tiles: &mut [[Plane; K]], shape: &Shape) {
     for (tile, lanes) in tiles.iter_mut().zip(&shape.0).filter(|(_, lanes)| **lanes < Plane::LANES) {
         tile.iter_mut().for_each(|plane| plane.keep(*lanes));
     }

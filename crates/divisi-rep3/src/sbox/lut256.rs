@@ -10,18 +10,61 @@
 //! right when it leaves, without a relation of its own. The paper gives malicious security in one sentence;
 //! this comparison is what it takes.
 
-use super::Layer;
+use super::{Course, Layer, Owed, Sbox, held};
 use crate::lookup::table::Replicated;
-use crate::ohv::byte::BYTE_PLANES;
-use crate::record::Records;
+use crate::ohv::byte::{self, BYTE_PLANES};
+use crate::record::{Record, Records};
 use crate::tile::Tile;
 use crate::trio::Trio;
+use crate::wire::Shape;
 use divisi_core::{Abort, Step, step};
 use divisi_field::Plane;
 use divisi_field::kernel::run;
 use zeroize::Zeroizing;
 
 const OPEN: Step = step!("c");
+
+/// The S-box as a table of 256.
+pub(crate) struct Lut256;
+
+impl Sbox for Lut256 {
+    fn name(&self) -> &'static str {
+        "lut256"
+    }
+
+    fn rounds(&self) -> usize {
+        1
+    }
+
+    fn bits(&self) -> usize {
+        8
+    }
+
+    /// It is the vectors that count: 10 MB of them, at each of three parties that may share a processor.
+    fn blocks_at_once(&self) -> usize {
+        1024
+    }
+
+    fn is_for_key_schedules(&self) -> bool {
+        false
+    }
+
+    fn vector_planes(&self) -> usize {
+        BYTE_PLANES
+    }
+
+    fn make_vectors(&self, trio: &mut Trio, layers: usize, shape: &Shape) -> Result<Vec<Record>, Abort> {
+        Ok(byte::make(trio, layers, shape)?.map(|made| Record::of_vectors(&byte::KIND, made)).collect())
+    }
+
+    fn course(&self) -> Course {
+        Course::Replicated(|trio, layer, vectors, records| {
+            let vectors = held(trio, vectors, &byte::KIND)?;
+            self::layer(trio, layer, vectors, records)?;
+            Ok(Owed::Openings)
+        })
+    }
+}
 
 /// One layer, with these vectors.
 pub(crate) fn layer(

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | 2, 5: F_LUT | [`layer`]; `[[x]] = [[r]] + c` goes into the record |
 //! | 4: L, the round key | the engine's linear operations, on shares |
-//! | 6: `[[y]] = L^-1([[x]] - [[k]])` | [`bind`], with what [`crate::engine::chain`] kept of L and k |
+//! | 6: `[[y]] = L^-1([[x]] - [[k]])` | [`super::chained::bind`]; [`crate::engine::chain`] kept L and k |
 //! | 8: Reshare | `Bytes::finish` \[A19\] |
 //! | 10: VerifySbox | the record as relation \[A20\] |
 //!
@@ -21,37 +21,81 @@
 //! and their pairs fail. What fails is one masked value for the whole batch: its place or its amount would
 //! tell of the secret input \[A21\]. For the inverse S-box the pair is (Affine^-1(x), y) \[A23\].
 
-use super::verify_sbox::{SBOX_PLANES, X, Y};
-use super::{store, trim};
+use super::chained::{Chained, Input, Side, pair};
+use super::verify_sbox::{SBOX_PLANES, X};
+use super::{Course, Sbox, held, store, trim};
 use crate::lookup::scratch;
 use crate::lookup::table::{self, Additive};
-use crate::ohv::nibble::NIBBLES_PLANES;
-use crate::record::Records;
+use crate::ohv::nibble::{self, NIBBLES_PLANES};
+use crate::record::{Record, Records};
 use crate::share::Byte;
 use crate::tile::Tile;
 use crate::trio::Trio;
 use crate::wire::Shape;
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::kernel::{Task, run};
-use divisi_field::{Gf8, Plane, Word, gf8};
+use divisi_field::{Plane, Word};
 use zeroize::Zeroizing;
 
 const OPEN: Step = step!("c");
 
-/// How the input of a layer is shared.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Input {
-    /// The first layer of a chain.
-    Replicated,
-    /// The layers after it.
-    Additive,
+/// The S-box as a table of 256, additively shared from layer to layer.
+pub(crate) struct Lut256Additive;
+
+impl Sbox for Lut256Additive {
+    fn name(&self) -> &'static str {
+        "lut256-additive"
+    }
+
+    fn rounds(&self) -> usize {
+        1
+    }
+
+    fn bits(&self) -> usize {
+        16
+    }
+
+    fn is_for_key_schedules(&self) -> bool {
+        false
+    }
+
+    fn vector_planes(&self) -> usize {
+        NIBBLES_PLANES
+    }
+
+    fn make_vectors(&self, trio: &mut Trio, layers: usize, shape: &Shape) -> Result<Vec<Record>, Abort> {
+        let made = nibble::make::<NIBBLES_PLANES>(trio, layers, shape)?;
+        Ok(made.map(|made| Record::of_vectors(&nibble::TWO, made)).collect())
+    }
+
+    fn course(&self) -> Course {
+        Course::Chained(&Lut256Additive)
+    }
 }
 
-/// What stands around the inversion, and where public constants go.
-#[derive(Clone, Copy)]
-pub(crate) struct Side {
-    pub(crate) direction: Direction,
-    pub(crate) constant: Option<usize>,
+impl Chained for Lut256Additive {
+    fn layer(
+        &self,
+        trio: &mut Trio,
+        bytes: &mut [&mut Byte],
+        side: Side,
+        input: Input,
+        vectors: Option<&Record>,
+        kept: bool,
+    ) -> Result<(Records<SBOX_PLANES>, Vec<[Plane; 8]>), Abort> {
+        layer(trio, bytes, side, input, held(trio, vectors, &nibble::TWO)?, kept)
+    }
+
+    fn inputs(
+        &self,
+        trio: &Trio,
+        vectors: Option<&Record>,
+        opened: &[[Plane; 8]],
+        constant: Option<usize>,
+        lanes: &[usize],
+    ) -> Result<Vec<Byte>, Abort> {
+        Ok(inputs(held(trio, vectors, &nibble::TWO)?, opened, constant, lanes))
+    }
 }
 
 /// One layer, with these vectors: afterwards the first components of the bytes are additive shares of the
@@ -104,7 +148,7 @@ pub(crate) fn layer(
 }
 
 /// `[[x]] = [[r]] + c` for each byte of the layer, of so many lanes each.
-pub(crate) fn inputs(
+fn inputs(
     vectors: &Records<NIBBLES_PLANES>,
     c: &[[Plane; 8]],
     constant: Option<usize>,
@@ -150,83 +194,6 @@ impl Task for Keep<'_> {
             }
             let hat = self.side.direction == Direction::Decrypt;
             store(&mut self.record[component], X, &pair(x, hat, one));
-        }
-    }
-}
-
-/// What enters the pair: the value itself, or Affine^-1 of it.
-#[inline(always)]
-fn pair<W: Word>(x: [W; 8], hat: bool, one: W) -> [W; 8] {
-    if !hat {
-        return x;
-    }
-    let mut y = gf8::inverse_affine_linear(&x);
-    for (i, y) in y.iter_mut().enumerate() {
-        if gf8::INVERSE_AFFINE_CONSTANT.0 >> i & 1 == 1 {
-            *y ^= one;
-        }
-    }
-    y
-}
-
-/// Line 6: the replicated outputs of a layer go into its records, which are then complete.
-pub(crate) fn bind(made: &mut Records<SBOX_PLANES>, outputs: &[Byte], side: Side) {
-    let tiles = outputs.iter().flat_map(|byte| byte.tiles.iter());
-    for (record, tile) in made.iter_mut().zip(tiles) {
-        run(Bind { record, tile, side });
-    }
-    let shape = Shape(made.lanes.clone());
-    trim(made.iter_mut(), &shape);
-}
-
-struct Bind<'a> {
-    record: &'a mut Tile<SBOX_PLANES>,
-    tile: &'a Tile<8>,
-    side: Side,
-}
-
-impl Task for Bind<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<W: Word>(self) {
-        for component in 0..2 {
-            let one = table::one::<W>(self.side.constant, component);
-            let hat = self.side.direction == Direction::Encrypt;
-            store(&mut self.record[component], Y, &pair(W::load_all(&self.tile[component]), hat, one));
-        }
-    }
-}
-
-/// One tile of one component of `x = m x` for a public square matrix of as many rows as there are bytes.
-pub(crate) struct Apply<'a> {
-    pub(crate) m: &'a [Gf8],
-    pub(crate) x: &'a [Byte],
-    pub(crate) t: usize,
-    pub(crate) c: usize,
-    pub(crate) out: &'a mut [[Plane; 8]],
-}
-
-impl Task for Apply<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<W: Word>(self) {
-        let n = self.x.len();
-        for (j, byte) in self.x.iter().enumerate() {
-            let mut multiple: [W; 8] = W::load_all(&byte.tiles[self.t][self.c]);
-            for bit in 0..8 {
-                // the matrix is public
-                for (i, out) in self.out.iter_mut().enumerate() {
-                    if self.m[i * n + j].0 >> bit & 1 == 1 {
-                        W::store_all(&gf8::add(&W::load_all(out), &multiple), out);
-                    }
-                }
-                if (0..n).all(|i| self.m[i * n + j].0 >> bit <= 1) {
-                    break;
-                }
-                multiple = gf8::times_x(&multiple);
-            }
         }
     }
 }

@@ -9,25 +9,103 @@
 //! | [`lut16`] | 16 bits (2) | 11 bits | 1 + 1 (3) |
 //! | [`lut256_additive`] | 16 bits (1) | 22 bits | 1 + 2 (6) |
 //! | [`lut256`] | 8 bits (1) | 247 bits | 1 (7) |
+//!
+//! **Another one** is a file here that implements [`Sbox`], and a line of the registry in `protocol.rs`;
+//! `toy.rs`, for tests, is the smallest.
 
 pub(crate) mod around_inverse;
+pub(crate) mod chained;
 pub(crate) mod gf4_circuit;
 pub(crate) mod gf8_circuit;
 pub(crate) mod lut16;
 pub(crate) mod lut256;
 pub(crate) mod lut256_additive;
 mod protocol;
+#[cfg(test)]
+mod toy;
 pub(crate) mod verify_sbox;
 
 pub use protocol::Protocol;
 
 use crate::pool::Pool;
-use crate::record::Records;
+use crate::record::{Kind, Record, Records};
 use crate::share::{Byte, constant_component};
 use crate::tile::Tile;
+use crate::trio::Trio;
 use crate::wire::Shape;
-use divisi_core::{Direction, PartyId};
+use chained::Chained;
+use divisi_core::{Abort, Direction, PartyId, Step, step};
 use divisi_field::{Gf8, Plane, Word, gf8};
+
+const VECTORS: Step = step!("vectors");
+
+/// A way to compute S-boxes. The engine asks it once a layer, never in a loop over lanes.
+pub(crate) trait Sbox: Sync {
+    /// Its name on the command line and in reports.
+    fn name(&self) -> &'static str;
+
+    /// How many rounds a layer takes, in a chain of layers.
+    fn rounds(&self) -> usize;
+
+    /// How many bits each party sends for an S-box online, in a chain from replicated to replicated shares.
+    fn bits(&self) -> usize;
+
+    /// How many blocks go through the cipher at once. More of them pay a round's waiting and a verification's
+    /// rounds less often; fewer stay in a processor's cache.
+    fn blocks_at_once(&self) -> usize {
+        4096
+    }
+
+    /// Whether the key schedule of a cipher uses it, too. A schedule is short and computed once, and its
+    /// chain of dependent layers gains nothing from large tables: it takes gf4-circuit instead of them.
+    fn is_for_key_schedules(&self) -> bool {
+        true
+    }
+
+    /// How many planes its one-hot vectors have for one S-box; none if it takes no vectors.
+    fn vector_planes(&self) -> usize {
+        0
+    }
+
+    /// Vectors for so many layers of this shape, one record a layer: they are verified before a layer gets
+    /// them \[A17\].
+    fn make_vectors(&self, trio: &mut Trio, _layers: usize, _shape: &Shape) -> Result<Vec<Record>, Abort> {
+        Err(trio.session.misuse(VECTORS, "one-hot vectors for a protocol without lookups"))
+    }
+
+    /// How a layer goes.
+    fn course(&self) -> Course;
+}
+
+/// How a layer of S-boxes goes.
+pub(crate) enum Course {
+    /// Replicated shares go in, and replicated shares come out.
+    Replicated(Replace),
+    /// The outputs are additive shares until the chain ends.
+    Chained(&'static dyn Chained),
+}
+
+/// Replace the bytes of a layer by their S-boxes, with the layer's vectors if it takes any. The last argument
+/// says whether what is opened is compared, and what is made verified.
+pub(crate) type Replace = fn(&mut Trio, &mut Layer<'_, '_>, Option<&Record>, bool) -> Result<Owed, Abort>;
+
+/// What a layer owes.
+pub(crate) enum Owed {
+    /// Its products, as records with their relations.
+    Products(Record),
+    /// Openings that are compared, and nothing else \[A22\].
+    Openings,
+}
+
+/// The vectors of a layer that takes those of this kind.
+pub(crate) fn held<'v, const K: usize>(
+    trio: &Trio,
+    vectors: Option<&'v Record>,
+    kind: &'static Kind<K>,
+) -> Result<&'v Records<K>, Abort> {
+    let planes = vectors.and_then(|made| made.planes(kind));
+    planes.ok_or_else(|| trio.session.misuse(VECTORS, "a layer of lookups without its one-hot vectors"))
+}
 
 /// The lanes in use of each tile of a layer.
 pub(crate) fn shape_of(bytes: &[&mut Byte]) -> Shape {

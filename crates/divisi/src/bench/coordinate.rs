@@ -7,7 +7,7 @@ use super::{BenchOptions, BenchReport, OnStart, ROLE, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::{
-    Clock, Course, Engine, EngineSettings, Job, Measured, Phase, Prepared, Rows, Took, members, mixed,
+    Clock, Course, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took, members, mixed,
 };
 use crate::failure::Failure;
 use crate::local::{PrivateDir, Processes};
@@ -227,7 +227,11 @@ impl Parties<'_> {
                 word[0] % below.max(1)
             };
             for _ in 0..count {
-                rows.push(&[&mixed::programs::samples(job, &mut draw)?]);
+                // an application's own inputs, or random ones that are right
+                let mut row = Own::default();
+                let samples = job.program.samples(&mut draw)?;
+                samples.iter().for_each(|entries| mixed::programs::encode(entries, &mut row));
+                rows.push(&[&row]);
             }
             return Ok(rows);
         }

@@ -111,7 +111,7 @@ pub fn run(
 
     let servers = Servers::start(program, &room, &["demo".into()], options.timeout, cleanup)?;
     let mut client = servers.connect(&servers.config, 0)?;
-    client.use_protocol(options.choice.protocol())?;
+    client.use_protocol(options.choice.protocol());
     let name: KeyName = "demo".parse().map_err(|e| Failure::usage(format!("{e:?}")))?;
     let new = client.new_key(name.clone(), key_type(options.key), true, Vec::new());
     let FirstKey { start_seconds, key_seconds } = servers.first_key(&mut client, &new)?;

@@ -33,7 +33,6 @@ mod rows;
 pub mod settings;
 pub mod spdz;
 mod together;
-pub(crate) mod told;
 mod whole;
 
 pub use differ::Differ;

@@ -208,7 +208,7 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
     let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
-    let (aad, way) = (Blob(Vec::new()), Way::Gf4Circuit);
+    let (aad, way) = (Blob(Vec::new()), Way::USUAL);
     let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
     let order = Order { key: name.clone(), deed: Deed::Destroy };
     for i in 0..3 {

@@ -5,6 +5,7 @@ use crate::request::{Item, ToServer, Way};
 use crate::server::plan::Known;
 use crate::server::script::{Due, due};
 use crate::wire::Blob;
+use divisi_rep3::Protocol;
 use divisi_store::KeyName;
 use divisi_symmetric::aes::KeySize;
 use std::collections::VecDeque;
@@ -58,7 +59,7 @@ pub(super) fn known(name: &KeyName) -> Known {
 /// One of the things that clients ask for, under one of three keys and in any way.
 pub(super) fn item(dice: &mut Dice) -> Item {
     let key = ["k", "l", "m"][dice.below(3) as usize].parse().unwrap();
-    let (way, length) = (Way::ALL[dice.below(5) as usize], dice.below(14));
+    let (way, length) = (Way(Protocol::ALL[dice.below(Protocol::ALL.len() as u64) as usize]), dice.below(14));
     // so much associated data that the text is not short
     let aad = Blob(vec![0; if dice.one_in(6) { 17_000 } else { 0 }]);
     match dice.below(5) {

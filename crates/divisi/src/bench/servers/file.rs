@@ -163,7 +163,7 @@ pub fn run(
 /// The client, and the key that it made.
 fn client(servers: &Servers, config: &Config, key: &KeyName, choice: Choice) -> Result<Client, Failure> {
     let mut client = servers.connect(config, 0)?;
-    client.use_protocol(choice.protocol())?;
+    client.use_protocol(choice.protocol());
     let new = client.new_key(key.clone(), KeyType::Aes128, false, Vec::new());
     servers.first_key(&mut client, &new)?;
     Ok(client)

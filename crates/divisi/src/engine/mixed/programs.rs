@@ -8,7 +8,6 @@ use super::super::{Course, EngineParty, Prepared, Rows, Unsupported, Watch, memb
 use super::garbled::Looked;
 use super::manner::{BitForm, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
-use crate::failure::Failure;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
@@ -104,16 +103,6 @@ pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b
         ),
     };
     Some((entries, rest))
-}
-
-/// Inputs to measure it with, as a row: an application's own, or random ones that are right.
-///
-/// # Errors
-/// As [`crate::program::HeldProgram::samples`].
-pub(crate) fn samples(job: &ProgramJob, draw: &mut dyn FnMut(u64) -> u64) -> Result<Own, Failure> {
-    let mut row = Own::default();
-    job.program.samples(draw)?.iter().for_each(|entries| encode(entries, &mut row));
-    Ok(row)
 }
 
 /// What comes out for a row, in the clear.

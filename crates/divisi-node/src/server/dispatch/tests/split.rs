@@ -154,7 +154,7 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
     let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
-    let (aad, way) = (Blob(Vec::new()), Way::Gf4Circuit);
+    let (aad, way) = (Blob(Vec::new()), Way::USUAL);
     let encrypt = Item::Encrypt { key: name, aad, length: 200 << 10, way };
     for i in 0..3 {
         three.enter(i, 1);

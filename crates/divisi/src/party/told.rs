@@ -1,9 +1,9 @@
-//! The encoding of a job for another process.
+//! The encoding of a job for another process, which reads the files that it names again.
 
-use super::job::{
+use crate::circuit::hold;
+use crate::engine::job::{
     Between, BlocksJob, Cipher, CircuitJob, DigestsJob, Job, LookupJob, OperationJob, ProgramJob,
 };
-use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
 use divisi_symmetric::algorithm::Settings as Use;
