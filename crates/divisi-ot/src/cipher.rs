@@ -2,13 +2,14 @@
 //! the project's vector kernel if the processor has the instructions for it, and otherwise the crate `aes`;
 //! the results are equal.
 
+use crate::wipe;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use divisi_field::permutation::Permutation as Vector;
 use zeroize::Zeroize;
 
-/// Blocks in one call of the crate `aes`.
+/// Blocks that are processed together.
 const BATCH: usize = 64;
 
 /// AES-128 under one key, as a permutation.
@@ -37,6 +38,31 @@ impl Permutation {
             Permutation::Blocks(cipher) => permute(cipher, x),
         }
     }
+
+    /// Replaces each x by pi(pi(x) + t) + pi(x), where t is the tweak at the same place.
+    #[inline]
+    pub(crate) fn hash(&self, x: &mut [u128], tweaks: &[u128]) {
+        match self {
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            Permutation::Vector(vector) => vector.hash(x, tweaks),
+            Permutation::Blocks(cipher) => hash_by(|x| permute(cipher, x), x, tweaks),
+        }
+    }
+}
+
+/// [`Permutation::hash`] by any permutation pi of many blocks.
+pub(crate) fn hash_by(pi: impl Fn(&mut [u128]), x: &mut [u128], tweaks: &[u128]) {
+    let mut kept = [0; BATCH];
+    let used = x.len().min(BATCH);
+    for (x, tweaks) in x.chunks_mut(BATCH).zip(tweaks.chunks(BATCH)) {
+        pi(x);
+        let kept = &mut kept[..x.len()];
+        kept.copy_from_slice(x);
+        x.iter_mut().zip(tweaks).for_each(|(x, tweak)| *x ^= tweak);
+        pi(x);
+        x.iter_mut().zip(&*kept).for_each(|(x, pi)| *x ^= pi);
+    }
+    wipe::words(&mut kept[..used]);
 }
 
 fn permute(cipher: &Aes128Enc, x: &mut [u128]) {

@@ -14,12 +14,12 @@
 #[cfg(test)]
 mod attack;
 
-use crate::cipher::Permutation;
+use crate::cipher::{Permutation, hash_by};
 use crate::wipe;
 use divisi_core::{PartyId, Session};
 
 /// How many blocks go through the cipher together.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 
 /// The largest number of targets under one key. A target is a hash whose value an adversary may know and
 /// whose input it searches for. It knows one of the two inputs of a pair that differ by Delta; so each pair
@@ -110,6 +110,11 @@ pub(crate) trait Family {
 pub(crate) trait Cipher {
     /// Replaces each block by its image.
     fn permute(&self, x: &mut [u128]);
+
+    /// Replaces each x by pi(pi(x) + t) + pi(x), where t is the tweak at the same place.
+    fn hash(&self, x: &mut [u128], tweaks: &[u128]) {
+        hash_by(|x| self.permute(x), x, tweaks);
+    }
 }
 
 /// A session's permutations: AES, whose key is the encryption of the name.
@@ -139,6 +144,11 @@ impl Cipher for Permutation {
     #[inline]
     fn permute(&self, x: &mut [u128]) {
         Permutation::permute(self, x);
+    }
+
+    #[inline]
+    fn hash(&self, x: &mut [u128], tweaks: &[u128]) {
+        Permutation::hash(self, x, tweaks);
     }
 }
 
@@ -208,26 +218,27 @@ pub(crate) struct Keyed<'a, F: Family> {
     shift: u32,
     /// The current key: the number of its block of units, and its permutation.
     current: Option<(u64, F::Cipher)>,
+    /// Scratch for the tweaks of a batch.
+    words: Vec<u128>,
 }
 
 impl<'a, F: Family> Keyed<'a, F> {
     /// Calls at a place. `units`, a power of two, is the number of units under one key.
     pub(crate) fn new(family: &'a F, place: Place, units: u64) -> Keyed<'a, F> {
-        Keyed { family, place, shift: units.ilog2(), current: None }
+        Keyed { family, place, shift: units.ilog2(), current: None, words: Vec::with_capacity(BATCH) }
     }
 
     fn hash(&mut self, x: &mut [u128], tweak: impl Fn(usize) -> Tweak) {
-        let mut pi = [0; BATCH];
-        let used = x.len().min(BATCH);
         let mut from = 0;
         while from < x.len() {
             let to = self.run(from, x.len(), &tweak);
-            let (pi, x) = (&mut pi[..to - from], &mut x[from..to]);
-            pi.copy_from_slice(x);
-            self.after(pi, 1, |i| tweak(from + i), x);
+            let (x, place, block) = (&mut x[from..to], self.place, tweak(from).unit >> self.shift);
+            self.note(x, 1, block, |i| tweak(from + i));
+            self.words.clear();
+            self.words.extend((from..to).map(|i| tweak(i).word(place)));
+            turned(&mut self.current, self.family, place, block).hash(x, &self.words);
             from = to;
         }
-        wipe::words(&mut pi[..used]);
     }
 
     pub(crate) fn expand(
@@ -264,17 +275,13 @@ impl<'a, F: Family> Keyed<'a, F> {
         to
     }
 
-    /// The hashes of one run; `pi` holds pi(x) of each input.
+    /// A test's record of the calls of one run.
     #[inline]
-    fn after(&mut self, pi: &mut [u128], blocks: usize, tweak: impl Fn(usize) -> Tweak, out: &mut [u128]) {
-        let (family, place, block) = (self.family, self.place, tweak(0).unit >> self.shift);
-        if self.current.as_ref().is_some_and(|(of, _)| *of != block) {
-            self.current = None;
-        }
-        let (_, cipher) = self.current.get_or_insert_with(|| (block, family.under(place.key(block))));
+    fn note(&self, inputs: &[u128], blocks: usize, block: u64, tweak: impl Fn(usize) -> Tweak) {
         #[cfg(feature = "testing")]
         crate::record::note(|records| {
-            for (i, input) in pi.iter().enumerate() {
+            let place = self.place;
+            for (i, input) in inputs.iter().enumerate() {
                 let call = |b| crate::record::Call {
                     key: place.key(block),
                     tweak: tweak(i).word(place) + b as u128,
@@ -283,6 +290,17 @@ impl<'a, F: Family> Keyed<'a, F> {
                 records.calls.extend((0..blocks).map(call));
             }
         });
+        #[cfg(not(feature = "testing"))]
+        let _ = (inputs, blocks, block, tweak);
+    }
+
+    /// The hashes of one run of this many blocks for each input; `pi` holds the inputs, and then pi(x) of
+    /// each.
+    #[inline]
+    fn after(&mut self, pi: &mut [u128], blocks: usize, tweak: impl Fn(usize) -> Tweak, out: &mut [u128]) {
+        let (place, block) = (self.place, tweak(0).unit >> self.shift);
+        self.note(pi, blocks, block, &tweak);
+        let cipher = turned(&mut self.current, self.family, place, block);
         cipher.permute(pi);
         let word = |i: usize| tweak(i).word(place);
         // the usual numbers of blocks are constants here, so that the compiler makes faster code
@@ -300,6 +318,20 @@ impl<'a, F: Family> Keyed<'a, F> {
             _ => add_to_each(pi, blocks, out),
         }
     }
+}
+
+/// The permutation of this block of units; the one before is gone if it is another's.
+#[inline]
+fn turned<'c, F: Family>(
+    current: &'c mut Option<(u64, F::Cipher)>,
+    family: &F,
+    place: Place,
+    block: u64,
+) -> &'c F::Cipher {
+    if current.as_ref().is_some_and(|(of, _)| *of != block) {
+        *current = None;
+    }
+    &current.get_or_insert_with(|| (block, family.under(place.key(block)))).1
 }
 
 /// pi(x) + i, for each input and each of its blocks.

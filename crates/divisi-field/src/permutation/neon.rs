@@ -19,6 +19,17 @@ impl Permutation {
         // SAFETY: a value of this type exists only if the processor has the instructions.
         unsafe { permute(&self.0.keys, blocks) }
     }
+
+    /// Replaces each block x by pi(pi(x) + t) + pi(x), where pi is this permutation and t the tweak at the
+    /// same place.
+    ///
+    /// # Panics
+    /// Unless there is a tweak for each block.
+    pub fn hash(&self, blocks: &mut [u128], tweaks: &[u128]) {
+        assert_eq!(blocks.len(), tweaks.len(), "a tweak for each block");
+        // SAFETY: a value of this type exists only if the processor has the instructions.
+        unsafe { hash(&self.0.keys, blocks, tweaks) }
+    }
 }
 
 impl Clone for Permutation {
@@ -41,6 +52,21 @@ fn permute(keys: &[uint8x16_t; 11], blocks: &mut [u128]) {
     for block in rest {
         together(keys, core::array::from_mut(block));
     }
+}
+
+#[target_feature(enable = "neon,aes")]
+fn hash(keys: &[uint8x16_t; 11], blocks: &mut [u128], tweaks: &[u128]) {
+    let mut pi = [0; BLOCKS];
+    for (blocks, tweaks) in blocks.chunks_mut(BLOCKS).zip(tweaks.chunks(BLOCKS)) {
+        permute(keys, blocks);
+        let pi = &mut pi[..blocks.len()];
+        pi.copy_from_slice(blocks);
+        blocks.iter_mut().zip(tweaks).for_each(|(block, tweak)| *block ^= tweak);
+        permute(keys, blocks);
+        blocks.iter_mut().zip(&*pi).for_each(|(block, pi)| *block ^= pi);
+    }
+    pi.fill(0);
+    zeroize::optimization_barrier(&pi);
 }
 
 #[inline]

@@ -26,6 +26,21 @@ impl Permutation {
             Width::Two => unsafe { narrow_permute(&self.0.keys, blocks) },
         }
     }
+
+    /// Replaces each block x by pi(pi(x) + t) + pi(x), where pi is this permutation and t the tweak at the
+    /// same place.
+    ///
+    /// # Panics
+    /// Unless there is a tweak for each block.
+    pub fn hash(&self, blocks: &mut [u128], tweaks: &[u128]) {
+        assert_eq!(blocks.len(), tweaks.len(), "a tweak for each block");
+        match self.0.width {
+            // SAFETY: a value of this width exists only if the processor has VAES and AVX-512.
+            Width::Four => unsafe { hash(&self.0.keys, blocks, tweaks) },
+            // SAFETY: a value of this width exists only if the processor has VAES and AVX2.
+            Width::Two => unsafe { narrow_hash(&self.0.keys, blocks, tweaks) },
+        }
+    }
 }
 
 impl Clone for Permutation {
@@ -62,16 +77,64 @@ fn permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 fn few<const REGISTERS: usize>(keys: &[__m512i; 11], blocks: &mut [u128]) {
+    let mut x = load::<REGISTERS>(blocks);
+    rounds(keys, &mut x);
+    store(&x, blocks);
+}
+
+/// As many blocks as there are, at most those that the registers hold; zeros in the rest.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load<const REGISTERS: usize>(blocks: &[u128]) -> [__m512i; REGISTERS] {
     let mut x = [_mm512_setzero_si512(); REGISTERS];
     for (x, some) in x.iter_mut().zip(blocks.chunks(4)) {
         // SAFETY: the mask names only words of the slice; their number is public.
         *x = unsafe { _mm512_maskz_loadu_epi64(words(some.len()), some.as_ptr().cast()) };
     }
-    rounds(keys, &mut x);
+    x
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(x: &[__m512i], blocks: &mut [u128]) {
     for (x, some) in x.iter().zip(blocks.chunks_mut(4)) {
         // SAFETY: the mask names only words of the slice.
         unsafe { _mm512_mask_storeu_epi64(some.as_mut_ptr().cast(), words(some.len()), *x) };
     }
+}
+
+#[target_feature(enable = "avx512f,vaes")]
+fn hash(keys: &[__m128i; 11], blocks: &mut [u128], tweaks: &[u128]) {
+    let keys = broadcast(keys);
+    let (turns, rest) = blocks.as_chunks_mut::<TURN>();
+    let (of_turns, of_rest) = tweaks.as_chunks::<TURN>();
+    for (turn, tweaks) in turns.iter_mut().zip(of_turns) {
+        hashes::<8>(&keys, turn, tweaks);
+    }
+    match rest.len() {
+        0 => {}
+        1..=8 => hashes::<2>(&keys, rest, of_rest),
+        9..=16 => hashes::<4>(&keys, rest, of_rest),
+        _ => hashes::<8>(&keys, rest, of_rest),
+    }
+}
+
+/// The hashes of at most as many blocks as these registers hold.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn hashes<const REGISTERS: usize>(keys: &[__m512i; 11], blocks: &mut [u128], tweaks: &[u128]) {
+    let mut pi = load::<REGISTERS>(blocks);
+    let tweaks = load::<REGISTERS>(tweaks);
+    rounds(keys, &mut pi);
+    let mut x = pi;
+    for (x, tweak) in x.iter_mut().zip(tweaks) {
+        *x = _mm512_xor_si512(*x, tweak);
+    }
+    rounds(keys, &mut x);
+    for (x, pi) in x.iter_mut().zip(pi) {
+        *x = _mm512_xor_si512(*x, pi);
+    }
+    store(&x, blocks);
 }
 
 #[target_feature(enable = "avx2,vaes")]
@@ -91,9 +154,47 @@ fn narrow_permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn narrow<const REGISTERS: usize>(keys: &[__m256i; 11], blocks: &mut [u128]) {
+    let mut x = narrow_load::<REGISTERS>(blocks);
+    narrow_rounds(keys, &mut x);
+    narrow_store(&x, blocks);
+}
+
+#[target_feature(enable = "avx2,vaes")]
+fn narrow_hash(keys: &[__m128i; 11], blocks: &mut [u128], tweaks: &[u128]) {
+    let keys = narrow_broadcast(keys);
+    for (turn, tweaks) in blocks.chunks_mut(TURN / 2).zip(tweaks.chunks(TURN / 2)) {
+        if turn.len() <= TURN / 4 {
+            narrow_hashes::<4>(&keys, turn, tweaks);
+        } else {
+            narrow_hashes::<8>(&keys, turn, tweaks);
+        }
+    }
+}
+
+/// The hashes of at most as many blocks as these registers of two blocks hold.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn narrow_hashes<const REGISTERS: usize>(keys: &[__m256i; 11], blocks: &mut [u128], tweaks: &[u128]) {
+    let mut pi = narrow_load::<REGISTERS>(blocks);
+    narrow_rounds(keys, &mut pi);
+    let mut x = pi;
+    for (x, tweak) in x.iter_mut().zip(narrow_load::<REGISTERS>(tweaks)) {
+        *x = _mm256_xor_si256(*x, tweak);
+    }
+    narrow_rounds(keys, &mut x);
+    for (x, pi) in x.iter_mut().zip(pi) {
+        *x = _mm256_xor_si256(*x, pi);
+    }
+    narrow_store(&x, blocks);
+}
+
+/// As many blocks as there are, at most those that the registers hold; zeros in the rest.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn narrow_load<const REGISTERS: usize>(blocks: &[u128]) -> [__m256i; REGISTERS] {
     let mut x = [_mm256_setzero_si256(); REGISTERS];
-    let (pairs, rest) = blocks.as_chunks_mut::<2>();
-    for (x, pair) in x.iter_mut().zip(&*pairs) {
+    let (pairs, rest) = blocks.as_chunks::<2>();
+    for (x, pair) in x.iter_mut().zip(pairs) {
         // SAFETY: two blocks are read.
         *x = unsafe { _mm256_loadu_si256(pair.as_ptr().cast()) };
     }
@@ -101,7 +202,13 @@ fn narrow<const REGISTERS: usize>(keys: &[__m256i; 11], blocks: &mut [u128]) {
         // SAFETY: the words of the last block are read, or none; their number is public.
         *x = unsafe { _mm256_maskload_epi64(rest.as_ptr().cast(), narrow_mask(2 * rest.len())) };
     }
-    narrow_rounds(keys, &mut x);
+    x
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn narrow_store(x: &[__m256i], blocks: &mut [u128]) {
+    let (pairs, rest) = blocks.as_chunks_mut::<2>();
     for (x, pair) in x.iter().zip(&mut *pairs) {
         // SAFETY: two blocks are written.
         unsafe { _mm256_storeu_si256(pair.as_mut_ptr().cast(), *x) };
