@@ -24,7 +24,7 @@ fn digest(program: &Program) -> [u8; 32] {
     for level in program.levels() {
         words.push(word(level.linear().len()));
         for gate in level.linear() {
-            words.extend(match *gate {
+            words.extend(match gate {
                 LinearGate::Constant { out, value } => [0, word(out.index()), u32::from(value), 0],
                 LinearGate::Not { out, x } => [1, word(out.index()), word(x.index()), 0],
                 LinearGate::Xor { out, x, y } => [2, word(out.index()), word(x.index()), word(y.index())],

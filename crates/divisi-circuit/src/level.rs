@@ -6,6 +6,7 @@
 //! fewest wires is taken.
 
 use crate::memo::Memo;
+use crate::packed::Kinds;
 use crate::program::{Level, LinearGate, Program, Slot};
 use crate::recorded::{BuildBit, Node, Recorded};
 
@@ -213,12 +214,12 @@ impl List {
                 slots.free.push(Slot(i as u32));
             }
         }
+        let mut kinds = Kinds::default();
         for s in 0..sections.count {
             let sums = sections.sums.of(KINDS * s..KINDS * (s + 1));
             let products = sections.products.of(s..s + 1);
             let mut level = Level::default();
             if levels.is_some() {
-                level.linear.reserve_exact(sums.len());
                 level.dots.reserve_exact(products.len());
             }
             for &i in sums {
@@ -232,13 +233,14 @@ impl List {
                 let out = slots.take(i, readers[i]);
                 if levels.is_some() {
                     let [x, y] = operands;
-                    level.linear.push(match op {
+                    kinds.push(match op {
                         Op::Constant(value) => LinearGate::Constant { out, value },
                         Op::Not(_) => LinearGate::Not { out, x },
                         _ => LinearGate::Xor { out, x, y },
                     });
                 }
             }
+            level.local = kinds.take();
             // All products of a level are read before one of their results is written.
             if levels.is_some() {
                 let of = |x: u32| slots.of[x as usize];

@@ -42,6 +42,7 @@ pub mod gates;
 mod level;
 mod memo;
 pub mod optimise;
+mod packed;
 pub mod plain;
 pub mod program;
 mod recorded;
@@ -50,5 +51,6 @@ pub mod stream;
 
 pub use build::{Build, BuildBit};
 pub use gates::Gates;
+pub use packed::LinearGates;
 pub use program::{Level, LinearGate, Program, Slot};
 pub use stream::Stream;

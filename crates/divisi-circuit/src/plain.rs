@@ -164,7 +164,7 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misf
         for gate in level.linear() {
             // The result's slot may be an operand's: it is taken out of the list, and the operand read from
             // there.
-            match *gate {
+            match gate {
                 LinearGate::Constant { out, value } => held[out.index()].fill(Words.constant(value)),
                 LinearGate::Not { out, x } => {
                     let mut result = std::mem::take(&mut held[out.index()]);

@@ -2,6 +2,7 @@
 
 use crate::gates::Gates;
 use crate::memo::Memo;
+use crate::packed::{LinearGates, Local};
 use std::sync::Arc;
 
 /// A place that holds the value of one wire at a time.
@@ -47,7 +48,7 @@ pub enum LinearGate {
 /// A level: XORs and other local gates in their order, then ANDs, all at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    pub(crate) linear: Vec<LinearGate>,
+    pub(crate) local: Local,
     pub(crate) dots: Vec<(Slot, u32)>,
     pub(crate) terms: Vec<(Slot, Slot)>,
 }
@@ -55,8 +56,22 @@ pub struct Level {
 impl Level {
     /// The local gates, in the order in which they run, before the products.
     #[must_use]
-    pub fn linear(&self) -> &[LinearGate] {
-        &self.linear
+    pub fn linear(&self) -> LinearGates<'_> {
+        self.local.iter()
+    }
+
+    /// Calls one of three functions for each local gate, in the order in which they run: `constant` with the
+    /// slot and the value, `xor` with the slots of the result and both operands, `not` with those of the
+    /// result and the operand. This is faster than [`Level::linear`], because each kind has its loop.
+    #[inline(always)]
+    pub fn each_linear<S: ?Sized>(
+        &self,
+        state: &mut S,
+        constant: impl Fn(&mut S, Slot, bool),
+        xor: impl Fn(&mut S, [Slot; 3]),
+        not: impl Fn(&mut S, [Slot; 2]),
+    ) {
+        self.local.each(state, constant, xor, not);
     }
 
     /// The sums of products: for each the slot of the result, and the terms. **An engine must read all
@@ -69,6 +84,12 @@ impl Level {
             start = end as usize;
             (out, terms)
         })
+    }
+
+    /// The terms of all sums of products, one sum after the other.
+    #[must_use]
+    pub fn terms(&self) -> &[(Slot, Slot)] {
+        &self.terms
     }
 
     /// How many sums of products there are.
@@ -160,7 +181,7 @@ impl Program {
     /// The number of local gates.
     #[must_use]
     pub fn linear_count(&self) -> usize {
-        self.levels.iter().map(|level| level.linear.len()).sum()
+        self.levels.iter().map(|level| level.linear().len()).sum()
     }
 
     /// The AND depth: the number of rounds of an engine that needs one for each level.
@@ -171,7 +192,7 @@ impl Program {
 
     /// Whether some gate has a public result.
     pub(crate) fn has_public_gates(&self) -> bool {
-        let linear = |gate: &LinearGate| match *gate {
+        let linear = |gate: LinearGate| match gate {
             LinearGate::Constant { .. } => true,
             LinearGate::Xor { x, y, .. } => x == y,
             LinearGate::Not { .. } => false,
@@ -179,7 +200,7 @@ impl Program {
         *self.memo.has_public_gates.get_or_init(|| {
             self.levels
                 .iter()
-                .any(|level| level.linear.iter().any(linear) || level.terms.iter().any(|(x, y)| x == y))
+                .any(|level| level.linear().any(linear) || level.terms.iter().any(|(x, y)| x == y))
         })
     }
 
@@ -193,8 +214,8 @@ impl Program {
         let mut held = inputs.to_vec();
         held.resize(self.slots, zero);
         for level in &*self.levels {
-            for gate in &level.linear {
-                match *gate {
+            for gate in level.linear() {
+                match gate {
                     LinearGate::Constant { out, value } => held[out.index()] = g.constant(value),
                     LinearGate::Not { out, x } => held[out.index()] = g.not(held[x.index()]),
                     LinearGate::Xor { out, x, y } => {

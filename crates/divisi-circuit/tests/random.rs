@@ -65,7 +65,7 @@ fn check_shape(program: &Program) {
     for level in program.levels() {
         for gate in level.linear() {
             use divisi_circuit::LinearGate::{Constant, Not, Xor};
-            let out = match *gate {
+            let out = match gate {
                 Constant { out, .. } => out,
                 Not { out, x } => {
                     assert!(written[x.index()]);

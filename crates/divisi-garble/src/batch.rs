@@ -116,7 +116,7 @@ impl<W> Cut<W> {
 fn program_in<E, W: FnMut(&Batch) -> Result<(), E>>(program: &Program, cut: &mut Cut<W>) -> Result<(), E> {
     for level in program.levels() {
         for gate in level.linear() {
-            match *gate {
+            match gate {
                 LinearGate::Xor { out, x, y } => cut.push(Op::Xor { out: at(out), x: at(x), y: at(y) })?,
                 LinearGate::Not { out, x } => cut.push(Op::Not { out: at(out), x: at(x) })?,
                 // constants are no wires: `Plan` knows which outputs are constants, and no gate reads one

@@ -81,7 +81,7 @@ pub(crate) fn has_public_wires(circuit: &Circuit<'_>, results: &[Result]) -> boo
     let mut public = vec![false; program.slots()];
     for level in program.levels() {
         for gate in level.linear() {
-            match *gate {
+            match gate {
                 LinearGate::Constant { out, .. } => public[out.index()] = true,
                 LinearGate::Xor { out, x, y } => {
                     if x == y || public[x.index()] || public[y.index()] {
@@ -113,7 +113,7 @@ fn results(program: &Program) -> Vec<Result> {
     let mut constant: Vec<Option<u8>> = vec![None; program.slots()];
     for level in program.levels() {
         for gate in level.linear() {
-            match *gate {
+            match gate {
                 LinearGate::Constant { out, value } => constant[out.index()] = Some(u8::from(value)),
                 LinearGate::Not { out, .. } | LinearGate::Xor { out, .. } => constant[out.index()] = None,
             }

@@ -355,7 +355,7 @@ fn digest(circuit: &Circuit<'_>, parties: usize, owners: &[PartyId], receivers: 
     for level in program.levels() {
         word(level.linear().len());
         for gate in level.linear() {
-            let [kind, out, x, y] = match *gate {
+            let [kind, out, x, y] = match gate {
                 LinearGate::Constant { out, value } => [1, out.index(), usize::from(value), 0],
                 LinearGate::Not { out, x } => [2, out.index(), x.index(), 0],
                 LinearGate::Xor { out, x, y } => [3, out.index(), x.index(), y.index()],

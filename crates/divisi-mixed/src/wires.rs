@@ -41,7 +41,7 @@ impl<'p> Wires<'p> {
             }
         };
         for gate in level.linear() {
-            match *gate {
+            match gate {
                 LinearGate::Constant { out, value } => {
                     let slot = &mut self.held[out.index() * width..(out.index() + 1) * width];
                     slot.iter_mut().enumerate().for_each(|(w, word)| *word = if value { one(w) } else { 0 });

@@ -74,7 +74,7 @@ impl Wiring {
         held.resize(program.slots().max(inputs), End::Constant(false));
         for level in program.levels() {
             for gate in level.linear() {
-                match *gate {
+                match gate {
                     LinearGate::Constant { out, value } => held[out.index()] = End::Constant(value),
                     LinearGate::Not { out, x } => held[out.index()] = held[x.index()].not(),
                     LinearGate::Xor { out, x, y } => {

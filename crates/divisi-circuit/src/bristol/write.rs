@@ -195,7 +195,7 @@ fn unroll(program: &Program) -> (Vec<Gate>, Vec<usize>) {
     };
     for level in program.levels() {
         for gate in level.linear() {
-            let (to, gate) = match *gate {
+            let (to, gate) = match gate {
                 LinearGate::Constant { out, value } => (out, Gate::Constant(value)),
                 LinearGate::Not { out, x } => (out, Gate::Not(held[x.index()])),
                 LinearGate::Xor { out, x, y } => (out, Gate::Xor(held[x.index()], held[y.index()])),

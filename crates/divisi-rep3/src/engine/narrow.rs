@@ -5,7 +5,7 @@ use super::wires::Wires;
 use crate::ands::{Ands, FACTORS, GROUP, Run, get, put};
 use crate::bit::Bit;
 use crate::wire::Shape;
-use divisi_circuit::{Level, LinearGate, Program, Slot};
+use divisi_circuit::{Level, Program, Slot};
 use divisi_core::ProgramRun;
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
@@ -114,14 +114,12 @@ impl<'p, B: Both> Narrow<'p, B> {
     fn sums(&mut self, level: &Level, constant: Option<usize>) {
         let one = B::new([0, 1].map(|c| if constant == Some(c) { used(self.lanes) } else { 0 }));
         let held = &mut self.held;
-        for gate in level.linear() {
-            let (out, value) = match *gate {
-                LinearGate::Xor { out, x, y } => (out, held[x.index()] ^ held[y.index()]),
-                LinearGate::Not { out, x } => (out, held[x.index()] ^ one),
-                LinearGate::Constant { out, value } => (out, if value { one } else { B::default() }),
-            };
-            held[out.index()] = value;
-        }
+        level.each_linear(
+            held.as_mut_slice(),
+            |held, out, value| held[out.index()] = if value { one } else { B::default() },
+            |held, [out, x, y]| held[out.index()] = held[x.index()] ^ held[y.index()],
+            |held, [out, x]| held[out.index()] = held[x.index()] ^ one,
+        );
     }
 
     fn products(&mut self, level: &Level, z: &mut [[Plane; 1]], ands: &mut Ands, runs: &[Run]) {

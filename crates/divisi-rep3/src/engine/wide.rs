@@ -6,7 +6,7 @@ use crate::ands::{Ands, Run, places};
 use crate::bit::{Bit, planes, used};
 use crate::pool::Pool;
 use crate::wire::Shape;
-use divisi_circuit::{Level, LinearGate, Program, Slot};
+use divisi_circuit::{Level, LinearGate, LinearGates, Program, Slot};
 use divisi_core::ProgramRun;
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
@@ -166,7 +166,7 @@ impl Wires for Wide<'_> {
 
 /// The sums of a level on a block.
 struct Sums<'a, const N: usize> {
-    gates: &'a [LinearGate],
+    gates: LinearGates<'a>,
     held: &'a mut [[Plane; N]],
     one: [Plane; N],
 }
@@ -178,7 +178,7 @@ impl<const N: usize> Task for Sums<'_, N> {
     fn run<W: Word>(self) {
         let (held, one) = (self.held, self.one);
         for gate in self.gates {
-            match *gate {
+            match gate {
                 LinearGate::Xor { out, x, y } => assign(
                     held,
                     out,

@@ -222,9 +222,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
 
     /// Half-gates, evaluated.
     fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
-        let hashed = &mut self.oracle.scratch;
-        hashed.clear();
-        hashed.extend_from_slice(operands);
+        let hashed = &mut self.oracle.scratch[..operands.len()];
+        hashed.copy_from_slice(operands);
         let from = self.oracle.gate;
         let tweak = |i: usize| Tweak { unit: from + i as u64 / 2, row: (i % 2) as u8 };
         self.oracle.gates.hash(hashed, tweak);

@@ -239,15 +239,15 @@ impl<'t, 'h> Garbler<'t, 'h> {
     #[inline(never)]
     fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
         let delta = *self.delta;
-        let hashed = &mut self.oracle.scratch;
-        hashed.clear();
-        for [a, b] in operands.as_chunks::<2>().0 {
-            hashed.extend([*a, a ^ delta, *b, b ^ delta]);
+        let operands = operands.as_chunks::<2>().0;
+        let hashed = &mut self.oracle.scratch[..4 * out.len()];
+        for (hashed, [a, b]) in hashed.as_chunks_mut::<4>().0.iter_mut().zip(operands) {
+            *hashed = [*a, a ^ delta, *b, b ^ delta];
         }
         let from = self.oracle.gate;
         let tweak = |i: usize| Tweak { unit: from + i as u64 / 4, row: (i / 2 % 2) as u8 };
         self.oracle.gates.hash(hashed, tweak);
-        let gates = hashed.as_chunks::<4>().0.iter().zip(operands.as_chunks::<2>().0);
+        let gates = hashed.as_chunks::<4>().0.iter().zip(operands);
         let table = self.table[32 * self.filled..].as_chunks_mut::<16>().0.as_chunks_mut::<2>().0;
         for ((([a0, a1, b0, b1], [a, b]), out), row) in gates.zip(out.iter_mut()).zip(table) {
             let (of_a, of_b) = (spread(*a), spread(*b));

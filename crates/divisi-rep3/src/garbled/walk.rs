@@ -29,21 +29,19 @@ pub(super) fn walk(
     inputs: &[u128],
     walker: &mut impl Walker,
 ) -> Result<Kept<u128>, Abort> {
+    if lanes == 1 {
+        return alone(program, inputs, walker);
+    }
     let mut held = Kept::<u128>::zeros(program.slots().max(program.input_bits()) * lanes);
     held[..inputs.len()].copy_from_slice(inputs);
-    let widest = program.levels().iter().map(Level::and_count).max().unwrap_or(0);
-    let mut results = Kept::<u128>::zeros(widest * lanes);
+    let mut results = Kept::<u128>::zeros(widest(program) * lanes);
     let mut operands = Kept::<u128>::zeros(2 * GROUP);
     let of = |slot: Slot| slot.index() * lanes..(slot.index() + 1) * lanes;
     for level in program.levels() {
-        if lanes == 1 {
-            linear_alone(level, &mut held, walker);
-        } else {
-            linear(level, &mut held, lanes, walker);
-        }
+        linear(level, &mut held, lanes, walker);
         // all products of a level before the first result is written
         let (mut done, mut waiting) = (0, 0);
-        for (x, y) in level.dots().flat_map(|(_, terms)| terms) {
+        for (x, y) in level.terms() {
             for (x, y) in held[of(*x)].iter().zip(&held[of(*y)]) {
                 operands[2 * waiting] = *x;
                 operands[2 * waiting + 1] = *y;
@@ -78,22 +76,60 @@ pub(super) fn walk(
     Ok(outputs)
 }
 
-/// The local gates of a level, if there is one lane.
-fn linear_alone(level: &Level, held: &mut [u128], walker: &impl Walker) {
-    for gate in level.linear() {
-        match *gate {
-            LinearGate::Xor { out, x, y } => held[out.index()] = held[x.index()] ^ held[y.index()],
-            LinearGate::Not { out, x } => held[out.index()] = walker.not(held[x.index()]),
-            LinearGate::Constant { out, value } => held[out.index()] = walker.constant(value),
+/// How many products the widest level has.
+fn widest(program: &Program) -> usize {
+    program.levels().iter().map(Level::and_count).max().unwrap_or(0)
+}
+
+/// A label in two words, which a compiler adds as one register.
+type Label = [u64; 2];
+
+fn whole([low, high]: Label) -> u128 {
+    u128::from(low) | u128::from(high) << 64
+}
+
+fn halves(label: u128) -> Label {
+    [label as u64, (label >> 64) as u64]
+}
+
+/// The same in one lane, where most of the work is to go from gate to gate.
+fn alone(program: &Program, inputs: &[u128], walker: &mut impl Walker) -> Result<Kept<u128>, Abort> {
+    let mut held = Kept::<u64>::zeros(2 * program.slots().max(program.input_bits()));
+    let held: &mut [Label] = held.as_chunks_mut().0;
+    held.iter_mut().zip(inputs).for_each(|(held, label)| *held = halves(*label));
+    let mut results = Kept::<u128>::zeros(widest(program));
+    let mut operands = Kept::<u128>::zeros(2 * GROUP);
+    for level in program.levels() {
+        level.each_linear(
+            held,
+            |held, out, value| held[out.index()] = halves(walker.constant(value)),
+            |held, [out, x, y]| {
+                let (x, y) = (held[x.index()], held[y.index()]);
+                held[out.index()] = [x[0] ^ y[0], x[1] ^ y[1]];
+            },
+            |held, [out, x]| held[out.index()] = halves(walker.not(whole(held[x.index()]))),
+        );
+        // all products of a level before the first result is written
+        for (terms, results) in level.terms().chunks(GROUP).zip(results.chunks_mut(GROUP)) {
+            for ((x, y), pair) in terms.iter().zip(operands.as_chunks_mut::<2>().0) {
+                *pair = [whole(held[x.index()]), whole(held[y.index()])];
+            }
+            walker.products(&operands[..2 * terms.len()], &mut results[..terms.len()])?;
+        }
+        let mut results = results.iter();
+        for (out, terms) in level.dots() {
+            let sum = results.by_ref().take(terms.len()).fold(0, |sum, result| sum ^ result);
+            held[out.index()] = halves(sum);
         }
     }
+    Ok(program.results().iter().map(|slot| whole(held[slot.index()])).collect())
 }
 
 /// The local gates of a level, all lanes of each at once. The slot of a result may be that of an operand.
 fn linear(level: &Level, held: &mut [u128], lanes: usize, walker: &impl Walker) {
     let of = |slot: Slot| slot.index() * lanes..(slot.index() + 1) * lanes;
     for gate in level.linear() {
-        match *gate {
+        match gate {
             LinearGate::Xor { out, x, y } => {
                 if let Ok([out, x, y]) = held.get_disjoint_mut([of(out), of(x), of(y)]) {
                     out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = *x ^ *y);

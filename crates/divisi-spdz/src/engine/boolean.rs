@@ -39,7 +39,7 @@ impl<F: Host> Boolean for Spdz<F> {
             for (job, (lanes, slots)) in jobs.iter().zip(&mut running) {
                 let Some(level) = job.program.levels().get(l) else { continue };
                 for gate in level.linear() {
-                    let (out, value) = self.linear_gate(*gate, slots, *lanes)?;
+                    let (out, value) = self.linear_gate(gate, slots, *lanes)?;
                     slots[out] = value;
                 }
                 for (left, right) in level.dots().flat_map(|(_, terms)| terms) {
