@@ -15,13 +15,17 @@ pub(super) fn round_constants() -> &'static [u64; 80] {
 
 /// The same for the square roots of the first eight primes.
 pub(super) fn roots_of_first_primes() -> [u64; 8] {
-    let mut primes = primes();
-    std::array::from_fn(|_| fraction_of_root(2, primes.next().unwrap_or_default()))
+    static ROOTS: LazyLock<[u64; 8]> = LazyLock::new(|| roots(primes()));
+    *ROOTS
 }
 
 /// The same for the square roots of the ninth to the sixteenth prime.
 pub(super) fn roots_of_second_primes() -> [u64; 8] {
-    let mut primes = primes().skip(8);
+    static ROOTS: LazyLock<[u64; 8]> = LazyLock::new(|| roots(primes().skip(8)));
+    *ROOTS
+}
+
+fn roots(mut primes: impl Iterator<Item = u64>) -> [u64; 8] {
     std::array::from_fn(|_| fraction_of_root(2, primes.next().unwrap_or_default()))
 }
 
