@@ -1,5 +1,5 @@
-//! Circuits and programs among curious parties through the command line: parties of their own that agree, or are told what
-//! they disagree on.
+//! Circuits and programs among curious parties through the command line: parties of their own that agree, or
+//! are told what they disagree on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod separate;
