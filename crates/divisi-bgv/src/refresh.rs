@@ -76,8 +76,8 @@ impl Keys {
         Ok(Some(Ciphertext::new(level, 1, ring.parameters().bounds().shared(), b, a)))
     }
 
-    /// h_i = s_i c_1 + p e_i - x_i as coefficients over all primes of the bottom, and b_i = -a s_i + p e'_i
-    /// + x_i.
+    /// h_i = s_i c_1 + p e_i - x_i, as coefficients over all primes of the bottom, and b_i, which encrypts
+    /// x_i.
     fn both_parts(
         &self,
         session: &Session,
