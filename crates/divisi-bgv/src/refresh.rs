@@ -76,7 +76,7 @@ impl Keys {
         Ok(Some(Ciphertext::new(level, 1, ring.parameters().bounds().shared(), b, a)))
     }
 
-    /// h_i = s_i c_1 + p e_i - x_i as coefficients over all primes of the bottom, and b_i = -a s_i + p e'_i +
+    /// h_i = s_i c_1 + p e_i - x_i, as coefficients over all primes of the bottom, and b_i, which encrypts
     /// x_i.
     fn both_parts(
         &self,
@@ -91,8 +91,8 @@ impl Keys {
         Ok([h, self.encrypt_share(sampler, a, share, factor)])
     }
 
-    /// h_i of an answer to a refresh before its lowest bits are dropped (D6): for tests, which see more than a
-    /// holder does.
+    /// h_i of an answer to a refresh before its lowest bits are dropped (D6): for tests, which see more than
+    /// a holder does.
     ///
     /// # Errors
     /// As [`Keys::refresh`].

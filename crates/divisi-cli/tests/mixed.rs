@@ -1,8 +1,10 @@
-//! Circuits among curious parties through the command line: parties of their own that agree, or are told what
-//! they disagree on.
+//! Circuits and programs among curious parties through the command line: parties of their own that agree, or
+//! are told what they disagree on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod separate;
+
+use serde_json::json;
 
 /// Four programs, each one party: the number of parties is the configuration's.
 #[test]
@@ -20,4 +22,56 @@ fn parties_that_disagree_are_refused_with_both_digests() {
         (&["--circuit", "and", "--protocol", "mpgc"], "with other settings"),
     ];
     separate::refused_with_both_digests("mixed", &differences);
+}
+
+/// Programs with these names that differ in one statement, in a directory with a mesh of two.
+fn programs(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    separate::mesh(dir.path(), 2);
+    for (name, last) in files {
+        let inputs = "input x 1 num 3\ninput y 2 num 3\np = mul x y";
+        let text = format!("divisi program 1\n{inputs}\n{last}\noutput s 2\noutput p 1\n");
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+/// Each party gives its own inputs and no others, and learns the outputs that are for it.
+#[test]
+fn one_party_each_of_a_program() {
+    let dir = programs(&[("p.txt", "s = sum p")]);
+    let arguments = ["x=1,-2,3", "y=4,5,6"].map(|own| vec!["--program", "p.txt", "--input", own]);
+    let outputs = [json!({ "p": [4, -10, 18], "s": null }), json!({ "p": null, "s": [12] })];
+    for (output, expected) in separate::each(dir.path(), "mixed", &arguments).iter().zip(outputs) {
+        let told = separate::json(output);
+        assert!(output.status.success() && told["outputs"] == expected, "{told}");
+    }
+    // what the first party alone finds wrong with its own inputs
+    for (given, what) in [
+        (&["--input", "x=1,-2,3", "--input", "y=4,5,6"][..], "the input y belongs to party 2"),
+        (&["--input", "y=4,5,6"], "the input y belongs to party 2"),
+        (&[], "the input x is missing"),
+        (&["--input", "x=1,-2"], "the input x takes 3 values, and 2 are given"),
+    ] {
+        let arguments = [&["--program", "p.txt"], given].concat();
+        let output = separate::each(dir.path(), "mixed", &[arguments]).remove(0);
+        let told = separate::json(&output);
+        let error = told["error"].as_str().unwrap();
+        assert!(output.status.code() == Some(2) && error.contains(what), "{error}");
+    }
+}
+
+/// Before any input is used.
+#[test]
+fn different_programs_are_refused_with_both_digests() {
+    let dir = programs(&[("p.txt", "s = sum p"), ("q.txt", "s = sum x")]);
+    let first = vec!["--program", "p.txt", "--input", "x=1,-2,3"];
+    for (second, what) in [
+        (&["--program", "q.txt"][..], "another program"),
+        (&["--program", "p.txt", "--form", "lean-tree"], "the program with other settings"),
+        (&["--program", "p.txt", "--k", "3"], "the program with other settings"),
+    ] {
+        let second = [second, &["--input", "y=4,5,6"]].concat();
+        separate::both_are_told(dir.path(), "mixed", &[first.clone(), second], what);
+    }
 }

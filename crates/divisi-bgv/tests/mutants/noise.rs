@@ -17,9 +17,9 @@ enum Answer {
     Decryption,
     /// A refresh of such a ciphertext.
     Refresh,
-    /// An E2A of a refreshed ciphertext that it multiplied by its signs. Before, noise is brought to the bound
-    /// of its level in one coefficient: that of a refresh alone is so small that the rounding of the switch
-    /// hides it.
+    /// An E2A of a refreshed ciphertext that it multiplied by its signs. Before, noise is brought to the
+    /// bound of its level in one coefficient: that of a refresh alone is so small that the rounding of the
+    /// switch hides it.
     DecryptionOfRefreshed,
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 
 /// A mesh of parties in a directory, whose ports are free.
-fn mesh(dir: &Path, parties: usize) {
+pub fn mesh(dir: &Path, parties: usize) {
     let ports: Vec<_> = (0..parties).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
     drop(ports);
@@ -20,7 +20,7 @@ fn mesh(dir: &Path, parties: usize) {
 }
 
 /// All parties of the mesh at once, each with its own arguments.
-fn each(dir: &Path, engine: &str, arguments: &[Vec<&str>]) -> Vec<Output> {
+pub fn each(dir: &Path, engine: &str, arguments: &[Vec<&str>]) -> Vec<Output> {
     let parties: Vec<_> = (1..)
         .zip(arguments)
         .map(|(i, arguments)| {
@@ -38,7 +38,7 @@ fn each(dir: &Path, engine: &str, arguments: &[Vec<&str>]) -> Vec<Output> {
     parties.into_iter().map(|party| party.wait_with_output().unwrap()).collect()
 }
 
-fn json(output: &Output) -> Value {
+pub fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -73,26 +73,27 @@ pub fn refused_with_both_digests(engine: &str, differences: &[(&[&str], &str)]) 
     for (others, what) in differences {
         let first = vec!["--circuit", "and", "--input", "1=1", "--input", "2="];
         let second = [others, &["--input", "1=", "--input", "2=1"][..]].concat();
-        let outputs = each(dir.path(), engine, &[first, second]);
-        let mut digests = Vec::new();
-        for (peer, output) in [2, 1].into_iter().zip(&outputs) {
-            let told = json(output);
-            let error = told["error"].as_str().unwrap();
-            assert_eq!(output.status.code(), Some(2), "{others:?}: {error}");
-            assert_eq!(
-                (told["kind"].as_str(), told["peer"].as_u64()),
-                (Some("usage"), Some(peer)),
-                "{error}"
-            );
-            assert!(error.contains(what), "{others:?}: {error}");
-            let word = |word: &&str| word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
-            let mut pair: Vec<String> =
-                error.split([' ', ',', ';']).filter(word).map(ToOwned::to_owned).collect();
-            assert_eq!(pair.len(), 2, "{error}");
-            assert_ne!(pair[0], pair[1]);
-            pair.sort();
-            digests.push(pair);
-        }
-        assert_eq!(digests[0], digests[1], "{others:?}");
+        both_are_told(dir.path(), engine, &[first, second], what);
     }
+}
+
+/// Both parties of a mesh are told, as usage, in what their arguments differ, with the digests of both.
+pub fn both_are_told(dir: &Path, engine: &str, arguments: &[Vec<&str>; 2], what: &str) {
+    let outputs = each(dir, engine, arguments);
+    let mut digests = Vec::new();
+    for (peer, output) in [2, 1].into_iter().zip(&outputs) {
+        let told = json(output);
+        let error = told["error"].as_str().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert_eq!((told["kind"].as_str(), told["peer"].as_u64()), (Some("usage"), Some(peer)), "{error}");
+        assert!(error.contains(what), "{arguments:?}: {error}");
+        let word = |word: &&str| word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
+        let mut pair: Vec<String> =
+            error.split([' ', ',', ';']).filter(word).map(ToOwned::to_owned).collect();
+        assert_eq!(pair.len(), 2, "{error}");
+        assert_ne!(pair[0], pair[1]);
+        pair.sort();
+        digests.push(pair);
+    }
+    assert_eq!(digests[0], digests[1], "{arguments:?}");
 }
