@@ -1,11 +1,11 @@
 //! Chains of additively shared layers: what the engine keeps so that Protocol 7 can invert their linear maps.
 //!
-//! After a layer of such S-boxes (lut256-additive) a byte is a share alone. Everything until the next layer is linear, so a
-//! byte is `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a replicated k: its [`Link`]
-//! keeps m and k. When all bytes of that layer come together again, in the next layer or at
-//! [`divisi_core::Bytes::finish`], their replicated values x are known, and `y = M^-1 (x - k)` (Protocol 7,
-//! line 6) completes the layer's records. This holds for the cipher and for its inverse alike; nothing here
-//! knows which.
+//! After a layer of such S-boxes (lut256-additive) a byte is a share alone. Everything until the next layer
+//! is linear, so a byte is `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a
+//! replicated k: its [`Link`] keeps m and k. When all bytes of that layer come together again, in the next
+//! layer or at [`divisi_core::Bytes::finish`], their replicated values x are known, and `y = M^-1 (x - k)`
+//! (Protocol 7, line 6) completes the layer's records. This holds for the cipher and for its inverse alike;
+//! nothing here knows which.
 //!
 //! A layer can be verified only if all its outputs come back together, in as many independent combinations: a
 //! caller that drops or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the
