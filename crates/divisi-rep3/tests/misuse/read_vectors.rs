@@ -2,7 +2,7 @@
 use divisi_rep3::OneHots;
 
 fn look(vectors: OneHots) {
-    let _ = vectors.kind;
+    let _ = vectors.made;
 }
 
 fn main() {}
