@@ -47,6 +47,7 @@ pub mod plain;
 pub mod program;
 mod recorded;
 mod shared;
+mod slot;
 pub mod stream;
 
 pub use build::{Build, BuildBit};

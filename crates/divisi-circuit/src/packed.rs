@@ -1,7 +1,7 @@
 //! The local gates of a level in little memory: a slot takes two bytes, or four in a program with more than
 //! 2^16 slots. Programs consist of these gates for the most part: a hash has five XORs for each AND.
 
-use crate::program::{LinearGate, Slot};
+use crate::slot::{LinearGate, Slot};
 
 /// Rows of slots.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -118,9 +118,8 @@ fn many_strands_compute_what_one_does() {
 #[test]
 fn many_strands_verify_what_they_make_ahead() {
     for mode in Priority::ALL {
-        let blocks = 9_000;
-        let choice = mode.into();
-        let report = run(&BenchOptions { choice, blocks, threads: 2, reps: 1, ..BenchOptions::default() });
+        let options = BenchOptions { choice: mode.into(), threads: 2, reps: 1, ..BenchOptions::default() };
+        let report = run(&BenchOptions { blocks: 2 * options.chunk() as u64 + 808, ..options });
         assert!(report.measured.verification_error_bits.unwrap() >= 57.0, "{mode}");
         let json = report.to_json();
         assert_eq!((json["mode"].as_str(), json["chunks"].as_u64()), (Some(mode.name()), Some(3)));

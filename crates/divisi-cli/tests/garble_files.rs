@@ -72,7 +72,8 @@ fn info_is_that_of_the_file() {
     std::fs::write(dir.path().join("gates.txt"), GATES).unwrap();
     let told = json(&divisi(dir.path(), &["circuit", "info", "gates.txt"]));
     let want = serde_json::json!({
-        "schema": 1, "circuit": "gates.txt", "format": "bristol-fashion", "inputs": [2, 2, 1], "outputs": [4, 2],
+        "schema": 1, "circuit": "gates.txt", "format": "bristol-fashion", "order": null,
+        "inputs": [2, 2, 1], "outputs": [4, 2],
         "gates": 11, "and": 5, "xor": 2, "inv": 1, "eq": 1, "eqw": 2, "and_depth": 2, "sums_of_products": 5,
     });
     assert_eq!(told, want);
