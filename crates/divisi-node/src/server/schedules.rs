@@ -334,12 +334,18 @@ impl World {
             let mut quiet = true;
             for c in 0..self.clients.len() {
                 for i in 0..3 {
+                    // most clients have been served long before the last one is
+                    let side = &self.clients[c].sides[i];
+                    if side.queue.is_empty() && side.said.is_empty() {
+                        continue;
+                    }
                     self.deliver(c, i);
                     self.answers(c, i);
-                    quiet &= !self.intakes[i].is_busy() || !self.honest(i);
-                    quiet &= self.clients[c].sides[i].queue.is_empty() || !self.clients[c].sides[i].here;
+                    let side = &self.clients[c].sides[i];
+                    quiet &= side.queue.is_empty() || !side.here;
                 }
             }
+            quiet &= (0..3).all(|i| !self.intakes[i].is_busy() || !self.honest(i));
             if quiet {
                 break;
             }
