@@ -205,6 +205,28 @@ fn every_byte_of_what_is_told_is_compared() {
     });
 }
 
+/// A label is compared with every bit of its hash. A list that differs in one bit of both hashes of a pair is
+/// stopped by its digest; without that check the label has to notice it.
+#[test]
+fn a_label_is_compared_with_its_whole_hash() {
+    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
+    many(16, 3, |byte| {
+        let harness = Harness::without(Some(checks::Y2));
+        let [first, _, evaluator] = roles(0);
+        harness.change(first, evaluator, "divisi_rep3::garbled/labels", 0, move |body| {
+            // labels of 16 bytes, pairs of hashes of 16 bytes, a digest
+            let pairs = (body.len() - 32) / 3;
+            body[pairs + byte] ^= 1;
+            body[pairs + 16 + byte] ^= 1;
+        });
+        let ends = harness.act(|trio| {
+            let (mut e, wires) = begin(trio, &parts, 0)?;
+            e.run(&mut [ProgramRun::new(&program, wires)])
+        });
+        assert_eq!(failed_check(&ends[evaluator.index()]), Some(checks::Y3), "byte {byte}");
+    });
+}
+
 /// A call that ended in an abort is over: the same parties do not run it, or another, again.
 #[test]
 fn an_aborted_call_does_not_come_again() {
