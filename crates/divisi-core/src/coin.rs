@@ -51,19 +51,19 @@ pub struct Announced {
 }
 
 /// All commitments are received, and this party's echo of them is sent.
-#[must_use = "coins that were heard must be confirmed"]
-pub struct Heard {
+#[must_use = "received commitments must be confirmed"]
+pub struct UnconfirmedCoins {
     coins: Coins,
     echoed: Echoed,
 }
 
 impl Coins {
-    /// Commit to coins: announce, hear and confirm, in two rounds.
+    /// Commit to coins: announce, receive and confirm, in two rounds.
     ///
     /// # Errors
     /// The abort that ends the session.
     pub fn commit(session: &mut Session) -> Result<Coins, Abort> {
-        Coins::announce(session)?.hear(session)?.confirm(session)
+        Coins::announce(session)?.receive(session)?.confirm(session)
     }
 
     /// Send this party's commitment to all peers, together with other messages of the round.
@@ -94,7 +94,7 @@ impl Coins {
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
         self.ready(session)?;
         let opened = self.open(session, step)?;
-        self.hear(session, opened)
+        self.receive(session, opened)
     }
 
     /// Ensure that there is another coin: commit to a new chain if the present one is used up, in two rounds.
@@ -109,7 +109,7 @@ impl Coins {
     }
 
     /// The first half of a toss: send this party's link to all peers. Other messages of the round may be sent
-    /// before [`Coins::hear`]; a new commitment, which waits for the peers, must come before: see
+    /// before [`Coins::receive`]; a new commitment, which waits for the peers, must come before: see
     /// [`Coins::ready`].
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Coins {
     ///
     /// # Errors
     /// As [`Coins::toss`].
-    pub fn hear(&mut self, session: &mut Session, opened: Opened) -> Result<[u8; 16], Abort> {
+    pub fn receive(&mut self, session: &mut Session, opened: Opened) -> Result<[u8; 16], Abort> {
         let Opened { ours, position, step } = opened;
         let mut coin = share(&ours, step);
         for peer in session.peers() {
@@ -152,7 +152,7 @@ impl Coins {
 }
 
 /// This party's opened link: the coin is known when those of the other parties have arrived.
-#[must_use = "a coin that is opened is heard"]
+#[must_use = "the other parties' links of an opened coin must be received"]
 pub struct Opened {
     ours: Zeroizing<[u8; 32]>,
     position: u64,
@@ -164,7 +164,7 @@ impl Announced {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn hear(self, session: &mut Session) -> Result<Heard, Abort> {
+    pub fn receive(self, session: &mut Session) -> Result<UnconfirmedCoins, Abort> {
         let me = session.me();
         let mut seen = vec![[0; 32]; session.parties()];
         seen[me.index()] = self.first;
@@ -178,11 +178,11 @@ impl Announced {
         let echoed = echo.send(session)?;
         let (session_id, strand) = (*session.id().as_bytes(), session.number());
         let coins = Coins { chain: self.chain, seen, next: 1, session: session_id, strand };
-        Ok(Heard { coins, echoed })
+        Ok(UnconfirmedCoins { coins, echoed })
     }
 }
 
-impl Heard {
+impl UnconfirmedCoins {
     /// Compare the echoes: from here on nobody can change a coin.
     ///
     /// # Errors

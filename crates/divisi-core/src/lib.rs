@@ -42,7 +42,7 @@ pub const TEST_BUILD: bool = cfg!(any(feature = "testing", feature = "fault"));
 pub use abort::{Abort, AbortOrRefusal, Refusal};
 pub use broadcast::{Echo, Echoed};
 pub use check::Check;
-pub use coin::{Announced, Coins, Heard, Opened};
+pub use coin::{Announced, Coins, Opened, UnconfirmedCoins};
 pub use commit::{Commitment, Nonce};
 pub use divisi_net::{PartyId, Step, step};
 pub use leave::{Compares, ComparesBytes, Opens, Settles};

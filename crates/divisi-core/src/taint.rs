@@ -22,7 +22,7 @@ pub enum Mark {
     /// The protocol opened it.
     Public,
     /// A peer sent it: it is not secret from that peer.
-    Heard,
+    Received,
 }
 
 /// Called with each value: its mark, the step that made it, its address and its length in bytes.
@@ -66,9 +66,9 @@ pub fn public<T: Copy>(step: Step, values: &mut [T]) {
 /// A peer sent these bytes. A tool that follows secrets among three parties in one process ignores this mark;
 /// where each party's own randomness and inputs are secret, the bytes are public.
 #[inline(always)]
-pub fn heard(step: Step, bytes: &mut [u8]) {
+pub fn received(step: Step, bytes: &mut [u8]) {
     #[cfg(feature = "taint")]
-    tell(Mark::Heard, step, bytes);
+    tell(Mark::Received, step, bytes);
     #[cfg(not(feature = "taint"))]
     let _ = (step, bytes);
 }

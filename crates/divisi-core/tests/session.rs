@@ -128,9 +128,9 @@ impl Intercept for Listener {
 fn after_an_abort_every_strand_is_silent() {
     const LATE: Step = step!("late");
     let meshes = meshes(3);
-    let heard = Arc::new(Mutex::new((false, Vec::new())));
+    let received = Arc::new(Mutex::new((false, Vec::new())));
     for to in [1, 2] {
-        Tap::new(&meshes[0]).intercept(party(to), Box::new(Listener(heard.clone()))).unwrap();
+        Tap::new(&meshes[0]).intercept(party(to), Box::new(Listener(received.clone()))).unwrap();
     }
     let results = play(meshes, |session| {
         let mut strands = [session.strand()?, session.strand()?];
@@ -148,8 +148,8 @@ fn after_an_abort_every_strand_is_silent() {
         end
     });
     assert!(results.iter().all(Result::is_err));
-    let heard = heard.lock().unwrap();
-    assert!(heard.0 && heard.1.is_empty(), "{:?}", heard.1);
+    let received = received.lock().unwrap();
+    assert!(received.0 && received.1.is_empty(), "{:?}", received.1);
 }
 
 /// A stream that is asked for again is another one; those of strands and purposes differ too.

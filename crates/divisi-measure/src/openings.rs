@@ -177,7 +177,7 @@ pub fn differences_of_garbling(
         ("divisi_garble::online/5.masked", garbled * n),
         ("divisi_garble::online/7b", checks(divisi_garble::checks::W22)),
     ];
-    // a coin is heard by every party, from each of its peers
+    // every party receives a coin, from each of its peers
     let coins = marked.keys().filter(|step| step.contains("coin"));
     expected.extend(coins.map(|step| (*step, sent(step) / (n - 1))));
     for (step, expected) in expected {

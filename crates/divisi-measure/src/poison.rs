@@ -125,13 +125,13 @@ mod following {
 
     /// Whether what a peer sent is no secret: so in garbling, where each party's own randomness and inputs
     /// are.
-    static HEARING: AtomicBool = AtomicBool::new(false);
+    static RECEIVING: AtomicBool = AtomicBool::new(false);
 
     fn observe(mark: taint::Mark, step: Step, at: *mut u8, bytes: usize) {
         match mark {
             taint::Mark::Secret => machine::poison(at, bytes),
-            taint::Mark::Heard if HEARING.load(Ordering::Relaxed) => machine::cure(at, bytes),
-            taint::Mark::Heard => {}
+            taint::Mark::Received if RECEIVING.load(Ordering::Relaxed) => machine::cure(at, bytes),
+            taint::Mark::Received => {}
             taint::Mark::Public => {
                 if OPENING.load(Ordering::Relaxed) {
                     machine::cure(at, bytes);
@@ -262,25 +262,25 @@ mod following {
     fn planted(step: &'static str) -> Result<(), Failure> {
         let (parties, work) = garbling::SMALL;
         taint::plant(step);
-        HEARING.store(true, Ordering::Relaxed);
+        RECEIVING.store(true, Ordering::Relaxed);
         let before = machine::errors();
         let ended = garbling::run(parties, work);
-        HEARING.store(false, Ordering::Relaxed);
+        RECEIVING.store(false, Ordering::Relaxed);
         taint::plant("");
         ended.map_err(|e| Failure::Unable(format!("{step}: {e}")))?;
         seen(&format!("planted at {step}"), machine::errors() - before);
         Ok(())
     }
 
-    /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it hears
+    /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it receives
     /// is not.
     fn garble(parties: usize, work: garbling::Work) -> Result<(), Failure> {
         let name = garbling::name(parties, work);
         MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        HEARING.store(true, Ordering::Relaxed);
+        RECEIVING.store(true, Ordering::Relaxed);
         let before = machine::errors();
         let ended = garbling::run(parties, work);
-        HEARING.store(false, Ordering::Relaxed);
+        RECEIVING.store(false, Ordering::Relaxed);
         let counts = ended.map_err(|e| Failure::Unable(format!("{name}: {e}")))?;
         judge(&name, machine::errors() - before);
         let marked = std::mem::take(&mut *MARKED.lock().unwrap_or_else(PoisonError::into_inner));

@@ -23,7 +23,6 @@
 //! authenticated elements f narrow rows of f bits each ([`crate::Setup::mac_rows`] with chosen bits). An
 //! authenticated bit is one narrow row, f bits. COPEe (Protocol 1) is the narrow rows themselves: the sum of
 //! X^m K\[x_m\] over the bits of x is that of X^m M\[x_m\] plus x Delta_i ([`gadget`]).
-
 //!
 //! ```
 //! use divisi_core::{PublicParameters, local};
@@ -52,7 +51,9 @@
 //! ```
 
 mod bits;
+mod gadget;
 mod payload;
+mod steps;
 mod stream;
 mod wire;
 
@@ -62,9 +63,10 @@ use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
 use divisi_core::{Abort, PartyId, Prg, Session, Step, step, taint};
+pub use gadget::gadget;
 pub use payload::{BitVectors, Long, Numbers, Payload};
 use std::ops::Range;
-use wire::{Reader, Writer};
+use steps::{holder_step, maker_step};
 
 const PAYLOAD: Step = step!("payload");
 
@@ -231,25 +233,25 @@ impl Setup {
             stretched,
             ..Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
         };
-        let mut told: Vec<_> =
+        let mut sending: Vec<_> =
             round.others.iter().map(|(peer, part)| direction(session, part, [me, *peer])).collect();
-        let mut heard: Vec<_> =
+        let mut receiving: Vec<_> =
             round.own.iter().map(|(peer, part)| direction(session, part, [*peer, me])).collect();
         let mut body = Vec::new();
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {
-                for ((peer, part), direction) in round.others.iter().zip(&mut told) {
+                for ((peer, part), direction) in round.others.iter().zip(&mut sending) {
                     let key = self.key_of_pads(session, *peer);
                     body.clear();
-                    tell(direction, part, key, rows.clone(), payload, values, &mut out, &mut body);
+                    holder_step(direction, part, key, rows.clone(), payload, values, &mut out, &mut body);
                     session.send(PAYLOAD, *peer, &body, (rows.len() * payload.bits()) as u64)?;
                 }
             }
             let Some(rows) = step.checked_sub(AHEAD).and_then(|step| messages.get(step)) else { continue };
-            for ((peer, part), direction) in round.own.iter().zip(&mut heard) {
+            for ((peer, part), direction) in round.own.iter().zip(&mut receiving) {
                 body.resize((rows.len() * payload.bits()).div_ceil(8), 0);
                 session.recv(PAYLOAD, *peer, &mut body)?;
-                let right = hear(direction, part, round.bits, rows.clone(), payload, &body, &mut out);
+                let right = maker_step(direction, part, round.bits, rows.clone(), payload, &body, &mut out);
                 session.well_formed(PAYLOAD, *peer, body.len(), right)?;
             }
         }
@@ -314,127 +316,9 @@ fn take_if(
     if counts { take(part) } else { None }
 }
 
-/// Step 1 for some rows towards one maker: appends the message and computes our share.
-fn tell<P: Payload>(
-    direction: &mut Direction<'_>,
-    part: &Part,
-    key: u128,
-    rows: Range<usize>,
-    payload: &P,
-    values: &[P::Word],
-    out: &mut [P::Word],
-    body: &mut Vec<u8>,
-) {
-    let (words, blocks) = (payload.words(), payload.blocks());
-    let mut pads = [Kept::<u128>::zeros(BATCH * blocks), Kept::<u128>::zeros(BATCH * blocks)];
-    let mut writer = Writer::new(body);
-    for first in rows.clone().step_by(BATCH) {
-        let rows = first..rows.end.min(first + BATCH);
-        let [zero, one] = pads.each_mut().map(|pads| &mut pads[..rows.len() * blocks]);
-        direction.hashes(&part.words[rows.clone()], 0, zero);
-        direction.hashes(&part.words[rows.clone()], key, one);
-        direction.unit += rows.len() as u64;
-        let at = rows.start * words..rows.end * words;
-        let (values, out) = (&values[at.clone()], &mut out[at]);
-        let mut one_word = |w: usize, [zero, one]: [&[u128]; 2], y: &P::Word, out: &mut P::Word| {
-            let (zero, one) = (payload.pad(zero, w), payload.pad(one, w));
-            let d = payload.add(payload.sub(zero, one), *y);
-            writer.push(payload.on_wire(d), payload.wire_bits(w));
-            *out = payload.sub(*out, zero);
-        };
-        if (words, blocks) == (1, 1) {
-            // the common case of one word and one block for each row, which random bits modulo 2 and modulo p
-            // need
-            for ((zero, one), (y, out)) in zero.iter().zip(one.iter()).zip(values.iter().zip(out)) {
-                one_word(0, [zero, one].map(std::slice::from_ref), y, out);
-            }
-            continue;
-        }
-        let (values, out) = (values.chunks(words), out.chunks_mut(words));
-        for ((zero, one), (values, out)) in zero.chunks(blocks).zip(one.chunks(blocks)).zip(values.zip(out)) {
-            values.iter().zip(out).enumerate().for_each(|(w, (y, out))| one_word(w, [zero, one], y, out));
-        }
-    }
-    writer.end();
-}
-
-/// Step 2 for some rows towards one holder: computes our share. Returns whether the message was well-formed.
-fn hear<P: Payload>(
-    direction: &mut Direction<'_>,
-    part: &Part,
-    bits: &[u64],
-    rows: Range<usize>,
-    payload: &P,
-    body: &[u8],
-    out: &mut [P::Word],
-) -> bool {
-    let (words, blocks) = (payload.words(), payload.blocks());
-    let mut pads = Kept::<u128>::zeros(BATCH * blocks);
-    let mut reader = Reader::new(body);
-    let mut right = true;
-    for first in rows.clone().step_by(BATCH) {
-        let rows = first..rows.end.min(first + BATCH);
-        let pads = &mut pads[..rows.len() * blocks];
-        direction.hashes(&part.words[rows.clone()], 0, pads);
-        direction.unit += rows.len() as u64;
-        let out = &mut out[rows.start * words..rows.end * words];
-        let mut one_word = |w: usize, row: usize, pads: &[u128], out: &mut P::Word| {
-            let d = payload.off_wire(reader.pull(payload.wire_bits(w)));
-            right &= d.is_some();
-            let product = payload.times(bits[row / 64] >> (row % 64), d.unwrap_or_default());
-            *out = payload.add(*out, payload.add(payload.pad(pads, w), product));
-        };
-        if (words, blocks) == (1, 1) {
-            for (row, (pad, out)) in rows.zip(pads.iter().zip(out)) {
-                one_word(0, row, std::slice::from_ref(pad), out);
-            }
-            continue;
-        }
-        for (row, (pads, out)) in rows.zip(pads.chunks(blocks).zip(out.chunks_mut(words))) {
-            out.iter_mut().enumerate().for_each(|(w, out)| one_word(w, row, pads, out));
-        }
-    }
-    right && reader.ends()
-}
-
-/// For every f words: the sum of X^m times word m in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`). It turns the
-/// rows of an element's bits into the element's MAC, key, or product.
-///
-/// # Panics
-/// If f is not between 1 and 127, or the number of words is not a multiple of f.
-#[must_use]
-pub fn gadget(words: &[u128], f: u32, modulus: u128) -> Kept<u128> {
-    assert!((1..128).contains(&f) && words.len().is_multiple_of(f as usize), "whole elements");
-    let low = (1 << f) - 1;
-    let step = |sum: u128, word: &u128| {
-        let carry = (sum >> (f - 1) & 1).wrapping_neg();
-        sum << 1 & low ^ modulus & carry ^ word
-    };
-    // Horner's rule from the highest power on
-    words.chunks_exact(f as usize).map(|words| words.iter().rev().fold(0, step)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Compares with the sum of X^m times the m-th word, multiplied by shifts.
-    #[test]
-    fn gadgets_are_sums_of_powers() {
-        // X^40 + X^20 + X^15 + X^10 + 1
-        let (f, modulus) = (40, 1 << 20 | 1 << 15 | 1 << 10 | 1);
-        let words: Vec<u128> = (0..80).map(|i| (i + 1) * 0x12_3456_789a % (1 << 40)).collect();
-        let power = |word: u128, m: usize| {
-            (0..m).fold(
-                word,
-                |w, _| if w >> 39 & 1 == 1 { (w << 1 ^ modulus) & ((1 << 40) - 1) } else { w << 1 },
-            )
-        };
-        let made = gadget(&words, f, modulus);
-        for (made, words) in made.iter().zip(words.chunks(40)) {
-            assert_eq!(*made, words.iter().enumerate().fold(0, |sum, (m, w)| sum ^ power(*w, m)));
-        }
-    }
 
     #[test]
     fn classes_hold_their_payloads() {

@@ -44,7 +44,7 @@ pub(crate) struct Ends {
 }
 
 /// Rows with all peers: our MACs as maker and our keys as holder, by party index and group.
-pub(crate) struct Made<T> {
+pub(crate) struct PairRows<T> {
     pub(crate) macs: Vec<ByGroup<T>>,
     pub(crate) keys: Vec<ByGroup<T>>,
 }
@@ -52,23 +52,23 @@ pub(crate) struct Made<T> {
 /// Rows that passed the check, and every maker's sum X, by party index. At our own index is the X that we
 /// sent.
 pub(crate) struct Checked<R> {
-    pub(crate) rows: Made<R>,
+    pub(crate) rows: PairRows<R>,
     pub(crate) sums: Vec<u128>,
 }
 
-impl Made<Columns> {
+impl PairRows<Columns> {
     /// The first half of the check, by the coin that was tossed after the corrections: sends our sums.
-    /// [`Told::hear`] is the second half. One round.
+    /// [`SentSums::receive`] is the second half. One round.
     ///
     /// One X serves the columns of all groups \[K13\], so that the MACs and pads of a row belong to the same
     /// bit.
-    pub(crate) fn tell<R: Outcome>(
+    pub(crate) fn send_sums<R: Outcome>(
         self,
         session: &mut Session,
         coin: [u8; 16],
         x: &[&[u128]],
         ends: &Ends,
-    ) -> Result<Told<R>, Abort> {
+    ) -> Result<SentSums<R>, Abort> {
         let z = Gf128(u128::from_le_bytes(coin));
         let tiles = x.iter().map(|x| x.len()).max().unwrap_or(0);
         session.meter().verification_error(tiles as f64 * 2f64.powi(-128));
@@ -96,15 +96,15 @@ impl Made<Columns> {
             }
             macs.push(rows);
         }
-        Ok(Told { z, macs, keys: self.keys, layout: ends.layout })
+        Ok(SentSums { z, macs, keys: self.keys, layout: ends.layout })
     }
 
     /// All rows without a check, for semi-honest protocols.
-    pub(crate) fn semi_honest(self) -> Made<VoleRows> {
+    pub(crate) fn semi_honest(self) -> PairRows<VoleRows> {
         let of = |rows: Vec<ByGroup<Columns>>| {
             rows.into_iter().map(|groups| groups.map(|columns| columns.map(Columns::semi_honest))).collect()
         };
-        Made { macs: of(self.macs), keys: of(self.keys) }
+        PairRows { macs: of(self.macs), keys: of(self.keys) }
     }
 }
 
@@ -119,20 +119,20 @@ impl Ends {
 }
 
 /// The state when our part of the check has been sent.
-pub(crate) struct Told<R> {
+pub(crate) struct SentSums<R> {
     z: Gf128,
     layout: Layout,
     macs: Vec<ByGroup<R>>,
     keys: Vec<ByGroup<Columns>>,
 }
 
-impl<R: Outcome> Told<R> {
+impl<R: Outcome> SentSums<R> {
     /// The second half of the check: receives the peers' sums and verifies them.
     ///
     /// Failures are reported as `check`: \[W1\] for a first extension, \[W5\] for authenticated bits, \[K11\]
     /// for rows over a field; the relation is the same. The sums in the result are those that each peer sent
     /// to us; the caller compares whether others received the same.
-    pub(crate) fn hear(
+    pub(crate) fn receive(
         self,
         session: &mut Session,
         check: Check,
@@ -140,7 +140,7 @@ impl<R: Outcome> Told<R> {
     ) -> Result<Checked<R>, Abort> {
         let z = self.z;
         let mut sums = vec![0; session.parties()];
-        let mut rows = Made { macs: self.macs, keys: Vec::new() };
+        let mut rows = PairRows { macs: self.macs, keys: Vec::new() };
         let mut message = Vec::new();
         let mut hashed = Vec::with_capacity(self.keys.len());
         for groups in self.keys {

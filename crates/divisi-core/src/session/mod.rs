@@ -305,7 +305,7 @@ impl Session {
     pub fn recv(&mut self, step: Step, from: PartyId, body: &mut [u8]) -> Result<(), Abort> {
         let received = self.channel.recv(from, step, body);
         let depth = self.network(received)?;
-        taint::heard(step, body);
+        taint::received(step, body);
         self.depth = self.depth.max(depth);
         self.shared.meter.depth(self.phase, self.depth);
         Ok(())

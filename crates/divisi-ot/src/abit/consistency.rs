@@ -17,7 +17,7 @@ use crate::checks;
 use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::MACS;
-use crate::vole::{ByGroup, Columns, Ends, Made};
+use crate::vole::{ByGroup, Columns, Ends, PairRows};
 use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step, taint};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -64,7 +64,7 @@ pub(crate) struct Proof {
 }
 
 /// The state when all commitments are here and we have sent our echo of them.
-pub(crate) struct Heard(Proof, Echoed);
+pub(crate) struct EchoSent(Proof, Echoed);
 
 /// The state when all parties have received the same commitments.
 pub(crate) struct Confirmed(Proof);
@@ -79,7 +79,7 @@ impl Proof {
         rho: u32,
         tile: usize,
         bits: &[u128],
-        made: &Made<Columns>,
+        made: &PairRows<Columns>,
         delta: &Delta,
         ends: &Ends,
     ) -> Result<Proof, Abort> {
@@ -138,8 +138,8 @@ impl Proof {
     }
 
     /// Receives all commitments and echoes them.
-    pub(crate) fn hear(mut self, session: &mut Session) -> Result<Heard, Abort> {
-        self.receive(session)?;
+    pub(crate) fn receive(mut self, session: &mut Session) -> Result<EchoSent, Abort> {
+        self.receive_commitments(session)?;
         let mut echo = Echo::new(session, ECHO);
         for party in PartyId::all(session.parties()) {
             let theirs = self.theirs[party.index()].as_ref().unwrap_or(&self.ours);
@@ -150,7 +150,7 @@ impl Proof {
         }
         session.observe(checks::W8); // [W8] we have opened nothing yet
         let echoed = echo.send(session)?;
-        Ok(Heard(self, echoed))
+        Ok(EchoSent(self, echoed))
     }
 
     fn send_bits(&self, session: &mut Session) -> Result<(), Abort> {
@@ -163,7 +163,7 @@ impl Proof {
         Ok(())
     }
 
-    fn receive(&mut self, session: &mut Session) -> Result<(), Abort> {
+    fn receive_commitments(&mut self, session: &mut Session) -> Result<(), Abort> {
         let mut message = vec![0; 32 * (2 * self.rho + 1)];
         for peer in session.peers() {
             if self.theirs[peer.index()].is_some() {
@@ -178,7 +178,7 @@ impl Proof {
     /// The commitments of a corrupt party that waited for the others' openings.
     #[cfg(feature = "fault")]
     fn rush(&mut self, session: &mut Session) -> Result<Zeroizing<Vec<[u128; 2]>>, Abort> {
-        self.receive(session)?;
+        self.receive_commitments(session)?;
         self.receive_bits(session)?;
         let me = session.me();
         let mut sums = Zeroizing::new(vec![[0; 2]; self.rho]);
@@ -206,10 +206,10 @@ impl Proof {
     }
 }
 
-impl Heard {
+impl EchoSent {
     /// Compares the echoes of the commitments.
     pub(crate) fn confirm(self, session: &mut Session) -> Result<Confirmed, Abort> {
-        let Heard(proof, echoed) = self;
+        let EchoSent(proof, echoed) = self;
         echoed.compare(session, checks::W7)?; // [W7]
         Ok(Confirmed(proof))
     }

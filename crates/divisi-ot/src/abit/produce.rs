@@ -9,7 +9,7 @@ use crate::links::Links;
 use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, Width};
-use crate::vole::{ByGroup, Checked as Passed, Ends, Made, Outcome, Request, VoleRows, hash_bits};
+use crate::vole::{ByGroup, Checked as Passed, Ends, Outcome, PairRows, Request, VoleRows, hash_bits};
 use divisi_core::{Abort, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use zeroize::Zeroizing;
@@ -73,7 +73,7 @@ impl Bits<'_> {
 pub(crate) struct Produced<R = VoleRows> {
     /// Our bits, packed. There are more of them than `keep`, as there are rows.
     pub(crate) bits: Zeroizing<Vec<u64>>,
-    pub(crate) rows: Made<R>,
+    pub(crate) rows: PairRows<R>,
     /// How many positions the caller gets.
     pub(crate) keep: usize,
 }
@@ -123,22 +123,22 @@ pub(crate) fn produce<R: Outcome>(
         // a corrupt party that waits for the others' openings has to answer the coin first
         #[cfg(feature = "fault")]
         if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
-            coin = coins.hear(session, opened)?;
+            coin = coins.receive(session, opened)?;
         }
         let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, &deltas.delta, ends);
         let proof = prove.map(commit).transpose()?;
         if let Some(opened) = opened.take() {
-            coin = coins.hear(session, opened)?;
+            coin = coins.receive(session, opened)?;
         }
         Ok((coin, proof))
     })?;
-    let heard = proof.map(|proof| proof.hear(session)).transpose()?;
+    let received = proof.map(|proof| proof.receive(session)).transpose()?;
     // 3. (b) and (d); the echo of the commitments travels in the same round
     let relation = if field { checks::K11 } else { checks::W5 };
     let (mut checked, confirmed): (Passed<R>, _) = session.exchange(|session| {
-        let told = made.tell(session, coin, &x, ends)?;
-        let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
-        Ok((told.hear(session, relation, deltas)?, confirmed))
+        let sums = made.send_sums(session, coin, &x, ends)?;
+        let confirmed = received.map(|received| received.confirm(session)).transpose()?;
+        Ok((sums.receive(session, relation, deltas)?, confirmed))
     })?;
     checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
     let mut echo = Echo::new(session, ECHO);
@@ -169,7 +169,7 @@ pub(crate) fn packed(bits: &[u128]) -> Zeroizing<Vec<u64>> {
 impl Produced {
     /// Splits rows into authenticated bits and, if the rows have such columns, pads.
     pub(crate) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
-        let Produced { bits, rows: Made { macs, keys }, keep } = self;
+        let Produced { bits, rows: PairRows { macs, keys }, keep } = self;
         let apart_from_macs = layout.hashed(session) == layout.pads();
         let apart = |rows: Vec<ByGroup<VoleRows>>| {
             let mut both = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));

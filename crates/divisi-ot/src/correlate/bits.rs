@@ -68,31 +68,31 @@ impl Setup {
         let direction = |session: &Session, part: &crate::pads::Part, pair: [PartyId; 2]| {
             Direction::new::<S>(session, &hash, 1, CLASS, pair, part.first)
         };
-        let mut told: Vec<_> =
+        let mut sending: Vec<_> =
             round.others.iter().map(|(peer, part)| direction(session, part, [me, *peer])).collect();
-        let mut heard: Vec<_> =
+        let mut receiving: Vec<_> =
             round.own.iter().map(|(peer, part)| direction(session, part, [*peer, me])).collect();
         // our own bits times our own payloads
         let mut out: Kept<u64> = values.iter().zip(round.bits).map(|(y, x)| x & y).collect();
         let mut body = Vec::new();
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {
-                for ((peer, part), direction) in round.others.iter().zip(&mut told) {
+                for ((peer, part), direction) in round.others.iter().zip(&mut sending) {
                     let key = self.key_of_pads(session, *peer);
                     body.clear();
                     let at = rows.start / 64..rows.end.div_ceil(64);
                     let (values, out) = (&values[at.clone()], &mut out[at]);
-                    tell(direction, &part.words[rows.clone()], key, values, out, &mut body);
+                    holder_step(direction, &part.words[rows.clone()], key, values, out, &mut body);
                     session.send(PAYLOAD, *peer, &body, rows.len() as u64)?;
                 }
             }
             let Some(rows) = step.checked_sub(AHEAD).and_then(|step| messages.get(step)) else { continue };
-            for ((peer, part), direction) in round.own.iter().zip(&mut heard) {
+            for ((peer, part), direction) in round.own.iter().zip(&mut receiving) {
                 body.resize(rows.len().div_ceil(8), 0);
                 session.recv(PAYLOAD, *peer, &mut body)?;
                 let at = rows.start / 64..rows.end.div_ceil(64);
                 mask(direction, &part.words[rows.clone()], &mut out[at.clone()]);
-                let right = hear(&round.bits[at.clone()], rows.len(), &body, &mut out[at]);
+                let right = add_corrections(&round.bits[at.clone()], rows.len(), &body, &mut out[at]);
                 session.well_formed(PAYLOAD, *peer, body.len(), right)?;
             }
         }
@@ -102,7 +102,7 @@ impl Setup {
 
 /// Step 1 for rows from a multiple of 64 on: appends d = H(K) + H(K + Delta') + y to `body`, and adds H(K) to
 /// our shares.
-pub(super) fn tell(
+pub(super) fn holder_step(
     direction: &mut Direction<'_>,
     rows: &[u128],
     key: u128,
@@ -140,7 +140,7 @@ pub(super) fn mask(direction: &mut Direction<'_>, rows: &[u128], out: &mut [u64]
 }
 
 /// The rest of step 2 for `rows` rows: adds x d. Returns whether the bits after the last row are zero.
-pub(super) fn hear(bits: &[u64], rows: usize, body: &[u8], out: &mut [u64]) -> bool {
+pub(super) fn add_corrections(bits: &[u64], rows: usize, body: &[u8], out: &mut [u64]) -> bool {
     let mut last = 0;
     for ((d, x), out) in body.chunks(8).zip(bits).zip(out) {
         let mut word = [0; 8];

@@ -7,7 +7,7 @@
 //! while it is in the cache, and then overwritten. No row can serve two payloads, because no copy of it
 //! exists \[G14\].
 
-use super::bits::{CLASS, below, hear, mask, tell};
+use super::bits::{CLASS, add_corrections, below, holder_step, mask};
 use super::{Direction, PAYLOAD};
 use crate::Kept;
 use crate::abit::produce::{Bits, packed};
@@ -94,8 +94,8 @@ impl Setup {
         let direction = |session: &Session, holder: PartyId, maker: PartyId| {
             Direction::new::<SemiHonest>(session, &hash, 1, CLASS, [holder, maker], 0)
         };
-        let mut told: Vec<_> = peers.iter().map(|peer| direction(session, me, *peer)).collect();
-        let mut heard: Vec<_> = peers.iter().map(|peer| direction(session, *peer, me)).collect();
+        let mut sending: Vec<_> = peers.iter().map(|peer| direction(session, me, *peer)).collect();
+        let mut receiving: Vec<_> = peers.iter().map(|peer| direction(session, *peer, me)).collect();
         let trees = self.layout.trees(&self.layout.groups(crate::softspoken::layout::Width::Pads)).len();
         let ahead = (AHEAD / peers.len().max(1)).clamp(4, AHEAD);
         let (mut sums, mut rows) = (Sums::new(), Kept::<u128>::zeros(CHUNK.min(tiles) * TILE));
@@ -110,7 +110,7 @@ impl Setup {
             if let Some(chunk) = chunks.get(step) {
                 let (count, at) = of(chunk);
                 let rows = &mut rows[..chunk.len() * TILE];
-                for (peer, direction) in peers.iter().zip(&mut heard) {
+                for (peer, direction) in peers.iter().zip(&mut receiving) {
                     let x = &x[chunk.clone()];
                     let first = ends.make_pads(peer.index(), &mut sums, x, rows, &mut corrections);
                     direction.unit = first.ok_or_else(missing)?;
@@ -122,7 +122,7 @@ impl Setup {
             if let Some(chunk) = step.checked_sub(ahead).and_then(|step| chunks.get(step)) {
                 let (count, at) = of(chunk);
                 let rows = &mut rows[..chunk.len() * TILE];
-                for (peer, direction) in peers.iter().zip(&mut told) {
+                for (peer, direction) in peers.iter().zip(&mut sending) {
                     body.resize(16 * chunk.len() * trees, 0);
                     session.recv(CORRECT, *peer, &mut body)?;
                     corrections.clear();
@@ -133,7 +133,7 @@ impl Setup {
                     body.clear();
                     let pads = self.key_of_pads(session, *peer);
                     let (values, out) = (&values[at.clone()], &mut out[at.clone()]);
-                    tell(direction, &rows[..count], pads, values, out, &mut body);
+                    holder_step(direction, &rows[..count], pads, values, out, &mut body);
                     session.next_round(|session| session.send(PAYLOAD, *peer, &body, count as u64))?;
                 }
             }
@@ -142,7 +142,7 @@ impl Setup {
             for peer in &peers {
                 body.resize(count.div_ceil(8), 0);
                 session.recv(PAYLOAD, *peer, &mut body)?;
-                let right = hear(&bits[at.clone()], count, &body, &mut out[at.clone()]);
+                let right = add_corrections(&bits[at.clone()], count, &body, &mut out[at.clone()]);
                 session.well_formed(PAYLOAD, *peer, body.len(), right)?;
             }
         }

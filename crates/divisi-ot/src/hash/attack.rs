@@ -1,7 +1,8 @@
 //! The attack because of which keys are changed, run against the construction over permutations of 2^18
 //! values: all known hashes of one key go into a table, in which pi(c) + c is looked up for random c.
 
-use super::{Cipher, Family, Keyed, Place, Tweak, remaining_bits};
+use super::keyed::{Cipher, Family, Keyed};
+use super::{Place, Tweak, remaining_bits};
 use divisi_core::{PartyId, Prg};
 use std::collections::HashMap;
 
@@ -64,7 +65,7 @@ fn place() -> Place {
 }
 
 /// What an adversary knows of one call: the input of the pair that it has, and the hash of the other input.
-struct Known {
+struct KnownHash {
     unit: u64,
     label: u128,
     hash: u128,
@@ -76,20 +77,20 @@ fn tweak(unit: u64) -> Tweak {
 
 /// The calls under the first key of a session with `units` units to a key, and Delta. Calls under other keys
 /// do not help the table.
-fn known(toys: Toys, units: u64) -> (Vec<Known>, u128) {
+fn known(toys: Toys, units: u64) -> (Vec<KnownHash>, u128) {
     let mut prg = Prg::new(&[toys.0 as u8; 16]);
     let delta = 1 + random(&mut prg, VALUES - 1) as u128;
     let labels: Vec<u128> = (0..units).map(|_| random(&mut prg, VALUES) as u128).collect();
     let mut hashes: Vec<u128> = labels.iter().map(|label| label ^ delta).collect();
     Keyed::new(&toys, place(), units).hash(&mut hashes, |i| tweak(i as u64));
     let known = labels.into_iter().zip(hashes).enumerate();
-    (known.map(|(i, (label, hash))| Known { unit: i as u64, label, hash }).collect(), delta)
+    (known.map(|(i, (label, hash))| KnownHash { unit: i as u64, label, hash }).collect(), delta)
 }
 
 /// The attack on the calls of one key. Returns Delta and the number of guesses it took, at most `guesses`.
-fn attack(toys: Toys, known: &[Known], guesses: usize) -> Option<(u128, usize)> {
+fn attack(toys: Toys, known: &[KnownHash], guesses: usize) -> Option<(u128, usize)> {
     let toy = toys.under(place().key(0));
-    let mut table: HashMap<u32, Vec<&Known>> = HashMap::new();
+    let mut table: HashMap<u32, Vec<&KnownHash>> = HashMap::new();
     for known in known {
         table.entry(fold(known.hash ^ tweak(known.unit).word(place()))).or_default().push(known);
     }

@@ -93,7 +93,7 @@ pub(super) fn connect(
         }
     }
 
-    let heard = announced.hear(session)?;
+    let coins = announced.receive(session)?;
     let (mut chosen, mut offered) = (none(n), none(n));
     for peer in session.peers() {
         let j = peer.index();
@@ -136,7 +136,7 @@ pub(super) fn connect(
                 Some(ends.begin(session, request)?)
             }
         };
-        let coins = heard.confirm(session)?;
+        let coins = coins.confirm(session)?;
         for peer in session.peers() {
             if let Some((receiver, pads)) = chosen[peer.index()].take() {
                 let mut table = vec![0; batch.table()];
@@ -155,13 +155,13 @@ pub(super) fn connect(
 
     // 4.
     let rows = session.exchange(|session| {
-        let told = first.tell::<VoleRows>(session, coin, &x, &ends)?;
+        let sums = first.send_sums::<VoleRows>(session, coin, &x, &ends)?;
         for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
             let mut choices = Zeroizing::new([0; 2]);
             choices.iter_mut().zip(&x[peer.index()][..tiles - 1]).for_each(|(choice, x)| *choice = *x);
             session.send(FLIPS, peer, &flips(layout, &choices, &deltas.towards(peer)), 0)?;
         }
-        Ok(told.hear(session, checks::W1, deltas)?.rows)
+        Ok(sums.receive(session, checks::W1, deltas)?.rows)
     })?;
 
     // 5.

@@ -9,7 +9,7 @@ use crate::links::Links;
 use crate::pads::{Checked, Pads, Part, SemiHonest};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{MACS, Width};
-use crate::vole::{ByGroup, Ends, Made, Outcome, Proven, Request, VoleRows};
+use crate::vole::{ByGroup, Ends, Outcome, PairRows, Proven, Request, VoleRows};
 use crate::{AuthBits, MacShares, wipe};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
@@ -170,7 +170,7 @@ impl Setup {
                 let of = |rows: Vec<ByGroup<VoleRows>>| {
                     rows.into_iter().map(|mut rows| rows[group].take().map(Part::of)).collect()
                 };
-                let Made { macs, keys } = rows;
+                let PairRows { macs, keys } = rows;
                 Ok(Pads::new(session, bits.count(), packed(&x).to_vec(), of(macs), of(keys)))
             }
             Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),

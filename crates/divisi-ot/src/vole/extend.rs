@@ -1,6 +1,6 @@
 //! The extension: corrections, chunk by chunk, with all peers at once.
 
-use super::{ByGroup, CORRECT, Columns, Ends, Made, read, write};
+use super::{ByGroup, CORRECT, Columns, Ends, PairRows, read, write};
 use crate::delta::Deltas;
 use crate::links::Links;
 use crate::softspoken::layout::{Key, Layout, Width};
@@ -30,7 +30,7 @@ pub(crate) struct Request<'x> {
 pub(crate) struct Extension<'x> {
     request: Request<'x>,
     groups: Range<usize>,
-    made: Made<Columns>,
+    made: PairRows<Columns>,
     sums: Sums,
     corrections: Vec<u128>,
     body: Vec<u8>,
@@ -44,7 +44,7 @@ impl Ends {
         session: &mut Session,
         request: Request<'_>,
         deltas: &Deltas,
-    ) -> Result<Made<Columns>, Abort> {
+    ) -> Result<PairRows<Columns>, Abort> {
         session.exchange(|session| {
             let extension = self.begin(session, request)?;
             self.finish(session, extension, deltas)
@@ -75,7 +75,7 @@ impl Ends {
             let makes = request.links.makes(session, session.me().index(), j);
             self.makers[j].as_ref().filter(|_| makes).map(Maker::next)
         };
-        let made = Made { macs: self.room(&request, next), keys: Vec::new() };
+        let made = PairRows { macs: self.room(&request, next), keys: Vec::new() };
         let groups = self.layout.groups(request.width);
         let corrections = Vec::with_capacity(CHUNK * self.layout.trees(&groups).len());
         let mut extension =
@@ -92,7 +92,7 @@ impl Ends {
         session: &mut Session,
         mut extension: Extension<'_>,
         deltas: &Deltas,
-    ) -> Result<Made<Columns>, Abort> {
+    ) -> Result<PairRows<Columns>, Abort> {
         let request = extension.request;
         let next = |j: usize| {
             let makes = request.links.makes(session, j, session.me().index());

@@ -80,7 +80,7 @@ fn holder_of(
         let made = ends.extend(&mut session, request, &deltas)?;
         session
             .exchange(|session| {
-                made.tell::<VoleRows>(session, COIN, &x, &ends)?.hear(session, counted, &deltas)
+                made.send_sums::<VoleRows>(session, COIN, &x, &ends)?.receive(session, counted, &deltas)
             })
             .map(|_| ())
     });
