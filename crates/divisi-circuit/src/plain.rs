@@ -123,7 +123,7 @@ pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>,
     held.resize(stream.slots() * words, 0);
     let range = |slot: crate::Slot| slot.index() * words..(slot.index() + 1) * words;
     let (mut asked, mut results) = (Vec::new(), VecDeque::new());
-    stream.walk(|step| -> Result<(), CircuitFault> {
+    stream.for_each_step(|step| -> Result<(), CircuitFault> {
         match step {
             GateStep::Xor { out, x, y } => {
                 for ((to, x), y) in range(out).zip(range(x)).zip(range(y)) {

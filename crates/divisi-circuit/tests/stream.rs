@@ -17,7 +17,7 @@ use std::sync::Mutex;
 fn check_steps(stream: &Stream) {
     let (mut waiting, mut read, mut ands) = (0, Vec::new(), 0);
     stream
-        .walk(|step| -> Result<(), CircuitFault> {
+        .for_each_step(|step| -> Result<(), CircuitFault> {
             let out = match step {
                 GateStep::Xor { out, x, y } => {
                     assert_ne!(x, y);
@@ -98,7 +98,7 @@ fn what_everybody_knows_is_no_step() {
         2 1 5 1 13 XOR\n2 1 6 9 14 XOR\n1 1 12 15 INV\n2 1 8 1 16 AND\n1 1 13 17 EQW\n";
     let stream = Stream::open(text.as_bytes().to_vec()).unwrap();
     assert_eq!((stream.and_count(), stream.counts().and), (0, 5));
-    stream.walk(|step| -> Result<(), CircuitFault> { panic!("{step:?}") }).unwrap();
+    stream.for_each_step(|step| -> Result<(), CircuitFault> { panic!("{step:?}") }).unwrap();
     let program = bristol::read(text.as_bytes()).unwrap().program;
     let inputs = [vec![0b1100], vec![0b1010]];
     assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), plain::run(&program, &inputs).unwrap());
@@ -206,10 +206,10 @@ fn a_file_that_changes_is_noticed() {
     assert!(refused > 50, "{refused}");
 }
 
-/// The steps of a stream, until its walk ends.
+/// The steps of a stream, until the reading ends.
 fn steps(stream: &Stream) -> (Vec<GateStep>, Result<(), CircuitFault>) {
     let mut steps = Vec::new();
-    let end = stream.walk(|step| -> Result<(), CircuitFault> {
+    let end = stream.for_each_step(|step| -> Result<(), CircuitFault> {
         steps.push(step);
         Ok(())
     });

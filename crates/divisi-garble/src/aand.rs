@@ -73,7 +73,7 @@ pub(crate) fn open_differences(
             let macs = partition.differences(&firsts.macs[place], y.macs[place]);
             macs.for_each(|mac| tags.push(mac));
         };
-        opening.tell_of(session, place, d, macs, &mut body);
+        opening.append_bits(session, place, d, macs, &mut body);
         session.send(D, peer, &body, d.len() as u64)?;
     }
     let mut sum = d.to_vec();
@@ -84,7 +84,7 @@ pub(crate) fn open_differences(
             let keys = partition.differences(&firsts.keys[place], y.keys[place]);
             keys.zip(told).for_each(|(key, bit)| tags.push(key ^ spread(*bit) & delta));
         };
-        let told = opening.hear_of(session, checks::W17, place, d.len(), expected, &body)?; // [W17]
+        let told = opening.read_bits(session, checks::W17, place, d.len(), expected, &body)?; // [W17]
         sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
     }
     Ok(sum)

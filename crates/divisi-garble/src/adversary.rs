@@ -7,7 +7,7 @@ use crate::ground::Ground;
 use crate::laand::{expanded, laand};
 use crate::phases::Live;
 use crate::share::Shares;
-use crate::triples::{Made, Preprocessed, Triples};
+use crate::triples::{MasksAndTriples, Preprocessed, Triples};
 use crate::zero;
 use crate::{Garble, Plan};
 use divisi_core::{Abort, Prg, Session};
@@ -76,7 +76,7 @@ fn independent(
     ands: usize,
     wires: usize,
     lie: Lie,
-) -> Result<(Made, bool), Abort> {
+) -> Result<(MasksAndTriples, bool), Abort> {
     session.phase(crate::INDEPENDENT_PHASE);
     let bucket = garble.bucket(session, ands)?;
     let m = ands * bucket;
@@ -125,7 +125,7 @@ fn independent(
     let delta = garble.setup.delta().get();
     let opened = open_differences(session, garble.seats, &d, &firsts, &y, &partition, delta)?;
     let triples: Triples = combine([&x, &r.view(0..m)], firsts, &partition, &opened);
-    Ok((Made { masks, triples }, known))
+    Ok((MasksAndTriples { masks, triples }, known))
 }
 
 /// Positions of at most 129 triples whose coefficients from this coin add up to zero.

@@ -2,7 +2,7 @@
 //!
 //! A batch ends before the AND that would exceed its size, even in the middle of a level. All ANDs of a level
 //! read their operands before any result of the level is written. The results therefore wait in a queue,
-//! whoever walks the circuit has one, until [`Op::Sum`] takes them.
+//! whoever goes through the circuit has one, until [`Op::Sum`] takes them.
 
 use crate::circuit::Circuit;
 use divisi_circuit::stream::{CircuitFault, GateStep};
@@ -40,7 +40,7 @@ impl Batch {
 /// ANDs.
 const STEPS_PER_AND: usize = 8;
 
-/// Why the walk through a circuit ended early.
+/// Why a pass through a circuit ended early.
 pub(crate) enum Stop<E> {
     /// The function that takes the batches returned an error.
     Work(E),
@@ -64,7 +64,7 @@ pub(crate) fn batches<E>(
     let mut cut = Cut { batch: Batch::default(), most: most.max(1), work };
     match circuit {
         Circuit::Program(program) => program_in(program, &mut cut).map_err(Stop::Work)?,
-        Circuit::Stream(stream) => stream.walk(|step| {
+        Circuit::Stream(stream) => stream.for_each_step(|step| {
             let op = match step {
                 GateStep::Xor { out, x, y } => Op::Xor { out: at(out), x: at(x), y: at(y) },
                 GateStep::Not { out, x } => Op::Not { out: at(out), x: at(x) },

@@ -64,7 +64,7 @@ impl Masks {
 
     /// Computes the masks of a batch. The results of its ANDs get the fresh masks from `first` on. A NOT is
     /// added to the evaluator's share of the mask, so that labels and masked values do not change with it.
-    pub fn walk(
+    pub fn propagate(
         &mut self,
         seats: Seats,
         batch: &Batch,

@@ -15,7 +15,7 @@ use crate::labels::Values;
 use crate::masks::Garbling;
 use crate::open::{DIGEST, Opening};
 use crate::plan::Plan;
-use crate::run::Stage;
+use crate::run::Run;
 use crate::share::{Rows, Shares, spread};
 use divisi_core::{Abort, Echo, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 }
 
 pub(crate) fn online(
-    stage: &Stage<'_>,
+    run: &Run<'_>,
     session: &mut Session,
     plan: &Plan<'_>,
     batch: &Batch,
@@ -45,8 +45,8 @@ pub(crate) fn online(
     let masked = masked_inputs(session, plan, &owned, inputs)?;
     // 6., and the masks of step 8
     let outputs: Vec<&Rows> = held.iter().map(|held| &held.outputs).collect();
-    let private = receivers(stage, session, plan, &outputs);
-    let opening = Opening::new(session, stage.seats, LABELS);
+    let private = receivers(run, session, plan, &outputs);
+    let opening = Opening::new(session, run.seats, LABELS);
     for (place, peer) in session.peers().into_iter().enumerate() {
         let theirs = held.iter().filter(|held| held.evaluator == peer.index()).count();
         let told = 16 * theirs * plan.input_bits() + Opening::len(private.theirs[place].len());
@@ -55,17 +55,17 @@ pub(crate) fn online(
             if let Role::Garbler { inputs, .. } = &held.role
                 && held.evaluator == peer.index()
             {
-                labels_for(session, inputs, masked, stage.delta.get(), &mut body);
+                labels_for(session, inputs, masked, run.delta.get(), &mut body);
             }
         }
-        opening.tell(session, place, &[&private.theirs[place]], &mut body);
+        opening.append(session, place, &[&private.theirs[place]], &mut body);
         if !body.is_empty() {
             session.send(LABELS, peer, &body, 8 * body.len() as u64)?;
         }
     }
-    let mine = held.iter().filter(|held| held.evaluator == stage.seats.me).count();
+    let mine = held.iter().filter(|held| held.evaluator == run.seats.me).count();
     let width = 16 * plan.input_bits();
-    let mut labels = vec![Zeroizing::new(vec![0; plan.input_bits() * stage.seats.peers()]); mine];
+    let mut labels = vec![Zeroizing::new(vec![0; plan.input_bits() * run.seats.peers()]); mine];
     let mut lambda = Zeroizing::new(private.ours.bits.clone());
     for (place, peer) in session.peers().into_iter().enumerate() {
         let mut body = Zeroizing::new(vec![0; mine * width + Opening::len(private.ours.len())]);
@@ -75,11 +75,11 @@ pub(crate) fn online(
         let (theirs, rest) = body.split_at(mine * width);
         for (instance, labels) in labels.iter_mut().enumerate() {
             let theirs = theirs[instance * width..(instance + 1) * width].as_chunks::<16>().0;
-            let own = labels.iter_mut().skip(place).step_by(stage.seats.peers());
+            let own = labels.iter_mut().skip(place).step_by(run.seats.peers());
             own.zip(theirs).for_each(|(label, bytes)| *label = u128::from_le_bytes(*bytes));
         }
         // [W24]
-        let told = opening.hear(session, checks::W24, place, &[&private.ours], stage.delta.get(), rest)?;
+        let told = opening.read(session, checks::W24, place, &[&private.ours], run.delta.get(), rest)?;
         lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
     }
     // 7.
@@ -90,14 +90,14 @@ pub(crate) fn online(
             Role::Garbler { .. } => None,
             Role::Evaluator { gate, garbling, tables } => {
                 let labels = labels.next().unwrap_or_default();
-                let values = Values::new(stage.seats, plan.program().slots(), masked, &labels);
-                Some(evaluate(stage, session, plan, batch, values, *gate, garbling, tables)?)
+                let values = Values::new(run.seats, plan.program().slots(), masked, &labels);
+                Some(evaluate(run, session, plan, batch, values, *gate, garbling, tables)?)
             }
         });
     }
     let own_labels: Vec<&[u128]> = held.iter().map(Held::output_labels).collect();
     let evaluators: Vec<usize> = held.iter().map(|held| held.evaluator).collect();
-    results(stage, session, plan, &evaluators, found, &own_labels, &lambda)
+    results(run, session, plan, &evaluators, found, &own_labels, &lambda)
 }
 
 /// Step 5: we send our masked inputs to all and receive everybody's, for all instances. All parties compare
@@ -166,14 +166,14 @@ pub(crate) fn labels_for(session: &Session, zeros: &[u128], masked: &[u8], delta
 
 /// For each peer, our shares of the masks of the output bits that it receives \[W28\].
 pub(crate) fn receivers(
-    stage: &Stage<'_>,
+    run: &Run<'_>,
     session: &Session,
     plan: &Plan<'_>,
     outputs: &[&Rows],
 ) -> crate::run::Private {
     let of = |party: PartyId| -> Shares {
         let told = outputs.len() * plan.results_of(party).count();
-        let mut rows = Rows::with_capacity(stage.seats.peers(), told);
+        let mut rows = Rows::with_capacity(run.seats.peers(), told);
         for outputs in outputs {
             plan.results_of(party).for_each(|bit| rows.push(outputs, bit));
         }
@@ -185,7 +185,7 @@ pub(crate) fn receivers(
 /// Step 7: evaluates the whole circuit and demands that every MAC was right \[W22\]. The abort names nobody,
 /// because a wrong label of one garbler may be the work of another. The evaluation never stops early \[W23\].
 fn evaluate(
-    stage: &Stage<'_>,
+    run: &Run<'_>,
     session: &Session,
     plan: &Plan<'_>,
     batch: &Batch,
@@ -194,13 +194,13 @@ fn evaluate(
     garbling: &mut Garbling,
     tables: &[Vec<u8>],
 ) -> Result<Found, Abort> {
-    stage.evaluate(session, gate, &mut values, batch, garbling, tables);
-    accept(stage, session, &values)?;
-    Ok(found(stage, plan, &values))
+    run.evaluate(session, gate, &mut values, batch, garbling, tables);
+    accept(run, session, &values)?;
+    Ok(found(run, plan, &values))
 }
 
 /// Demands that every MAC so far was right \[W22, W23\].
-pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> Result<(), Abort> {
+pub(crate) fn accept(run: &Run<'_>, session: &Session, values: &Values) -> Result<(), Abort> {
     session.observe(checks::M0_7); // [M0.7] what was evaluated goes nowhere before
     if session.mutated(checks::M0_7) {
         return Ok(());
@@ -214,13 +214,13 @@ pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> R
     let right = taint::verdict(EVALUATE, values.difference == 0);
     // a garbler that flips a row's bit must also change the bit's MAC: it has to guess as many bits of Delta
     // as are compared
-    session.meter().verification_error((-(stage.layout.mac_bits() as f64)).exp2());
+    session.meter().verification_error((-(run.layout.mac_bits() as f64)).exp2());
     session.require(checks::W22, EVALUATE, right, None) // [W22]
 }
 
 /// What the evaluator knows of the output bits.
-pub(crate) fn found(stage: &Stage<'_>, plan: &Plan<'_>, values: &Values) -> Found {
-    let garblers = stage.seats.peers();
+pub(crate) fn found(run: &Run<'_>, plan: &Plan<'_>, values: &Values) -> Found {
+    let garblers = run.seats.peers();
     let mut labels = Zeroizing::new(vec![0; plan.results.len() * garblers]);
     for place in 0..garblers {
         let slots: Zeroizing<Vec<u128>> =
@@ -238,7 +238,7 @@ pub(crate) fn found(stage: &Stage<'_>, plan: &Plan<'_>, values: &Values) -> Foun
 /// Step 8 at the evaluator, and its messages to the other receivers: the masked outputs and a digest of the
 /// labels that the receiver made \[W25\].
 pub(crate) fn results(
-    stage: &Stage<'_>,
+    run: &Run<'_>,
     session: &mut Session,
     plan: &Plan<'_>,
     evaluators: &[usize],
@@ -246,18 +246,18 @@ pub(crate) fn results(
     own_labels: &[&[u128]],
     lambda: &[u8],
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
-    let seats = stage.seats;
+    let seats = run.seats;
     let me = session.me();
     let wires = |party: PartyId| -> Vec<usize> { plan.results_of(party).collect() };
     let is_wire = |bit: usize| matches!(plan.results[bit], Output::Wire(_));
-    let run = session.count(RESULT.name);
+    let number = session.count(RESULT.name);
     for (place, peer) in session.peers().into_iter().enumerate() {
         let theirs = wires(peer);
         if !theirs.iter().any(|bit| is_wire(*bit)) || !evaluators.contains(&seats.me) {
             continue;
         }
         let mut values = Vec::new();
-        let mut tags = tags(session, run, me, peer);
+        let mut tags = tags(session, number, me, peer);
         for found in found.iter().flatten() {
             for &bit in theirs.iter().filter(|bit| is_wire(**bit)) {
                 values.push(found.bits[bit]);
@@ -286,13 +286,13 @@ pub(crate) fn results(
         let values = bits::unpack(packed, len);
         session.well_formed(RESULT, peer, packed.len(), values.is_some())?;
         let values = values.unwrap_or_default();
-        let mut tags = tags(session, run, peer, me);
+        let mut tags = tags(session, number, peer, me);
         for (instance, values) in evaluated.iter().zip(values.chunks_exact(sent.len().max(1))) {
             let known = &mut masked[*instance];
             known.resize(plan.results.len(), 0);
             for (&bit, value) in sent.iter().zip(values) {
                 known[bit] = *value;
-                let label = own_labels[*instance][bit] ^ spread(*value) & stage.delta.get();
+                let label = own_labels[*instance][bit] ^ spread(*value) & run.delta.get();
                 tags.update(&label.to_le_bytes());
             }
         }

@@ -35,16 +35,16 @@ impl Opening {
     }
 
     /// Appends our shares of all lists, for the peer at `place`.
-    pub fn tell(&self, session: &Session, place: usize, lists: &[&Shares], body: &mut Vec<u8>) {
+    pub fn append(&self, session: &Session, place: usize, lists: &[&Shares], body: &mut Vec<u8>) {
         let all: Vec<u8> = lists.iter().flat_map(|list| list.bits.iter().copied()).collect();
         let macs = |tags: &mut Tags| {
             lists.iter().for_each(|list| list.macs[place].iter().for_each(|mac| tags.push(*mac)));
         };
-        self.tell_of(session, place, &all, macs, body);
+        self.append_bits(session, place, &all, macs, body);
     }
 
     /// Appends these bits of ours for the peer at `place`; `macs` yields their MACs, in order.
-    pub fn tell_of(
+    pub fn append_bits(
         &self,
         session: &Session,
         place: usize,
@@ -66,7 +66,7 @@ impl Opening {
     /// # Errors
     /// [`Abort::CheckFailed`] that names the peer if a MAC is wrong: only the peer's own messages enter the
     /// digest.
-    pub fn hear(
+    pub fn read(
         &self,
         session: &Session,
         check: Check,
@@ -76,19 +76,19 @@ impl Opening {
         body: &[u8],
     ) -> Result<Vec<u8>, Abort> {
         let len = lists.iter().map(|list| list.len()).sum();
-        let expected = |told: &[u8], tags: &mut Tags| {
+        let expected = |bits: &[u8], tags: &mut Tags| {
             let keys = lists.iter().flat_map(|list| list.keys[place].iter());
-            keys.zip(told).for_each(|(key, bit)| tags.push(key ^ spread(*bit) & delta));
+            keys.zip(bits).for_each(|(key, bit)| tags.push(key ^ spread(*bit) & delta));
         };
-        self.hear_of(session, check, place, len, expected, body)
+        self.read_bits(session, check, place, len, expected, body)
     }
 
     /// The same for `len` bits. `expected` yields, for the bits that the peer sent, the MACs that belong to
     /// them.
     ///
     /// # Errors
-    /// As [`Opening::hear`].
-    pub fn hear_of(
+    /// As [`Opening::read`].
+    pub fn read_bits(
         &self,
         session: &Session,
         check: Check,
@@ -103,18 +103,18 @@ impl Opening {
             return Ok(Vec::new());
         }
         let (packed, digest) = body.split_at(body.len().saturating_sub(DIGEST));
-        let told = bits::unpack(packed, len);
+        let bits = bits::unpack(packed, len);
         if let Some(peer) = culprit {
-            session.well_formed(self.step, peer, packed.len(), told.is_some())?;
+            session.well_formed(self.step, peer, packed.len(), bits.is_some())?;
         }
-        let told = told.unwrap_or_else(|| vec![0; len]);
+        let bits = bits.unwrap_or_else(|| vec![0; len]);
         let mut tags = self.tags(session, party, self.seats.me);
-        expected(&told, &mut tags);
+        expected(&bits, &mut tags);
         let mut theirs = [0; DIGEST];
         theirs.copy_from_slice(digest);
         let same = session.same_digest(&tags.digest(), &theirs);
         session.require(check, self.step, same, culprit)?;
-        Ok(told)
+        Ok(bits)
     }
 
     fn tags(&self, session: &Session, from: usize, to: usize) -> Tags {
@@ -170,7 +170,13 @@ mod tests {
     /// The digest of these MACs, as it is sent to the peer at `place`.
     fn digest(session: &Session, opening: Opening, place: usize, macs: &[u128]) -> Vec<u8> {
         let mut body = Vec::new();
-        opening.tell_of(session, place, &[1], |tags| macs.iter().for_each(|mac| tags.push(*mac)), &mut body);
+        opening.append_bits(
+            session,
+            place,
+            &[1],
+            |tags| macs.iter().for_each(|mac| tags.push(*mac)),
+            &mut body,
+        );
         body.split_off(body.len() - DIGEST)
     }
 

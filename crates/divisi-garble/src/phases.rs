@@ -11,9 +11,9 @@ use crate::masks::Masks;
 use crate::online;
 use crate::options::{DEPENDENT_PHASE, GarbleOptions, INDEPENDENT_PHASE, ONLINE_PHASE};
 use crate::plan::{Plan, Unfit};
-use crate::run::{Instance, Private, Stage, random_labels};
+use crate::run::{Instance, Private, Run, random_labels};
 use crate::share::{Rows, Seats, Shares};
-use crate::triples::{Made, Preprocessed, Triples};
+use crate::triples::{MasksAndTriples, Preprocessed, Triples};
 use crate::zero;
 use divisi_core::{Abort, Bound, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Setup, bucket, wipe};
@@ -130,8 +130,8 @@ impl Garble {
             session.phase(ONLINE_PHASE);
             let Garbled { plan, batch, mut held } = garbled;
             let mut held = held.take(session, ONLINE)?;
-            let stage = Stage::of(&live.setup, &live.oracle, live.options, live.seats);
-            let outputs = online::online(&stage, session, plan, batch, &mut held, inputs)?;
+            let run = Run::of(&live.setup, &live.oracle, live.options, live.seats);
+            let outputs = online::online(&run, session, plan, batch, &mut held, inputs)?;
             live.spent.push(Spent::new(held));
             Ok(outputs)
         })
@@ -208,7 +208,7 @@ impl Live {
         session: &mut Session,
         ands: usize,
         wires: usize,
-    ) -> Result<Made, Abort> {
+    ) -> Result<MasksAndTriples, Abort> {
         self.spent.clear();
         // the share of a mask has a bit, and a MAC and a key for each peer; tables for as many wires would be
         // larger
@@ -220,7 +220,7 @@ impl Live {
                 session.misuse(INDEPENDENT, "more ANDs or masks than tables within the budget can have")
             );
         }
-        let mut made = Made::default();
+        let mut made = MasksAndTriples::default();
         let mut left = wires;
         for l in self.shares_of(ands) {
             session.phase(INDEPENDENT_PHASE);
@@ -241,13 +241,16 @@ impl Live {
             self.next_triple += m as u64;
             self.made.push((l, bucket));
             let triples = aand(session, &mut self.setup, &ground, bucket, m, &mut bits)?;
-            made.append(Made { masks, triples });
+            made.append(MasksAndTriples { masks, triples });
             left = 0;
         }
         if left > 0 {
             session.phase(INDEPENDENT_PHASE);
             let bits = self.setup.authenticated_bits(session, left)?;
-            made.append(Made { masks: Shares::of(session.me(), bits), triples: Triples::default() });
+            made.append(MasksAndTriples {
+                masks: Shares::of(session.me(), bits),
+                triples: Triples::default(),
+            });
         }
         if made.masks.len() < wires || made.triples.len() < ands {
             return Err(session.misuse(INDEPENDENT, "fewer authenticated bits than needed"));
@@ -280,7 +283,7 @@ impl Live {
     pub fn function_dependent<'p>(
         &mut self,
         session: &mut Session,
-        made: &mut Made,
+        made: &mut MasksAndTriples,
         plan: &'p Plan<'p>,
         count: usize,
     ) -> Result<Garbled<'p>, Abort> {
@@ -292,7 +295,7 @@ impl Live {
         let inputs = made.masks.take_last(count * plan.input_bits());
         let gammas = self.or_empty(made.masks.take(count * ands));
         let triples = self.or_empty_triples(made.triples.take(count * ands));
-        let stage = Stage::of(&self.setup, &self.oracle, self.options, self.seats);
+        let run = Run::of(&self.setup, &self.oracle, self.options, self.seats);
         let whole = plan.whole();
         // 3. masks of all wires, and our labels of the inputs
         let mut instances = Vec::with_capacity(count);
@@ -316,9 +319,9 @@ impl Live {
         let private = self.owners(session, plan, &input_masks);
         let binding = plan.digest();
         let (garblings, own) =
-            stage.multiply(session, &mut instances, whole, triples, &gammas, &private, &binding)?;
+            run.multiply(session, &mut instances, whole, triples, &gammas, &private, &binding)?;
         // 4.(b) to (d)
-        stage.send_tables(session, &mut instances, &mut labels, whole, &garblings, &mut self.fresh)?;
+        run.send_tables(session, &mut instances, &mut labels, whole, &garblings, &mut self.fresh)?;
         let mut held = Vec::with_capacity(count);
         let owned = plan.wires_of(session.me()).count();
         let parts = instances.into_iter().zip(garblings).zip(labels.into_iter().zip(input_labels));
@@ -330,7 +333,7 @@ impl Live {
                 _ => Role::Evaluator {
                     gate: instance.gate,
                     garbling,
-                    tables: stage.receive_tables(session, ands)?,
+                    tables: run.receive_tables(session, ands)?,
                 },
             };
             held.push(Held {
@@ -343,7 +346,13 @@ impl Live {
         Ok(Garbled { plan, batch: whole, held: session.bind(held) })
     }
 
-    fn fits(&self, session: &Session, made: &Made, plan: &Plan<'_>, count: usize) -> Result<(), Abort> {
+    fn fits(
+        &self,
+        session: &Session,
+        made: &MasksAndTriples,
+        plan: &Plan<'_>,
+        count: usize,
+    ) -> Result<(), Abort> {
         session.require(checks::W29, DEPENDENT, !plan.has_public_wires(), None)?; // [W29]
         if plan.parties() != self.seats.n {
             return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));

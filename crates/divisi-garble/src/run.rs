@@ -19,7 +19,7 @@ const D: Step = step!("4a.d");
 const TABLE: Step = step!("4d.table");
 
 /// What the instances of a run have in common.
-pub(crate) struct Stage<'a> {
+pub(crate) struct Run<'a> {
     pub seats: Seats,
     pub layout: Layout,
     pub delta: &'a Delta,
@@ -35,11 +35,11 @@ pub(crate) struct Instance {
     pub gate: u64,
 }
 
-impl<'a> Stage<'a> {
-    /// The stage of a party with this set-up and these options.
-    pub fn of(setup: &'a Setup, oracle: &'a Oracle, options: GarbleOptions, seats: Seats) -> Stage<'a> {
+impl<'a> Run<'a> {
+    /// The run of a party with this set-up and these options.
+    pub fn of(setup: &'a Setup, oracle: &'a Oracle, options: GarbleOptions, seats: Seats) -> Run<'a> {
         let layout = Layout::new(options.form, seats.n, setup.config().rho as usize);
-        Stage { seats, layout, delta: setup.delta(), oracle }
+        Run { seats, layout, delta: setup.delta(), oracle }
     }
 
     /// Step 4(a) for a batch of all instances \[W27\]: all parties open d = x + lambda_alpha and e = y +
@@ -67,7 +67,8 @@ impl<'a> Stage<'a> {
         let range = |i: usize| i * batch.ands..(i + 1) * batch.ands;
         for (i, instance) in instances.iter_mut().enumerate() {
             let (first, holder) = (range(i).start, Holder::of(self.seats, instance.evaluator));
-            let operands = instance.masks.walk(self.seats, batch, fresh, first, holder, self.delta.get());
+            let operands =
+                instance.masks.propagate(self.seats, batch, fresh, first, holder, self.delta.get());
             d.add_rows(first, &operands.alpha);
             e.add_rows(first, &operands.beta);
             parts.push((operands, holder));
@@ -196,8 +197,8 @@ impl Private {
         for (place, peer) in session.peers().into_iter().enumerate() {
             let theirs = &self.theirs[place];
             let mut body = binding.to_vec();
-            opening.tell(session, place, lists, &mut body);
-            opening.tell(session, place, &[theirs], &mut body);
+            opening.append(session, place, lists, &mut body);
+            opening.append(session, place, &[theirs], &mut body);
             session.send(step, peer, &body, (bits + theirs.len()) as u64)?;
         }
         let own = |lists: &[&Shares]| -> Vec<u8> {
@@ -214,9 +215,9 @@ impl Private {
             let same = session.same_digest(binding, &digest);
             session.require(checks::W26, step, same, None)?; // [W26]
             let (of_lists, of_ours) = rest.split_at(first);
-            let told = opening.hear(session, checks::W27, place, lists, delta, of_lists)?; // [W27]
+            let told = opening.read(session, checks::W27, place, lists, delta, of_lists)?; // [W27]
             sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
-            let told = opening.hear(session, checks::W20, place, &[&self.ours], delta, of_ours)?; // [W20]
+            let told = opening.read(session, checks::W20, place, &[&self.ours], delta, of_ours)?; // [W20]
             ours.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
         }
         Ok((sum, ours))

@@ -23,9 +23,9 @@ use crate::open::Opening;
 use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE};
 use crate::phases::Live;
 use crate::plan::Plan;
-use crate::run::{Instance, Private, Stage, random_labels};
+use crate::run::{Instance, Private, Run, random_labels};
 use crate::share::{Rows, Shares};
-use crate::triples::Made;
+use crate::triples::MasksAndTriples;
 use divisi_circuit::stream::CircuitFault;
 use divisi_core::{Abort, Session, Step, step};
 use zeroize::Zeroizing;
@@ -108,16 +108,16 @@ impl Live {
         session.phase(ONLINE_PHASE);
         let rows: Vec<Rows> =
             instances.iter().map(|instance| result_masks(plan, self.seats, &instance.masks)).collect();
-        let stage = Stage::of(&self.setup, &self.oracle, self.options, self.seats);
-        let private = receivers(&stage, session, plan, &rows.iter().collect::<Vec<_>>());
+        let run = Run::of(&self.setup, &self.oracle, self.options, self.seats);
+        let private = receivers(&run, session, plan, &rows.iter().collect::<Vec<_>>());
         let lambda = self.open_outputs(session, &private)?;
-        let found = values.iter().map(|values| values.as_ref().map(|v| found(&stage, plan, v))).collect();
+        let found = values.iter().map(|values| values.as_ref().map(|v| found(&run, plan, v))).collect();
         let own_labels: Vec<Zeroizing<Vec<u128>>> = labels
             .iter()
             .map(|labels| labels.as_ref().map(|l| of_results(plan, &l.slots)).unwrap_or_default())
             .collect();
         let own_labels: Vec<&[u128]> = own_labels.iter().map(|labels| labels.as_slice()).collect();
-        results(&stage, session, plan, &evaluators, found, &own_labels, &lambda)
+        results(&run, session, plan, &evaluators, found, &own_labels, &lambda)
     }
 
     /// Receives the labels of the masked inputs, for the instances that we evaluate.
@@ -162,23 +162,23 @@ impl Live {
         session.require(checks::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
         let ands = instances.len() * batch.ands;
         session.phase(INDEPENDENT_PHASE);
-        let Made { masks, triples } = self.function_independent(session, ands, ands)?;
+        let MasksAndTriples { masks, triples } = self.function_independent(session, ands, ands)?;
         let (gammas, triples) = (self.or_empty(masks), self.or_empty_triples(triples));
         session.phase(DEPENDENT_PHASE);
         let none = Private::none(self.seats);
-        let stage = Stage::of(&self.setup, &self.oracle, self.options, self.seats);
+        let run = Run::of(&self.setup, &self.oracle, self.options, self.seats);
         for instance in &mut *instances {
             instance.gate = self.next_gate;
             self.next_gate += batch.ands as u64;
         }
         let (mut garblings, _) =
-            stage.multiply(session, instances, batch, triples, &gammas, &none, &plan.digest())?;
-        stage.send_tables(session, instances, labels, batch, &garblings, &mut self.fresh)?;
+            run.multiply(session, instances, batch, triples, &gammas, &none, &plan.digest())?;
+        run.send_tables(session, instances, labels, batch, &garblings, &mut self.fresh)?;
         for ((instance, values), garbling) in instances.iter().zip(values).zip(&mut garblings) {
             if let Some(values) = values {
-                let tables = stage.receive_tables(session, batch.ands)?;
-                stage.evaluate(session, instance.gate, values, batch, garbling, &tables);
-                accept(&stage, session, values)?;
+                let tables = run.receive_tables(session, batch.ands)?;
+                run.evaluate(session, instance.gate, values, batch, garbling, &tables);
+                accept(&run, session, values)?;
             }
         }
         Ok(())
@@ -189,7 +189,7 @@ impl Live {
         let opening = Opening::new(session, self.seats, OUTPUTS);
         for (place, peer) in session.peers().into_iter().enumerate() {
             let mut body = Vec::new();
-            opening.tell(session, place, &[&private.theirs[place]], &mut body);
+            opening.append(session, place, &[&private.theirs[place]], &mut body);
             if !body.is_empty() {
                 session.send(OUTPUTS, peer, &body, 8 * body.len() as u64)?;
             }
@@ -201,7 +201,7 @@ impl Live {
                 session.recv(OUTPUTS, peer, &mut body)?;
             }
             let delta = self.setup.delta().get();
-            let told = opening.hear(session, checks::W24, place, &[&private.ours], delta, &body)?; // [W24]
+            let told = opening.read(session, checks::W24, place, &[&private.ours], delta, &body)?; // [W24]
             lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
         }
         Ok(lambda)

@@ -32,15 +32,15 @@ impl Triples {
 
 /// Masks and triples, without their session.
 #[derive(Default)]
-pub(crate) struct Made {
+pub(crate) struct MasksAndTriples {
     pub masks: Shares,
     pub triples: Triples,
 }
 
-impl Made {
+impl MasksAndTriples {
     /// Appends other masks and triples.
-    pub fn append(&mut self, other: Made) {
-        let Made { masks, triples } = other;
+    pub fn append(&mut self, other: MasksAndTriples) {
+        let MasksAndTriples { masks, triples } = other;
         self.masks.append(masks);
         self.triples.append(triples);
     }
@@ -61,20 +61,20 @@ impl Made {
 ///     println!("{made:?}");
 /// }
 /// ```
-pub struct Preprocessed(Bound<Made>);
+pub struct Preprocessed(Bound<MasksAndTriples>);
 
 impl Preprocessed {
-    pub(crate) fn new(session: &Session, made: Made) -> Preprocessed {
+    pub(crate) fn new(session: &Session, made: MasksAndTriples) -> Preprocessed {
         Preprocessed(session.bind(made))
     }
 
     /// Removes all masks and triples, for use in their session.
-    pub(crate) fn take(&mut self, session: &Session, step: Step) -> Result<Made, Abort> {
+    pub(crate) fn take(&mut self, session: &Session, step: Step) -> Result<MasksAndTriples, Abort> {
         self.0.take(session, step)
     }
 
     /// Puts back what was not used.
-    pub(crate) fn put(&mut self, session: &Session, made: Made) {
+    pub(crate) fn put(&mut self, session: &Session, made: MasksAndTriples) {
         self.0.put(session, made);
     }
 

@@ -193,7 +193,7 @@ fn a_copied_commitment_opens_to_nothing() {
                 let step = [COMMIT, OPEN].into_iter().find(|step| frame.step == Step::new(step).id);
                 let previous = late.take();
                 let Some(step) = step else {
-                    // whoever has gone hears no more
+                    // whoever has gone receives no more
                     let _ = previous.map(JoinHandle::join);
                     return vec![frame];
                 };

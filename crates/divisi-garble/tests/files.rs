@@ -287,7 +287,7 @@ fn a_file_is_not_garbled_ahead() {
             garble.function_dependent(session, &mut made, &plan, 1).map(drop)
         },
     );
-    // whoever is first ends the session, and the other one hears of that
+    // whoever is first ends the session, and the other one is told of that
     let aborts: Vec<Abort> = ends.into_iter().map(Result::unwrap_err).collect();
     let refused =
         |abort: &Abort| matches!(abort, Abort::Misuse { what, .. } if what.contains("stays in its file"));

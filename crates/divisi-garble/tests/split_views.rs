@@ -18,7 +18,7 @@ fn program() -> Program {
     g.finish()
 }
 
-/// Each broadcast, and the check that compares what was heard. The sums of Figure 14 come with their MACs,
+/// Each broadcast, and the check that compares what was received. The sums of Figure 14 come with their MACs,
 /// which fail before: a liar whose two sums both have MACs is `different_bits` in divisi-ot's mutants.
 const BROADCASTS: [(&str, Check); 5] = [
     ("divisi_core::coin/commit", checks::M0_3),
@@ -71,7 +71,7 @@ fn a_split_view_ends_the_session_of_all() {
             let some = if n == 5 { &liars[usize::from(step.len() % 2 == 0)..][..1] } else { &liars[..] };
             for &liar in some {
                 let honest: Vec<PartyId> = PartyId::all(n).filter(|p| *p != liar).collect();
-                // every set of parties that hear something else, but for none and all
+                // every set of parties that receive something else, but for none and all
                 for set in 1..(1_u32 << honest.len()) - 1 {
                     let told = (0..honest.len())
                         .filter(|i| set >> i & 1 == 1)

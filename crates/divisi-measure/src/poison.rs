@@ -272,8 +272,8 @@ mod following {
         Ok(())
     }
 
-    /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it receives
-    /// is not.
+    /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it
+    /// receives is not.
     fn garble(parties: usize, work: garbling::Work) -> Result<(), Failure> {
         let name = garbling::name(parties, work);
         MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();

@@ -16,7 +16,7 @@
 //! bytes for each of its ANDs). A wire that is read 255 times or more keeps its slot to the end.
 
 mod origin;
-mod walk;
+mod translate;
 
 pub use origin::{CircuitFault, LONGEST, Origin};
 
@@ -25,7 +25,7 @@ use crate::program::Slot;
 use origin::{Pieces, Reading};
 use std::fmt;
 use std::sync::Arc;
-use walk::Walk;
+use translate::Translation;
 
 /// One step of a run. `out` may be the slot of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +111,9 @@ impl Stream {
             ands: 0,
             results: Arc::new([]),
         };
-        let mut walk = Walk::new(&stream.survey, usize::MAX);
-        stream.read(&mut walk, &mut |_| Ok::<(), CircuitFault>(()))?;
-        let (slots, ands, results) = (walk.slots(), walk.ands(), walk.results());
+        let mut translation = Translation::new(&stream.survey, usize::MAX);
+        stream.read(&mut translation, &mut |_| Ok::<(), CircuitFault>(()))?;
+        let (slots, ands, results) = (translation.slots(), translation.ands(), translation.results());
         (stream.slots, stream.ands, stream.results) = (slots, ands, results.into());
         Ok(stream)
     }
@@ -123,25 +123,26 @@ impl Stream {
     /// # Errors
     /// The first error of `step`; [`CircuitFault::Changed`] or [`CircuitFault::Unreadable`] if the file has
     /// changed or cannot be read. All steps before an error are those of the unchanged file.
-    pub fn walk<E: From<CircuitFault>>(
+    pub fn for_each_step<E: From<CircuitFault>>(
         &self,
         mut step: impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut walk = Walk::new(&self.survey, self.slots);
-        self.read(&mut walk, &mut step)?;
-        let same =
-            walk.slots() == self.slots && walk.ands() == self.ands && walk.results()[..] == self.results[..];
+        let mut translation = Translation::new(&self.survey, self.slots);
+        self.read(&mut translation, &mut step)?;
+        let same = translation.slots() == self.slots
+            && translation.ands() == self.ands
+            && translation.results()[..] == self.results[..];
         if same { Ok(()) } else { Err(CircuitFault::Changed.into()) }
     }
 
     fn read<E: From<CircuitFault>>(
         &self,
-        walk: &mut Walk<'_>,
+        translation: &mut Translation<'_>,
         step: &mut impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut reading = Reading::new(&*self.origin, Some(&self.pieces))?;
         let length = reading.length();
-        let went = walk.run(&mut reading, length, step);
+        let went = translation.run(&mut reading, length, step);
         if let Some(fault) = reading.fault() {
             return Err(fault.into());
         }

@@ -2,7 +2,7 @@
 //! again.
 //!
 //! Readings return only gates that the survey has checked. An impossible gate (with a wire that does not
-//! exist, or one slot too many) nevertheless ends the walk, with [`CircuitFault::Changed`].
+//! exist, or one slot too many) nevertheless ends the translation, with [`CircuitFault::Changed`].
 
 use super::{CircuitFault, End, GateStep};
 use crate::bristol::{Gate, MANY, Negations, Reader, Survey};
@@ -55,7 +55,7 @@ impl Value {
 
 /// The state of a slot.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct SlotState {
     /// How many reads of its wires are still to come; `u32::MAX` if the slot is never freed.
     readers: u32,
     /// Whether its value is a result in the queue.
@@ -69,11 +69,11 @@ fn count(readers: u8) -> u32 {
     if readers == MANY { u32::MAX } else { u32::from(readers) }
 }
 
-/// The state of a walk over a file's gates.
-pub(super) struct Walk<'s> {
+/// The state of a pass over a file's gates.
+pub(super) struct Translation<'s> {
     survey: &'s Survey,
     wires: Vec<Packed>,
-    places: Vec<Place>,
+    states: Vec<SlotState>,
     free: Vec<u32>,
     /// Slots that are free once the queue is empty; an AND in the queue may still read them.
     later: Vec<u32>,
@@ -84,15 +84,15 @@ pub(super) struct Walk<'s> {
     results: Vec<End>,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> Translation<'s> {
     /// The state at the beginning, with at most `most` slots.
     pub fn new(survey: &'s Survey, most: usize) -> Self {
         let header = &survey.header;
         let inputs: usize = header.inputs.iter().sum();
-        let mut walk = Walk {
+        let mut translation = Translation {
             survey,
             wires: vec![Packed::default(); header.wires],
-            places: Vec::new(),
+            states: Vec::new(),
             free: Vec::new(),
             later: Vec::new(),
             waiting: Vec::new(),
@@ -101,17 +101,18 @@ impl<'s> Walk<'s> {
             results: Vec::new(),
         };
         // wires' numbers fit 32 bits, because the file's length is limited
-        for (slot, (wire, readers)) in (0_u32..).zip(walk.wires.iter_mut().zip(&survey.readers).take(inputs))
+        for (slot, (wire, readers)) in
+            (0_u32..).zip(translation.wires.iter_mut().zip(&survey.readers).take(inputs))
         {
             *wire = Packed::new(Value::Held { slot, negated: false });
-            walk.places.push(Place { readers: count(*readers), ..Place::default() });
+            translation.states.push(SlotState { readers: count(*readers), ..SlotState::default() });
         }
-        (0..walk.places.len() as u32).rev().for_each(|slot| walk.leave(slot));
-        walk
+        (0..translation.states.len() as u32).rev().for_each(|slot| translation.leave(slot));
+        translation
     }
 
     pub fn slots(&self) -> usize {
-        self.places.len()
+        self.states.len()
     }
 
     pub fn ands(&self) -> usize {
@@ -214,8 +215,8 @@ impl<'s> Walk<'s> {
         step(GateStep::And { x: Slot(x), y: Slot(y) })?;
         self.ands += 1;
         self.waiting.push(to);
-        if let Some(place) = self.places.get_mut(to as usize) {
-            place.waits = true;
+        if let Some(state) = self.states.get_mut(to as usize) {
+            state.waits = true;
         }
         // slots that are freed from here on must wait for the queue
         for (value, slot) in [(a, x), (b, y)] {
@@ -264,7 +265,7 @@ impl<'s> Walk<'s> {
         slots: [u32; 2],
         step: &mut impl FnMut(GateStep) -> Result<(), E>,
     ) -> Result<(), E> {
-        let waits = |slot: u32| self.places.get(slot as usize).is_some_and(|place| place.waits);
+        let waits = |slot: u32| self.states.get(slot as usize).is_some_and(|state| state.waits);
         if slots.into_iter().any(waits) { self.take_all(step) } else { Ok(()) }
     }
 
@@ -276,8 +277,8 @@ impl<'s> Walk<'s> {
         for i in 0..self.waiting.len() {
             let Some(&to) = self.waiting.get(i) else { break };
             step(GateStep::Take { out: Slot(to) })?;
-            if let Some(place) = self.places.get_mut(to as usize) {
-                place.waits = false;
+            if let Some(state) = self.states.get_mut(to as usize) {
+                state.waits = false;
             }
         }
         self.waiting.clear();
@@ -292,7 +293,7 @@ impl<'s> Walk<'s> {
 
     fn write(&mut self, wire: usize, value: Value) -> Result<(), CircuitFault> {
         match self.wires.get_mut(wire) {
-            Some(place @ Packed(0)) => *place = Packed::new(value),
+            Some(state @ Packed(0)) => *state = Packed::new(value),
             _ => return Err(CircuitFault::Changed),
         }
         Ok(())
@@ -307,9 +308,9 @@ impl<'s> Walk<'s> {
     fn rename(&mut self, out: usize, value: Value, operands: &[Value]) -> Result<(), CircuitFault> {
         let readers = self.readers(out);
         if let Value::Held { slot, .. } = value
-            && let Some(place) = self.places.get_mut(slot as usize)
+            && let Some(state) = self.states.get_mut(slot as usize)
         {
-            place.readers = place.readers.saturating_add(readers);
+            state.readers = state.readers.saturating_add(readers);
         }
         self.write(out, value)?;
         operands.iter().for_each(|operand| self.done(*operand));
@@ -319,34 +320,34 @@ impl<'s> Walk<'s> {
     /// Counts one read of a value; after the last one its slot is free.
     fn done(&mut self, value: Value) {
         let Value::Held { slot, .. } = value else { return };
-        let Some(place) = self.places.get_mut(slot as usize) else { return };
-        if place.readers != u32::MAX && place.readers > 0 {
-            place.readers -= 1;
+        let Some(state) = self.states.get_mut(slot as usize) else { return };
+        if state.readers != u32::MAX && state.readers > 0 {
+            state.readers -= 1;
             self.leave(slot);
         }
     }
 
     /// A slot for a wire that is read this often: the one that was freed last, if there is one.
     fn room(&mut self, readers: u32) -> Result<u32, CircuitFault> {
-        let place = Place { readers, waits: false, free: false };
+        let state = SlotState { readers, waits: false, free: false };
         if let Some(slot) = self.free.pop() {
-            if let Some(held) = self.places.get_mut(slot as usize) {
-                *held = place;
+            if let Some(held) = self.states.get_mut(slot as usize) {
+                *held = state;
             }
             return Ok(slot);
         }
-        if self.places.len() >= self.most {
+        if self.states.len() >= self.most {
             return Err(CircuitFault::Changed);
         }
-        self.places.push(place);
-        Ok(self.places.len() as u32 - 1)
+        self.states.push(state);
+        Ok(self.states.len() as u32 - 1)
     }
 
     /// Frees a slot if nothing will read it.
     fn leave(&mut self, slot: u32) {
-        let Some(place) = self.places.get_mut(slot as usize) else { return };
-        if place.readers == 0 && !place.free {
-            place.free = true;
+        let Some(state) = self.states.get_mut(slot as usize) else { return };
+        if state.readers == 0 && !state.free {
+            state.free = true;
             let list = if self.waiting.is_empty() { &mut self.free } else { &mut self.later };
             list.push(slot);
         }
