@@ -5,7 +5,7 @@ use crate::part::{Embeds, Lies, Mac, Shareable};
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::Units;
-use crate::source::{BitTriples, Known, Products, Source, Triples};
+use crate::source::{BitTriples, KnownBits, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Prg, Session};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 use zeroize::Zeroizing;
@@ -87,10 +87,10 @@ impl<F: Mac> Source<F> for Dealer<F> {
         Ok(self.authenticate(values))
     }
 
-    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
         let values: Vec<Gf2> = self.random(count);
         let known = (party.me() == owner).then(|| Zeroizing::new(values.clone()));
-        Ok(Known { values: known, shares: self.authenticate(values) })
+        Ok(KnownBits { values: known, shares: self.authenticate(values) })
     }
 
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {

@@ -4,7 +4,7 @@ use crate::checks;
 use crate::part::{Lies, Mac, Shareable};
 use crate::party::Party;
 use crate::share::Auth;
-use crate::source::{Known, Source, Triples, Units};
+use crate::source::{KnownBits, Source, Triples, Units};
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 
@@ -56,10 +56,10 @@ impl<F: Mac> Source<F> for Exact<F> {
         demand(party, made, |made| counts(made, count))
     }
 
-    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
         let made = self.0.known(party, owner, count)?;
         let ours = party.me() == owner;
-        demand(party, made, |Known { values, shares }| {
+        demand(party, made, |KnownBits { values, shares }| {
             let told = match values {
                 Some(values) => ours && values.len() == count,
                 None => !ours,

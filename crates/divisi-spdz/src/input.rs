@@ -139,7 +139,7 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub fn bit_mask(&mut self, owner: PartyId, lanes: usize) -> Result<BitMask<F>, Abort> {
         let (party, source) = self.parts();
-        let Known { values, shares } = source.known(party, owner, lanes)?;
+        let KnownBits { values, shares } = source.known(party, owner, lanes)?;
         Ok(BitMask { owner, values, shares })
     }
 

@@ -94,4 +94,4 @@ pub use party::Party;
 pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;
 pub use source::Units;
-pub use source::{Known, Source, Triples};
+pub use source::{KnownBits, Source, Triples};

@@ -2,7 +2,7 @@
 
 use crate::checks;
 use crate::part::{Embeds, Mac, Shareable, Word32};
-use crate::party::{Party, Told};
+use crate::party::{Party, SentShares};
 use crate::share::{Auth, View, Wiped, repeat_first};
 use crate::source::{BitTriples, LastTriples};
 use divisi_core::{Abort, Step, step};
@@ -35,9 +35,9 @@ impl<F: Mac> Party<F> {
             return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
         }
         self.session.observe_each(checks::K6, s.len() as u64); // [K6]
-        let (told_e, told_d) = (self.tell(BIT, &a.x)?, self.tell(ELEMENT, &b.x)?);
-        let e: Vec<Gf2> = self.hear(told_e, &a.m)?;
-        let d: Vec<F> = self.hear(told_d, &b.m)?;
+        let (sent_e, sent_d) = (self.send_shares(BIT, &a.x)?, self.send_shares(ELEMENT, &b.x)?);
+        let e: Vec<Gf2> = self.receive(sent_e, &a.m)?;
+        let d: Vec<F> = self.receive(sent_d, &b.m)?;
         // c + e b + d a + e d = c + e (b + d) + d (a + e) + e d, where b + d = p and a + e = s: with what is
         // in hand c + e p + d s + e d
         let mut by_bit = p.clone();
@@ -72,7 +72,7 @@ impl<F: Mac> Party<F> {
         self.end_multiply(pairs, begun)
     }
 
-    /// The first half of [`Party::multiply`]: what else is told before the second half goes in the same
+    /// The first half of [`Party::multiply`]: what else is sent before the second half goes in the same
     /// round.
     #[inline(never)]
     pub(crate) fn begin_multiply<'t, V: Shareable + Field>(
@@ -98,8 +98,11 @@ impl<F: Mac> Party<F> {
             a = added(a, x.x);
             b = added(b, y.x);
         }
-        let told = [self.tell(ELEMENT, triples.a.parts().0)?, self.tell(ELEMENT, triples.b.parts().0)?];
-        Ok(Begun { triples, told })
+        let sent = [
+            self.send_shares(ELEMENT, triples.a.parts().0)?,
+            self.send_shares(ELEMENT, triples.b.parts().0)?,
+        ];
+        Ok(Begun { triples, sent })
     }
 
     /// The second half, with the same factors. All that a chunk takes is read once and stays near.
@@ -112,8 +115,8 @@ impl<F: Mac> Party<F> {
     where
         F: Embeds<V>,
     {
-        let Begun { mut triples, told: [told_e, told_d] } = begun;
-        let (e, d) = (self.received(told_e)?, self.received(told_d)?);
+        let Begun { mut triples, sent: [sent_e, sent_d] } = begun;
+        let (e, d) = (self.sum_received(sent_e)?, self.sum_received(sent_d)?);
         let alpha = Zeroizing::new(self.alpha()?);
         let ((_, a), (_, b), (c, c_macs)) = (triples.a.parts(), triples.b.parts(), triples.c.parts());
         self.ledger.room(2 * e.len());
@@ -169,11 +172,11 @@ impl<F: Mac> Party<F> {
 /// Factors that are multiplied with each other.
 pub(crate) type Pair<'a, V, F> = (View<'a, V, F>, View<'a, V, F>);
 
-/// Products whose e and d were told.
-#[must_use = "what was told is heard"]
+/// Products of which our shares of e and d were sent.
+#[must_use = "what the peers sent must be received"]
 pub(crate) struct Begun<'t, V: Shareable, F: Mac> {
     triples: LastTriples<'t, V, F>,
-    told: [Told<V>; 2],
+    sent: [SentShares<V>; 2],
 }
 
 /// Add to the first elements; the others.

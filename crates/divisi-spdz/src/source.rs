@@ -55,7 +55,7 @@ pub(crate) struct LastTriples<'a, V: Shareable, F: Mac> {
 }
 
 /// Random bits of which one party knows the values.
-pub struct Known<F: Mac> {
+pub struct KnownBits<F: Mac> {
     /// At that party.
     pub(crate) values: Option<Zeroizing<Vec<Gf2>>>,
     pub(crate) shares: Auth<Gf2, F>,
@@ -75,7 +75,7 @@ pub trait Source<F: Mac>: Send {
     ///
     /// # Errors
     /// The abort that ends the session.
-    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort>;
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort>;
 
     /// Announce unit vectors of 2^log entries, `lanes` in all: the source can then do one-time work once for
     /// all of them.

@@ -17,17 +17,17 @@ const CHALLENGE: [u8; 16] = [77; 16];
 const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
 
 /// A party's end of its channel with the client.
-struct Line {
+struct Channel {
     out: Sender<Vec<u8>>,
     back: Receiver<Vec<u8>>,
 }
 
-impl Line {
-    fn tell(&self, body: &[u8]) {
+impl Channel {
+    fn send(&self, body: &[u8]) {
         let _ = self.out.send(body.to_vec());
     }
 
-    fn hear(&self) -> Result<Vec<u8>, Abort> {
+    fn receive(&self) -> Result<Vec<u8>, Abort> {
         let silent = Abort::Misuse { step: divisi_core::step!("client"), what: "the client went" };
         self.back.recv_timeout(Duration::from_secs(10)).map_err(|_| silent)
     }
@@ -39,11 +39,11 @@ struct Client {
 }
 
 impl Client {
-    fn hear(&self) -> Option<Vec<Vec<u8>>> {
+    fn receive(&self) -> Option<Vec<Vec<u8>>> {
         self.lines.iter().map(|(line, _)| line.recv_timeout(Duration::from_secs(10)).ok()).collect()
     }
 
-    fn tell(&self, body: &[u8]) {
+    fn send(&self, body: &[u8]) {
         self.lines.iter().for_each(|(_, line)| drop(line.send(body.to_vec())));
     }
 
@@ -52,27 +52,27 @@ impl Client {
         &self,
         alter: &mut dyn FnMut(usize, &mut [Vec<u8>]),
     ) -> Option<Result<Vec<u8>, ClientFault>> {
-        let mut told = self.hear()?;
-        alter(0, &mut told);
-        let told: Vec<&[u8]> = told.iter().map(Vec::as_slice).collect();
-        let receipt = match Receipt::<F>::new(&told, LANES, CHALLENGE) {
+        let mut messages = self.receive()?;
+        alter(0, &mut messages);
+        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        let receipt = match Receipt::<F>::new(&messages, LANES, CHALLENGE) {
             Ok(receipt) => receipt,
             Err(e) => return Some(Err(e)),
         };
-        self.tell(&receipt.challenge());
-        let mut told = self.hear()?;
-        alter(1, &mut told);
-        let told: Vec<&[u8]> = told.iter().map(Vec::as_slice).collect();
-        Some(receipt.accept(&told).map(|bytes| bytes.to_vec()))
+        self.send(&receipt.challenge());
+        let mut messages = self.receive()?;
+        alter(1, &mut messages);
+        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        Some(receipt.accept(&messages).map(|bytes| bytes.to_vec()))
     }
 }
 
-fn lines(n: usize) -> (Vec<Mutex<Option<Line>>>, Client) {
+fn lines(n: usize) -> (Vec<Mutex<Option<Channel>>>, Client) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..n {
-        let ((out, heard), (told, back)) = (channel(), channel());
-        ours.push(Mutex::new(Some(Line { out, back })));
-        theirs.push((heard, told));
+        let ((out, outgoing), (incoming, back)) = (channel(), channel());
+        ours.push(Mutex::new(Some(Channel { out, back })));
+        theirs.push((outgoing, incoming));
     }
     (ours, Client { lines: theirs })
 }
@@ -97,20 +97,20 @@ fn engine<F: Host>(session: Session, real: bool) -> Result<Spdz<F>, Abort> {
 }
 
 /// The client's bytes go in, through the S-box, and out to it.
-fn round_trip<F: Host>(session: Session, line: &Line, real: bool) -> Result<(), Abort> {
+fn round_trip<F: Host>(session: Session, line: &Channel, real: bool) -> Result<(), Abort> {
     let mut e = engine::<F>(session, real)?;
     let (mask, of, body) = e.client_mask(LANES)?;
-    line.tell(&body);
-    let challenge = *line.hear()?.first_chunk().unwrap();
-    line.tell(&e.prove(of, &challenge)?);
-    let mut x = e.client_input(mask, &line.hear()?)?;
+    line.send(&body);
+    let challenge = *line.receive()?.first_chunk().unwrap();
+    line.send(&e.prove(of, &challenge)?);
+    let mut x = e.client_input(mask, &line.receive()?)?;
     e.sbox(Direction::Encrypt, &mut [&mut x])?;
     let pending = e.close(x);
     let verified = settle(&mut e, pending)?;
     let (of, body) = e.show(verified)?;
-    line.tell(&body);
-    let challenge = *line.hear()?.first_chunk().unwrap();
-    line.tell(&e.prove(of, &challenge)?);
+    line.send(&body);
+    let challenge = *line.receive()?.first_chunk().unwrap();
+    line.send(&e.prove(of, &challenge)?);
     Ok(())
 }
 
@@ -128,7 +128,7 @@ fn a_client_gives_and_learns_its_own() {
             });
             let r = client.take::<F>(&mut |_, _| ()).unwrap().unwrap();
             let sum: Vec<u8> = values().iter().zip(&r).map(|(x, r)| x ^ r).collect();
-            client.tell(&sum);
+            client.send(&sum);
             let learned = client.take::<F>(&mut |_, _| ()).unwrap().unwrap();
             assert!(ends.join().unwrap().iter().all(Result::is_ok));
             learned
@@ -164,9 +164,9 @@ fn altered_of(
                 let pending = e.close(x);
                 let verified = settle(&mut e, pending)?;
                 let (of, body) = e.show(verified)?;
-                line.tell(&body);
-                let challenge = *line.hear()?.first_chunk().unwrap();
-                line.tell(&e.prove(of, &challenge)?);
+                line.send(&body);
+                let challenge = *line.receive()?.first_chunk().unwrap();
+                line.send(&e.prove(of, &challenge)?);
                 Ok(())
             })
         });

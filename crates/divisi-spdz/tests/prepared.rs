@@ -59,7 +59,7 @@ fn triple_des_by_all_powers() {
     suite::triple_des_samples(&SpdzLab::<Gf42>::new(2, SpdzProtocol::Raw).prepared(BUCKETED), 1);
 }
 
-/// Five parties: each hears four, and every product has twenty terms.
+/// Five parties: each receives from four, and every product has twenty terms.
 #[test]
 fn among_five() {
     suite::aes_random(&SpdzLab::<Gf48>::new(5, SpdzProtocol::RivainProuff).prepared(BUCKETED), 5, 1);

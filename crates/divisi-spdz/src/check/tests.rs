@@ -62,7 +62,7 @@ fn a_lie_anywhere_is_noticed() {
 }
 
 /// What P_2 does in the place of steps 2 to 4, with another sigma for each peer: `add` to its own, or what it
-/// heard from a peer before it opens its own.
+/// received from a peer before it opens its own.
 fn rush(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<(), Abort> {
     rushed(party, peers).map(drop)
 }
@@ -106,7 +106,7 @@ fn rushed(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<[u8; 16],
         let opening = [nonce.as_bytes().to_vec(), told].concat();
         party.session.send(OPEN, *peer, &opening, 0)?;
         if peers.len() > 1 {
-            // the next one hears nothing before this one has decided
+            // the next one receives nothing before this one has decided
             party.session.recv(DONE, *peer, &mut [0])?;
         }
     }
@@ -143,8 +143,8 @@ fn every_bit_of_the_sum_counts() {
     }
 }
 
-/// P_2 opened something else and hears P_1's sigma first: the same one makes the sum zero, but its own nonce
-/// opens its own commitment to its own sigma alone.
+/// P_2 opened something else and receives P_1's sigma first: the same one makes the sum zero, but its own
+/// nonce opens its own commitment to its own sigma alone.
 #[test]
 fn a_commitment_binds_its_sigma() {
     assert_eq!(failed_check(&against(&[0], Lie::Add(Gf48::ZERO))), Some(checks::K4));
@@ -309,7 +309,7 @@ fn openings_of_three_are_shared_anew() {
     }
 }
 
-/// Whoever hears an opening of a sigma holds it against the commitment that it heard from the same party.
+/// Whoever receives an opening of a sigma compares it with the commitment of the same party.
 #[test]
 fn each_opening_of_a_sigma_is_checked_by_each() {
     for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)] {

@@ -6,7 +6,7 @@
 use super::{AuthByte, Spdz, SpdzProtocol};
 use crate::multiply::{CHUNK, Pair};
 use crate::part::Host;
-use crate::party::{Party, Told};
+use crate::party::{Party, SentShares};
 use crate::share::{Auth, Tail, View, Wiped};
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::kernel::vectorize;
@@ -138,10 +138,10 @@ impl<F: Host> Spdz<F> {
         y: &AuthByte<F>,
     ) -> Result<(AuthByte<F>, Masked<F>), Abort> {
         let (party, mut r, triples) = self.fresh(8 * x.len(), x.len())?;
-        let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
+        let sent = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
         let pairs = [(x.all(), y.all())];
         let begun = party.begin_multiply(&pairs, triples)?;
-        let c = open_masked(party, &mut r, x.all(), told)?;
+        let c = open_masked(party, &mut r, x.all(), sent)?;
         Ok((party.end_multiply(&pairs, begun)?, Masked { r: r.copied(), c }))
     }
 
@@ -149,8 +149,8 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub(super) fn masked(&mut self, x: &AuthByte<F>) -> Result<Masked<F>, Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
-        let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
-        let c = open_masked(party, &mut r, x.all(), told)?;
+        let sent = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
+        let c = open_masked(party, &mut r, x.all(), sent)?;
         Ok(Masked { r: r.copied(), c })
     }
 
@@ -158,8 +158,8 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub(super) fn decompose(&mut self, x: &AuthByte<F>, width: usize) -> Result<Auth<Gf2, F>, Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
-        let told = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
-        let c = open_masked(party, &mut r, x.all(), told)?;
+        let sent = mask_bytes(party, &mut r, x.all(), Planes::OfAll(x.len()))?;
+        let c = open_masked(party, &mut r, x.all(), sent)?;
         let mut bits = r.first(width * x.len());
         for k in 0..width {
             let plane = k * x.len()..(k + 1) * x.len();
@@ -176,8 +176,8 @@ impl<F: Host> Spdz<F> {
         maps: [Linear; N],
     ) -> Result<[AuthByte<F>; N], Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
-        let told = mask_bytes(party, &mut r, x, Planes::OfChunks)?;
-        map_bits(party, &mut r, x, told, maps)
+        let sent = mask_bytes(party, &mut r, x, Planes::OfChunks)?;
+        map_bits(party, &mut r, x, sent, maps)
     }
 }
 
@@ -215,7 +215,7 @@ fn mask_bytes<F: Host>(
     r: &mut Tail<'_, Gf2, F>,
     x: View<'_, Gf8, F>,
     planes: Planes,
-) -> Result<Told<Gf8>, Abort> {
+) -> Result<SentShares<Gf8>, Abort> {
     if [r.len(), 8 * x.m.len()] != [8 * x.len(); 2] {
         return Err(party.session.misuse(DECOMPOSE, "not eight bits for each byte"));
     }
@@ -230,7 +230,7 @@ fn mask_bytes<F: Host>(
                 .for_each(|(to, bit)| to.0 ^= (bit.to_bits() as u8) << k);
         }
     }
-    party.tell(DECOMPOSE, &masked)
+    party.send_shares(DECOMPOSE, &masked)
 }
 
 /// Put x + r of a chunk of lanes into the next check, with our shares of their MACs, for which there is room.
@@ -252,9 +252,9 @@ fn open_masked<F: Host>(
     party: &mut Party<F>,
     r: &mut Tail<'_, Gf2, F>,
     x: View<'_, Gf8, F>,
-    told: Told<Gf8>,
+    sent: SentShares<Gf8>,
 ) -> Result<Vec<Gf8>, Abort> {
-    let opened = party.received(told)?;
+    let opened = party.sum_received(sent)?;
     party.ledger.room(x.len());
     let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(x.len())]);
     let (_, bit_macs) = r.parts();
@@ -271,11 +271,11 @@ fn map_bits<F: Host, const N: usize>(
     party: &mut Party<F>,
     r: &mut Tail<'_, Gf2, F>,
     x: View<'_, Gf8, F>,
-    told: Told<Gf8>,
+    sent: SentShares<Gf8>,
     maps: [Linear; N],
 ) -> Result<[AuthByte<F>; N], Abort> {
     let lanes = x.len();
-    let opened = party.received(told)?;
+    let opened = party.sum_received(sent)?;
     party.ledger.room(lanes);
     let mut out = [const { Auth { x: Vec::new(), m: Vec::new() } }; N];
     out.iter_mut().for_each(|out| *out = AuthByte::zeros(lanes));

@@ -135,8 +135,8 @@ impl<F: Host> Spdz<F> {
             <F as BigField>::add_assign(&mut h.m[lanes.clone()], &byte.m);
             at = lanes.end;
         }
-        let told = self.party.tell(OPEN, &h.x)?;
-        let opened = self.party.hear(told, &h.m)?;
+        let sent = self.party.send_shares(OPEN, &h.x)?;
+        let opened = self.party.receive(sent, &h.m)?;
         // 3.
         let entries = &tables.entries[from * ENTRIES..(from + count) * ENTRIES];
         let mut found = Wiped::<F::Entry>::new(spare::zeros(count));

@@ -78,8 +78,8 @@ pub struct Spdz<F: Host> {
     protocol: SpdzProtocol,
     lookups: lookup::Lookups<F>,
     tables: bits::Stocks<F>,
-    polynomials: polynomial::Known,
-    interpolated: raw::Known,
+    polynomials: polynomial::Decompositions,
+    interpolated: raw::Polynomials,
     reserve: reserve::Reserve<F>,
 }
 
@@ -104,8 +104,8 @@ impl<F: Host> Spdz<F> {
             protocol,
             lookups: lookup::Lookups::new()?,
             tables: bits::Stocks::default(),
-            polynomials: polynomial::Known::default(),
-            interpolated: raw::Known::default(),
+            polynomials: polynomial::Decompositions::default(),
+            interpolated: raw::Polynomials::default(),
             reserve: reserve::Reserve::default(),
         })
     }

@@ -15,9 +15,9 @@ const NONE: Step = step!("polynomial");
 
 /// Decompositions of the tables that were looked up.
 #[derive(Default)]
-pub(super) struct Known(Vec<(&'static Table, Decomposition)>);
+pub(super) struct Decompositions(Vec<(&'static Table, Decomposition)>);
 
-impl Known {
+impl Decompositions {
     pub(super) fn find(&mut self, table: &'static Table) -> Option<usize> {
         if let Some(at) = self.0.iter().position(|(of, _)| std::ptr::eq(*of, table)) {
             return Some(at);

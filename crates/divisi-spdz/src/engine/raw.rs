@@ -29,9 +29,9 @@ type Coefficients = [Gf6; DEGREE + 1];
 
 /// Polynomials of the tables that were looked up.
 #[derive(Default)]
-pub(super) struct Known(Vec<(&'static Table, Coefficients)>);
+pub(super) struct Polynomials(Vec<(&'static Table, Coefficients)>);
 
-impl Known {
+impl Polynomials {
     pub(super) fn find(&mut self, table: &'static Table) -> Option<Coefficients> {
         if let Some((_, known)) = self.0.iter().find(|(of, _)| std::ptr::eq(*of, table)) {
             return Some(*known);
@@ -141,9 +141,9 @@ impl<F: Host> Spdz<F> {
         let mut masked = element::<F>(&planes);
         self.party.mask(&mut masked, y)?;
         let own: Vec<Small<WIDTH>> = masked.x.iter().map(|x| Small::new(x.to_bits() as u8)).collect();
-        let told = self.party.tell(DECOMPOSE, &own)?;
+        let sent = self.party.send_shares(DECOMPOSE, &own)?;
         self.party.session.observe_each(checks::K8, lanes as u64); // [K8]
-        let opened = self.party.hear_by(told, &masked.m, |v| F::embedded_public(Gf6::new(v.bits())))?;
+        let opened = self.party.receive_by(sent, &masked.m, |v| F::embedded_public(Gf6::new(v.bits())))?;
         let bit = |k: usize| opened.iter().map(move |v| Gf2::new(v.bits() >> k));
         let public: Vec<Gf2> = (0..WIDTH).flat_map(bit).collect();
         self.party.add_public(&mut r, &public)?;

@@ -241,8 +241,8 @@ impl<F: Host> Tiny<F> {
         }
         let party = &mut self.engine.party;
         party.session.observe_each(checks::K3, count as u64); // [K3]
-        let told = party.tell(ENTRIES, &opened.x)?;
-        let values = party.hear(told, &opened.m)?;
+        let sent = party.send_shares(ENTRIES, &opened.x)?;
+        let values = party.receive(sent, &opened.m)?;
         party.forget(checks::K3, count);
         self.done = Some((layer + 1, lookup + count));
         let mut values = values.into_iter();

@@ -6,7 +6,7 @@ use crate::engine::{Spdz, SpdzProtocol, Tiny, TinyBits};
 use crate::part::Shareable;
 use crate::party::Party;
 use crate::share::Auth;
-use crate::source::{Known, Source, Triples, Units};
+use crate::source::{KnownBits, Source, Triples, Units};
 use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Bytes, Direction, PartyId, PublicParameters, settle};
 use divisi_field::{Field, Gf2, Gf6, Gf8, Gf48};
@@ -78,8 +78,13 @@ impl Source<Gf48> for Careless {
         Ok(self.cut(made))
     }
 
-    fn known(&mut self, party: &mut Party<Gf48>, owner: PartyId, count: usize) -> Result<Known<Gf48>, Abort> {
-        let Known { values, shares } = self.dealer.known(party, owner, count)?;
+    fn known(
+        &mut self,
+        party: &mut Party<Gf48>,
+        owner: PartyId,
+        count: usize,
+    ) -> Result<KnownBits<Gf48>, Abort> {
+        let KnownBits { values, shares } = self.dealer.known(party, owner, count)?;
         let shares = self.cut(shares);
         let values = match self.lie() {
             Lie::Everybody => values.or_else(|| Some(Zeroizing::new(vec![Gf2::default(); count]))),
@@ -91,7 +96,7 @@ impl Source<Gf48> for Careless {
                 values
             }),
         };
-        Ok(Known { values, shares })
+        Ok(KnownBits { values, shares })
     }
 
     fn units(&mut self, party: &mut Party<Gf48>, log: usize, lanes: usize) -> Result<Units<Gf48>, Abort> {

@@ -94,7 +94,7 @@ impl Rows {
         party: &mut Party<F>,
         owner: PartyId,
         count: usize,
-    ) -> Result<Known<F>, Abort> {
+    ) -> Result<KnownBits<F>, Abort> {
         let mut all = Auth::with_room(count);
         let ours = party.me() == owner;
         for from in (0..count).step_by(POSITIONS) {
@@ -107,7 +107,7 @@ impl Rows {
             let x = if ours { shares(rows.bits(), 0..rows.len()) } else { vec![Gf2::default(); rows.len()] };
             all.append(&Auth::new(x, macs.into_vec()));
         }
-        Ok(Known { values: ours.then(|| Zeroizing::new(all.x.clone())), shares: all })
+        Ok(KnownBits { values: ours.then(|| Zeroizing::new(all.x.clone())), shares: all })
     }
 
     /// The sharing in which each party's share is the value that it passes here: f chosen bits an element,

@@ -19,7 +19,7 @@ use crate::engine::LOAD_PHASE;
 use crate::part::{Lies, Mac, Shareable};
 use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
-use crate::source::{Known, Source, Triples, Units};
+use crate::source::{KnownBits, Source, Triples, Units};
 use divisi_core::{Abort, AtEnd, PartyId, Session, Step, step};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 use divisi_net::{Fault, Loss};
@@ -264,10 +264,10 @@ impl<F: Mac> Source<F> for FromStock<F> {
         self.next(party, Lots::Bits, count)
     }
 
-    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
         let shares: Auth<Gf2, F> = self.next(party, Lots::Known { owner }, count)?;
         let ours = party.me() == owner;
-        Ok(Known { values: ours.then(|| Zeroizing::new(shares.x.clone())), shares })
+        Ok(KnownBits { values: ours.then(|| Zeroizing::new(shares.x.clone())), shares })
     }
 
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {

@@ -1,6 +1,6 @@
-//! Two checks under one alpha at once (1.3). In one strand P_2 lies, hears the honest parties' sigmas, which
-//! tell it alpha, and keeps back its own, so that nobody has found it out; with alpha it then forges in the
-//! other strand. A session has one party for all strands, and that party one check at a time.
+//! Two checks under one alpha at once (1.3). In one strand P_2 lies, receives the honest parties' sigmas,
+//! which tell it alpha, and keeps back its own, so that nobody has found it out; with alpha it then forges in
+//! the other strand. A session has one party for all strands, and that party one check at a time.
 
 use super::{COIN, COMMIT, DONE, Lie, OPEN, OPENED, combinations, rushed};
 use crate::checks;
@@ -25,7 +25,7 @@ struct Schedule {
     count: usize,
 }
 
-/// Steps in the strand of the lie: nothing yet, values opened, coin tossed, sigmas committed to, and heard.
+/// Steps in the strand of the lie: nothing yet, values opened, coin tossed, sigmas committed to, received.
 const STEPS: usize = 5;
 
 fn schedules() -> Vec<Schedule> {

@@ -29,7 +29,7 @@ use crate::part::{Lies, Mac};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
-use crate::source::{Known, Source, Triples};
+use crate::source::{KnownBits, Source, Triples};
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::{Gf2, Gf6, Gf8};
 use divisi_ot::SetupConfig;
@@ -95,7 +95,7 @@ impl<F: Mac> Source<F> for Bucketed<F> {
     }
 
     #[inline(never)]
-    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
         self.rows.known(party, owner, count)
     }
 

@@ -17,7 +17,7 @@ use crate::part::{Lies, Mac};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
-use crate::source::{BitTriples, Known, Products, Source, Triples};
+use crate::source::{BitTriples, KnownBits, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Session};
 use divisi_field::{Gf2, Gf6, Gf8};
 use divisi_ot::SetupConfig;
@@ -69,7 +69,7 @@ impl<F: Mac> Source<F> for Mascot<F> {
     }
 
     #[inline(never)]
-    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
         self.rows.known(party, owner, count)
     }
 

@@ -86,8 +86,8 @@ fn products<V: Shareable + Field, F: Mac + Embeds<V>>(
     let factor = b.clone();
     add(&mut a, x.x.iter().map(|x| F::embedded(*x)), &x.m);
     add(&mut b, y.x.iter().map(|y| F::embedded(*y)), &y.m);
-    let (told_e, told_d) = (party.tell(E, &a.x)?, party.tell(D, &b.x)?);
-    let (e, d) = (party.hear(told_e, &a.m)?, party.hear(told_d, &b.m)?);
+    let (sent_e, sent_d) = (party.send_shares(E, &a.x)?, party.send_shares(D, &b.x)?);
+    let (e, d) = (party.receive(sent_e, &a.m)?, party.receive(sent_d, &b.m)?);
     add_times(&mut c, &factor, &e);
     let x_in_field = Auth::<F, F>::new(x.x.iter().map(|x| F::embedded(*x)).collect(), x.m.clone());
     add_times(&mut c, &x_in_field, &d);

@@ -1,0 +1,166 @@
+//! Openings: each party sends its share of what is opened, and the sum of all goes into the next check.
+
+use super::Party;
+use crate::checks;
+use crate::part::{Embeds, Mac, Shareable, Word32};
+use crate::share::{Auth, Wiped};
+use divisi_core::{Abort, PartyId, Step, taint};
+use divisi_field::Gf8;
+use zeroize::Zeroizing;
+
+/// Values whose shares were sent to all.
+#[must_use = "what the peers sent must be received"]
+pub(crate) struct SentShares<V: Shareable> {
+    step: Step,
+    ours: Wiped<V>,
+}
+
+impl<F: Mac> Party<F> {
+    /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh
+    /// sharing of zero, so that they tell nothing but their sum \[K20\].
+    #[inline(never)]
+    pub(crate) fn send_shares<V: Shareable>(&mut self, step: Step, x: &[V]) -> Result<SentShares<V>, Abort> {
+        let mut ours = Wiped::new(x.to_vec());
+        self.randomise(&mut ours);
+        let mut body = Vec::with_capacity(V::packed(x.len()));
+        V::pack(&ours, &mut body);
+        let body = Wiped::new(body);
+        if !x.is_empty() {
+            for peer in self.session.peers() {
+                self.session.send(step, peer, &body, (x.len() * V::BITS) as u64)?;
+            }
+        }
+        Ok(SentShares { step, ours })
+    }
+
+    /// Add our part of a fresh sharing of zero \[K20\].
+    pub(crate) fn randomise<V: Shareable>(&mut self, x: &mut [V]) {
+        if self.session.mutated(checks::K20) || x.is_empty() || self.zeros.is_empty() {
+            return;
+        }
+        self.session.observe(checks::K20); // [K20]
+        self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
+    }
+
+    /// Our shares of what a client is told, re-randomised, whatever the number of parties \[K20\].
+    pub(crate) fn for_client<V: Shareable>(&mut self, x: &[V], body: &mut Vec<u8>) {
+        let mut ours = Zeroizing::new(x.to_vec());
+        self.session.observe(checks::K20); // [K20]
+        self.client_zeros.iter_mut().for_each(|prg| V::add_random(prg, &mut ours));
+        V::pack(&ours, body);
+    }
+
+    /// Open what was sent: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the
+    /// shares `m` of the MACs it goes into the next check \[K1\].
+    #[inline(never)]
+    pub(crate) fn receive<V: Shareable>(&mut self, sent: SentShares<V>, m: &[F]) -> Result<Vec<V>, Abort>
+    where
+        F: Embeds<V>,
+    {
+        self.receive_by(sent, m, F::embedded_public)
+    }
+
+    /// The same where the caller knows how the values lie in the field.
+    pub(crate) fn receive_by<V: Shareable>(
+        &mut self,
+        sent: SentShares<V>,
+        m: &[F],
+        embed: impl Fn(V) -> F,
+    ) -> Result<Vec<V>, Abort> {
+        let opened = self.sum_received(sent)?;
+        self.enter(opened.iter().map(|x| embed(*x)), m);
+        Ok(opened)
+    }
+
+    /// Put opened values into the next check, with our shares of their MACs.
+    pub(crate) fn enter(&mut self, x: impl Iterator<Item = F>, m: &[F]) {
+        self.ledger.note(x, m);
+        self.session.meter().opened(m.len() as u64);
+    }
+
+    /// Open pieces of so many bits each, of which exactly these are sent, in one round: lane by lane of the
+    /// first, then of the others.
+    #[inline(never)]
+    pub(crate) fn open_pieces(
+        &mut self,
+        step: Step,
+        pieces: &[Auth<Word32, F>],
+        widths: &[usize],
+    ) -> Result<Vec<Vec<Word32>>, Abort> {
+        let all: Vec<(&Auth<Word32, F>, usize)> = pieces.iter().zip(widths.iter().copied()).collect();
+        let bits: usize = all.iter().map(|(piece, width)| piece.len() * width).sum();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(bits / 8 + 8));
+        let (mut room, mut used) = (0_u64, 0);
+        for (piece, width) in &all {
+            for word in &piece.x {
+                room |= u64::from(word.0) << used;
+                used += width;
+                while used >= 8 {
+                    bytes.push(Gf8(room as u8));
+                    room >>= 8;
+                    used -= 8;
+                }
+            }
+        }
+        if used > 0 {
+            bytes.push(Gf8(room as u8));
+        }
+        let sent = self.send_shares(step, &bytes)?;
+        let opened = self.sum_received(sent)?;
+        let mut next = opened.iter();
+        let (mut room, mut used) = (0_u64, 0);
+        let mut out = Vec::with_capacity(all.len());
+        for (piece, width) in &all {
+            let mut words = Vec::with_capacity(piece.len());
+            for _ in 0..piece.len() {
+                while used < *width {
+                    room |= u64::from(next.next().map_or(0, |byte| byte.0)) << used;
+                    used += 8;
+                }
+                words.push(Word32((room & ((1 << width) - 1)) as u32));
+                room >>= width;
+                used -= width;
+            }
+            self.enter(words.iter().map(|word| F::embedded(*word)), &piece.m);
+            out.push(words);
+        }
+        // what fills the last byte is a sharing of zero
+        self.session.require(checks::K8, step, room == 0, None)?; // [K8]
+        Ok(out)
+    }
+
+    /// The sum of what all sent: our part and everybody's.
+    #[inline(never)]
+    pub(crate) fn sum_received<V: Shareable>(&mut self, sent: SentShares<V>) -> Result<Vec<V>, Abort> {
+        let SentShares { step, ours } = sent;
+        // to which all others are added
+        let mut opened = ours.into_vec();
+        if opened.is_empty() {
+            return Ok(opened);
+        }
+        let mut body = vec![0; V::packed(opened.len())];
+        for peer in self.session.peers() {
+            self.session.recv(step, peer, &mut body)?;
+            let fine = V::add_packed(&body, &mut opened);
+            self.session.require(checks::K8, step, fine, Some(peer))?; // [K8]
+        }
+        taint::public(step, &mut opened);
+        if let Some(views) = &mut self.ledger.views {
+            body.clear();
+            V::pack(&opened, &mut body);
+            // the sum of what all sent: as if the first party had sent it
+            views.absorb(PartyId::all(1).next().unwrap_or(self.session.me()), &body);
+        }
+        Ok(opened)
+    }
+
+    /// Open, in one round.
+    #[inline(never)]
+    pub(crate) fn open<V: Shareable>(&mut self, step: Step, x: &[V], m: &[F]) -> Result<Vec<V>, Abort>
+    where
+        F: Embeds<V>,
+    {
+        let sent = self.send_shares(step, x)?;
+        self.receive(sent, m)
+    }
+}
