@@ -4,7 +4,7 @@ use crate::checks;
 use crate::engine::Spdz;
 use crate::part::{Host, Mac, Shareable};
 use crate::share::Auth;
-use crate::source::Known;
+use crate::source::KnownBits;
 use crate::table::bytes;
 use divisi_core::{Abort, Echo, PartyId, Step, Verified, step, taint};
 use divisi_field::{Field, Gf2, Gf8};

@@ -8,7 +8,7 @@
 use crate::part::{Mac, Word32};
 use crate::party::{Alpha, Party};
 use crate::share::{Auth, Wiped};
-use crate::source::Known;
+use crate::source::KnownBits;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
