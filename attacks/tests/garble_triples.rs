@@ -23,7 +23,7 @@ fn harness(n: usize, lab: &Lab) -> Harness {
     Harness::new(n, &lab.parameters()).patient()
 }
 
-/// What a party told all others in a step, time after time, as its first peer heard it.
+/// What a party told all others in a step, time after time, as its first peer received it.
 fn told(recordings: &[Recording], i: usize, step: &'static str) -> Vec<Vec<u8>> {
     recordings[i].bodies(Way::Out, party(if i == 0 { 2 } else { 1 }), step)
 }

@@ -81,8 +81,8 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
         for _ in 0..6 {
             let harness = Harness::default().patient();
             let victim = harness.recording(to);
-            let heard = Arc::new(Mutex::new(Vec::<Vec<u8>>::new()));
-            let said = heard.clone();
+            let received = Arc::new(Mutex::new(Vec::<Vec<u8>>::new()));
+            let said = received.clone();
             harness.hand(to, party(1), move |frame| {
                 if frame.step == view {
                     said.lock().unwrap().push(frame.body.clone());
@@ -98,7 +98,7 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
                 if frame.step == view {
                     views += 1;
                     let theirs = (0..2_000).find_map(|_| {
-                        let theirs = heard.lock().unwrap().get(views - 1).cloned();
+                        let theirs = received.lock().unwrap().get(views - 1).cloned();
                         if theirs.is_none() {
                             std::thread::sleep(std::time::Duration::from_micros(100));
                         }

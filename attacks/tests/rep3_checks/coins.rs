@@ -233,14 +233,14 @@ fn nonces_of_commitments_are_fresh() {
     every_bit_varies("nonces", nonces[0].as_ref().unwrap());
 }
 
-type Told<'a> = &'a [(u8, &'a [u8])];
+type Messages<'a> = &'a [(u8, &'a [u8])];
 
-/// The three have heard this, and the third that: whether they notice.
-fn echoed(this: Told<'_>, that: Told<'_>) -> bool {
+/// The three have received this, and the third that: whether they notice.
+fn echoed(this: Messages<'_>, that: Messages<'_>) -> bool {
     let results = harness(3).act(|mut session| {
-        let heard = if session.me() == party(3) { that } else { this };
+        let received = if session.me() == party(3) { that } else { this };
         let mut echo = Echo::new(&mut session, ECHO);
-        heard.iter().for_each(|(p, told)| echo.absorb(party(*p), told));
+        received.iter().for_each(|(p, told)| echo.absorb(party(*p), told));
         echo.send(&mut session)?.compare(&mut session, checks::M0_3)
     });
     assert!(results.iter().all(|end| end.is_ok() == results[0].is_ok()), "{results:?}");
@@ -250,9 +250,9 @@ fn echoed(this: Told<'_>, that: Told<'_>) -> bool {
 /// Who said what, and where it ends, is part of an echo, to the last byte of the last that was said.
 #[test]
 fn an_echo_holds_who_said_what() {
-    let base: Told<'_> = &[(1, b"ab"), (1, b"c"), (2, b"d")];
+    let base: Messages<'_> = &[(1, b"ab"), (1, b"c"), (2, b"d")];
     assert!(!echoed(base, base));
-    let others: [Told<'_>; 7] = [
+    let others: [Messages<'_>; 7] = [
         &[(1, b"ab\x01c"), (2, b"d")],
         &[(1, b"a"), (1, b"bc"), (2, b"d")],
         &[(1, b"ab"), (2, b"c"), (2, b"d")],

@@ -166,16 +166,21 @@ fn bits_of_places() -> [usize; 8] {
     std::array::from_fn(|i| sets.iter().position(|set| *set == 1 << i).unwrap())
 }
 
-/// With a guess of the input of a first layer, what party 1's own components and what it heard make of party
-/// 2's shares of the output, tile by tile.
-fn entries_of_party_2(secret: &[u8], part: &Part, mine: &[[Vec<Plane>; 2]], heard: &[u8]) -> Vec<[Plane; 8]> {
+/// With a guess of the input of a first layer, what party 1's own components and what it received make of
+/// party 2's shares of the output, tile by tile.
+fn entries_of_party_2(
+    secret: &[u8],
+    part: &Part,
+    mine: &[[Vec<Plane>; 2]],
+    received: &[u8],
+) -> Vec<[Plane; 8]> {
     let known = [planes(&part.first), planes(&part.second)];
     let (guess, bits) = (planes(secret), bits_of_places());
     let entry = |t: usize| {
         let [own, next] = &mine[t];
         let r = |side: &[Plane]| -> [Plane; 8] { std::array::from_fn(|i| side[bits[i]]) };
         let masked = xor(&xor(&known[0][t], &known[1][t]), &xor(&r(own), &r(next)));
-        let c = xor(&masked, &read::<8>(heard, secret.len(), t));
+        let c = xor(&masked, &read::<8>(received, secret.len(), t));
         let whole = xor(&c, &guess[t]);
         let third: Vec<Plane> = sets(Protocol::Lut256Additive)
             .iter()

@@ -87,8 +87,8 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
     let view = Step::new(VIEW).id;
     let open = Step::new(step).id;
     // what the victim says of its view, to be said back to it: the corrupt party waits for it
-    let heard = Arc::new(Mutex::new(Vec::<[u8; 32]>::new()));
-    let said = heard.clone();
+    let received = Arc::new(Mutex::new(Vec::<[u8; 32]>::new()));
+    let said = received.clone();
     harness.hand(victim, party(1), move |frame| {
         if frame.step == view {
             let digest = frame.body.clone().try_into().unwrap_or([0; 32]);
@@ -107,7 +107,7 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
         if frame.step == view {
             views += 1;
             let theirs = (0..2_000).find_map(|_| {
-                let theirs = heard.lock().unwrap().get(views - 1).copied();
+                let theirs = received.lock().unwrap().get(views - 1).copied();
                 if theirs.is_none() {
                     std::thread::sleep(std::time::Duration::from_micros(100));
                 }
@@ -131,8 +131,8 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
     (seen.of(Way::Out, step).len(), results)
 }
 
-/// Whoever was shown a false opening is told by the liar that its view is right: it hears from the other that
-/// it is not, and stops.
+/// Whoever was shown a false opening is told by the liar that its view is right: it learns from the other
+/// that it is not, and stops.
 #[test]
 fn a_reflected_view_deceives_nobody() {
     let victim = party(2);

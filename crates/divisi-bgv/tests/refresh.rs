@@ -80,7 +80,7 @@ fn answers_have_a_mask_a_flood_and_an_error() {
     let (limbs, top) = (p.limbs(0), p.top());
     let zero = || Keys::forge(0, 1, ring.zero(limbs, false), ring.zero(limbs, false));
     let harness = Harness::new(3, &p.describe(Agreed::new("bgv tests")));
-    let heard = harness.recording(party(0));
+    let recording = harness.recording(party(0));
     let ends = harness.act(|mut session| {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = Sampler::new(&session);
@@ -93,7 +93,7 @@ fn answers_have_a_mask_a_flood_and_an_error() {
     });
     let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
     let (key, made) = (&ends[1].0, &ends[0].1);
-    let answers = heard.bodies(Way::In, party(1), "divisi_bgv::refresh/refresh.answer");
+    let answers = recording.bodies(Way::In, party(1), "divisi_bgv::refresh/refresh.answer");
     assert!(answers.len() == calls && made.len() == calls);
     let dropped: f64 = (1..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
     let factor = (1..limbs).fold(1, |f, limb| plain.mul(f, ring.quotient(limb)));

@@ -93,7 +93,7 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
         if lie.is_none() {
             look(&session, true, "after the run");
         }
-        // who only received word of the end learns it when it goes on
+        // who was only told of the end learns it when it goes on
         let end = match lie {
             Some(_) => end.and(garble.function_independent(&mut session, 1, 1).map(|_| ())),
             None => end,

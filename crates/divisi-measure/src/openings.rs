@@ -21,7 +21,7 @@ pub type Marked = BTreeMap<&'static str, (u64, u64)>;
 const OPENINGS: &[(&str, &str)] = &[
     ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
     ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
-    ("divisi_rep3::garbled::shelf/same", "whether the name of a key stands for the bits that it stood for"),
+    ("divisi_rep3::garbled::stock/same", "whether the name of a key stands for the bits that it stood for"),
     ("divisi_rep3::blackbox/output", "verified outputs [S3]"),
     ("divisi_rep3::blackbox/reconst", "c = x + r of a lookup, under an r that is used once [A22]"),
     ("divisi_rep3::garbled/labels", "whether labels have the hashes that P3's bits select [Y3]"),
@@ -225,7 +225,7 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
         ("divisi_rep3::garbled/labels", sent("divisi_rep3::garbled/labels")),
         ("divisi_rep3::garbled/masks", sent("divisi_rep3::garbled/masks") / 2),
         ("divisi_rep3::garbled/result", sent("divisi_rep3::garbled/result")),
-        ("divisi_rep3::garbled::shelf/same", if under_a_key { 6 } else { 0 }),
+        ("divisi_rep3::garbled::stock/same", if under_a_key { 6 } else { 0 }),
         // each party's message completes one opening at its receiver
         ("divisi_rep3::blackbox/reconst", sent("divisi_rep3::blackbox/reconst")),
         ("divisi_rep3::blackbox/output", if is_table { 3 } else { 0 }),

@@ -37,7 +37,7 @@ pub(crate) fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense
     if session.me() == adder {
         body.resize(bits.div_ceil(8), 0);
         for peer in session.peers() {
-            hear(session, GATHER, peer, &mut body, &mut sum)?;
+            receive_bits(session, GATHER, peer, &mut body, &mut sum)?;
         }
         body.clear();
         sum.to_bytes(&mut body);
@@ -48,14 +48,14 @@ pub(crate) fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense
         sum.to_bytes(&mut body);
         session.send(GATHER, adder, &body, bits as u64)?;
         sum = Dense::of(vec![0; bits.div_ceil(64)], bits);
-        hear(session, TELL, adder, &mut body, &mut sum)?;
+        receive_bits(session, TELL, adder, &mut body, &mut sum)?;
     }
     session.meter().opened(bits as u64);
     Ok(sum)
 }
 
 /// Adds the packed bits that a peer sends.
-fn hear(
+fn receive_bits(
     session: &mut Session,
     step: Step,
     from: PartyId,

@@ -148,15 +148,15 @@ impl Gmw {
     /// # Errors
     /// The abort that ends the session, also if bits after the last one are set.
     pub fn output(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<Option<Vec<GmwBit>>, Abort> {
-        self.tell(receivers, bits)?.hear(&mut self.session)
+        self.send_to(receivers, bits)?.receive(&mut self.session)
     }
 
     /// The first half of an output: our shares go to the receivers \[G11\]. Outputs to several groups share
-    /// a round if all are told before one is heard, in the same order at all parties.
+    /// a round if all are sent before one is received, in the same order at all parties.
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn tell(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<ToldBits, Abort> {
+    pub fn send_to(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<SentBits, Abort> {
         let session = &mut self.session;
         bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
         let mut all = Dense::with_capacity(bits.iter().map(Lanes::lanes).sum());
@@ -172,7 +172,7 @@ impl Gmw {
             session.send(OUTPUT, peer, &body, count as u64)?;
         }
         let lanes = bits.iter().map(Lanes::lanes).collect();
-        Ok(ToldBits { all, lanes, is_told: told(&me), learns: receivers.contains(&me) })
+        Ok(SentBits { all, lanes, is_told: told(&me), learns: receivers.contains(&me) })
     }
 
     /// Shares of the products of packed bits. One round, and a triple for each product, in whole words.
@@ -237,22 +237,22 @@ impl Gmw {
     }
 }
 
-/// Bits whose shares were told, and those of the others not heard yet.
+/// Bits whose shares were sent, and those of the others not received yet.
 #[must_use]
-pub struct ToldBits {
+pub struct SentBits {
     all: Dense,
     lanes: Vec<usize>,
     is_told: bool,
     learns: bool,
 }
 
-impl ToldBits {
+impl SentBits {
     /// The second half of an output: the values, at who is told.
     ///
     /// # Errors
     /// As [`Gmw::output`].
-    pub fn hear(self, session: &mut Session) -> Result<Option<Vec<GmwBit>>, Abort> {
-        let ToldBits { mut all, lanes, is_told, learns } = self;
+    pub fn receive(self, session: &mut Session) -> Result<Option<Vec<GmwBit>>, Abort> {
+        let SentBits { mut all, lanes, is_told, learns } = self;
         if !is_told {
             return Ok(None);
         }

@@ -148,7 +148,7 @@ pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abor
     let mut sum = Zeroizing::new(x.shares().to_vec());
     if session.me() == adder {
         for peer in session.peers() {
-            let theirs = hear(session, p, GATHER, peer, x.lanes())?;
+            let theirs = receive_numbers(session, p, GATHER, peer, x.lanes())?;
             p.add_assign(&mut sum, &theirs);
         }
         let body = pack(p, &sum);
@@ -157,7 +157,7 @@ pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abor
         }
     } else {
         session.send(GATHER, adder, &pack(p, &sum), bits)?;
-        *sum = hear(session, p, TELL, adder, x.lanes())?;
+        *sum = receive_numbers(session, p, TELL, adder, x.lanes())?;
     }
     session.meter().opened(x.lanes() as u64);
     Ok(sum.to_vec())
@@ -173,15 +173,20 @@ pub fn open_to(
     receivers: &[PartyId],
     x: &Num,
 ) -> Result<Option<Vec<u64>>, Abort> {
-    tell(session, p, receivers, x)?.hear(session)
+    send_to(session, p, receivers, x)?.receive(session)
 }
 
 /// The first half of an output: our shares go to the receivers \[G11\]. Outputs to several groups share a
-/// round if all are told before one is heard, in the same order at all parties.
+/// round if all are sent before one is received, in the same order at all parties.
 ///
 /// # Errors
 /// As [`open`].
-pub fn tell(session: &mut Session, p: Modulus, receivers: &[PartyId], x: &Num) -> Result<ToldNumbers, Abort> {
+pub fn send_to(
+    session: &mut Session,
+    p: Modulus,
+    receivers: &[PartyId],
+    x: &Num,
+) -> Result<SentNumbers, Abort> {
     x.admit(session, TELL)?;
     session.observe(crate::checks::G11); // [G11]
     let everybody = session.mutated(crate::checks::G11);
@@ -191,30 +196,30 @@ pub fn tell(session: &mut Session, p: Modulus, receivers: &[PartyId], x: &Num) -
         session.send(TELL, peer, &body, bits)?;
     }
     let (is_told, learns) = (told(&session.me()), receivers.contains(&session.me()));
-    Ok(ToldNumbers { p, sum: Zeroizing::new(x.shares().to_vec()), is_told, learns })
+    Ok(SentNumbers { p, sum: Zeroizing::new(x.shares().to_vec()), is_told, learns })
 }
 
-/// Numbers whose shares were told, and those of the others not heard yet.
+/// Numbers whose shares were sent, and those of the others not received yet.
 #[must_use]
-pub struct ToldNumbers {
+pub struct SentNumbers {
     p: Modulus,
     sum: Zeroizing<Vec<u64>>,
     is_told: bool,
     learns: bool,
 }
 
-impl ToldNumbers {
+impl SentNumbers {
     /// The second half of an output: the numbers, at who is told.
     ///
     /// # Errors
     /// As [`open`].
-    pub fn hear(self, session: &mut Session) -> Result<Option<Vec<u64>>, Abort> {
-        let ToldNumbers { p, mut sum, is_told, learns } = self;
+    pub fn receive(self, session: &mut Session) -> Result<Option<Vec<u64>>, Abort> {
+        let SentNumbers { p, mut sum, is_told, learns } = self;
         if !is_told {
             return Ok(None);
         }
         for peer in session.peers() {
-            let theirs = hear(session, p, TELL, peer, sum.len())?;
+            let theirs = receive_numbers(session, p, TELL, peer, sum.len())?;
             p.add_assign(&mut sum, &theirs);
         }
         session.meter().opened(sum.len() as u64);
@@ -245,7 +250,7 @@ fn length(p: Modulus, count: usize) -> usize {
     (count * p.bits() as usize).div_ceil(8)
 }
 
-fn hear(
+fn receive_numbers(
     session: &mut Session,
     p: Modulus,
     step: Step,

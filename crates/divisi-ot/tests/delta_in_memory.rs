@@ -83,7 +83,7 @@ fn play(n: usize, kind: Kind, seed: u8, lie: Option<&'static str>) -> Vec<Result
         }
         let made = setup.as_mut().map_err(|abort| abort.clone()).and_then(|setup| {
             let first = kind.batch(setup, &mut session, 1000);
-            // who only heard of the end learns it when it goes on
+            // who was only told of the end learns it when it goes on
             first.and(kind.batch(setup, &mut session, 300))
         });
         look(&session, lie.is_none(), "after two batches");

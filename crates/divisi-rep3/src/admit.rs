@@ -1,13 +1,13 @@
 //! Which values an engine accepts as inputs, and which it lets out ([`crate::origin`]).
 
-use crate::origin::{Origin, Place};
+use crate::origin::{EngineId, Origin};
 use crate::trio::Trio;
 use divisi_core::{Abort, Session, Step};
 
 impl Trio {
     /// That of a value made now.
     pub(crate) fn origin(&self) -> Origin {
-        Origin { place: self.place, closed: self.closed }
+        Origin { engine_id: self.engine_id, closed: self.closed }
     }
 
     /// Demand that values may be computed with here; the origin of what comes out.
@@ -19,26 +19,26 @@ impl Trio {
         let refused = values.into_iter().find(|value| !self.admits(*value));
         match refused {
             None => Ok(self.origin()),
-            Some(value) => Err(self.session.misuse(step, self.why_not(value.place))),
+            Some(value) => Err(self.session.misuse(step, self.why_not(value.engine_id))),
         }
     }
 
     #[inline]
     fn admits(&self, value: Origin) -> bool {
-        value.place == self.place || self.admits_other(value)
+        value.engine_id == self.engine_id || self.admits_other(value)
     }
 
     #[cold]
     fn admits_other(&self, value: Origin) -> bool {
-        if value.place.strand() == self.place.strand() {
-            return value.place.and(self.place).is_some();
+        if value.engine_id.strand() == self.engine_id.strand() {
+            return value.engine_id.and(self.engine_id).is_some();
         }
-        value.place.is_as_secure_as(self.place) && settled(&self.session, value)
+        value.engine_id.is_as_secure_as(self.engine_id) && settled(&self.session, value)
     }
 
-    /// What to say of a value of that place.
-    pub(crate) fn why_not(&self, place: Place) -> &'static str {
-        if place.strand() == self.place.strand() {
+    /// What to say of a value of that engine.
+    pub(crate) fn why_not(&self, engine_id: EngineId) -> &'static str {
+        if engine_id.strand() == self.engine_id.strand() {
             "values with and without active security in one computation"
         } else {
             "values of another strand that were not settled there"
@@ -63,11 +63,11 @@ impl Trio {
     /// Tell the other strands how far this one is settled.
     pub(crate) fn note_settled(&self) {
         let next = self.unpaid.first().copied().unwrap_or(self.closed);
-        self.session.settled().note(self.place.strand(), next);
+        self.session.settled().note(self.engine_id.strand(), next);
     }
 }
 
 /// Whether all that a value rests on was settled, in its strand of this session.
 fn settled(session: &Session, value: Origin) -> bool {
-    session.settled().has(value.place.strand(), value.closed)
+    session.settled().has(value.engine_id.strand(), value.closed)
 }

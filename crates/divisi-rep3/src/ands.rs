@@ -38,7 +38,7 @@ pub(crate) struct Chunk {
 
 /// Where a dot stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct DotPosition {
     chunk: usize,
     /// Its group, its number in the group, and the first of its lanes.
     group: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Place {
 /// Dots that stand one after the other in the same lanes of a group.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    first: Place,
+    first: DotPosition,
     /// How many there are.
     pub(crate) dots: usize,
 }
@@ -64,10 +64,10 @@ impl Run {
 
 /// Where dot after dot stands, for as many as are to be recorded.
 #[inline(always)]
-pub(crate) fn places(runs: &[Run]) -> impl Iterator<Item = Option<Place>> {
+pub(crate) fn places(runs: &[Run]) -> impl Iterator<Item = Option<DotPosition>> {
     let run = |run: &Run| {
         let first = run.first;
-        (0..run.dots).map(move |j| Some(Place { dot: first.dot + j, ..first }))
+        (0..run.dots).map(move |j| Some(DotPosition { dot: first.dot + j, ..first }))
     };
     runs.iter().flat_map(run).chain(std::iter::repeat(None))
 }
@@ -191,12 +191,12 @@ impl Ands {
         self.latest = chunk;
         let ((group, dot, lane), dots) = self.chunks[chunk].place(most);
         self.products += (terms * dots) as u64;
-        Run { first: Place { chunk, group, dot, lane }, dots }
+        Run { first: DotPosition { chunk, group, dot, lane }, dots }
     }
 
     /// The factors of a dot's term in a tile of its own.
     #[inline(always)]
-    pub(crate) fn factors(&mut self, place: Place, tile: usize, term: usize) -> &mut [Plane] {
+    pub(crate) fn factors(&mut self, place: DotPosition, tile: usize, term: usize) -> &mut [Plane] {
         let chunk = &mut self.chunks[place.chunk];
         let at = chunk.block(place.group, tile) + (term * GROUP + place.dot) * FACTORS;
         &mut chunk.planes[at..at + FACTORS]
@@ -204,7 +204,7 @@ impl Ands {
 
     /// The result of a dot in a tile of its own.
     #[inline(always)]
-    pub(crate) fn result(&mut self, place: Place, tile: usize) -> &mut [Plane] {
+    pub(crate) fn result(&mut self, place: DotPosition, tile: usize) -> &mut [Plane] {
         let chunk = &mut self.chunks[place.chunk];
         let at = chunk.block(place.group, tile) + GROUP * FACTORS * chunk.terms + place.dot * RESULT;
         &mut chunk.planes[at..at + RESULT]

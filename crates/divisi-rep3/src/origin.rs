@@ -18,29 +18,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A strand, and the security of the engine on it, if there is one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place(u64);
+pub(crate) struct EngineId(u64);
 
-/// The bits of a place that are its security.
+/// The bits of an id that are its security.
 const LEVEL: u64 = 3;
 
-impl Place {
-    /// No strand at all.
-    const NOWHERE: Place = Place(0);
+impl EngineId {
+    /// No engine, on no strand.
+    const NONE: EngineId = EngineId(0);
 
     /// A strand that no other of this process is, with no engine yet.
-    pub(crate) fn new() -> Place {
+    pub(crate) fn new() -> EngineId {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Place(NEXT.fetch_add(1, Ordering::Relaxed) << LEVEL.count_ones())
+        EngineId(NEXT.fetch_add(1, Ordering::Relaxed) << LEVEL.count_ones())
     }
 
     /// This strand under an engine with that security, or under none.
-    pub(crate) fn under(self, security: Option<Security>) -> Place {
+    pub(crate) fn under(self, security: Option<Security>) -> EngineId {
         let level = match security {
             None => 0,
             Some(Security::SemiHonest) => 1,
             Some(Security::Malicious) => 2,
         };
-        Place(self.0 & !LEVEL | level)
+        EngineId(self.0 & !LEVEL | level)
     }
 
     /// Whether its engine records nothing.
@@ -53,39 +53,39 @@ impl Place {
     }
 
     /// Whether both are under engines of one security, or both under none.
-    pub(crate) fn is_as_secure_as(self, other: Place) -> bool {
+    pub(crate) fn is_as_secure_as(self, other: EngineId) -> bool {
         self.0 & LEVEL == other.0 & LEVEL
     }
 
-    /// The place of what was made of both, if both belong to one strand and engine.
-    pub(crate) fn and(self, other: Place) -> Option<Place> {
-        let without = |place: Place| place.under(None);
+    /// The engine of what was made of both, if both belong to one strand and engine.
+    pub(crate) fn and(self, other: EngineId) -> Option<EngineId> {
+        let without = |engine_id: EngineId| engine_id.under(None);
         let fits = self == other || without(self) == other || self == without(other);
-        fits.then_some(Place(self.0 | other.0))
+        fits.then_some(EngineId(self.0 | other.0))
     }
 
-    /// As [`Place::and`], and nowhere if they do not.
-    pub(crate) fn merged(self, other: Place) -> Place {
-        self.and(other).unwrap_or(Place::NOWHERE)
+    /// As [`EngineId::and`], and none if they do not.
+    pub(crate) fn merged(self, other: EngineId) -> EngineId {
+        self.and(other).unwrap_or(EngineId::NONE)
     }
 }
 
 /// Where and when a value was made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
-    pub(crate) place: Place,
+    pub(crate) engine_id: EngineId,
     /// How many computations had been closed there.
     pub(crate) closed: u64,
 }
 
 impl Origin {
     /// That of planes which are no value yet: no engine takes them.
-    pub(crate) const NONE: Origin = Origin { place: Place::NOWHERE, closed: 0 };
+    pub(crate) const NONE: Origin = Origin { engine_id: EngineId::NONE, closed: 0 };
 
     /// The origin of what consists of both, if they go together.
     pub(crate) fn and(self, other: Origin) -> Option<Origin> {
-        let place = self.place.and(other.place)?;
-        Some(Origin { place, closed: self.closed.max(other.closed) })
+        let engine_id = self.engine_id.and(other.engine_id)?;
+        Some(Origin { engine_id, closed: self.closed.max(other.closed) })
     }
 }
 
@@ -95,15 +95,15 @@ mod tests {
 
     #[test]
     fn places_go_together_in_one_strand_under_one_engine() {
-        let (one, two) = (Place::new(), Place::new());
+        let (one, two) = (EngineId::new(), EngineId::new());
         let [malicious, curious] =
             [Security::Malicious, Security::SemiHonest].map(|security| one.under(Some(security)));
         assert!(malicious.and(malicious) == Some(malicious) && one.and(malicious) == Some(malicious));
         assert!(malicious.and(one) == Some(malicious) && curious.and(one) == Some(curious));
         assert!(malicious.and(curious).is_none() && two.and(one).is_none());
-        assert!(two.and(malicious).is_none() && Place::NOWHERE.and(one).is_none());
+        assert!(two.and(malicious).is_none() && EngineId::NONE.and(one).is_none());
         assert!(malicious.under(None) == one && malicious.strand() == one.strand());
         assert!(curious.is_semi_honest() && !malicious.is_semi_honest() && !one.is_semi_honest());
-        assert!(malicious.merged(curious) == Place::NOWHERE);
+        assert!(malicious.merged(curious) == EngineId::NONE);
     }
 }

@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn what_belongs_to_others_is_not_joined() {
         let [one, other] = [1, 2].map(|seed| {
-            let origin = Origin { place: crate::origin::Place::new(), closed: 0 };
+            let origin = Origin { engine_id: crate::origin::EngineId::new(), closed: 0 };
             byte(3, seed).of(origin)
         });
         assert!(Byte::join(&[&one, &other]).is_none() && one.with(&other).is_none());

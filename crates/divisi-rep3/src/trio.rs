@@ -4,7 +4,7 @@
 //! previous, so that whatever is derived from their pairwise key is a component that both know and the third
 //! does not: that is all of F_rand and F_zero of MAESTRO section 2.5 ([`crate::streams`]).
 
-use crate::origin::Place;
+use crate::origin::EngineId;
 use crate::pool::Pool;
 use crate::streams::Streams;
 use crate::verify::passes::Passes;
@@ -19,7 +19,7 @@ const TRIO: Step = step!("trio");
 pub struct Trio {
     pub(crate) session: Session,
     /// What values that are made here belong to.
-    pub(crate) place: Place,
+    pub(crate) engine_id: EngineId,
     pub(crate) next: PartyId,
     pub(crate) prev: PartyId,
     pub(crate) streams: Streams,
@@ -67,7 +67,7 @@ impl Trio {
         view.update(session.id().as_bytes());
         Ok(Trio {
             session,
-            place: Place::new(),
+            engine_id: EngineId::new(),
             next,
             prev,
             streams,

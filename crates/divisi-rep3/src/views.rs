@@ -83,7 +83,7 @@ impl Trio {
 
     /// What the latest barrier fixed.
     pub(crate) fn fixed(&self) -> Fixed {
-        Fixed(self.place.strand(), self.barriers)
+        Fixed(self.engine_id.strand(), self.barriers)
     }
 
     /// An output is about to leave: everything that was opened before must have been compared.

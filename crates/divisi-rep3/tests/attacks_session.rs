@@ -107,7 +107,7 @@ fn a_split_broadcast_is_noticed_at_once() {
             let results = harness.act(session);
             let victim = &results[to.index()];
             match check {
-                // whoever hears it first tells the others
+                // whoever receives it first tells the others
                 Some(check) => assert!(
                     failed_check(victim) == Some(check) || matches!(victim, Err(Abort::Network(_))),
                     "{victim:?}"

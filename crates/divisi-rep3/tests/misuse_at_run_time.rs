@@ -17,7 +17,7 @@ fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(f);
     for result in &results {
-        // whoever hears of it before it gets there itself
+        // whoever is told of it before it gets there itself
         let told = matches!(result, Err(Abort::Misuse { .. } | Abort::Network(_)));
         assert!(told, "{what}: {result:?}");
     }

@@ -180,7 +180,7 @@ fn answers_have_their_flood_and_a_fresh_share() {
     let limbs = p.limbs(0);
     let zero = || Keys::forge(0, 1, ring.zero(limbs, false), ring.zero(limbs, false));
     let harness = Harness::new(2, &p.describe(Agreed::new("bgv tests")));
-    let heard = harness.recording(party(0));
+    let recording = harness.recording(party(0));
     let ends = harness.act(|mut session| {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = crate::Sampler::new(&session);
@@ -193,7 +193,7 @@ fn answers_have_their_flood_and_a_fresh_share() {
     });
     let dropped: f64 = (1..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
     let (mut squares, mut errors) = (Squares::default(), Vec::new());
-    let answers = heard.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer");
+    let answers = recording.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer");
     assert_eq!(answers.len(), calls);
     for answer in answers {
         let mut h = ring.zero(1, false);
@@ -270,7 +270,7 @@ fn the_second_round_has_its_errors() {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
     let limbs = ring.parameters().chain().len();
     let harness = Harness::new(2, &ring.parameters().describe(Agreed::new("bgv tests")));
-    let heard = harness.recording(party(0));
+    let recording = harness.recording(party(0));
     let ends = harness.act(|mut session| Ok(Keys::generate(&mut session, &ring)?.reveal()));
     let share = ends[1].as_ref().unwrap();
     let read = |way, step| -> Vec<Poly> {
@@ -283,7 +283,7 @@ fn the_second_round_has_its_errors() {
             }
             polys
         };
-        heard.bodies(way, party(1), step).into_iter().flat_map(read).collect()
+        recording.bodies(way, party(1), step).into_iter().flat_map(read).collect()
     };
     let digits = ring.parameters().digits().len();
     let first = read(Way::Out, "divisi_bgv::keys/relinearise.1.down");

@@ -90,7 +90,7 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
         ring.wide(&list, limbs)
     };
     let harness = harness(&ring, without);
-    let heard = harness.recording(party(0));
+    let recording = harness.recording(party(0));
     let ends = act(harness, &ring, |session, keys, sampler| {
         let x = Keys::forge(0, 1, ring.zero(limbs, false), constant.clone());
         let x = Some(&x).filter(|_| session.me() == party(0));
@@ -98,7 +98,7 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
         Ok(keys.reveal())
     });
     let key = ends.into_iter().nth(1).unwrap().unwrap();
-    let answer = heard.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer").remove(0);
+    let answer = recording.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer").remove(0);
     let mut h = ring.zero(1, false);
     assert!(wire::read(&ring, &answer, &mut h));
     let first = ring.modulus(0);
@@ -183,7 +183,7 @@ fn one_decryption_more(without: Option<Check>) -> bool {
 fn difference_of_messages(without: Option<Check>) -> bool {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
     let harness = harness(&ring, without);
-    let heard = harness.recording(party(0));
+    let recording = harness.recording(party(0));
     let given = [1, 2].map(|seed| elements(seed, ring.parameters().plain(), 1024));
     for end in act(harness, &ring, |session, keys, sampler| {
         for share in &given {
@@ -193,7 +193,7 @@ fn difference_of_messages(without: Option<Check>) -> bool {
     }) {
         end.unwrap();
     }
-    let sent: Vec<Poly> = heard
+    let sent: Vec<Poly> = recording
         .bodies(Way::In, party(1), "divisi_bgv::shares/a2e.give")
         .iter()
         .map(|body| {

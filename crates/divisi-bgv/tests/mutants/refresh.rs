@@ -11,7 +11,7 @@ use divisi_core::{Abort, Check, Session};
 const ANSWER: &str = "divisi_bgv::refresh/refresh.answer";
 
 /// Both parts of each answer that P_2 sent, in order.
-fn answers(heard: &Recording, ring: &Ring, level: usize) -> Vec<[Poly; 2]> {
+fn answers(recording: &Recording, ring: &Ring, level: usize) -> Vec<[Poly; 2]> {
     let limbs = ring.parameters().limbs(level);
     let read = |body: &Vec<u8>| {
         let [mut h, mut b] = [1, limbs].map(|limbs| ring.zero(limbs, false));
@@ -19,7 +19,7 @@ fn answers(heard: &Recording, ring: &Ring, level: usize) -> Vec<[Poly; 2]> {
         assert!(wire::read(ring, &body[..first], &mut h) && wire::read(ring, &body[first..], &mut b));
         [h, b]
     };
-    heard.bodies(Way::In, party(1), ANSWER).iter().map(read).collect()
+    recording.bodies(Way::In, party(1), ANSWER).iter().map(read).collect()
 }
 
 /// P_1 asks for a refresh of this, and P_2 answers.
@@ -42,7 +42,7 @@ pub fn plaintext_of_an_answer(without: Option<Check>) -> bool {
     let (top, p) = (ring.parameters().top(), ring.plain());
     let signs = encode::signs(&ring, &bits(3, 1024));
     let harness = harness(&ring, without);
-    let heard = harness.recording(party(0));
+    let recording = harness.recording(party(0));
     let ends = act(harness, &ring, |session, keys, sampler| {
         if session.me() == party(1) {
             let plain = encode::encode(&ring, &signs, ring.parameters().limbs(top));
@@ -65,7 +65,7 @@ pub fn plaintext_of_an_answer(without: Option<Check>) -> bool {
         own = ring.drop_last(own);
     }
     ring.to_coefficients(&mut own);
-    let [h, _] = &answers(&heard, &ring, top)[0];
+    let [h, _] = &answers(&recording, &ring, top)[0];
     ring.add(&mut own, h);
     let first = ring.modulus(0);
     let mut read: Vec<u64> = own.words().iter().map(|c| p.of_signed(first.centred(*c))).collect();
@@ -116,7 +116,7 @@ pub fn difference_of_masks(without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
     let (p, top) = (ring.plain(), ring.parameters().top());
     let harness = harness(&ring, without);
-    let heard = harness.recording(party(0));
+    let recording = harness.recording(party(0));
     for end in act(harness, &ring, |session, keys, sampler| {
         // twice the same second component
         let x = keys.encrypt(sampler, top, None).switch(&ring, 0);
@@ -124,7 +124,7 @@ pub fn difference_of_masks(without: Option<Check>) -> bool {
     }) {
         end.unwrap();
     }
-    let both = answers(&heard, &ring, top);
+    let both = answers(&recording, &ring, top);
     let [mut h, mut b] = both[0].clone();
     ring.sub(&mut h, &both[1][0]);
     ring.sub(&mut b, &both[1][1]);

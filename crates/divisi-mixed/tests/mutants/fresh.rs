@@ -232,7 +232,7 @@ fn an_item_has_64_tries() {
         let (ends, opened) = rejected(candidates, tries, |mixed| mixed.prepare_masks(1));
         let tried = opened.iter().filter(|numbers| **numbers == candidates).count();
         assert!(tried >= 64, "{tries}: {tried}");
-        // one party may hear that the other has ended the session before it does so itself
+        // one party may learn that the other has ended the session before it does so itself
         assert!(ends_well || ends.iter().any(|end| failed_check(end) == Some(checks::G6)));
         for end in ends {
             assert!(end.is_ok() == ends_well && (ends_well || tried == 64), "{tries}: {tried} {end:?}");

@@ -110,8 +110,8 @@ fn difference_of_products(without: Option<Check>) -> bool {
         Ok(own)
     });
     // d of the first party, with its share of x
-    let heard = opened(&seen, party(1), "divisi_mixed::gmw/products", 64);
-    let theirs: Vec<&[u8]> = heard.iter().take(2).map(|body| &body[..32]).collect();
+    let received = opened(&seen, party(1), "divisi_mixed::gmw/products", 64);
+    let theirs: Vec<&[u8]> = received.iter().take(2).map(|body| &body[..32]).collect();
     let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let truth =
         bytes(&shares[0][0]).iter().zip(&bytes(&shares[0][1])).map(|(x, y)| x ^ y).collect::<Vec<_>>();

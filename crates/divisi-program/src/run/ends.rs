@@ -7,8 +7,8 @@ use crate::program::ValueKind;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
-use divisi_mixed::gmw::ToldBits;
-use divisi_mixed::num::{self, ToldNumbers};
+use divisi_mixed::gmw::SentBits;
+use divisi_mixed::num::{self, SentNumbers};
 use divisi_mixed::{GmwBit, Num};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -65,7 +65,7 @@ impl Run<'_> {
     }
 
     /// Outputs to their receivers \[G11\]: those of one kind and the same receivers together, and all in one
-    /// round, for everybody tells all groups before it hears one.
+    /// round, for everybody sends all groups before it receives one.
     pub(super) fn outputs(self) -> Result<Vec<Option<Entries>>, Abort> {
         let outputs = self.program.outputs();
         let mut groups: BTreeMap<(&[u8], bool), Vec<usize>> = BTreeMap::new();
@@ -73,7 +73,7 @@ impl Run<'_> {
             let number = output.value.kind() == ValueKind::Num;
             groups.entry((&output.receivers, number)).or_default().push(place);
         }
-        let mut told = Vec::with_capacity(groups.len());
+        let mut sent = Vec::with_capacity(groups.len());
         for ((receivers, number), places) in groups {
             let session = self.mixed.session();
             let all = |number: &u8| PartyId::new(*number).filter(|party| party.index() < session.parties());
@@ -85,22 +85,22 @@ impl Run<'_> {
             let group = if number {
                 let parts = ids.iter().map(|id| self.num(*id)).collect::<Result<Vec<_>, _>>()?;
                 let x = Num::join(&parts);
-                Told::Numbers(num::tell(self.mixed.session(), self.plain, &receivers, &x)?)
+                SentOutputs::Numbers(num::send_to(self.mixed.session(), self.plain, &receivers, &x)?)
             } else {
                 let mut bits = Vec::new();
                 for id in &ids {
                     bits.extend_from_slice(self.word(*id)?);
                 }
-                Told::Bits(self.mixed.gmw().tell(&receivers, &bits)?)
+                SentOutputs::Bits(self.mixed.gmw().send_to(&receivers, &bits)?)
             };
-            told.push((places, group));
+            sent.push((places, group));
         }
         let mut out: Vec<Option<Entries>> = vec![None; outputs.len()];
-        for (places, group) in told {
+        for (places, group) in sent {
             let session = self.mixed.session();
             match group {
-                Told::Numbers(group) => {
-                    let Some(opened) = group.hear(session)? else { continue };
+                SentOutputs::Numbers(group) => {
+                    let Some(opened) = group.receive(session)? else { continue };
                     let mut rest = opened.as_slice();
                     for place in places {
                         let lanes = self.code.nodes[self.code.outputs[place]].lanes;
@@ -110,8 +110,8 @@ impl Run<'_> {
                         out[place] = Some(Entries::Num(own));
                     }
                 }
-                Told::Bits(group) => {
-                    let Some(opened) = group.hear(session)? else { continue };
+                SentOutputs::Bits(group) => {
+                    let Some(opened) = group.receive(session)? else { continue };
                     let mut rest = opened.as_slice();
                     for place in places {
                         let node = &self.code.nodes[self.code.outputs[place]];
@@ -127,10 +127,10 @@ impl Run<'_> {
     }
 }
 
-/// A group of outputs that was told.
-enum Told {
-    Numbers(ToldNumbers),
-    Bits(ToldBits),
+/// A group of outputs whose shares were sent.
+enum SentOutputs {
+    Numbers(SentNumbers),
+    Bits(SentBits),
 }
 
 /// Uniform numbers that we share with one peer alone: what masks an input. A residue of 128 bits is within

@@ -1,7 +1,7 @@
 //! What a corrupt party adds to its shares, and what it keeps for it.
 
 use crate::coin::Coin;
-use crate::garbled::plot::Plot;
+use crate::garbled::deviation::GarbledDeviation;
 use crate::tile::Tile;
 use crate::wire::{self, Shape};
 use divisi_core::Step;
@@ -28,7 +28,7 @@ impl<F: FnMut(Step, &mut [u8]) + Send> Deviate for F {
 pub(crate) struct Deviation {
     pub(super) deviate: Option<Box<dyn Deviate>>,
     /// What it does in calls in constant rounds.
-    pub(crate) garbled: Plot,
+    pub(crate) garbled: GarbledDeviation,
     /// The mutant of A8's only coin.
     pub(crate) reused: Option<Coin>,
 }

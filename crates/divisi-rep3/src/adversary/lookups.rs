@@ -123,7 +123,7 @@ pub fn look_up_again(
 /// others.
 pub fn skip_vectors(rep: &mut Rep3, bytes: usize, lanes: usize) {
     let protocol = rep.protocol();
-    let _ = rep.shelves.take(protocol, &pack::shape(bytes, lanes));
+    let _ = rep.stocks.take(protocol, &pack::shape(bytes, lanes));
 }
 
 /// An opening split in layer 9 of ten, and what came of it.

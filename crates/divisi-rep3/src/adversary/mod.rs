@@ -21,10 +21,10 @@ pub mod planes;
 
 use crate::trio::Trio;
 
-pub use crate::garbled::loot::Loot;
 #[cfg(feature = "testing")]
-pub use crate::garbled::plot::Planted;
-pub use crate::garbled::plot::{Lie, Weakness};
+pub use crate::garbled::deviation::Planted;
+pub use crate::garbled::deviation::{Lie, Weakness};
+pub use crate::garbled::stolen::StolenCall;
 pub use deviation::Deviate;
 
 impl Trio {

@@ -144,7 +144,7 @@ impl BlackBox {
         BlackBox {
             security,
             origin: Origin::new(),
-            owed: Products::none(trio.place),
+            owed: Products::none(trio.engine_id),
             trio,
             statements: 0,
             products: 0,
@@ -351,7 +351,7 @@ impl BlackBox {
             self.trio.session.observe_each(checks::S2, std::mem::take(&mut self.products)); // [S2]
             self.trio.session.observe_each(checks::A17, std::mem::take(&mut self.relations)); // [A17]
             self.trio.verify_after(&recon.fixed, &self.owed)?; // what failed stays owed
-            self.owed = Products::none(self.trio.place);
+            self.owed = Products::none(self.trio.engine_id);
             self.terms = 0;
         }
         self.verified = self.statements;

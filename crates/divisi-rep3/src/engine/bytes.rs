@@ -38,7 +38,7 @@ impl Rep3 {
     fn lookup_layer(&mut self, d: Direction, x: &mut [&mut Byte], vectors: OneHots) -> Result<(), Abort> {
         let now = self.trio.admit(SBOX, x.iter().map(|byte| byte.origin))?;
         x.iter_mut().for_each(|byte| byte.origin = now);
-        if !vectors.fit(self.place(), self.protocol, &shape_of(x)) {
+        if !vectors.fit(self.engine_id(), self.protocol, &shape_of(x)) {
             return Err(self
                 .trio
                 .session
@@ -111,10 +111,10 @@ impl Rep3 {
     /// The vectors that are next for a layer like this: made ahead, or now.
     fn next_vectors(&mut self, x: &[&mut Byte]) -> Result<OneHots, Abort> {
         let (protocol, shape) = (self.protocol, shape_of(x));
-        if self.shelves.missing(protocol, &shape, 1) > 0 {
+        if self.stocks.missing(protocol, &shape, 1) > 0 {
             self.stock_up(1, &shape)?;
         }
-        let Some((_, vectors)) = self.shelves.take(protocol, &shape) else {
+        let Some((_, vectors)) = self.stocks.take(protocol, &shape) else {
             return Err(self.trio.session.misuse(VECTORS, "no one-hot vectors for a layer"));
         };
         Ok(vectors)
@@ -122,14 +122,14 @@ impl Rep3 {
 
     /// Make what is missing for so many layers, counted as preprocessing.
     fn stock_up(&mut self, layers: usize, shape: &crate::wire::Shape) -> Result<(), Abort> {
-        let missing = self.shelves.missing(self.protocol, shape, layers);
+        let missing = self.stocks.missing(self.protocol, shape, layers);
         if missing == 0 {
             return Ok(());
         }
         let place = self.trio.session.detour("preprocessing");
         let vectors = self.vectors_of(missing, shape);
         self.trio.session.back(place);
-        self.shelves.put(self.protocol, shape, vectors?, Use::Now);
+        self.stocks.put(self.protocol, shape, vectors?, Use::Now);
         Ok(())
     }
 }

@@ -18,9 +18,9 @@ mod wires;
 
 use crate::garbled::Rounds;
 use crate::garbled::plan::Handles;
-use crate::garbled::shelf::Calls;
-use crate::ohv::stock::Shelves;
-use crate::origin::Place;
+use crate::garbled::stock::CallStock;
+use crate::ohv::stock::VectorStocks;
+use crate::origin::EngineId;
 use crate::sbox::Protocol;
 use crate::security::Security;
 use crate::share::{Block, Byte, Rep, constant_component};
@@ -38,10 +38,10 @@ pub struct Rep3 {
     /// What calls in constant rounds are for.
     pub(crate) handles: Handles,
     /// Calls garbled ahead.
-    pub(crate) calls: Calls,
+    pub(crate) calls: CallStock,
     owed: Products,
     /// One-hot vectors made ahead.
-    pub(crate) shelves: Shelves,
+    pub(crate) stocks: VectorStocks,
     /// The unfinished chains of additively shared layers.
     chains: chains::Chains,
 }
@@ -54,16 +54,16 @@ const DOWNGRADE: Step = step!("discharge");
 impl Rep3 {
     /// An engine with an empty ledger.
     pub fn new(mut trio: Trio, protocol: Protocol, security: Security) -> Self {
-        trio.place = trio.place.under(Some(security));
+        trio.engine_id = trio.engine_id.under(Some(security));
         Rep3 {
-            owed: Products::none(trio.place),
+            owed: Products::none(trio.engine_id),
             trio,
             protocol,
             security,
             rounds: Rounds::default(),
             handles: Handles::default(),
-            calls: Calls::default(),
-            shelves: Shelves::default(),
+            calls: CallStock::default(),
+            stocks: VectorStocks::default(),
             chains: chains::Chains::default(),
         }
     }
@@ -105,8 +105,8 @@ impl Rep3 {
         self.security
     }
 
-    pub(crate) fn place(&self) -> Place {
-        self.trio.place
+    pub(crate) fn engine_id(&self) -> EngineId {
+        self.trio.engine_id
     }
 
     /// Run `f` with another protocol for S-boxes, for instance for a key schedule.
@@ -143,7 +143,7 @@ impl Rep3 {
 
     /// No debt, as this engine's security has it.
     pub(crate) fn none(&self) -> Products {
-        Products::none(self.trio.place)
+        Products::none(self.trio.engine_id)
     }
 
     /// End a computation that was linear in verified values, and owes no product.
@@ -175,7 +175,7 @@ impl Rep3 {
                 .session
                 .misuse(FORGOTTEN, "products were made: close and settle what depends on them");
         }
-        self.trio.place = self.trio.place.under(None);
+        self.trio.engine_id = self.trio.engine_id.under(None);
         self.trio
     }
 
@@ -236,17 +236,17 @@ impl Debt for Products {
     fn hand_over(self, payer: &mut Rep3) {
         // a debt of another engine would be forgotten there: the session ends, and this engine owes what it
         // cannot pay
-        if self.place != payer.trio.place {
-            let _ = payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.place));
+        if self.engine_id != payer.trio.engine_id {
+            let _ = payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.engine_id));
         }
         payer.owed.add(self);
     }
 
     fn pay(self, payer: &mut Rep3) -> Result<(), Abort> {
-        if self.place != payer.trio.place {
+        if self.engine_id != payer.trio.engine_id {
             // of a value of a semi-honest engine nothing was recorded, so that nothing could be verified; and
             // the numbers of what was closed, and the views to compare, are those of its own strand
-            return Err(payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.place)));
+            return Err(payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.engine_id)));
         }
         payer.trio.verify(self)
     }

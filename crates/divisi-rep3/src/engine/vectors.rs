@@ -40,11 +40,11 @@ impl Rep3 {
             owed.made.extend(layers.iter().map(Record::share));
         }
         // verified by themselves, whatever else is owed [A17]
-        let place = self.place();
+        let engine_id = self.engine_id();
         let mut each = Vec::with_capacity(layers.len());
         for made in layers {
             let number = self.trio().session.count("rep3 one-hot vectors");
-            each.push(OneHots { made, protocol, number, place });
+            each.push(OneHots { made, protocol, number, engine_id });
         }
         // they depend on nothing that was closed before, so that they need not wait for it
         let pending: Pending<Vec<OneHots>, Products> = Pending::owing(each, owed);
@@ -54,14 +54,14 @@ impl Rep3 {
     /// Whether [`Rep3::restock`] has anything to make.
     #[must_use]
     pub fn lacks_stock(&self) -> bool {
-        self.shelves.lack() || self.calls.lack()
+        self.stocks.lack() || self.calls.lack()
     }
 
     /// The bytes of verified preprocessing in stock: at most 96 MiB of one-hot vectors, or one layer if that
     /// is larger; of calls garbled ahead at most what [`Rep3::stock_calls`] allows.
     #[must_use]
     pub fn stocked_bytes(&self) -> usize {
-        self.shelves.bytes() + self.calls.bytes()
+        self.stocks.bytes() + self.calls.bytes()
     }
 
     /// In idle time: make and verify a portion of one-hot vectors for layers like the last ones, or garble
@@ -71,11 +71,11 @@ impl Rep3 {
     /// # Errors
     /// The abort that ends the session.
     pub fn restock(&mut self) -> Result<(), Abort> {
-        let Some((protocol, shape, layers)) = self.shelves.wanted() else { return self.restock_calls() };
+        let Some((protocol, shape, layers)) = self.stocks.wanted() else { return self.restock_calls() };
         let place = self.trio().session.detour("preprocessing");
         let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape));
         self.trio().session.back(place);
-        self.shelves.put(protocol, &shape, vectors?, Use::Later);
+        self.stocks.put(protocol, &shape, vectors?, Use::Later);
         Ok(())
     }
 }

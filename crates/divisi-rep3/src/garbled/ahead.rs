@@ -1,7 +1,7 @@
 //! A call garbled ahead, as one party holds it.
 
 use super::store::Stored;
-use crate::origin::Place;
+use crate::origin::EngineId;
 use divisi_circuit::Program;
 use divisi_core::Bound;
 use std::fmt;
@@ -26,7 +26,7 @@ const MOST: usize = 48 << 20;
 /// ```
 #[must_use = "what is dropped was garbled for nothing"]
 pub struct Ahead {
-    pub(super) place: Place,
+    pub(super) engine_id: EngineId,
     /// Without constants inside.
     pub(super) program: Arc<Program>,
     pub(super) lanes: usize,

@@ -1,8 +1,8 @@
 //! The tables that leave beside a barrier, and what waits for it: all that depends on inputs.
 
 use super::garbler::{Garbler, InputLabels};
+use super::labels::LabelGates;
 use super::plan::BESIDE;
-use super::walk::Walker;
 use crate::views::Begun;
 use divisi_core::Abort;
 use divisi_ot::Kept;
@@ -55,7 +55,7 @@ impl<'g, 't, 'h> Beside<'g, 't, 'h> {
     }
 }
 
-impl Walker for Beside<'_, '_, '_> {
+impl LabelGates for Beside<'_, '_, '_> {
     fn not(&self, label: u128) -> u128 {
         self.garbler.not(label)
     }

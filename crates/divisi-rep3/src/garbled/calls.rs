@@ -104,8 +104,8 @@ impl Rep3 {
         }
         let stored = store::prepare(trio, &plan, &[known], origin)?;
         let stored = trio.session.bind(stored);
-        let (place, known) = (trio.place, known.len());
-        Ok(Ahead { place, program, lanes, known, stored })
+        let (engine_id, known) = (trio.engine_id, known.len());
+        Ok(Ahead { engine_id, program, lanes, known, stored })
     }
 
     /// Run a call that was garbled ahead on its remaining inputs: the same shares as from
@@ -131,7 +131,7 @@ impl Rep3 {
         let origin = self.trio().admit(AHEAD, wires.map(|bit| bit.origin))?;
         let Rep3 { trio, handles, .. } = self;
         for (ahead, inputs) in &calls {
-            if ahead.place != trio.place {
+            if ahead.engine_id != trio.engine_id {
                 return Err(trio.session.misuse(AHEAD, "a call that was garbled in another strand"));
             }
             if inputs.len() + ahead.known != ahead.program.input_bits() {

@@ -4,10 +4,10 @@
 
 use super::bits::{self, spread};
 use super::garbler::{ResultDigest, array};
+use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
 use super::plan::{CHUNK, PIECE, Plan};
 use super::secrets::{self, Oracle};
-use super::walk::{GROUP, Walker};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
@@ -270,7 +270,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 }
 
-impl Walker for Evaluator<'_, '_> {
+impl LabelGates for Evaluator<'_, '_> {
     fn not(&self, label: u128) -> u128 {
         label
     }

@@ -2,10 +2,10 @@
 //! of the other half.
 
 use super::bits::{self, spread};
+use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
 use super::plan::{AHEAD, CHUNK, PIECE, Plan, Role};
 use super::secrets::{Oracle, Seed};
-use super::walk::{GROUP, Walker};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
@@ -373,7 +373,7 @@ impl ResultDigest {
     }
 }
 
-impl Walker for Garbler<'_, '_> {
+impl LabelGates for Garbler<'_, '_> {
     fn not(&self, label: u128) -> u128 {
         label ^ *self.delta
     }

@@ -1,7 +1,7 @@
 //! Garbling in idle time, and the use of what was garbled.
 
 use super::ahead::Ahead;
-use super::shelf::{Calls, Run};
+use super::stock::{CallStock, Run};
 use crate::bit::Bit;
 use crate::engine::Rep3;
 use divisi_core::{Abort, ProgramRun, Step, step};
@@ -15,7 +15,7 @@ impl Rep3 {
     /// all of them run in two one-way messages. The default is 0, with which none is kept. All three parties
     /// call this at the same place.
     pub fn stock_calls(&mut self, bytes: usize) {
-        self.calls = Calls::bounded(bytes);
+        self.calls = CallStock::bounded(bytes);
     }
 
     /// State that the first wires of programs with [`ProgramRun::keeping`] hold the bits that the key of this

@@ -36,19 +36,19 @@ mod beside;
 mod bits;
 mod calls;
 mod choice;
+pub(crate) mod deviation;
 mod evaluator;
 mod garbler;
 mod idle;
-#[cfg(feature = "fault")]
-pub(crate) mod loot;
+mod labels;
 mod pieces;
 pub(crate) mod plan;
-pub(crate) mod plot;
 mod run;
 mod secrets;
-pub(crate) mod shelf;
+pub(crate) mod stock;
+#[cfg(feature = "fault")]
+pub(crate) mod stolen;
 mod store;
-mod walk;
 mod weak;
 
 pub use ahead::Ahead;

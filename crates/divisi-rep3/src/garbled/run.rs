@@ -4,9 +4,9 @@ use super::beside::{Beside, Inputs, Labels};
 use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
+use super::labels::output_labels;
 use super::plan::{BESIDE, Part, Plan, Role};
 use super::secrets;
-use super::walk::walk;
 use super::weak::{Needles, Weakness};
 use crate::bit::Bit;
 use crate::origin::Origin;
@@ -127,11 +127,11 @@ impl Garbling {
         let mut y = match views {
             None => {
                 labels.send(garbler)?;
-                walk(part.program, lanes, inputs.x, garbler)?
+                output_labels(part.program, lanes, inputs.x, garbler)?
             }
             Some(views) => {
                 let mut beside = Beside::new(garbler, labels, views);
-                let y = walk(part.program, lanes, inputs.x, &mut beside)?;
+                let y = output_labels(part.program, lanes, inputs.x, &mut beside)?;
                 beside.end()?;
                 y
             }
@@ -250,7 +250,7 @@ fn evaluate(
             }
             let x = evaluator.receive_inputs(&sides[0], &sides[1])?;
             let r = evaluator.receive_masks(&r23)?;
-            let mut y = walk(part.program, lanes, &x, &mut evaluator)?;
+            let mut y = output_labels(part.program, lanes, &x, &mut evaluator)?;
             let masked = evaluator.receive_decoding(y.len(), ends)?;
             z.extend_from_slice(&decode(&mut y, &r, &masked));
             y.iter().for_each(|label| digest.add(*label));

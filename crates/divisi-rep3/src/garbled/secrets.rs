@@ -102,7 +102,7 @@ impl<'h> Oracle<'h> {
             gate: 0,
             wire: 0,
             shared: trio.is_weak(Weakness::SharedTweak),
-            scratch: Kept::zeros(4 * super::walk::GROUP),
+            scratch: Kept::zeros(4 * super::labels::GROUP),
         }
     }
     /// Another group of lanes begins.

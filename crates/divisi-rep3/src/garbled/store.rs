@@ -4,10 +4,10 @@ use super::beside::Inputs;
 use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
+use super::labels::output_labels;
 use super::plan::{Plan, Role, Roles};
 use super::run::{Garbling, Masks, Outputs, decode, none, put_result};
 use super::secrets;
-use super::walk::walk;
 use super::weak::Weakness;
 use crate::bit::Bit;
 use crate::origin::Origin;
@@ -211,7 +211,7 @@ fn evaluate(
             x.extend_from_slice(&evaluator.receive_inputs(&sides[0], &sides[1])?);
             evaluator.expect(0, false);
             evaluator.hold(group.tables);
-            let mut y = walk(part.program, lanes, &x, &mut evaluator)?;
+            let mut y = output_labels(part.program, lanes, &x, &mut evaluator)?;
             z.extend_from_slice(&decode(&mut y, &group.masks, &group.decoding));
             y.iter().for_each(|label| digest.add(*label));
         }

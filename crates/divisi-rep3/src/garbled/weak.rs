@@ -2,8 +2,8 @@
 //! has neither: every question here is answered with no.
 
 #[cfg(all(feature = "fault", feature = "testing"))]
-use super::plot::Planted;
-pub(super) use super::plot::{Lie, Weakness};
+use super::deviation::Planted;
+pub(super) use super::deviation::{Lie, Weakness};
 use crate::trio::Trio;
 use std::borrow::Cow;
 

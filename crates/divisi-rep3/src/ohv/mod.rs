@@ -21,7 +21,7 @@ pub(crate) mod byte;
 pub(crate) mod nibble;
 pub(crate) mod stock;
 
-use crate::origin::Place;
+use crate::origin::EngineId;
 use crate::record::Record;
 use crate::sbox::Protocol;
 use crate::wire::Shape;
@@ -34,14 +34,14 @@ pub struct OneHots {
     /// The number of vectors that this strand made before them.
     pub(crate) number: u64,
     /// Where and how they were verified.
-    pub(crate) place: Place,
+    pub(crate) engine_id: EngineId,
 }
 
 impl OneHots {
-    /// Whether they were made for a layer of this shape, in the strand and with the security of that place,
+    /// Whether they were made for a layer of this shape, in the strand and with the security of that engine,
     /// for this protocol.
-    pub(crate) fn fit(&self, place: Place, protocol: Protocol, shape: &Shape) -> bool {
-        if self.place != place {
+    pub(crate) fn fit(&self, engine_id: EngineId, protocol: Protocol, shape: &Shape) -> bool {
+        if self.engine_id != engine_id {
             return false;
         }
         self.protocol == protocol && self.made.lanes() == shape.0

@@ -23,7 +23,7 @@ pub(crate) enum Use {
 /// What is put in, taken out and thrown away follows from public calls, so that the parties agree on it; the
 /// number of each vector enters their views when it is used \[A18\].
 #[derive(Default)]
-pub(crate) struct Shelves(Vec<VectorStock>);
+pub(crate) struct VectorStocks(Vec<VectorStock>);
 
 struct VectorStock {
     protocol: Protocol,
@@ -44,14 +44,14 @@ impl VectorStock {
     }
 }
 
-impl Shelves {
+impl VectorStocks {
     /// How many layers are missing for `wanted` of them, as far as there is room.
     pub(crate) fn missing(&self, protocol: Protocol, shape: &Shape, wanted: usize) -> usize {
         let there = self.find(protocol, shape).map_or(0, |at| self.0[at].stock.len());
         wanted.min(bound(protocol, shape)).saturating_sub(there)
     }
 
-    /// Keep vectors; those of shelves that were used before this one make room for them. What there is no
+    /// Keep vectors; those of stocks that were used before this one make room for them. What there is no
     /// room for is wiped.
     pub(crate) fn put(
         &mut self,

@@ -136,7 +136,7 @@ impl<'l, 'b> Layer<'l, 'b> {
         Records::new(pool, &self.shape)
     }
 
-    /// Which way the S-box is walked.
+    /// Whether the S-box or its inverse is computed.
     pub(crate) fn direction(&self) -> Direction {
         self.direction
     }

@@ -20,7 +20,7 @@
 use super::Passes;
 use super::grid::{at_infinity, corner, corner_weights, line, point_weights};
 use super::inner_product::verify_dot_product;
-use super::walk::{Missed, Owed};
+use super::owed::{Missed, Owed};
 use crate::ands::{Block, Chunk, FACTORS, FOLDS, GROUP, RESULT, folded_terms};
 use crate::checks;
 use crate::coin::{next_elements, next_words};
@@ -112,7 +112,7 @@ impl Owed for Chunk {
         asked.number()
     }
 
-    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
+    fn pass(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
         verify(trio, fixed, all)
     }
 }

@@ -6,9 +6,9 @@
 //!
 //! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.
 
+use super::owed::{Missed, Owed};
 use super::passes::Passes;
 use super::triple;
-use super::walk::{Missed, Owed};
 use crate::checks;
 use crate::coin::next_elements;
 use crate::multiply::dot_local;
@@ -204,7 +204,7 @@ impl<F: BigField> Owed for &dyn Statement<F> {
         if F::BITS == Gf64::BITS { asked.number() } else { 1 }
     }
 
-    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
+    fn pass(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
         verify_statements(trio, fixed, all)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Adversary: one malicious party, who may have added an error to any product. A batch with at least one
 //! wrong product passes with at most the sum of these probabilities, for any number of products; each step
-//! that is taken adds its own ([`walk`]), and SECURITY.md has the sum for each kind of product:
+//! that is taken adds its own ([`owed`]), and SECURITY.md has the sum for each kind of product:
 //!
 //! | where | error over F |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
-//! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the
-//! error is squared ([`walk`]).
+//! With [`Passes::Twice`] all of this is done twice over GF(2^64), with coins of its own each time: the
+//! error is squared ([`owed`]).
 //!
 //! A lie must pass the first verification after it, because an abort ends the session; so a session is as
 //! weak as its worst verification, which the meter reports in bits. A failed verification reveals one bit for
@@ -33,6 +33,7 @@ mod grid;
 pub(crate) mod inner_product;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod joint;
+mod owed;
 pub(crate) mod passes;
 pub(crate) mod planes;
 pub(crate) mod scratch;
@@ -40,7 +41,6 @@ pub(crate) mod small;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod soundness;
 mod triple;
-mod walk;
 
 use crate::checks;
 pub(crate) use inner_product::{Dot, Statement, Sum, next_element};
@@ -48,7 +48,7 @@ pub use passes::Passes;
 pub(crate) use triple::RHO;
 
 use crate::ands::Ands;
-use crate::origin::Place;
+use crate::origin::EngineId;
 use crate::record::Record;
 use crate::trio::Trio;
 use crate::views::Fixed;
@@ -60,7 +60,7 @@ const VERIFY: Step = step!("verify");
 /// The products that a value depends on. Only the engine makes one.
 pub struct Products {
     /// The engine that can pay; nowhere, if it is owed by several.
-    pub(crate) place: Place,
+    pub(crate) engine_id: EngineId,
     /// The value is linear in verified ones: it owes nothing by itself.
     pub(crate) linear: bool,
     /// The computations whose values these are, by their numbers in that strand.
@@ -84,7 +84,7 @@ pub struct Products {
 impl Products {
     /// Owe for both.
     pub(crate) fn add(&mut self, other: Self) {
-        self.place = self.place.merged(other.place);
+        self.engine_id = self.engine_id.merged(other.engine_id);
         self.linear |= other.linear;
         self.closes.extend(other.closes);
         self.lookups += other.lookups;
@@ -97,9 +97,9 @@ impl Products {
         self.verified += other.verified;
     }
 
-    pub(crate) fn none(place: Place) -> Products {
+    pub(crate) fn none(engine_id: EngineId) -> Products {
         Products {
-            place,
+            engine_id,
             linear: false,
             closes: Vec::new(),
             lookups: 0,
@@ -144,7 +144,7 @@ impl Trio {
     }
 
     fn verify_products(&mut self, debt: Products) -> Result<(), Abort> {
-        if debt.is_empty() && (debt.linear || debt.place.is_semi_honest()) {
+        if debt.is_empty() && (debt.linear || debt.engine_id.is_semi_honest()) {
             // nothing was multiplied, or nothing recorded: the caller chose that by name; but what was opened
             // is compared
             if self.uncompared {
@@ -156,7 +156,7 @@ impl Trio {
             let what = "bytes of a chain of layers were neither used in the next one nor finished";
             return Err(self.session.misuse(VERIFY, what));
         }
-        if debt.is_empty() || debt.place.is_semi_honest() {
+        if debt.is_empty() || debt.engine_id.is_semi_honest() {
             // [A11] a check over nothing is an error
             return Err(self
                 .session
@@ -176,13 +176,13 @@ impl Trio {
     /// F_verify after its barrier.
     pub(crate) fn verify_after(&mut self, fixed: &Fixed, debt: &Products) -> Result<(), Abort> {
         if !debt.made.iter().all(Record::is_empty) {
-            walk::verify(self, fixed, &debt.made)?;
+            owed::verify(self, fixed, &debt.made)?;
         }
         let over_64: Vec<&dyn Statement<Gf64>> = debt.over_64.iter().map(|s| &**s as _).collect();
-        walk::verify(self, fixed, &over_64)?;
+        owed::verify(self, fixed, &over_64)?;
         let dots = debt.dots.iter().map(|dot| dot as &dyn Statement<Gf128>);
         let over_128: Vec<_> = dots.chain(debt.over_128.iter().map(|s| &**s as _)).collect();
-        walk::verify(self, fixed, &over_128)?;
+        owed::verify(self, fixed, &over_128)?;
         self.verify_ands(fixed, &debt.ands)
     }
 
@@ -198,6 +198,6 @@ impl Trio {
 
     fn verify_ands(&mut self, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
         self.session.observe_each(checks::S6, ands.products()); // [S6]
-        walk::verify(self, fixed, ands.chunks())
+        owed::verify(self, fixed, ands.chunks())
     }
 }

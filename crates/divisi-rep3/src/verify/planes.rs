@@ -36,8 +36,8 @@ mod terms;
 mod values;
 
 use super::inner_product::verify_dot_product;
+use super::owed::{Missed, Owed};
 use super::passes::Passes;
-use super::walk::{Missed, Owed};
 use crate::checks;
 use crate::coin::next_elements;
 use crate::record::Record;
@@ -104,7 +104,7 @@ impl Owed for Record {
         asked.number()
     }
 
-    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
+    fn pass(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
         verify(trio, fixed, all)
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Cost: 4 field elements and one coin a party.
 
-use super::walk::Missed;
+use super::owed::Missed;
 use crate::checks;
 use crate::multiply::dot_local;
 use crate::share::Rep;

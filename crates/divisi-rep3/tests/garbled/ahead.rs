@@ -5,7 +5,7 @@ use super::{bits, bytes, dealt, engine, in_the_clear, inputs, random_program, sm
 use divisi_circuit::{Build, Program};
 use divisi_core::{Abort, Boolean, Check, ProgramRun, settle};
 use divisi_net::wire_bytes;
-use divisi_rep3::adversary::Loot;
+use divisi_rep3::adversary::StolenCall;
 use divisi_rep3::adversary::harness::{Harness, failed_check};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
@@ -317,7 +317,7 @@ fn an_abort_ahead_ends_the_session() {
 
 /// P3 keeps what it has of a call whose number and roles come again, and takes it for the later one: whether
 /// anybody takes a wrong output.
-pub fn looted_tables(gap: Gap) -> bool {
+pub fn stolen_tables(gap: Gap) -> bool {
     let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
     let expected = in_the_clear(&program, &values);
     (0..6).any(|calls| {
@@ -331,8 +331,8 @@ pub fn looted_tables(gap: Gap) -> bool {
             turn(&mut e, 2)?;
             let mut ahead = e.garble_ahead(&program, LANES, &[])?;
             if is_liar {
-                let loot = old.loot(e.trio())?;
-                ahead.plant(loot, e.trio())?;
+                let stolen = old.steal(e.trio())?;
+                ahead.plant(stolen, e.trio())?;
             }
             let out = e.run_ahead(ahead, wires)?;
             open(&mut e, &out)
@@ -342,11 +342,11 @@ pub fn looted_tables(gap: Gap) -> bool {
 }
 
 /// The same of the session before: P3 was started anew, and its stock was not lost.
-pub fn looted_tables_of_another_session(gap: Gap) -> bool {
+pub fn stolen_tables_of_another_session(gap: Gap) -> bool {
     let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
     let expected = in_the_clear(&program, &values);
     (0..6).any(|calls| {
-        let kept: Mutex<Option<Loot>> = Mutex::new(None);
+        let kept: Mutex<Option<StolenCall>> = Mutex::new(None);
         let run = |again: bool| {
             gap.harness().act(|mut trio| {
                 let is_liar = trio.me() == roles(calls)[2];
@@ -356,11 +356,11 @@ pub fn looted_tables_of_another_session(gap: Gap) -> bool {
                 let wires = bits(&mut e, &secret)?;
                 let mut ahead = e.garble_ahead(&program, LANES, &[])?;
                 if is_liar && !again {
-                    *kept.lock().unwrap() = Some(ahead.loot(e.trio())?);
+                    *kept.lock().unwrap() = Some(ahead.steal(e.trio())?);
                     return Ok(Vec::new());
                 }
-                if is_liar && let Some(loot) = kept.lock().unwrap().take() {
-                    ahead.plant(loot, e.trio())?;
+                if is_liar && let Some(stolen) = kept.lock().unwrap().take() {
+                    ahead.plant(stolen, e.trio())?;
                 }
                 if !again {
                     return Ok(Vec::new());

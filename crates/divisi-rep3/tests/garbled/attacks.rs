@@ -186,7 +186,7 @@ fn blame_falls_on_a_liar_or_on_nobody() {
     }
 }
 
-/// P3 says nothing between the first label and z, and P2 hears nothing.
+/// P3 says nothing between the first label and z, and P2 receives nothing.
 #[test]
 fn the_evaluator_says_nothing_before_z() {
     let (program, (_, parts)) = (small_program(), transparent(1, LANES));

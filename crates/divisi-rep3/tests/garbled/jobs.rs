@@ -240,7 +240,7 @@ fn an_aborted_call_does_not_come_again() {
         let twice = e.run(&mut [ProgramRun::new(&program, wires)]).is_err();
         Ok((once, twice))
     });
-    // P2 hears nothing of it in its call, but gets nothing in any that it evaluates or garbles first
+    // P2 receives nothing of it in its call, but gets nothing in any that it evaluates or garbles first
     assert_eq!(again[evaluator.index()].as_ref().unwrap(), &(true, true));
     assert_eq!(again[first.index()].as_ref().unwrap(), &(true, true));
 }

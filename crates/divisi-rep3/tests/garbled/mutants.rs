@@ -43,8 +43,8 @@ mutants! {
     lanes_have_tweaks_of_their_own: Weak(Weakness::SharedTweak), attacks::tweaks_return;
     the_list_is_of_pairs: Weak(Weakness::ListOfLabels), selective::of_known;
     the_list_has_an_order: Weak(Weakness::Unordered), selective::of_order;
-    tables_of_another_call_serve_nothing: Without(checks::Y5), ahead::looted_tables;
-    tables_of_another_session_serve_nothing: Without(checks::Y5), ahead::looted_tables_of_another_session;
+    tables_of_another_call_serve_nothing: Without(checks::Y5), ahead::stolen_tables;
+    tables_of_another_session_serve_nothing: Without(checks::Y5), ahead::stolen_tables_of_another_session;
     labels_ahead_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_ahead;
     labels_of_known_inputs_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_known;
     both_halves_have_tweaks_of_their_own: Weak(Weakness::WiresAnew), attacks::tweaks_return_ahead;

@@ -224,8 +224,8 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     !honest.of(Way::Out, COIN).is_empty()
 }
 
-/// Party 1 shows party 2 another index: whether party 2, or who hears from it, opens another index after the
-/// next.
+/// Party 1 shows party 2 another index: whether party 2, or who receives from it, opens another index after
+/// the next.
 pub fn split_index(check: Option<Check>) -> bool {
     let harness = Harness::without(check).patient();
     let honest = harness.recording(party(3));

@@ -134,7 +134,7 @@ fn one_call_takes_the_cheapest_way() {
             let vectors = b.one_hots(&other, 1)?;
             Ok(matches!(b.look_up(&lookups, &[(&x, k)], vectors), Err(Abort::Misuse { .. })))
         });
-        // whoever is not there yet hears that another one has ended the session
+        // whoever is not there yet is told that another one has ended the session
         assert!(refused.as_ref().map_or_else(|e| matches!(e, Abort::Network(_)), |all| *all == [true; 3]));
     }
     assert!(HeldTable::<Gf8>::new(&[Gf8(1); 3]).is_none() && HeldTable::<Gf8>::new(&[]).is_none());

@@ -17,17 +17,17 @@ const PROGRAMS: usize = 16;
 /// away follows from public calls, so that the parties agree on it; and each call has a number, so that they
 /// end in an abort if they do not.
 #[derive(Default)]
-pub(crate) struct Calls {
+pub(crate) struct CallStock {
     /// The limit in bytes.
     budget: usize,
     /// Programs are noted, and not run.
     pub(super) foreseeing: bool,
     /// The name of the key whose bits are the first wires of programs.
     pub(super) key: Option<[u8; 32]>,
-    shelves: Vec<Shelf>,
+    programs: Vec<ProgramStock>,
 }
 
-struct Shelf {
+struct ProgramStock {
     /// The digest of the program as it is run.
     digest: [u8; 32],
     lanes: usize,
@@ -48,7 +48,7 @@ struct Key {
     bits: Vec<Bit>,
 }
 
-impl Shelf {
+impl ProgramStock {
     fn bytes(&self) -> usize {
         let kept = self.key.iter().flat_map(|key| &key.bits);
         self.calls.len() * self.bytes + kept.map(|bit| size_of_val(&bit.tiles[..])).sum::<usize>()
@@ -86,30 +86,30 @@ struct Found {
 /// The name of a key stood for other bits before.
 pub(super) struct OtherBits;
 
-impl Calls {
+impl CallStock {
     /// None yet, and never more than so many bytes.
-    pub(super) fn bounded(budget: usize) -> Calls {
-        Calls { budget, ..Calls::default() }
+    pub(super) fn bounded(budget: usize) -> CallStock {
+        CallStock { budget, ..CallStock::default() }
     }
 
     /// What was used is not wanted again.
     pub(super) fn want_nothing(&mut self) {
-        self.shelves.iter_mut().for_each(|shelf| shelf.lacking = 0);
+        self.programs.iter_mut().for_each(|stock| stock.lacking = 0);
     }
 
     fn find(&self, run: &Run<'_>, key: Option<[u8; 32]>) -> Option<usize> {
-        let is_it = |shelf: &Shelf| {
-            let name = shelf.key.as_ref().map(|key| key.name);
-            (shelf.digest, shelf.lanes, name) == (run.digest, run.lanes, key)
+        let is_it = |stock: &ProgramStock| {
+            let name = stock.key.as_ref().map(|key| key.name);
+            (stock.digest, stock.lanes, name) == (run.digest, run.lanes, key)
         };
-        self.shelves.iter().position(is_it)
+        self.programs.iter().position(is_it)
     }
 
     /// Note that this program runs, of that key if its calls are to be bound to it, and that so many more of
     /// its calls are wanted.
     pub(super) fn note(&mut self, run: &Run<'_>, key: Option<[u8; 32]>, more: usize) {
-        let mut shelf = match self.find(run, key) {
-            Some(at) => self.shelves.remove(at),
+        let mut stock = match self.find(run, key) {
+            Some(at) => self.programs.remove(at),
             None => {
                 let folded = match run.program.folded() {
                     Cow::Borrowed(program) => program.clone(),
@@ -122,15 +122,15 @@ impl Calls {
                 let of_key = run.kept.filter(|_| key.is_some());
                 let key = of_key.map(|(name, bits)| Key { name, bits: bits.to_vec() });
                 let (program, calls) = (Arc::new(folded), VecDeque::new());
-                Shelf { digest: run.digest, lanes: run.lanes, key, program, bytes, calls, lacking: 0 }
+                ProgramStock { digest: run.digest, lanes: run.lanes, key, program, bytes, calls, lacking: 0 }
             }
         };
-        let most = self.budget / shelf.bytes.max(1);
-        shelf.lacking = (shelf.lacking + more).min(most.saturating_sub(shelf.calls.len()));
-        if self.shelves.len() >= PROGRAMS {
-            self.shelves.remove(0);
+        let most = self.budget / stock.bytes.max(1);
+        stock.lacking = (stock.lacking + more).min(most.saturating_sub(stock.calls.len()));
+        if self.programs.len() >= PROGRAMS {
+            self.programs.remove(0);
         }
-        self.shelves.push(shelf);
+        self.programs.push(stock);
     }
 
     /// For each of these runs the call that waits longest, bound to the run's key or else to none; nothing
@@ -147,7 +147,7 @@ impl Calls {
         let mut again = Vec::with_capacity(runs.len());
         for run in runs {
             let at = run.kept.and_then(|(name, _)| self.find(run, Some(name)));
-            let of_key = at.and_then(|at| self.shelves.get(at)?.key.as_ref());
+            let of_key = at.and_then(|at| self.programs.get(at)?.key.as_ref());
             if let (Some(key), Some((_, bits))) = (of_key, run.kept)
                 && !are_same(&key.bits, bits)
             {
@@ -168,9 +168,9 @@ impl Calls {
             // they wait on
             for (run, found) in runs.iter().zip(found).rev() {
                 let Some(Found { key, call }) = found else { continue };
-                let shelf = self.find(run, key).and_then(|at| self.shelves.get_mut(at));
-                if let Some(shelf) = shelf {
-                    shelf.calls.push_front(call);
+                let stock = self.find(run, key).and_then(|at| self.programs.get_mut(at));
+                if let Some(stock) = stock {
+                    stock.calls.push_front(call);
                 }
             }
             None
@@ -192,49 +192,49 @@ impl Calls {
     fn pop(&mut self, run: &Run<'_>) -> Option<Found> {
         let mut of = |key: Option<[u8; 32]>| {
             let at = self.find(run, key)?;
-            Some(Found { key, call: self.shelves.get_mut(at)?.calls.pop_front()? })
+            Some(Found { key, call: self.programs.get_mut(at)?.calls.pop_front()? })
         };
         run.key().and_then(|name| of(Some(name))).or_else(|| of(None))
     }
 
     /// What to make next: of the program that was used last; with what its key leaves.
     pub(super) fn wanted(&mut self) -> Option<(usize, Arc<Program>, usize, Vec<Bit>)> {
-        let at = self.shelves.iter().rposition(|shelf| shelf.lacking > 0)?;
-        let shelf = &self.shelves[at];
-        let (program, lanes, bytes) = (shelf.program.clone(), shelf.lanes, shelf.bytes);
+        let at = self.programs.iter().rposition(|stock| stock.lacking > 0)?;
+        let stock = &self.programs[at];
+        let (program, lanes, bytes) = (stock.program.clone(), stock.lanes, stock.bytes);
         // those of programs that were used before this one make room
         while self.bytes() + bytes > self.budget {
-            let Some(older) = self.shelves[..at].iter_mut().find(|shelf| !shelf.calls.is_empty()) else {
+            let Some(older) = self.programs[..at].iter_mut().find(|stock| !stock.calls.is_empty()) else {
                 // beyond the budget nothing is made
-                self.shelves[at].lacking = 0;
+                self.programs[at].lacking = 0;
                 return self.wanted();
             };
             drop(older.calls.pop_front());
         }
-        let shelf = &mut self.shelves[at];
-        shelf.lacking -= 1;
-        let kept = shelf.key.as_ref().map_or(Vec::new(), |key| key.bits.clone());
+        let stock = &mut self.programs[at];
+        stock.lacking -= 1;
+        let kept = stock.key.as_ref().map_or(Vec::new(), |key| key.bits.clone());
         Some((at, program, lanes, kept))
     }
 
     /// Put what was wanted where it was wanted.
     pub(super) fn put(&mut self, at: usize, call: Ahead) {
-        if let Some(shelf) = self.shelves.get_mut(at) {
-            shelf.calls.push_back(call);
+        if let Some(stock) = self.programs.get_mut(at) {
+            stock.calls.push_back(call);
         }
     }
 
     /// Wipe what is bound to a key, and what the key left.
     pub(super) fn forget(&mut self, name: &[u8; 32]) {
-        self.shelves.retain(|shelf| shelf.key.as_ref().is_none_or(|key| key.name != *name));
+        self.programs.retain(|stock| stock.key.as_ref().is_none_or(|key| key.name != *name));
     }
 
     pub(crate) fn lack(&self) -> bool {
-        self.shelves.iter().any(|shelf| shelf.lacking > 0)
+        self.programs.iter().any(|stock| stock.lacking > 0)
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.shelves.iter().map(Shelf::bytes).sum()
+        self.programs.iter().map(ProgramStock::bytes).sum()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The walk over a circuit with a label on each wire: the same for garblers, whose labels are those for zero,
-//! and for the evaluator, who has one of the two.
+//! The labels of a circuit's outputs, gate by gate from those of its inputs: the same for garblers, whose
+//! labels are those for zero, and for the evaluator, who has one of the two.
 
 use divisi_circuit::{Level, LinearGate, Program, Slot};
 use divisi_core::Abort;
@@ -9,8 +9,8 @@ use std::ops::Range;
 /// ANDs that are hashed together.
 pub(super) const GROUP: usize = 32;
 
-/// What is done with labels.
-pub(super) trait Walker {
+/// What a party does with labels at each kind of gate.
+pub(super) trait LabelGates {
     /// The label of x + 1.
     fn not(&self, label: u128) -> u128;
 
@@ -23,14 +23,14 @@ pub(super) trait Walker {
 
 /// The labels of all outputs, wire by wire, in so many lanes; from those of the inputs. Memory: that of the
 /// wires held at once, and of the products of the widest level.
-pub(super) fn walk(
+pub(super) fn output_labels(
     program: &Program,
     lanes: usize,
     inputs: &[u128],
-    walker: &mut impl Walker,
+    gates: &mut impl LabelGates,
 ) -> Result<Kept<u128>, Abort> {
     if lanes == 1 {
-        return alone(program, inputs, walker);
+        return in_one_lane(program, inputs, gates);
     }
     let mut held = Kept::<u128>::zeros(program.slots().max(program.input_bits()) * lanes);
     held[..inputs.len()].copy_from_slice(inputs);
@@ -38,7 +38,7 @@ pub(super) fn walk(
     let mut operands = Kept::<u128>::zeros(2 * GROUP);
     let of = |slot: Slot| slot.index() * lanes..(slot.index() + 1) * lanes;
     for level in program.levels() {
-        linear(level, &mut held, lanes, walker);
+        linear(level, &mut held, lanes, gates);
         // all products of a level before the first result is written
         let (mut done, mut waiting) = (0, 0);
         for (x, y) in level.terms() {
@@ -47,13 +47,13 @@ pub(super) fn walk(
                 operands[2 * waiting + 1] = *y;
                 waiting += 1;
                 if waiting == GROUP {
-                    walker.products(&operands, &mut results[done..done + GROUP])?;
+                    gates.products(&operands, &mut results[done..done + GROUP])?;
                     (done, waiting) = (done + GROUP, 0);
                 }
             }
         }
         if waiting > 0 {
-            walker.products(&operands[..2 * waiting], &mut results[done..done + waiting])?;
+            gates.products(&operands[..2 * waiting], &mut results[done..done + waiting])?;
         }
         let mut at = 0;
         for (out, terms) in level.dots() {
@@ -93,7 +93,7 @@ fn halves(label: u128) -> Label {
 }
 
 /// The same in one lane, where most of the work is to go from gate to gate.
-fn alone(program: &Program, inputs: &[u128], walker: &mut impl Walker) -> Result<Kept<u128>, Abort> {
+fn in_one_lane(program: &Program, inputs: &[u128], gates: &mut impl LabelGates) -> Result<Kept<u128>, Abort> {
     let mut held = Kept::<u64>::zeros(2 * program.slots().max(program.input_bits()));
     let held: &mut [Label] = held.as_chunks_mut().0;
     held.iter_mut().zip(inputs).for_each(|(held, label)| *held = halves(*label));
@@ -102,19 +102,19 @@ fn alone(program: &Program, inputs: &[u128], walker: &mut impl Walker) -> Result
     for level in program.levels() {
         level.each_linear(
             held,
-            |held, out, value| held[out.index()] = halves(walker.constant(value)),
+            |held, out, value| held[out.index()] = halves(gates.constant(value)),
             |held, [out, x, y]| {
                 let (x, y) = (held[x.index()], held[y.index()]);
                 held[out.index()] = [x[0] ^ y[0], x[1] ^ y[1]];
             },
-            |held, [out, x]| held[out.index()] = halves(walker.not(whole(held[x.index()]))),
+            |held, [out, x]| held[out.index()] = halves(gates.not(whole(held[x.index()]))),
         );
         // all products of a level before the first result is written
         for (terms, results) in level.terms().chunks(GROUP).zip(results.chunks_mut(GROUP)) {
             for ((x, y), pair) in terms.iter().zip(operands.as_chunks_mut::<2>().0) {
                 *pair = [whole(held[x.index()]), whole(held[y.index()])];
             }
-            walker.products(&operands[..2 * terms.len()], &mut results[..terms.len()])?;
+            gates.products(&operands[..2 * terms.len()], &mut results[..terms.len()])?;
         }
         let mut results = results.iter();
         for (out, terms) in level.dots() {
@@ -126,7 +126,7 @@ fn alone(program: &Program, inputs: &[u128], walker: &mut impl Walker) -> Result
 }
 
 /// The local gates of a level, all lanes of each at once. The slot of a result may be that of an operand.
-fn linear(level: &Level, held: &mut [u128], lanes: usize, walker: &impl Walker) {
+fn linear(level: &Level, held: &mut [u128], lanes: usize, gates: &impl LabelGates) {
     let of = |slot: Slot| slot.index() * lanes..(slot.index() + 1) * lanes;
     for gate in level.linear() {
         match gate {
@@ -144,9 +144,9 @@ fn linear(level: &Level, held: &mut [u128], lanes: usize, walker: &impl Walker) 
             }
             LinearGate::Not { out, x } => {
                 held.copy_within(of(x), of(out).start);
-                held[of(out)].iter_mut().for_each(|label| *label = walker.not(*label));
+                held[of(out)].iter_mut().for_each(|label| *label = gates.not(*label));
             }
-            LinearGate::Constant { out, value } => held[of(out)].fill(walker.constant(value)),
+            LinearGate::Constant { out, value } => held[of(out)].fill(gates.constant(value)),
         }
     }
 }

@@ -26,13 +26,13 @@ impl Missed {
         Missed(elements as f64 * (-(F::BITS as f64)).exp2())
     }
 
-    /// Of two walks with coins of their own, both miss it.
+    /// Of two passes with coins of their own, both miss it.
     fn by_both(self, other: Missed) -> Missed {
         Missed(self.0 * other.0)
     }
 }
 
-/// Of two steps of a walk, one misses it.
+/// Of two steps of a pass, one misses it.
 impl Add for Missed {
     type Output = Missed;
 
@@ -43,12 +43,12 @@ impl Add for Missed {
 
 /// What can be owed, of a kind that is verified many at a time.
 pub(super) trait Owed: Sized {
-    /// How often it is walked over if the caller asked for so many passes.
+    /// How many passes it takes if the caller asked for so many.
     fn passes(asked: Passes) -> usize;
 
-    /// One walk over all of these, from a coin of its own to CheckTriple, and the error of the steps that
+    /// One pass over all of these, from a coin of its own to CheckTriple, and the error of the steps that
     /// were taken.
-    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort>;
+    fn pass(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort>;
 }
 
 /// Verify all that is owed of one kind: one verdict for all \[A21\].
@@ -62,7 +62,7 @@ pub(super) fn verify<O: Owed>(trio: &mut Trio, fixed: &Fixed, all: &[O]) -> Resu
     }
     let mut missed = Missed::ALL;
     for _ in 0..O::passes(trio.passes) {
-        missed = missed.by_both(O::walk(trio, fixed, all)?);
+        missed = missed.by_both(O::pass(trio, fixed, all)?);
         trio.session.observe(checks::A11); // [A11]
     }
     trio.session.meter().verification_error(missed.0);

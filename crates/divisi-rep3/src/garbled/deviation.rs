@@ -52,7 +52,7 @@ pub enum Lie {
 /// What of it holds.
 #[derive(Clone, Copy, Default)]
 #[cfg(feature = "fault")]
-pub(crate) struct Plot {
+pub(crate) struct GarbledDeviation {
     pub(crate) weakness: Option<Weakness>,
     pub(crate) lie: Option<Lie>,
     /// Delta of every call, for tests that look where it lies.

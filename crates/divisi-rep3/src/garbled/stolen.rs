@@ -5,27 +5,27 @@ use super::store::Half;
 use crate::trio::Trio;
 use divisi_core::{Abort, Step, step};
 
-const LOOT: Step = step!("loot");
+const STEAL: Step = step!("steal");
 
 /// What it kept of one of them.
-pub struct Loot(Half);
+pub struct StolenCall(Half);
 
 impl Ahead {
     /// Keep what there is of it beyond its session.
     ///
     /// # Errors
     /// If it is gone.
-    pub fn loot(mut self, trio: &Trio) -> Result<Loot, Abort> {
-        Ok(Loot(self.stored.take(&trio.session, LOOT)?.half))
+    pub fn steal(mut self, trio: &Trio) -> Result<StolenCall, Abort> {
+        Ok(StolenCall(self.stored.take(&trio.session, STEAL)?.half))
     }
 
     /// Take tables, labels and decoding bits of another call for those of this one.
     ///
     /// # Errors
     /// If it is gone.
-    pub fn plant(&mut self, loot: Loot, trio: &Trio) -> Result<(), Abort> {
-        let mut stored = self.stored.take(&trio.session, LOOT)?;
-        stored.half = loot.0;
+    pub fn plant(&mut self, stolen: StolenCall, trio: &Trio) -> Result<(), Abort> {
+        let mut stored = self.stored.take(&trio.session, STEAL)?;
+        stored.half = stolen.0;
         self.stored.put(&trio.session, stored);
         Ok(())
     }
