@@ -25,7 +25,7 @@ pub type Targets = BTreeMap<String, BTreeSet<String>>;
 
 /// Where the compiler does not take something.
 #[derive(Debug)]
-pub struct Place {
+pub struct ErrorSite {
     /// The file, by its path from the project's folder.
     pub file: PathBuf,
     /// The place in it, in bytes.
@@ -38,7 +38,7 @@ pub struct Place {
 #[derive(Debug, Default)]
 pub struct Errors {
     /// Where.
-    pub places: Vec<Place>,
+    pub places: Vec<ErrorSite>,
     /// What it says.
     pub said: String,
 }
@@ -106,7 +106,7 @@ impl Errors {
             let byte = |name: &str| span[name].as_u64().and_then(|at| usize::try_from(at).ok());
             let code = message["code"]["code"].as_str().unwrap_or_default().to_owned();
             let file = PathBuf::from(span["file_name"].as_str()?);
-            Some(Place { file, at: byte("byte_start")?..byte("byte_end")?, code })
+            Some(ErrorSite { file, at: byte("byte_start")?..byte("byte_end")?, code })
         };
         let spans = message["spans"].as_array().into_iter().flatten();
         self.places.extend(spans.filter(|span| span["is_primary"] == true).filter_map(place));

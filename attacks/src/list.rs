@@ -31,7 +31,7 @@ pub struct Weakening {
     pub killed_by: String,
     /// Other places that change with it, where one alone would only break what honest parties do.
     #[serde(default)]
-    pub also: Vec<Place>,
+    pub also: Vec<FurtherEdit>,
     /// The engine on whose list it stands.
     #[serde(skip)]
     pub engine: String,
@@ -40,7 +40,7 @@ pub struct Weakening {
 /// Another place of a weakening; as the fields of the same names there.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct FurtherEdit {
     /// The file; that of the weakening if there is none.
     pub file: Option<String>,
     pub after: Option<String>,

@@ -22,7 +22,7 @@ pub struct Byte {
 
 /// A world whose randomness follows from who draws how often, but for one byte.
 #[derive(Default)]
-pub struct Known {
+pub struct SeededWorld {
     pub other: Option<Byte>,
     /// How many bytes each party drew, draw by draw.
     pub draws: Mutex<BTreeMap<usize, Vec<usize>>>,
@@ -37,7 +37,7 @@ pub fn draw_as(party: PartyId) {
     PARTY.set(Some(party.index()));
 }
 
-impl World for Known {
+impl World for SeededWorld {
     fn now(&self) -> Instant {
         Machine.now()
     }
@@ -74,7 +74,7 @@ pub fn known<R>(
     other: Option<Byte>,
     f: impl FnOnce(Harness) -> R,
 ) -> (R, Vec<Vec<usize>>) {
-    let world = Arc::new(Known { other, ..Known::default() });
+    let world = Arc::new(SeededWorld { other, ..SeededWorld::default() });
     let harness = Harness::in_world(n, parameters, world.clone()).waiting(Duration::from_secs(20));
     let result = f(harness);
     let draws = world.draws.lock().unwrap();

@@ -1,7 +1,7 @@
 //! The n-party coin, commitments and echoes: what is opened is what was committed to, to the last byte and by
 //! nobody else (M0.2, M0.3).
 
-use crate::known::{Known, seed, unseed};
+use crate::known::{SeededWorld, seed, unseed};
 use crate::session::{every_bit_varies, two_sessions};
 use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Coins, Echo, PartyId, PublicParameters, Session, Step, step};
@@ -128,7 +128,8 @@ fn coins_are_fresh_and_the_same_at_all() {
 fn every_party_has_its_share_in_every_coin() {
     let toss = |odd: Option<PartyId>| {
         seed(1, 0);
-        let harness = Harness::in_world(3, &PublicParameters::new("attacks"), Arc::new(Known)).patient();
+        let harness =
+            Harness::in_world(3, &PublicParameters::new("attacks"), Arc::new(SeededWorld)).patient();
         unseed();
         let begin = |me: PartyId| {
             seed(1, me.number());

@@ -36,13 +36,13 @@ fn sboxes(e: &mut Rep3) -> Result<(), Abort> {
 const KINDS: [(&str, Compute); 3] = [(PRODUCTS, bits), (MULTIPLY, blocks), (OUTER, sboxes)];
 
 /// How what was closed is settled.
-type Way = fn(&mut Rep3, Vec<Pending<(), Products>>) -> Result<(), Abort>;
+type Settle = fn(&mut Rep3, Vec<Pending<(), Products>>) -> Result<(), Abort>;
 
 /// Three computations, settled in this way; a lie in the `wrong`-th, if there is one.
 fn settled(
     (step, compute): (&'static str, Compute),
     wrong: Option<usize>,
-    way: Way,
+    way: Settle,
     resumes: bool,
 ) -> Vec<Result<(), Abort>> {
     Harness::default().patient().act(|trio| {
@@ -71,7 +71,7 @@ fn settled(
     })
 }
 
-fn all_are_verified(way: Way, resumes: bool) {
+fn all_are_verified(way: Settle, resumes: bool) {
     for kind in KINDS {
         let results = settled(kind, None, way, resumes);
         assert!(results.iter().all(Result::is_ok), "{}: {results:?}", kind.0);

@@ -18,9 +18,9 @@ thread_local! {
 }
 
 /// The machine, but for threads whose randomness is a seed's.
-pub struct Known;
+pub struct SeededWorld;
 
-impl World for Known {
+impl World for SeededWorld {
     fn now(&self) -> Instant {
         Machine.now()
     }
@@ -68,7 +68,7 @@ pub fn unseed() {
 /// A harness whose links have known secrets.
 pub fn harness(with: u8) -> Harness {
     seed(with, 0);
-    let harness = Harness::in_world(&PublicParameters::new("known"), Arc::new(Known)).patient();
+    let harness = Harness::in_world(&PublicParameters::new("known"), Arc::new(SeededWorld)).patient();
     unseed();
     harness
 }

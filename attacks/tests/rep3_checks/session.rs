@@ -1,7 +1,7 @@
 //! The start of a session: each byte of what is said counts, each value of it is fresh, and keys depend on
 //! all they must (M0.1 to M0.6, A3).
 
-use crate::known::{Known, seed, seed_first, unseed};
+use crate::known::{SeededWorld, seed, seed_first, unseed};
 use divisi_core::testing::{Harness, Way, links, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_net::memory;
@@ -107,7 +107,7 @@ fn a_proof_is_no_proof_of_the_other_end() {
 /// The id and a pair's key in a session whose link secrets, nonces and contributions are known.
 fn id_and_key(links: u8, nonces: u8, contributions: [u8; 3]) -> [Vec<u8>; 2] {
     seed(links, 0);
-    let harness = Harness::in_world(3, &PublicParameters::new("attacks"), Arc::new(Known)).patient();
+    let harness = Harness::in_world(3, &PublicParameters::new("attacks"), Arc::new(SeededWorld)).patient();
     unseed();
     let begin = |me: PartyId| {
         seed_first(nonces, me.number());

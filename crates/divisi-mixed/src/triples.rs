@@ -14,7 +14,7 @@ use crate::checks;
 use divisi_core::{Abort, Prg, Session, Step, step};
 use divisi_ot::{Kept, Setup};
 
-const SHELF: Step = step!("triples");
+const TRIPLES: Step = step!("triples");
 
 /// The largest number of triples in a batch, of which a few bits each are in memory.
 pub const BATCH: usize = 1 << 24;
@@ -109,7 +109,7 @@ impl TripleStock {
     /// [`Abort::Misuse`] if there are fewer.
     pub fn take(&mut self, session: &Session, words: usize) -> Result<BitTriples, Abort> {
         if words > self.words {
-            return Err(session.misuse(SHELF, "more triples than were made"));
+            return Err(session.misuse(TRIPLES, "more triples than were made"));
         }
         session.observe(checks::G7); // [G7]
         // the mutant leaves in the stock what it hands out

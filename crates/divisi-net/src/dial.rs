@@ -124,7 +124,7 @@ mod tests {
     use crate::{Config, Listener, Mesh, Peer};
     use std::net::TcpListener;
 
-    struct Place {
+    struct TestMesh {
         config: Config,
         listener: Listener,
         parties: Vec<Identity>,
@@ -132,7 +132,7 @@ mod tests {
         world: Arc<dyn World>,
     }
 
-    fn place() -> Place {
+    fn test_mesh() -> TestMesh {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let first = listener.local_addr().unwrap().to_string();
         let hosts = [first, "127.0.0.1:1".into(), "127.0.0.1:2".into()];
@@ -141,10 +141,16 @@ mod tests {
         let own = Arc::new(made.parties.remove(0));
         let me = PartyId::new(1).unwrap();
         let listener = Listener::open_at(listener, made.config.clone(), me, own, world.clone()).unwrap();
-        Place { config: made.config, listener, parties: made.parties, client: made.clients.remove(0), world }
+        TestMesh {
+            config: made.config,
+            listener,
+            parties: made.parties,
+            client: made.clients.remove(0),
+            world,
+        }
     }
 
-    impl Place {
+    impl TestMesh {
         fn hello(&self, role: Role, me: u8) -> Hello {
             Hello::new(role, me, 1, self.config.digest(), &Machine)
         }
@@ -159,7 +165,7 @@ mod tests {
 
     #[test]
     fn nobody_speaks_for_another() {
-        let p = place();
+        let p = test_mesh();
         let [second, third] = &p.parties[..] else { return assert_eq!(p.parties.len(), 2) };
         let cases = [
             (second, p.hello(Role::Party, 3)),
@@ -186,7 +192,7 @@ mod tests {
     }
 
     /// What a dialling end says first.
-    fn first_words(p: &Place) -> Vec<u8> {
+    fn first_words(p: &TestMesh) -> Vec<u8> {
         let mut begun = tls::dialler(&p.client, Box::new(|_| true), &p.world).unwrap();
         let mut bytes = Vec::new();
         begun.tls.write_tls(&mut bytes).unwrap();
@@ -201,7 +207,7 @@ mod tests {
         let most = getrlimit(Resource::Nofile);
         // the sockets of both ends are open in this process
         setrlimit(Resource::Nofile, rustix::process::Rlimit { current: most.maximum, ..most }).unwrap();
-        let p = place();
+        let p = test_mesh();
         let words = first_words(&p);
         let flood: Vec<TcpStream> = (0..400)
             .map(|_| {
@@ -226,10 +232,10 @@ mod tests {
         drop(flood);
     }
 
-    /// Whoever hears the server's first words has a second and a half to answer, and no more.
+    /// Whoever receives the server's first words has a second and a half to answer, and no more.
     #[test]
     fn an_answer_to_the_first_words_comes_soon_or_never() {
-        let p = place();
+        let p = test_mesh();
         let words = first_words(&p);
         let mut socket = TcpStream::connect(p.listener.address()).unwrap();
         // what is merely slow at the beginning is waited for
@@ -255,7 +261,7 @@ mod tests {
     /// by a host name, when that is found.
     #[test]
     fn the_configuration_says_where_parties_come_from() {
-        let p = place();
+        let p = test_mesh();
         let loopback = p.listener.address().ip();
         assert!(p.listener.expects(loopback));
         assert!(!p.listener.expects([192, 0, 2, 7].into()));
@@ -299,7 +305,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_confirmed_seats_nobody() {
-        let p = place();
+        let p = test_mesh();
         let second = &p.parties[0];
         std::thread::scope(|s| {
             let join = s.spawn(|| Mesh::join(&p.listener, Duration::from_millis(1500)).err().unwrap());

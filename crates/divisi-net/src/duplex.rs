@@ -112,8 +112,8 @@ impl Duplex {
             }
             // before anything that a peer could keep coming
             let sending = (!self.is_sent()).then(|| later(self.moved, limit));
-            let hearing = longest.and(self.begun).map(|begun| later(begun, limit));
-            let due = [sending, hearing].into_iter().flatten().min();
+            let receiving = longest.and(self.begun).map(|begun| later(begun, limit));
+            let due = [sending, receiving].into_iter().flatten().min();
             if due.is_some_and(|due| now >= due) {
                 return Err(ConnectionError::Timeout(self.connection.peer().clone(), limit));
             }

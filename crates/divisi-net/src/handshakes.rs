@@ -84,7 +84,7 @@ pub(crate) struct Handshakes(Mutex<Table>);
 
 impl Handshakes {
     /// Takes a place for a connection from this address; an older one may have to give way.
-    pub fn admit(self: &Arc<Self>, from: IpAddr, socket: Option<TcpStream>) -> Place {
+    pub fn admit(self: &Arc<Self>, from: IpAddr, socket: Option<TcpStream>) -> HandshakeSlot {
         let from = Origin::of(from);
         let table = &mut *lock(&self.0);
         let general = table.held.values().filter(|held| !held.kept).count();
@@ -100,7 +100,7 @@ impl Handshakes {
         let number = table.next;
         table.next += 1;
         table.held.insert(number, Held { from, kept, socket });
-        Place { of: self.clone(), number }
+        HandshakeSlot { of: self.clone(), number }
     }
 
     /// This is the address of a party, by the configuration or because a party proved its identity from it.
@@ -118,9 +118,9 @@ impl Handshakes {
     }
 
     /// Counts a failed handshake, unless it was displaced, which is counted already.
-    pub fn count(&self, place: &Place, why: impl FnOnce(&mut Refused) -> &mut u64) {
+    pub fn count(&self, slot: &HandshakeSlot, why: impl FnOnce(&mut Refused) -> &mut u64) {
         let table = &mut *lock(&self.0);
-        if table.held.contains_key(&place.number) {
+        if table.held.contains_key(&slot.number) {
             *why(&mut table.refused) += 1;
         }
     }
@@ -153,12 +153,12 @@ impl Table {
 }
 
 /// One handshake's place, while it lives.
-pub(crate) struct Place {
+pub(crate) struct HandshakeSlot {
     of: Arc<Handshakes>,
     number: u64,
 }
 
-impl Drop for Place {
+impl Drop for HandshakeSlot {
     fn drop(&mut self) {
         lock(&self.of.0).held.remove(&self.number);
     }
@@ -173,8 +173,8 @@ mod tests {
         IpAddr::from([192, 0, 2, last])
     }
 
-    fn holds(all: &Handshakes, place: &Place) -> bool {
-        lock(&all.0).held.contains_key(&place.number)
+    fn holds(all: &Handshakes, slot: &HandshakeSlot) -> bool {
+        lock(&all.0).held.contains_key(&slot.number)
     }
 
     #[test]

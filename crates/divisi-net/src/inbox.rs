@@ -320,7 +320,7 @@ impl Inbox {
         lock(&self.state).slots.get(&key).and_then(|slot| slot.waiting)
     }
 
-    /// Notes that the peer is asked whom it waits for (an answer to no question is not heard), or that the
+    /// Notes that the peer is asked whom it waits for (an answer to no question is ignored), or that the
     /// question is void.
     pub fn ask(&self, key: Key, asked: bool) {
         if let Some(slot) = lock(&self.state).slots.get_mut(&key) {

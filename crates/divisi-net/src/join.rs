@@ -169,7 +169,7 @@ fn gather(
     Ok(full)
 }
 
-/// Says on each connection that this party has all, and hears who else does; true when all do.
+/// Says on each connection that this party has all, and learns who else does; true when all do.
 fn settle(seats: &mut BTreeMap<PartyId, Seat>, until: Instant) -> bool {
     for seat in seats.values_mut().filter(|seat| !seat.told) {
         let limit = until.min(seat.wire.now() + ANSWER);

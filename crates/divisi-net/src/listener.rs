@@ -7,7 +7,7 @@
 use crate::config::{Config, ConfigError};
 use crate::connection::{Connection, Peer};
 use crate::dial::{HANDSHAKE, receive, version};
-use crate::handshakes::{self, Handshakes, Place, Refused, SILENCE};
+use crate::handshakes::{self, HandshakeSlot, Handshakes, Refused, SILENCE};
 use crate::hello::{Hello, Role, Verdict};
 use crate::identity::Identity;
 use crate::trouble::Trouble;
@@ -119,7 +119,7 @@ impl Shared {
     }
 
     /// One connection, from its first byte until it is handed on.
-    fn receive(&self, socket: TcpStream, from: SocketAddr, place: Place) {
+    fn receive(&self, socket: TcpStream, from: SocketAddr, slot: HandshakeSlot) {
         let now = self.world.now();
         let (first, until) = (now + SILENCE, now + HANDSHAKE);
         let known = self.config();
@@ -135,27 +135,27 @@ impl Shared {
         let mut wire = match established {
             Ok(wire) => wire,
             Err(Broken::Identity(shown)) if shown == own => {
-                self.handshakes.count(&place, |refused| &mut refused.unknown);
+                self.handshakes.count(&slot, |refused| &mut refused.unknown);
                 return self.refuse(format!("{from} showed this party's own identity {shown}"));
             }
             Err(Broken::Identity(shown)) => {
-                self.handshakes.count(&place, |refused| &mut refused.unknown);
+                self.handshakes.count(&slot, |refused| &mut refused.unknown);
                 return self.refuse(format!("{from} showed the unknown identity {shown}"));
             }
             Err(e) => {
                 let slow = e == Broken::Timeout;
                 self.handshakes
-                    .count(&place, |refused| if slow { &mut refused.slow } else { &mut refused.broken });
+                    .count(&slot, |refused| if slow { &mut refused.slow } else { &mut refused.broken });
                 return;
             }
         };
         let Ok(Some(hello)) = receive(&mut wire, until) else {
-            return self.handshakes.count(&place, |refused| &mut refused.broken);
+            return self.handshakes.count(&slot, |refused| &mut refused.broken);
         };
         if self.config().party_of(wire.peer()).is_some() {
             self.handshakes.proved(from.ip());
         }
-        drop(place);
+        drop(slot);
         let config = self.config();
         let identity = wire.peer();
         let party = config.party_of(identity).filter(|id| *id != self.me);
@@ -410,9 +410,9 @@ fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
         match listener.accept() {
             Ok((socket, from)) => {
                 // a socket that cannot be had twice keeps its place until its time is over
-                let place = shared.handshakes.admit(from.ip(), socket.try_clone().ok());
+                let slot = shared.handshakes.admit(from.ip(), socket.try_clone().ok());
                 let inside = shared.clone();
-                let work = move || inside.receive(socket, from, place);
+                let work = move || inside.receive(socket, from, slot);
                 // Without a thread the connection is dropped, and its place with it.
                 let _ = shared.world.spawn("handshake".into(), Box::new(work));
             }

@@ -1,4 +1,4 @@
-//! A connection that sends and hears at once.
+//! A connection that sends and receives at once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod parties;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const LONGEST: usize = 1 << 20;
 
-/// A client's end, and the server's that hears and sends at once.
+/// A client's end, and the server's that receives and sends at once.
 fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized) {
     let site = site(3, &["alice"]);
     let listener = site.listener(0);
@@ -35,7 +35,7 @@ fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized)
 
 /// Both ends write far more than lies between them before either reads: nobody waits for the other.
 #[test]
-fn whoever_writes_first_is_heard_all_the_same() {
+fn whoever_writes_first_is_read_all_the_same() {
     let (mut client, mut duplex, _bell, _kept) = ends(Duration::from_secs(20));
     let (n, bytes) = (200, 100_000);
     std::thread::scope(|s| {
@@ -44,13 +44,13 @@ fn whoever_writes_first_is_heard_all_the_same() {
             (0..n).for_each(|i| assert_eq!(client.recv(LONGEST).unwrap(), vec![!(i as u8); bytes]));
         });
         (0..n).for_each(|i| duplex.queue(&vec![!(i as u8); bytes]).unwrap());
-        let mut heard = 0;
-        while heard < n || !duplex.is_sent() {
+        let mut received = 0;
+        while received < n || !duplex.is_sent() {
             if let WaitOutcome::Message(body) =
                 duplex.wait(Some(LONGEST), Machine.now() + Duration::from_secs(20)).unwrap()
             {
-                assert_eq!(*body, vec![heard as u8; bytes]);
-                heard += 1;
+                assert_eq!(*body, vec![received as u8; bytes]);
+                received += 1;
             }
         }
     });
@@ -70,7 +70,7 @@ fn a_bell_wakes_whoever_waits() {
     });
     assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), WaitOutcome::Woken));
     client.send(b"text").unwrap();
-    // a client that is not listened to is not heard
+    // a client that is not listened to is not read
     let soon = Machine.now() + Duration::from_millis(50);
     assert!(matches!(duplex.wait(None, soon).unwrap(), WaitOutcome::Nothing));
     assert!(

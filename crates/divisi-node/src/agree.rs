@@ -71,7 +71,7 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
     Err(Failed { peer, hearsay, ..Failed::refused(step, message) })
 }
 
-/// Tell the others a few public bytes, and hear theirs: by party.
+/// Tell the others a few public bytes, and receive theirs: by party.
 pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Abort> {
     let session = rep.trio().session();
     let mut all = [mine; 3];

@@ -119,7 +119,7 @@ impl Failed {
             _ => abort.peer(),
         };
         let hearsay = match abort {
-            // who only heard that the session ended does not know why
+            // who was only told that the session ended does not know why
             Abort::Network(Fault::Aborted { .. } | Fault::Poisoned { .. }) => true,
             Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => true,
             // who does not even say whom it waits for does nothing, whatever it was told

@@ -1,7 +1,7 @@
 //! Fuzz targets for the decoders of messages between clients and servers.
 
 use crate::error::Failed;
-use crate::request::{Asked, Item, KeyEntry, NewKey, Reply, Tag, ToClient, ToServer, UsedKey, Way};
+use crate::request::{Asked, Item, KeyEntry, NewKey, Reply, SboxChoice, Tag, ToClient, ToServer, UsedKey};
 use crate::wire::{Blob, decode, encode};
 use divisi_store::KeyType;
 use divisi_symmetric::algorithm::Settings;
@@ -18,7 +18,7 @@ fn some_requests() -> Vec<Vec<u8>> {
         clients: vec!["bob".into()],
         request: [6; 16],
     };
-    let (aad, way) = (Blob(b"aad".to_vec()), Way::USUAL);
+    let (aad, way) = (Blob(b"aad".to_vec()), SboxChoice::USUAL);
     let tag = Some(Tag { nonce: Some([1; 12]), tag: Blob(vec![2; 16]) });
     let items = [
         Item::KeyNew(new.clone()),

@@ -22,7 +22,7 @@ mod asked;
 mod key;
 mod whole;
 
-pub(crate) use asked::{Asked, Tag, Way};
+pub(crate) use asked::{Asked, SboxChoice, Tag};
 pub(crate) use key::{CLIENTS, is_client_name};
 pub use key::{KeyEntry, NewKey, UsedKey};
 pub use whole::{Mode, WHOLE};
@@ -69,7 +69,7 @@ pub(crate) enum Item {
         key: KeyName,
         aad: Blob,
         length: u64,
-        way: Way,
+        way: SboxChoice,
     },
     /// The ciphertext follows, then `Finish`, then the ciphertext again unless it is short.
     Decrypt {
@@ -78,7 +78,7 @@ pub(crate) enum Item {
         length: u64,
         iv: [u8; IV],
         tag: [u8; 16],
-        way: Way,
+        way: SboxChoice,
     },
     /// The message follows, then `Finish`.
     Hash {

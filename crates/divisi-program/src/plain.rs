@@ -102,11 +102,11 @@ fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
 /// # Errors
 /// The name of an input that does not fit; a division by a number that is not above 0.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
-    walk(program, inputs, &mut |_, _| Ok(()))
+    evaluate_with(program, inputs, &mut |_, _| Ok(()))
 }
 
 /// The same. `see` is called before each statement, with the values so far.
-pub(crate) fn walk(
+pub(crate) fn evaluate_with(
     program: &Script,
     inputs: &[Entries],
     see: &mut dyn FnMut(&Statement, &[Entries]) -> Result<(), String>,

@@ -2,7 +2,7 @@
 //! of numbers of absolute value 2^30 or more, bits of negative numbers, positions after a table's end. And
 //! random inputs without such values.
 
-use crate::plain::{Entries, walk};
+use crate::plain::{Entries, evaluate_with};
 use crate::program::{Action, BOUND, Script, Statement, ValueKind};
 
 /// Draws a random number below the given one.
@@ -13,7 +13,7 @@ pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
 /// # Errors
 /// As [`crate::plain::evaluate`]; the first statement that a run would compute wrongly.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
-    walk(program, inputs, &mut |statement, values| right(program, statement, values))
+    evaluate_with(program, inputs, &mut |statement, values| right(program, statement, values))
 }
 
 /// Checks that a run computes this statement as the evaluation in the clear does.

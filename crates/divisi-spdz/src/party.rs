@@ -5,9 +5,9 @@ mod ledger;
 mod openings;
 
 use crate::checks;
-use crate::part::{Embeds, Mac, Shareable, Word32};
-use crate::share::{Auth, Wiped};
-use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
+use crate::part::{Embeds, Mac, Shareable};
+use crate::share::Auth;
+use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
 use divisi_store::stock::{Reserve, StockError};

@@ -61,7 +61,7 @@ impl Case {
 
 /// What one party has of a message: what all see, or its answer to the client.
 #[derive(Clone)]
-enum Told {
+enum PartyOutcome {
     Sealed(Vec<u8>),
     Answer(Answer),
     Invalid,
@@ -89,7 +89,7 @@ fn call(
     cases: &[Case],
     plains: &[Part],
     before: impl FnOnce(&mut Rep3),
-) -> Result<Vec<Told>, Abort> {
+) -> Result<Vec<PartyOutcome>, Abort> {
     let ready = GcmKey::prepare_many(rep, size, &keys.iter().collect::<Vec<_>>())?;
     let list: Vec<&GcmKey> = which.iter().map(|k| &ready[*k]).collect();
     let messages: Vec<_> = cases.iter().zip(plains).map(|(case, part)| case.message(part)).collect();
@@ -98,30 +98,30 @@ fn call(
     let told = |(case, outcome): (&Case, BatchOutcome)| match outcome {
         BatchOutcome::Sealed { mut ciphertext, tag } => {
             ciphertext.extend(tag);
-            Ok(Told::Sealed(ciphertext))
+            Ok(PartyOutcome::Sealed(ciphertext))
         }
         BatchOutcome::Opened(columns) => {
             assert_eq!(columns.get().len(), 16);
-            rep.trio().answer_text(b"test", &columns, case.plain.len()).map(Told::Answer)
+            rep.trio().answer_text(b"test", &columns, case.plain.len()).map(PartyOutcome::Answer)
         }
-        BatchOutcome::Invalid => Ok(Told::Invalid),
+        BatchOutcome::Invalid => Ok(PartyOutcome::Invalid),
     };
     cases.iter().zip(outcomes).map(told).collect()
 }
 
 /// What the client of each message has in the end.
-fn came(told: &[Vec<Told>]) -> Vec<Came> {
+fn came(told: &[Vec<PartyOutcome>]) -> Vec<Came> {
     assert!(told.iter().all(|party| party.len() == told[0].len()));
     (0..told[0].len())
         .map(|k| match [0, 1, 2].map(|p| told[p][k].clone()) {
-            [Told::Sealed(one), Told::Sealed(two), Told::Sealed(three)] => {
+            [PartyOutcome::Sealed(one), PartyOutcome::Sealed(two), PartyOutcome::Sealed(three)] => {
                 assert!(one == two && two == three, "{k}");
                 Came::Sealed(one)
             }
-            [Told::Answer(one), Told::Answer(two), Told::Answer(three)] => {
+            [PartyOutcome::Answer(one), PartyOutcome::Answer(two), PartyOutcome::Answer(three)] => {
                 Came::Opened(combine(b"test", &[one, two, three]).unwrap().to_vec())
             }
-            [Told::Invalid, Told::Invalid, Told::Invalid] => Came::Invalid,
+            [PartyOutcome::Invalid, PartyOutcome::Invalid, PartyOutcome::Invalid] => Came::Invalid,
             _ => panic!("the parties differ about message {k}"),
         })
         .collect()

@@ -20,15 +20,15 @@ use std::sync::{Arc, Mutex};
 
 const TEXT: &[u8] = b"a message that no party but its owner has";
 
-/// What a run tells each party.
-type Told = (Vec<Vec<u8>>, Vec<bool>);
+/// What each party has of a run: outputs, and whether tags were right.
+type Outputs = (Vec<Vec<u8>>, Vec<bool>);
 
 fn party(number: usize) -> PartyId {
     PartyId::from_index(number - 1).unwrap()
 }
 
 /// A MAC: a key and a message brought, a tag made, opened, compared, and a wrong one.
-fn mac(trio: Trio, name: &str) -> Result<Told, Abort> {
+fn mac(trio: Trio, name: &str) -> Result<Outputs, Abort> {
     let me = trio.me();
     let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Priority::LowLatency)?;
     let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
@@ -48,7 +48,7 @@ fn mac(trio: Trio, name: &str) -> Result<Told, Abort> {
 }
 
 /// A digest and a block of AES.
-fn cipher_and_digest(trio: Trio) -> Result<Told, Abort> {
+fn cipher_and_digest(trio: Trio) -> Result<Outputs, Abort> {
     let me = trio.me();
     let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
     let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);
@@ -70,8 +70,8 @@ fn cipher_and_digest(trio: Trio) -> Result<Told, Abort> {
 fn run(
     meshes: Vec<Mesh>,
     hand: Option<(PartyId, PartyId, Box<dyn Intercept>)>,
-    f: &(impl Fn(Trio) -> Result<Told, Abort> + Sync),
-) -> Vec<Result<Told, Abort>> {
+    f: &(impl Fn(Trio) -> Result<Outputs, Abort> + Sync),
+) -> Vec<Result<Outputs, Abort>> {
     if let Some((from, to, hand)) = hand {
         Tap::new(&meshes[from.index()]).intercept(to, hand).unwrap();
     }
@@ -79,7 +79,7 @@ fn run(
 }
 
 /// Every `every`-th message of each link changed in one of three ways.
-fn sweep(every: usize, f: &(impl Fn(Trio) -> Result<Told, Abort> + Sync)) -> usize {
+fn sweep(every: usize, f: &(impl Fn(Trio) -> Result<Outputs, Abort> + Sync)) -> usize {
     let honest = run(memory::mesh(3), None, f);
     let right = honest[0].as_ref().unwrap().clone();
     assert!(honest.iter().all(|told| told.as_ref() == Ok(&right)));

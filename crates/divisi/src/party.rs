@@ -3,12 +3,13 @@
 //!
 //! Trust: the process that started it knows all inputs and outputs.
 
-mod told;
+mod job_message;
 
 use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings};
 use crate::failure::Failure;
 use crate::local::{Pipes, PrivateDir, Processes, seat};
 use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};
+use job_message::JobMessage;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,8 +47,8 @@ pub(crate) struct Links {
 struct Orders {
     seat: seat::Seat,
     engine: String,
-    settings: settings::Told,
-    job: told::Told,
+    settings: settings::SettingsMessage,
+    job: JobMessage,
     timeout_ms: u64,
     rtt_ms: Option<f64>,
     rate_mbit: Option<f64>,
@@ -74,7 +75,7 @@ pub(crate) fn begin(
             seat,
             engine: engine.name().to_owned(),
             settings: settings.into(),
-            job: told::Told::new(job, settings.is_streamed())?,
+            job: JobMessage::new(job, settings.is_streamed())?,
             timeout_ms: links.timeout.as_millis() as u64,
             rtt_ms: links.rtt_ms,
             rate_mbit: links.rate_mbit,

@@ -1,7 +1,7 @@
 //! Mutants as branches that an environment variable takes.
 
 use crate::found::{Genre, Mutant, byte};
-use divisi_attacks::compile::Place;
+use divisi_attacks::compile::ErrorSite;
 use divisi_attacks::mirror;
 use proc_macro2::{LineColumn, Span};
 use std::collections::BTreeMap;
@@ -93,9 +93,9 @@ impl Switched {
     }
 
     /// Those that these errors are of, and whether the compiler would not take them alone either.
-    pub fn of(&self, errors: &[Place]) -> BTreeMap<usize, bool> {
+    pub fn of(&self, errors: &[ErrorSite]) -> BTreeMap<usize, bool> {
         let mut found = BTreeMap::new();
-        for Place { file, at: error, code } in errors {
+        for ErrorSite { file, at: error, code } in errors {
             let Some([own, whole]) = self.places.get(file) else { continue };
             let inside = |place: &Range<usize>| place.start <= error.start && error.end <= place.end;
             let across = |place: &Range<usize>| place.start < error.end && error.start < place.end;

@@ -16,17 +16,22 @@ use std::path::PathBuf;
 
 /// An engine, by its name.
 #[derive(Clone, Copy)]
-pub struct Known(pub &'static dyn Engine);
+pub struct NamedEngine(pub &'static dyn Engine);
 
 /// The names of all engines.
 #[derive(Clone)]
 pub struct Names;
 
 impl TypedValueParser for Names {
-    type Value = Known;
+    type Value = NamedEngine;
 
-    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Known, clap::Error> {
-        let known = engine::named(&value.to_string_lossy()).map(Known);
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<NamedEngine, clap::Error> {
+        let known = engine::named(&value.to_string_lossy()).map(NamedEngine);
         known.map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
     }
 
@@ -41,7 +46,7 @@ impl TypedValueParser for Names {
 pub struct EngineChoice {
     /// The engine that computes
     #[arg(long, default_value = "rep3", value_name = "NAME", value_parser = Names)]
-    engine: Known,
+    engine: NamedEngine,
     /// The number of parties: 3 with rep3, 2 to 128 with garble, 2 to 255 with mixed, 2 to 32 with spdz, 1
     /// with plain [default: 3]
     #[arg(long, value_name = "N")]
@@ -51,7 +56,7 @@ pub struct EngineChoice {
 impl EngineChoice {
     /// This engine, chosen by the command itself.
     pub fn of(name: &str, parties: Option<usize>) -> Result<Self, Failure> {
-        Ok(EngineChoice { engine: Known(engine::named(name).map_err(Failure::usage)?), parties })
+        Ok(EngineChoice { engine: NamedEngine(engine::named(name).map_err(Failure::usage)?), parties })
     }
 
     pub fn engine(self) -> &'static dyn Engine {

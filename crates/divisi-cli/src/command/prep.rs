@@ -35,7 +35,7 @@ pub enum Commands {
 pub struct Make {
     /// The engine of the stock
     #[arg(long, default_value = "spdz", value_name = "NAME", value_parser = Names)]
-    engine: super::engine::Known,
+    engine: super::engine::NamedEngine,
     /// The protocol of the stock: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or
     /// 3des-raw; or, for circuits
     #[arg(long, value_name = "NAME")]

@@ -38,7 +38,7 @@ fn half() -> (Mesh, Wire) {
     (Mesh::from_fabric(Arc::new(fabric)), far.join().unwrap())
 }
 
-fn hears(bytes: &[u8]) -> Fault {
+fn fault_of(bytes: &[u8]) -> Fault {
     let (mesh, mut far) = half();
     let c = mesh.open(1, 0).unwrap();
     far.write_all(bytes, far.now() + Duration::from_secs(1)).unwrap();
@@ -55,7 +55,7 @@ fn garbage_inside_tls_ends_the_link() {
     };
     let control = u32::MAX;
     for bytes in [vec![0xff; 20], with(16, u32::MAX), with(16, 65_537), with(16, 1 << 31), with(4, control)] {
-        let fault = hears(&[&bytes[..], &[0; 8]].concat());
+        let fault = fault_of(&[&bytes[..], &[0; 8]].concat());
         assert!(matches!(fault, Fault::Lost { reason: Loss::Garbage, .. }), "{bytes:?}: {fault}");
     }
 }

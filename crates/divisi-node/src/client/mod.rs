@@ -17,7 +17,7 @@ pub use keys::Listed;
 pub use text::{OVERHEAD, ReadSeek};
 
 use crate::error::{Error, ErrorKind, Failed};
-use crate::request::{Item, ToClient, ToServer, UsedKey, Way, connection_id};
+use crate::request::{Item, SboxChoice, ToClient, ToServer, UsedKey, connection_id};
 use crate::wire::{Blob, VERSIONS};
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, World};
@@ -41,11 +41,11 @@ pub struct Client {
     id: [u8; 32],
     /// The number of the last request, and how many of its answers were received.
     number: u64,
-    heard: u64,
+    received: u64,
     /// Whether the servers expect more messages of this request.
     open: bool,
     /// How the servers compute S-boxes.
-    way: Way,
+    way: SboxChoice,
     /// The key that the last encryption used.
     used: Option<UsedKey>,
     world: Arc<dyn World>,
@@ -105,9 +105,9 @@ impl Client {
             unsent: [None, None, None],
             id: connection_id(&challenges),
             number: 0,
-            heard: 0,
+            received: 0,
             open: false,
-            way: Way::USUAL,
+            way: SboxChoice::USUAL,
             used: None,
             world,
         };
@@ -119,7 +119,7 @@ impl Client {
 
     /// Choose how the servers compute S-boxes from now on; the default is gf4-circuit.
     pub fn use_protocol(&mut self, protocol: Protocol) {
-        self.way = Way(protocol);
+        self.way = SboxChoice(protocol);
     }
 
     /// Send a request to all three servers; returns the first answer of each.
@@ -137,7 +137,7 @@ impl Client {
     /// The number of a request that begins now.
     fn next_number(&mut self) -> u64 {
         self.number += 1;
-        self.heard = 0;
+        self.received = 0;
         self.open = true;
         self.number
     }

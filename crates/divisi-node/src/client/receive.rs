@@ -22,17 +22,17 @@ const SHORT: Duration = Duration::from_millis(50);
 const PATIENCE: u32 = 6;
 
 /// What a server's line brought in place of an answer.
-enum Unheard {
+enum NoAnswer {
     /// The server is silent or its connection is closed.
     Broken(Error),
     /// The server still sends messages, but did not answer within the time limit.
     Late(Error),
 }
 
-type Heard = Result<ToClient, Unheard>;
+type Received = Result<ToClient, NoAnswer>;
 
 impl Client {
-    /// Send each server its message, and hear all three answers; of several errors the one that says most.
+    /// Send each server its message, and receive all three answers; of several errors the one that says most.
     pub(super) fn exchange(
         &mut self,
         step: Step,
@@ -74,31 +74,32 @@ impl Client {
         }
     }
 
-    /// Hear the next answer of each server; of several errors the one that says most.
+    /// Receive the next answer of each server; of several errors the one that says most.
     fn answers(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
         let begun = self.world.now();
-        let mut heard: [Option<Heard>; 3] =
-            self.unsent.each_mut().map(|unsent| unsent.take().map(|e| Err(Unheard::Broken(e))));
-        self.receive(step, &mut heard);
+        let mut received: [Option<Received>; 3] =
+            self.unsent.each_mut().map(|unsent| unsent.take().map(|e| Err(NoAnswer::Broken(e))));
+        self.receive(step, &mut received);
         let lasted = self.world.now().saturating_duration_since(begun);
-        self.heard += 1;
-        let failed = heard.iter().filter(|heard| matches!(heard, Some(Ok(ToClient::Failed(_))))).count();
-        if heard.iter().any(|heard| matches!(heard, Some(Err(_)))) || (1..3).contains(&failed) {
+        self.received += 1;
+        let failed =
+            received.iter().filter(|received| matches!(received, Some(Ok(ToClient::Failed(_))))).count();
+        if received.iter().any(|received| matches!(received, Some(Err(_)))) || (1..3).contains(&failed) {
             // a request that lives on at some of them only: what still comes belongs to no later one
             self.links.iter_mut().for_each(Link::leave);
         }
         let mut answers = Vec::with_capacity(3);
         let mut errors = Vec::new();
         let mut verdicts = Vec::new();
-        for (party, heard) in PartyId::all(3).zip(heard.into_iter().flatten()) {
-            match heard {
+        for (party, received) in PartyId::all(3).zip(received.into_iter().flatten()) {
+            match received {
                 Ok(ToClient::Failed(failed)) if failed.kind == ErrorKind::Mismatch => {
                     verdicts.push((party, failed.into_error()));
                 }
                 Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), party, failed.into_error())),
                 Ok(answer) => answers.push(answer),
-                Err(Unheard::Broken(e)) => errors.push((BROKEN, party, e)),
-                Err(Unheard::Late(e)) => errors.push((LATE, party, e)),
+                Err(NoAnswer::Broken(e)) => errors.push((BROKEN, party, e)),
+                Err(NoAnswer::Late(e)) => errors.push((LATE, party, e)),
             }
         }
         if errors.len() == 3 && errors.iter().all(|(rank, ..)| *rank == LATE) {
@@ -123,17 +124,17 @@ impl Client {
         three.map_err(|_| Error::new(ErrorKind::Unavailable, step, "a server did not answer"))
     }
 
-    /// Hear from all, whatever happens: a server that is gone is best told by the other two.
-    fn receive(&mut self, step: Step, heard: &mut [Option<Heard>; 3]) {
+    /// Receive from all, whatever happens: a server that is gone is best told by the other two.
+    fn receive(&mut self, step: Step, received: &mut [Option<Received>; 3]) {
         let start = self.world.now();
         let mut last = [start; 3];
         let longest = self.links.iter().map(Link::timeout).max().unwrap_or_default();
-        let due = (self.number, self.heard);
-        let broken = heard.iter().any(Option::is_some);
+        let due = (self.number, self.received);
+        let broken = received.iter().any(Option::is_some);
         let mut until = start + if broken { GRACE } else { longest * PATIENCE };
-        while heard.iter().any(Option::is_none) {
-            for ((link, heard), last) in self.links.iter_mut().zip(heard.iter_mut()).zip(&mut last) {
-                if heard.is_some() {
+        while received.iter().any(Option::is_none) {
+            for ((link, received), last) in self.links.iter_mut().zip(received.iter_mut()).zip(&mut last) {
+                if received.is_some() {
                     continue;
                 }
                 let now = self.world.now();
@@ -148,14 +149,16 @@ impl Client {
                         *last = now;
                         continue;
                     }
-                    Ok(Some(Reply { what: ToClient::Waiting, .. })) => Err(Unheard::Late(link.overdue(step))),
+                    Ok(Some(Reply { what: ToClient::Waiting, .. })) => {
+                        Err(NoAnswer::Late(link.overdue(step)))
+                    }
                     // a fault of the connection belongs to no request, and ends it
                     Ok(Some(Reply { number: 0, what: failed @ ToClient::Failed(_), .. })) => Ok(failed),
                     Ok(Some(Reply { number, nth, what })) if (number, nth) == due => Ok(what),
-                    Ok(Some(_)) => Err(Unheard::Broken(link.malformed(step, "an answer to something else"))),
-                    Ok(None) if silent >= link.timeout() => Err(Unheard::Broken(link.silent(step, silent))),
-                    Ok(None) => Err(Unheard::Late(link.overdue(step))),
-                    Err(e) => Err(Unheard::Broken(e)),
+                    Ok(Some(_)) => Err(NoAnswer::Broken(link.malformed(step, "an answer to something else"))),
+                    Ok(None) if silent >= link.timeout() => Err(NoAnswer::Broken(link.silent(step, silent))),
+                    Ok(None) => Err(NoAnswer::Late(link.overdue(step))),
+                    Err(e) => Err(NoAnswer::Broken(e)),
                 };
                 // honest servers end a step within a time limit of each other, and a request nearly at once
                 let more = match word {
@@ -163,7 +166,7 @@ impl Client {
                     Ok(_) => longest * 2,
                 };
                 until = until.min(now + more);
-                *heard = Some(word);
+                *received = Some(word);
             }
         }
     }

@@ -68,23 +68,23 @@ impl From<&Settings> for Asked {
 /// has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "u32", try_from = "u32")]
-pub(crate) struct Way(pub Protocol);
+pub(crate) struct SboxChoice(pub Protocol);
 
-impl Way {
+impl SboxChoice {
     /// What clients ask for unless they are told otherwise.
-    pub const USUAL: Way = Way(Protocol::Gf4Circuit);
+    pub const USUAL: SboxChoice = SboxChoice(Protocol::Gf4Circuit);
 }
 
-impl From<Way> for u32 {
-    fn from(way: Way) -> u32 {
+impl From<SboxChoice> for u32 {
+    fn from(way: SboxChoice) -> u32 {
         way.0.code()
     }
 }
 
-impl TryFrom<u32> for Way {
+impl TryFrom<u32> for SboxChoice {
     type Error = &'static str;
 
-    fn try_from(code: u32) -> Result<Way, &'static str> {
-        Protocol::of_code(code).map(Way).ok_or("no way to compute S-boxes has this code")
+    fn try_from(code: u32) -> Result<SboxChoice, &'static str> {
+        Protocol::of_code(code).map(SboxChoice).ok_or("no way to compute S-boxes has this code")
     }
 }

@@ -50,7 +50,7 @@ fn client_messages() -> Vec<(ToServer, String)> {
         length: 300,
         iv: [5; IV],
         tag: [6; 16],
-        way: Way(Protocol::Gf8Circuit),
+        way: SboxChoice(Protocol::Gf8Circuit),
     };
     vec![
         (
@@ -64,7 +64,7 @@ fn client_messages() -> Vec<(ToServer, String)> {
         (request(Item::KeyExport { name: name() }), "01 01 03 026b31".into()),
         (request(Item::KeyDestroy { name: name() }), "01 01 04 026b31".into()),
         (
-            request(Item::Encrypt { key: name(), aad: aad(), length: 300, way: Way::USUAL }),
+            request(Item::Encrypt { key: name(), aad: aad(), length: 300, way: SboxChoice::USUAL }),
             "01 01 05 026b31 02aabb ac02 01".into(),
         ),
         (request(decrypt), format!("01 01 06 026b31 02aabb ac02 {} {} 00", "05".repeat(12), "06".repeat(16))),
@@ -178,20 +178,20 @@ fn golden_bytes_of_every_way() {
         Protocol::Lut256,
         Protocol::Lut256Additive,
     ];
-    let ways = protocols.map(Way).into_iter().zip(["00", "01", "02", "03", "04"]);
+    let ways = protocols.map(SboxChoice).into_iter().zip(["00", "01", "02", "03", "04"]);
     golden(ways.map(|(way, code)| (encrypt(way), format!("01 01 05 026b31 00 01 {code}"))).collect());
     // whatever the engine has, servers offer
     golden(
         Protocol::ALL
             .iter()
             .map(|protocol| {
-                let way = Way(*protocol);
+                let way = SboxChoice(*protocol);
                 assert!(protocol.code() < 128, "one byte on the wire");
                 (encrypt(way), format!("01 01 05 026b31 00 01 {:02x}", protocol.code()))
             })
             .collect(),
     );
-    let mut unknown = encode(&encrypt(Way(Protocol::Lut256Additive)), 0).unwrap().to_vec();
+    let mut unknown = encode(&encrypt(SboxChoice(Protocol::Lut256Additive)), 0).unwrap().to_vec();
     assert_eq!(unknown.pop(), Some(4));
     for code in [5, 6, 0x7f] {
         assert_eq!(decode::<ToServer>(&[&unknown[..], &[code]].concat()), None, "{code}");

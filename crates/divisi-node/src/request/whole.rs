@@ -1,6 +1,6 @@
 //! Requests in the modes other than GCM.
 
-use super::asked::Way;
+use super::asked::SboxChoice;
 use crate::wire::Blob;
 use divisi_store::KeyName;
 use divisi_symmetric::mode::whole::wrap;
@@ -108,7 +108,7 @@ pub(crate) struct Whole {
     pub length: u64,
     /// For decryption the IV of CBC or SIV; else zeros.
     pub iv: [u8; 16],
-    pub way: Way,
+    pub way: SboxChoice,
 }
 
 impl Whole {

@@ -42,8 +42,8 @@ pub(super) enum Call {
     Order(Order),
 }
 
-/// Say or hear what is next; that vectors are to be made if nobody asked for anything for so long. A server
-/// that is to stop does not wait for requests.
+/// Send or receive what is next; that vectors are to be made if nobody asked for anything for so long. A
+/// server that is to stop does not wait for requests.
 pub(super) fn next(
     house: &mut House<'_>,
     leader: PartyId,

@@ -23,7 +23,7 @@ const TURN: Step = step!("turn");
 
 /// How long a client may say nothing between its requests.
 const IDLE: Duration = Duration::from_secs(300);
-/// How often a client that waits hears that it is not forgotten, unless its time limit is short.
+/// How often a client that waits learns that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
 
 /// Serve a client until it goes, the server has `ended`, or its seat is another's.
@@ -58,7 +58,7 @@ pub(crate) fn attend(
     duplex.close();
 }
 
-/// Hear and answer; ends when something is amiss.
+/// Receive and answer; ends when something is amiss.
 fn talk(
     shared: &SharedIntake,
     duplex: &mut Duplex,
@@ -68,16 +68,16 @@ fn talk(
 ) -> Option<()> {
     let reassure = REASSURE.min(duplex.timeout() / 4);
     let mut last_word = shared.world.now();
-    let mut last_heard = last_word;
+    let mut last_received = last_word;
     loop {
         let now = shared.world.now();
-        let (answers, owes, hears) = shared.with(|intake, _| {
+        let (answers, owes, accepts) = shared.with(|intake, _| {
             let answers: Vec<_> = std::iter::from_fn(|| intake.next_answer(id)).collect();
-            (answers, intake.owes(id), intake.may_hear(id))
+            (answers, intake.owes(id), intake.may_receive(id))
         });
         for answer in &answers {
             duplex.queue(answer).ok()?;
-            (last_word, last_heard) = (now, now);
+            (last_word, last_received) = (now, now);
         }
         if owes && duplex.is_sent() && now.saturating_duration_since(last_word) >= reassure {
             queue(duplex, ToClient::Waiting)?;
@@ -85,7 +85,7 @@ fn talk(
         }
         let idle = !owes && answers.is_empty() && duplex.is_sent();
         // not `idle`: what is on its way to a client that reads slowly is no request
-        let leaves = seat.leaves((!owes).then_some(last_heard));
+        let leaves = seat.leaves((!owes).then_some(last_received));
         if idle {
             let over = [
                 (ended.load(Ordering::SeqCst), "the server is stopping: try again when it is back"),
@@ -95,11 +95,11 @@ fn talk(
                 let failed = Failed { retry: true, ..Failed::refused(TURN, *message) };
                 return queue(duplex, ToClient::Failed(Failed { kind: ErrorKind::Unavailable, ..failed }));
             }
-            if now.saturating_duration_since(last_heard) >= IDLE {
+            if now.saturating_duration_since(last_received) >= IDLE {
                 return None;
             }
         }
-        match duplex.wait(hears.then_some(LONGEST), now + reassure) {
+        match duplex.wait(accepts.then_some(LONGEST), now + reassure) {
             Err(e) => {
                 if matches!(e, ConnectionError::Timeout(..)) && !duplex.is_sent() {
                     let limit = duplex.timeout();
@@ -108,7 +108,7 @@ fn talk(
                 return None;
             }
             Ok(WaitOutcome::Message(bytes)) => {
-                last_heard = shared.world.now();
+                last_received = shared.world.now();
                 let message = decode::<ToServer>(&bytes)?;
                 if let Err(fault) = shared.tell(|intake, now| intake.receive(id, message, bytes.len(), now)) {
                     return queue(duplex, ToClient::Failed(fault));

@@ -4,7 +4,7 @@ use super::Node;
 use super::given::Given;
 use super::intake::{Offer, Taken};
 use super::keys::Found;
-use super::plan::Known;
+use super::plan::KeyStatus;
 use super::ready::Ready;
 use super::work::Under;
 use crate::request::ConnectionId;
@@ -35,9 +35,9 @@ pub(super) struct House<'a> {
 
 impl House<'_> {
     /// What is known of a key, without a look at the disk.
-    pub fn known(&self, name: &KeyName) -> Known {
+    pub fn known(&self, name: &KeyName) -> KeyStatus {
         let size = self.node.keys.kind(name).and_then(|kind| KeySize::from_bytes(kind.bytes()));
-        Known { size, is_ready: self.ready.has_name(name) }
+        KeyStatus { size, is_ready: self.ready.has_name(name) }
     }
 }
 

@@ -247,7 +247,7 @@ impl Accounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Way, Whole};
+    use crate::request::{SboxChoice, Whole};
     use crate::wire::Blob;
     use divisi_symmetric::algorithm::Settings;
 
@@ -264,7 +264,7 @@ mod tests {
             let failed = limits.admits(&hash(name, 1 << 30)).unwrap_err();
             assert!(failed.message.contains(words), "{}", failed.message);
         }
-        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), Way::USUAL);
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::USUAL);
         let text = Item::Encrypt { key, aad, length: 1 << 36, way };
         assert!(limits.admits(&text).unwrap_err().message.contains("split it"));
     }
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(of_client("bob"), [5000, 3000, 1000, 7]);
         assert_eq!(of_client("carol"), [0, 1, 0, 0]);
         let whole = |mode, length| {
-            let (key, way) = ("k".parse().unwrap(), Way::USUAL);
+            let (key, way) = ("k".parse().unwrap(), SboxChoice::USUAL);
             let whole = Whole { key, mode, encrypts: true, aad: Blob(vec![]), length, iv: [0; 16], way };
             all.of("alice").admits(&Item::Whole(whole)).map_err(|failed| failed.message)
         };

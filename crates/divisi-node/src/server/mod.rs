@@ -23,9 +23,9 @@ mod keys;
 mod limits;
 mod listener;
 mod node;
+mod operator_socket;
 mod operators;
 mod orders;
-mod place;
 mod plan;
 mod ready;
 mod round;
@@ -56,8 +56,8 @@ use divisi_net::{Config, Identity, Listener, Mesh, Options, Permits, World};
 use divisi_rep3::RoundsChoice;
 use divisi_store::StoredKeys;
 use intake::Intake;
+use operator_socket::OperatorSocket;
 use operators::Orders;
-use place::Place;
 use script::Shape;
 use shared::SharedIntake;
 use std::fmt;
@@ -157,7 +157,7 @@ pub struct Server {
     node: Arc<Node>,
     timeout: Duration,
     /// Where its operator speaks to it, until it runs.
-    place: Mutex<Option<Place>>,
+    operator_socket: Mutex<Option<OperatorSocket>>,
 }
 
 impl Server {
@@ -211,8 +211,8 @@ impl Server {
         options: ServerOptions,
         world: Arc<dyn World>,
     ) -> Server {
-        let place = Place::open(data);
-        if let Err(e) = &place {
+        let operator_socket = OperatorSocket::open(data);
+        if let Err(e) = &operator_socket {
             (options.log)(&format!(
                 "operators cannot give orders here: the socket {} cannot be made ({e})",
                 operator::NAME
@@ -241,7 +241,7 @@ impl Server {
             ended: Arc::default(),
             listener,
         };
-        Server { node: Arc::new(node), timeout, place: Mutex::new(place.ok()) }
+        Server { node: Arc::new(node), timeout, operator_socket: Mutex::new(operator_socket.ok()) }
     }
 
     /// Where it listens.
@@ -289,10 +289,10 @@ impl Server {
         let accepting = world
             .spawn(format!("clients of {}", node.me), Box::new(move || listener::accept(&inside, &ended)));
         accepting.map_err(|e| ServerError(format!("no thread can be started ({e}): free some memory")))?;
-        if let Some(place) = self.place.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(socket) = self.operator_socket.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let inside = self.node.clone();
-            let hearing = move || place::attend(&inside, &place);
-            if world.spawn(format!("operator of {}", node.me), Box::new(hearing)).is_err() {
+            let attending = move || operator_socket::attend(&inside, &socket);
+            if world.spawn(format!("operator of {}", node.me), Box::new(attending)).is_err() {
                 node.log("operators cannot give orders here: no thread can be started");
             }
         }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const MOST: usize = 64;
 /// The most orders of each other operator that are remembered, and logged, within the time of an order: what
 /// one server invents leaves the other's its room.
-const HEARD: usize = 8;
+const PROPOSED: usize = 8;
 /// The most changes of what the others have of an order that are logged.
 const NEWS: usize = 8;
 
@@ -157,13 +157,13 @@ pub(super) struct Orders {
     lasts: Duration,
     pending: Vec<Pending>,
     /// Orders that other servers proposed: a digest, who proposed it first, and when.
-    heard: Vec<([u8; 32], PartyId, Instant)>,
+    proposed: Vec<([u8; 32], PartyId, Instant)>,
     log: Vec<String>,
 }
 
 impl Orders {
     pub fn new(me: PartyId, lasts: Duration) -> Orders {
-        Orders { me, lasts, pending: Vec::new(), heard: Vec::new(), log: Vec::new() }
+        Orders { me, lasts, pending: Vec::new(), proposed: Vec::new(), log: Vec::new() }
     }
 
     /// The operator of this server gives an order. It replaces an earlier order for this key, unless it is
@@ -302,17 +302,17 @@ impl Orders {
 
     /// Whether another operator gave this order: so that a key whose share is lost here can be destroyed at
     /// all.
-    pub fn was_heard(&self, order: &Order) -> bool {
+    pub fn was_proposed(&self, order: &Order) -> bool {
         let digest = order.digest();
-        self.heard.iter().any(|(known, ..)| *known == digest)
+        self.proposed.iter().any(|(known, ..)| *known == digest)
     }
 
     fn is_news(&mut self, digest: [u8; 32], leader: PartyId, now: Instant) -> bool {
-        let of_leader = self.heard.iter().filter(|(_, who, _)| *who == leader).count();
-        if of_leader >= HEARD || self.heard.iter().any(|(known, ..)| *known == digest) {
+        let of_leader = self.proposed.iter().filter(|(_, who, _)| *who == leader).count();
+        if of_leader >= PROPOSED || self.proposed.iter().any(|(known, ..)| *known == digest) {
             return false;
         }
-        self.heard.push((digest, leader, now));
+        self.proposed.push((digest, leader, now));
         true
     }
 
@@ -328,14 +328,14 @@ impl Orders {
             Err(why) => Progress::Failed(why),
         };
         let digest = order.digest();
-        self.heard.retain(|(known, ..)| *known != digest);
+        self.proposed.retain(|(known, ..)| *known != digest);
     }
 
     /// Remove the orders that have waited too long.
     pub fn tick(&mut self, now: Instant) {
         let lasts = self.lasts;
         let over = |since: Instant| now.saturating_duration_since(since) >= lasts;
-        self.heard.retain(|(.., since)| !over(*since));
+        self.proposed.retain(|(.., since)| !over(*since));
         let log = &mut self.log;
         self.pending.retain(|pending| {
             let gone = over(pending.asked);

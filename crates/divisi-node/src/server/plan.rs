@@ -23,7 +23,7 @@ const MAKING: usize = 128;
 
 /// What a server knows of a key before it looks at the key's file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct KeyStatus {
     /// `None` if there is no such key.
     pub size: Option<KeySize>,
     /// Whether it is loaded.
@@ -175,10 +175,10 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Way;
+    use crate::request::SboxChoice;
     use divisi_rep3::Protocol;
 
-    const GROUP: Group = Group { size: KeySize::Aes128, way: Way::USUAL };
+    const GROUP: Group = Group { size: KeySize::Aes128, way: SboxChoice::USUAL };
 
     fn waiting(client: &str, kind: Kind, lanes: usize, came: u64) -> Waiting<'_> {
         let group = (kind == Kind::Short).then_some(GROUP);
@@ -213,7 +213,8 @@ mod tests {
 
     /// Every size with every way.
     fn groups() -> Vec<Group> {
-        let each = |size| Protocol::ALL.iter().map(move |protocol| Group { size, way: Way(*protocol) });
+        let each =
+            |size| Protocol::ALL.iter().map(move |protocol| Group { size, way: SboxChoice(*protocol) });
         KeySize::ALL.into_iter().flat_map(each).collect()
     }
 
@@ -239,7 +240,7 @@ mod tests {
     fn rounds_count_once_for_a_group() {
         let turns = Turns::default();
         let other = Group { size: KeySize::Aes256, ..GROUP };
-        let third = Group { way: Way(Protocol::Gf8Circuit), ..GROUP };
+        let third = Group { way: SboxChoice(Protocol::Gf8Circuit), ..GROUP };
         let one = |group: Group| short::rounds(group.size, group.way.0, 2);
         let all: Vec<_> = [GROUP, other, GROUP, third, GROUP, other]
             .into_iter()
@@ -272,7 +273,7 @@ mod tests {
         let mut all: Vec<_> = (0..150)
             .map(|i| Waiting { makes: Some(&names[i]), ..of("greedy", groups[i % groups.len()], i as u64) })
             .collect();
-        all.push(of("modest", Group { size: KeySize::Aes192, way: Way(Protocol::Lut256) }, 200));
+        all.push(of("modest", Group { size: KeySize::Aes192, way: SboxChoice(Protocol::Lut256) }, 200));
         let everything: Vec<usize> = (0..all.len()).collect();
         assert!(rounds(&all, &everything) > 4 * Budget::ROUND.rounds);
         let (mut turns, mut first) = (Turns::default(), true);

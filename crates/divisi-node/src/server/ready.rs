@@ -45,17 +45,17 @@ pub(crate) struct Prepared<K> {
 }
 
 /// Keys made ready in this session, the one that was used last at the end.
-pub(crate) struct Shelf<K>(Vec<Prepared<K>>);
+pub(crate) struct KeyCache<K>(Vec<Prepared<K>>);
 
-pub(crate) type Ready = Shelf<ReadyKey>;
+pub(crate) type Ready = KeyCache<ReadyKey>;
 
-impl<K> Default for Shelf<K> {
+impl<K> Default for KeyCache<K> {
     fn default() -> Self {
-        Shelf(Vec::new())
+        KeyCache(Vec::new())
     }
 }
 
-impl<K: Clone> Shelf<K> {
+impl<K: Clone> KeyCache<K> {
     /// What was made of a key, if it is this: it is then the last to go.
     fn find(&mut self, id: &[u8; 16], wanted: impl Fn(&K) -> bool) -> Option<K> {
         let at = self.0.iter().position(|known| known.id == *id && wanted(&known.key))?;
@@ -149,11 +149,11 @@ impl Prepared<ReadyKey> {
 mod tests {
     use super::*;
 
-    fn put(stock: &mut Shelf<()>, client: &str, key: u8) {
+    fn put(stock: &mut KeyCache<()>, client: &str, key: u8) {
         stock.put(client, format!("k{key}").parse().unwrap(), [key; 16], ());
     }
 
-    fn used(stock: &mut Shelf<()>, key: u8) -> bool {
+    fn used(stock: &mut KeyCache<()>, key: u8) -> bool {
         stock.find(&[key; 16], |()| true).is_some()
     }
 
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_key_is_found_by_its_whole_id() {
         for at in 0..16 {
-            let (mut stock, id, mut other) = (Shelf::default(), [7; 16], [7; 16]);
+            let (mut stock, id, mut other) = (KeyCache::default(), [7; 16], [7; 16]);
             other[at] ^= 0x80;
             stock.put("alice", "k".parse().unwrap(), id, ());
             assert!(stock.has(&id) && stock.find(&id, |()| true).is_some());
@@ -193,7 +193,7 @@ mod tests {
     /// have not used theirs.
     #[test]
     fn who_uses_many_keys_drives_out_its_own() {
-        let mut stock = Shelf::default();
+        let mut stock = KeyCache::default();
         put(&mut stock, "alice", 250);
         put(&mut stock, "bob", 251);
         put(&mut stock, "bob", 252);
@@ -213,7 +213,7 @@ mod tests {
     /// Where all have as many, the key that was used longest ago goes; one client alone loses that, too.
     #[test]
     fn what_was_used_longest_ago_goes() {
-        let mut stock = Shelf::default();
+        let mut stock = KeyCache::default();
         (0..READY as u8).for_each(|key| put(&mut stock, if key % 2 == 0 { "alice" } else { "bob" }, key));
         assert!(used(&mut stock, 0) && used(&mut stock, 1));
         put(&mut stock, "carol", 100);

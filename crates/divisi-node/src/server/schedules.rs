@@ -119,7 +119,7 @@ impl World {
     fn deliver(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         let side = &mut client.sides[i];
-        if !side.here || side.unanswered >= AHEAD || !self.intakes[i].may_hear(&client.id) {
+        if !side.here || side.unanswered >= AHEAD || !self.intakes[i].may_receive(&client.id) {
             return;
         }
         if let Some(message) = side.queue.pop_front() {
@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    /// A client hears what a server has for it.
+    /// A client receives what a server has for it.
     fn answers(&mut self, c: usize, i: usize) {
         let honest = self.honest(i);
         let client = &mut self.clients[c];

@@ -1,7 +1,7 @@
 //! Which messages a request needs from its client, and what each of its steps costs: the request determines
 //! all of it.
 
-use crate::request::{Item, PIECE, ToServer, Way};
+use crate::request::{Item, PIECE, SboxChoice, ToServer};
 use divisi_core::{Step, step};
 use divisi_symmetric::aes::KeySize;
 
@@ -78,7 +78,7 @@ pub(crate) fn kind(item: &Item) -> Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Group {
     pub size: KeySize,
-    pub way: Way,
+    pub way: SboxChoice,
 }
 
 /// What a step takes of a round of the servers, in lanes and, by its group, in rounds of messages.
@@ -179,13 +179,13 @@ pub(crate) fn step(item: &Item, shape: Shape, nth: u64) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Way;
+    use crate::request::SboxChoice;
     use crate::wire::Blob;
 
     const SMALL: Shape = Shape { chunk: 10, piece: 3 };
 
     fn texts(length: u64, aad: usize) -> [Item; 2] {
-        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), Way::USUAL);
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), SboxChoice::USUAL);
         let decrypt = Item::Decrypt { key, aad: aad.clone(), length, iv: [0; 12], tag: [0; 16], way };
         [Item::Encrypt { key: "k".parse().unwrap(), aad, length, way }, decrypt]
     }

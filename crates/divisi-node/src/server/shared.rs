@@ -2,7 +2,7 @@
 //! servers.
 
 use super::intake::{Intake, Offer};
-use super::plan::{Budget, Known};
+use super::plan::{Budget, KeyStatus};
 use crate::error::Failed;
 use crate::request::{ConnectionId, ToClient};
 use divisi_net::World;
@@ -54,7 +54,7 @@ impl SharedIntake {
         &self,
         budget: Budget,
         until: Instant,
-        known: impl Fn(&KeyName) -> Known,
+        known: impl Fn(&KeyName) -> KeyStatus,
         else_: impl Fn() -> bool,
     ) -> Vec<Offer> {
         let mut intake = self.lock();

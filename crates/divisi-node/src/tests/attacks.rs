@@ -1,7 +1,7 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
 use super::house::{BUSY, House, TIMEOUT, encrypt, text, world};
-use crate::request::{Asked, Item, Reply, Tag, ToClient, ToServer, Way, connection_id};
+use crate::request::{Asked, Item, Reply, SboxChoice, Tag, ToClient, ToServer, connection_id};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
 use crate::{CHUNK, ErrorKind, KeyName, KeyType};
 use divisi_net::{Connection, PartyId};
@@ -61,7 +61,7 @@ impl Rogue {
 const LONG: usize = 17_000;
 
 pub(super) fn item(key: &KeyName, length: u64) -> Item {
-    Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: Way::USUAL }
+    Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: SboxChoice::USUAL }
 }
 
 /// All three refuse, for a reason that holds these words, at this step; whoever has not got yet what is wrong
@@ -126,7 +126,7 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
             key: key.clone(),
             aad: Blob(vec![i as u8 / 2; LONG]),
             length: 8,
-            way: Way::USUAL,
+            way: SboxChoice::USUAL,
         },
     });
     refused(&answers, words, "request");
@@ -137,7 +137,7 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
         length: 4,
         iv: [0; 12],
         tag: [0; 16],
-        way: Way::USUAL,
+        way: SboxChoice::USUAL,
     };
     let answers = rogue.exchange(|_| ToServer::Request { number: 3, item: decrypt.clone() });
     assert!(answers.iter().all(|a| *a == Some(ToClient::Accepted)), "{answers:?}");
@@ -155,7 +155,7 @@ fn the_second_reading_must_be_the_first() {
     let file = encrypt(&mut house.connect("alice"), &key, &aad, b"four").unwrap();
     let mut rogue = Rogue::connect(&house, "alice");
     let (iv, tag) = (file[..12].try_into().unwrap(), file[16..].try_into().unwrap());
-    let item = Item::Decrypt { key: key.clone(), aad: Blob(aad), length: 4, iv, tag, way: Way::USUAL };
+    let item = Item::Decrypt { key: key.clone(), aad: Blob(aad), length: 4, iv, tag, way: SboxChoice::USUAL };
     rogue.exchange(|_| ToServer::Request { number: 1, item: item.clone() });
     let body = |bytes: &[u8]| ToServer::Data { number: 1, index: 0, body: Blob(bytes.to_vec()) };
     rogue.exchange(|_| body(&file[12..16]));
@@ -268,7 +268,7 @@ fn requests_sent_ahead_are_done_in_order() {
     let mut rogue = Rogue::connect(&house, "alice");
     let parts = deal::split(b"text", |out| world().entropy(out));
     for number in 1..=3 {
-        let item = Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 4, way: Way::USUAL };
+        let item = Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 4, way: SboxChoice::USUAL };
         for (i, part) in parts.iter().enumerate() {
             let mut body = [&part.first[..], &part.second].concat();
             // the second one's parts do not fit together

@@ -45,7 +45,7 @@ fn house() -> (House, TestDisk) {
     (House::with(move |options| options.disk = Some((second, own.clone()))), disk)
 }
 
-/// The client hears whose disk is full; keys are destroyed all the same, and made again when there is room.
+/// The client learns whose disk is full; keys are destroyed all the same, and made again when there is room.
 #[test]
 fn a_full_disk_is_told_to_the_client_with_its_party() {
     let (house, disk) = house();
@@ -63,7 +63,7 @@ fn a_full_disk_is_told_to_the_client_with_its_party() {
     assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
 }
 
-/// Where one server cannot destroy its part, the client hears which have done it and which has not; given
+/// Where one server cannot destroy its part, the client learns which have done it and which has not; given
 /// again, the command ends it.
 #[test]
 fn who_has_destroyed_a_key_and_who_has_not_is_told() {

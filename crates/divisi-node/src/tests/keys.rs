@@ -157,7 +157,7 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     damaged[60] ^= 1;
     fs::write(&path, damaged).unwrap();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
-    // the client hears whose file it is, its operator what is wrong with it
+    // the client learns whose file it is, its operator what is wrong with it
     assert!(error.message.contains("the file of key k at party 2 is damaged or cannot be used"), "{error}");
     assert!(!error.message.contains("keys/"), "{error}");
     assert!(house.logged("k.key is damaged"));

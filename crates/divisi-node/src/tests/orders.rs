@@ -81,7 +81,7 @@ fn three_operators_give_a_key_to_others() {
     house.log_has(3, "operator: key chown k to carol,bob: done, all three asked for it");
     let carol = Maker { name: "carol".into(), fingerprint: *house.identity("carol").fingerprint().bytes() };
     assert_eq!(house.owners(), vec![(carol, vec!["bob".to_owned()]); 3]);
-    // whoever asks again hears that it is done
+    // whoever asks again learns that it is done
     assert_eq!(house.operator(0, &order), OrderState::Done);
     house.restart();
     let connect =
@@ -128,7 +128,7 @@ fn operators_who_differ_change_nothing() {
     assert_eq!(house.owners()[1].0.name, "bob");
 }
 
-/// Where the servers know the new owner by different identities, that is what the operators hear; nothing is
+/// Where the servers know the new owner by different identities, that is what the operators learn; nothing is
 /// done.
 #[test]
 fn an_owner_with_two_identities_is_told_from_a_damaged_file() {

@@ -4,7 +4,7 @@
 
 use super::attacks::{Rogue, item};
 use super::house::{BUSY, House, TIMEOUT, encrypt, eventually, text, world};
-use crate::request::{Item, ToServer, Way};
+use crate::request::{Item, SboxChoice, ToServer};
 use crate::wire::{Blob, encode};
 use crate::{CHUNK, Client, KeyName, Limits};
 use divisi_net::PartyId;
@@ -133,7 +133,7 @@ fn endless(run: Run) {
     });
 }
 
-/// Requests that some servers hear of and others do not, short and long ones.
+/// Requests that some servers know of and others do not, short and long ones.
 fn partial(run: Run) {
     let house = House::new();
     beside(run, &house, 4, |attack, key, i| {
@@ -144,7 +144,12 @@ fn partial(run: Run) {
                 let asked = match at {
                     0 => item(key, 1 << 20),
                     1 => Item::KeyList { after: None },
-                    _ => Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 0, way: Way::USUAL },
+                    _ => Item::Encrypt {
+                        key: key.clone(),
+                        aad: Blob(vec![]),
+                        length: 0,
+                        way: SboxChoice::USUAL,
+                    },
                 };
                 for server in servers {
                     rogue.say(*server, &ToServer::Request { number: 1, item: asked.clone() });
@@ -219,7 +224,7 @@ fn a_client_that_reads_nothing_is_named() {
     let key = house.key(&mut alice, "k", false, &["bob"]);
     let mut rogue = Rogue::connect(&house, "bob");
     // each is refused at once, with a sentence of some hundred bytes
-    let (way, aad) = (Way::USUAL, Blob(vec![]));
+    let (way, aad) = (SboxChoice::USUAL, Blob(vec![]));
     let too_long = Item::Encrypt { key: key.clone(), aad, length: 1 << 60, way };
     let begun = Instant::now();
     for number in 1.. {

@@ -18,7 +18,7 @@ const BEAT: Duration = Duration::from_millis(100);
 
 /// What a server does when a request has come.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum ServerConduct {
     /// As if it were stopped.
     Silent,
     /// It lives, and says for ever that it waits.
@@ -34,7 +34,7 @@ fn say(connection: &mut Connection, message: &ToClient) -> bool {
     connection.send(&encode(&reply, 0).unwrap()).is_ok()
 }
 
-fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, way: Way) {
+fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, way: ServerConduct) {
     let me = PartyId::from_index(i).unwrap();
     let listener = Listener::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
     let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
@@ -42,17 +42,17 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
         &mut connection,
         &ToClient::Welcome { lowest: 3, highest: 3, party: me.number(), challenge: [0; 32] },
     );
-    let heard = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
-    heard(&mut connection);
+    let receive = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
+    receive(&mut connection);
     say(&mut connection, &ToClient::Ready);
-    heard(&mut connection);
+    receive(&mut connection);
     let begun = Instant::now();
     match way {
-        Way::Silent => while connection.recv_within(LONGEST, 10 * LIMIT).is_ok() {},
-        Way::Leaves => {}
-        Way::Waits | Way::Blames(..) => {
+        ServerConduct::Silent => while connection.recv_within(LONGEST, 10 * LIMIT).is_ok() {},
+        ServerConduct::Leaves => {}
+        ServerConduct::Waits | ServerConduct::Blames(..) => {
             while say(&mut connection, &ToClient::Waiting) {
-                if let Way::Blames(after, peer) = way
+                if let ServerConduct::Blames(after, peer) = way
                     && begun.elapsed() >= after
                 {
                     let kind = ErrorKind::Abort;
@@ -67,7 +67,7 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
 }
 
 /// What a client's request ends with, and after how long.
-fn asked(ways: [Way; 3]) -> (Error, Duration) {
+fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
     let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
     let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
@@ -89,8 +89,8 @@ fn asked(ways: [Way; 3]) -> (Error, Duration) {
 #[test]
 fn a_silent_server_is_named_and_no_other() {
     for victim in 0..3 {
-        for way in [Way::Silent, Way::Leaves] {
-            let mut ways = [Way::Waits; 3];
+        for way in [ServerConduct::Silent, ServerConduct::Leaves] {
+            let mut ways = [ServerConduct::Waits; 3];
             ways[victim] = way;
             let (error, lasted) = asked(ways);
             assert_eq!(error.peer.map(|p| p.index()), Some(victim), "{error}");
@@ -103,10 +103,11 @@ fn a_silent_server_is_named_and_no_other() {
 /// What a server suspects counts less than what the client sees itself, and more than who was late.
 #[test]
 fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
-    let (error, lasted) = asked([Way::Blames(LIMIT, 2), Way::Waits, Way::Silent]);
+    let (error, lasted) =
+        asked([ServerConduct::Blames(LIMIT, 2), ServerConduct::Waits, ServerConduct::Silent]);
     assert_eq!(error.peer.map(|p| p.number()), Some(3), "{error}");
     assert!(lasted < IN_TIME, "{lasted:?}");
-    let (error, _) = asked([Way::Waits, Way::Blames(BEAT, 3), Way::Waits]);
+    let (error, _) = asked([ServerConduct::Waits, ServerConduct::Blames(BEAT, 3), ServerConduct::Waits]);
     assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Abort, Some(3)), "{error}");
 }
 
@@ -114,7 +115,7 @@ fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
 /// long.
 #[test]
 fn servers_that_only_wait_are_not_waited_for_without_end() {
-    let (error, lasted) = asked([Way::Waits; 3]);
+    let (error, lasted) = asked([ServerConduct::Waits; 3]);
     assert_eq!((error.kind, error.retry, error.peer), (ErrorKind::Unavailable, true, None), "{error:?}");
     assert!(error.message.contains("try again later"), "{error}");
     assert!((5 * LIMIT..20 * LIMIT).contains(&lasted), "{lasted:?}");

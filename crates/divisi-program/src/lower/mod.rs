@@ -6,7 +6,7 @@
 //! not negative.
 
 mod bits;
-mod known;
+mod node_key;
 
 use crate::code::Code;
 use crate::node::{self, Id, NOWHERE, Node, Sized};
@@ -16,7 +16,7 @@ use crate::words::{self, Word};
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::{Modulus, P32};
 use divisi_mpgc::Wiring;
-use known::Known;
+use node_key::NodeKey;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ struct Lower<'p> {
     /// The same of nodes.
     wanted_nodes: HashMap<Id, usize>,
     /// Nodes by what they are: what was made is not made again.
-    known: HashMap<Known, Id>,
+    known: HashMap<NodeKey, Id>,
     circuits: HashMap<(Word, usize, bool), Arc<Circuit>>,
 }
 
@@ -101,7 +101,7 @@ impl Lower<'_> {
     /// A node, or the one that there is already.
     fn node(&mut self, sized: Sized) -> Id {
         let id = self.nodes.len();
-        if let Some(known) = Known::of(&sized) {
+        if let Some(known) = NodeKey::of(&sized) {
             match self.known.entry(known) {
                 Entry::Occupied(there) => return *there.get(),
                 Entry::Vacant(free) => free.insert(id),

@@ -43,14 +43,14 @@ impl Cost {
     }
 }
 
-type Way = dyn Fn(&mut Rep3, &RoundKeys<Byte>, &[Byte]) -> Result<(), Abort> + Sync;
+type Operation = dyn Fn(&mut Rep3, &RoundKeys<Byte>, &[Byte]) -> Result<(), Abort> + Sync;
 
 /// A mode one way, on texts of so many bytes.
 struct Case {
     name: &'static str,
     bytes: usize,
     cost: Cost,
-    way: Box<Way>,
+    way: Box<Operation>,
 }
 
 fn case(

@@ -124,11 +124,11 @@ pub fn run(
     ));
 
     let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
-    let mut walk = |way, from: &Path, to: &Path| -> Result<Done, Failure> {
+    let mut transfer = |way, from: &Path, to: &Path| -> Result<Done, Failure> {
         let input = InputFile::open(&TextSource::File(from.to_owned()), way)?;
         transform(&mut client, way, &name, AAD, input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
-    let encrypted = walk(Direction::Encrypt, &file, &sealed)?;
+    let encrypted = transfer(Direction::Encrypt, &file, &sealed)?;
     let shown = options
         .file
         .as_ref()
@@ -137,7 +137,7 @@ pub fn run(
         "{shown} ({bytes} bytes) went to them in parts, and they encrypted it with AES-GCM: {}.",
         speed(bytes, encrypted.seconds)
     ));
-    let decrypted = walk(Direction::Decrypt, &sealed, &opened)?;
+    let decrypted = transfer(Direction::Decrypt, &sealed, &opened)?;
     let plain = Zeroizing::new(std::fs::read(&file).map_err(|e| unwritten(&file, &e))?);
     let back = Zeroizing::new(std::fs::read(&opened).map_err(|e| unwritten(&opened, &e))?);
     if plain != back {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const GROUPS: Step = step!("groups");
 
 /// What goes through a cipher, on any engine: in a group, or block by block.
-pub(super) trait Walk {
+pub(super) trait CipherTexts {
     /// Which way the cipher goes.
     fn direction(&self) -> Direction;
 
@@ -21,7 +21,7 @@ pub(super) trait Walk {
     fn blocks(&self) -> usize;
 
     /// The other text. The key has a lane for each text.
-    fn walk<E: ?Sized, C: BlockCipher<E>>(
+    fn evaluate<E: ?Sized, C: BlockCipher<E>>(
         &self,
         e: &mut E,
         cipher: &C,
@@ -184,7 +184,7 @@ impl Group<'_> {
     }
 }
 
-impl Walk for Group<'_> {
+impl CipherTexts for Group<'_> {
     fn direction(&self) -> Direction {
         match self.job.mode {
             CipherMode::Ctr | CipherMode::Cfb { .. } | CipherMode::Ofb => Direction::Encrypt,
@@ -198,7 +198,7 @@ impl Walk for Group<'_> {
         more + self.texts().map(|(_, text)| self.blocks_of(text)).sum::<usize>()
     }
 
-    fn walk<E: ?Sized, C: BlockCipher<E>>(
+    fn evaluate<E: ?Sized, C: BlockCipher<E>>(
         &self,
         e: &mut E,
         cipher: &C,
@@ -266,7 +266,7 @@ pub(super) struct Chained {
     pub blocks: usize,
 }
 
-impl Walk for Chained {
+impl CipherTexts for Chained {
     fn direction(&self) -> Direction {
         Direction::Encrypt
     }
@@ -275,7 +275,7 @@ impl Walk for Chained {
         self.lanes * self.blocks
     }
 
-    fn walk<E: ?Sized, C: BlockCipher<E>>(
+    fn evaluate<E: ?Sized, C: BlockCipher<E>>(
         &self,
         e: &mut E,
         cipher: &C,
@@ -291,7 +291,7 @@ pub(super) struct Apart {
     pub count: usize,
 }
 
-impl Walk for Apart {
+impl CipherTexts for Apart {
     fn direction(&self) -> Direction {
         self.direction
     }
@@ -300,7 +300,7 @@ impl Walk for Apart {
         self.count
     }
 
-    fn walk<E: ?Sized, C: BlockCipher<E>>(
+    fn evaluate<E: ?Sized, C: BlockCipher<E>>(
         &self,
         e: &mut E,
         cipher: &C,

@@ -81,7 +81,7 @@ pub const STREAMED: &str = "streamed";
 
 /// The same between processes of this program.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct SettingsMessage {
     parties: Option<u32>,
     security: String,
     protocol: String,
@@ -91,10 +91,10 @@ pub(crate) struct Told {
     own: BTreeMap<String, String>,
 }
 
-impl From<&EngineSettings> for Told {
+impl From<&EngineSettings> for SettingsMessage {
     fn from(settings: &EngineSettings) -> Self {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Told {
+        SettingsMessage {
             parties: settings.parties.map(number),
             security: settings.security.name().to_owned(),
             protocol: settings.choice.protocol().name().to_owned(),
@@ -106,21 +106,21 @@ impl From<&EngineSettings> for Told {
     }
 }
 
-impl TryFrom<Told> for EngineSettings {
+impl TryFrom<SettingsMessage> for EngineSettings {
     type Error = String;
 
-    fn try_from(told: Told) -> Result<Self, String> {
-        let choice = match &told.mode {
+    fn try_from(message: SettingsMessage) -> Result<Self, String> {
+        let choice = match &message.mode {
             Some(mode) => mode.parse::<crate::mode::Priority>()?.into(),
-            None => told.protocol.parse::<divisi_rep3::Protocol>()?.into(),
+            None => message.protocol.parse::<divisi_rep3::Protocol>()?.into(),
         };
         Ok(EngineSettings {
-            parties: told.parties.map(|parties| parties as usize),
-            security: told.security.parse()?,
+            parties: message.parties.map(|parties| parties as usize),
+            security: message.security.parse()?,
             choice,
-            statistical: told.statistical,
-            threads: told.threads as usize,
-            own: told.own,
+            statistical: message.statistical,
+            threads: message.threads as usize,
+            own: message.own,
         })
     }
 }
@@ -149,7 +149,7 @@ mod tests {
             usual,
         ];
         for meant in meant {
-            assert_eq!(EngineSettings::try_from(Told::from(&meant)).unwrap(), meant);
+            assert_eq!(EngineSettings::try_from(SettingsMessage::from(&meant)).unwrap(), meant);
         }
     }
 }

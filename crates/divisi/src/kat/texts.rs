@@ -8,8 +8,8 @@ use divisi_core::Direction;
 use divisi_symmetric::mode::whole::strings;
 use std::collections::BTreeSet;
 
-/// All ways of all vectors, by the vectors' places: first those that encrypt.
-fn walks(group: &Group) -> Vec<(usize, &Vector, Direction)> {
+/// All directions of all vectors, by the vectors' places: first those that encrypt.
+fn directions_of(group: &Group) -> Vec<(usize, &Vector, Direction)> {
     let all = || group.vectors.iter().enumerate();
     let encrypt = all().filter(|(_, v)| v.encrypts()).map(|(i, v)| (i, v, Direction::Encrypt));
     let decrypt = all().filter(|(_, v)| v.decrypts()).map(|(i, v)| (i, v, Direction::Decrypt));
@@ -35,7 +35,7 @@ pub(super) fn ask(group: &Group) -> Asked {
     let mode = mode(group.algorithm);
     let mut texts = TextsJob { mode, cipher: group.cipher, texts: Vec::new() };
     let (mut inputs, mut of) = (Rows::default(), Vec::new());
-    for (place, vector, direction) in walks(group) {
+    for (place, vector, direction) in directions_of(group) {
         let decrypts = direction == Direction::Decrypt;
         let given = match mode {
             CipherMode::Cmac => vector.plaintext.clone(),
@@ -71,12 +71,12 @@ pub(super) fn ask(group: &Group) -> Asked {
     Asked { algorithm: group.algorithm, job: Job::Texts(texts), inputs, of }
 }
 
-/// The numbers of the vectors that the outputs belong to, with whether all ways of each are right.
+/// The numbers of the vectors that the outputs belong to, with whether all directions of each are right.
 pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bool)> {
     let mut ways: Vec<(bool, Answer, Answer)> = vec![(false, None, None); group.vectors.len()];
-    // a vector is left out as a whole, so that its ways come in the order of all
+    // a vector is left out as a whole, so that its directions come in the order of all
     let of: BTreeSet<usize> = of.iter().copied().collect();
-    let left = walks(group).into_iter().filter(|(place, ..)| of.contains(place));
+    let left = directions_of(group).into_iter().filter(|(place, ..)| of.contains(place));
     let mut rows = outputs.iter();
     for (place, vector, direction) in left {
         let given = if direction == Direction::Encrypt { &vector.plaintext } else { &vector.ciphertext };

@@ -30,7 +30,7 @@ pub(super) fn read_frame(input: &mut impl Read) -> io::Result<Vec<u8>> {
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
-    postcard::to_stdvec(value).map_err(unheard)
+    postcard::to_stdvec(value).map_err(no_listener)
 }
 
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
@@ -43,7 +43,7 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     postcard::from_bytes(bytes).map_err(strange)
 }
 
-pub(super) fn unheard(e: impl Display) -> Failure {
+pub(super) fn no_listener(e: impl Display) -> Failure {
     Failure::unavailable(format!(
         "no process listens to this party ({e}): only `divisi server` can run by itself"
     ))

@@ -1,7 +1,7 @@
 //! A party's end of the pipes: it takes orders on standard input and reports on standard output.
 
 use super::PREFIX;
-use super::frame::{decode, encode, read_frame, unheard, write_frame};
+use super::frame::{decode, encode, read_frame, no_listener, write_frame};
 use crate::cleanup::lock;
 use crate::failure::Failure;
 use serde::Serialize;
@@ -89,6 +89,6 @@ impl Pipes {
     /// # Errors
     /// [`Failure`] if no process reads them any more.
     pub fn raw(&self, body: &[u8]) -> Result<(), Failure> {
-        write_frame(&mut io::stdout().lock(), body).map_err(unheard)
+        write_frame(&mut io::stdout().lock(), body).map_err(no_listener)
     }
 }

@@ -213,9 +213,9 @@ impl Processes {
             let limit = Instant::now() + limit;
             until = Some(until.map_or(limit, |until| until.min(limit)));
             // who has reported and ended counts once
-            let heard =
+            let complete =
                 PartyId::all(frames.len()).zip(&frames).all(|(p, f)| f.is_some() || wrong.ended.contains(&p));
-            if heard && wrong.is_something() {
+            if complete && wrong.is_something() {
                 break;
             }
         }

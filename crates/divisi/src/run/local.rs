@@ -2,7 +2,7 @@
 //!
 //! Trust: that process knows all inputs and outputs.
 
-use super::{RunOptions, RunReport, Told, Work, compute, report};
+use super::{PartyReport, RunOptions, RunReport, Work, compute, report};
 use crate::cleanup::Cleanup;
 use crate::engine::Own;
 use crate::failure::Failure;
@@ -21,17 +21,17 @@ pub const ROLE: &str = "run";
 /// # Errors
 /// A party's failure.
 pub fn local(options: &RunOptions, program: &Path, cleanup: &Cleanup) -> Result<RunReport, Failure> {
-    let (facts, told) = across(&options.work(), program, cleanup)?;
-    report(options, facts, told)
+    let (facts, reports) = across(&options.work(), program, cleanup)?;
+    report(options, facts, reports)
 }
 
 /// Any job, with all parties as processes on this machine: what the engine says of it, and what each party
-/// told.
+/// reported.
 pub(super) fn across(
     work: &Work<'_>,
     program: &Path,
     cleanup: &Cleanup,
-) -> Result<(Map<String, Value>, Vec<(PartyId, Told)>), Failure> {
+) -> Result<(Map<String, Value>, Vec<(PartyId, PartyReport)>), Failure> {
     let timeout = work.timeout.unwrap_or(Net::default().timeout);
     // what makes no sense is refused before anything is there
     let prepared = work.engine.prepare(&work.job, work.settings)?;
@@ -44,10 +44,10 @@ pub(super) fn across(
         processes.order(party, &(work.learns)(party))?;
         processes.bytes(party, &(work.own)(party))?;
     }
-    let told: Vec<Told> = processes.reports("run", timeout + MARGIN)?;
+    let reports: Vec<PartyReport> = processes.reports("run", timeout + MARGIN)?;
     processes.close(timeout)?;
     room.close()?;
-    Ok((prepared.facts(), PartyId::all(parties).zip(told).collect()))
+    Ok((prepared.facts(), PartyId::all(parties).zip(reports).collect()))
 }
 
 /// Act as a party of a local run. Failures are reported, not printed.
@@ -60,7 +60,7 @@ pub fn run_party() -> Result<(), Failure> {
         let own = Own::new(pipes.bytes()?);
         let start = Instant::now();
         let outcome = compute(mesh, *prepared, &own, learns)?;
-        pipes.report(Ok(Told::new(&outcome, start.elapsed().as_secs_f64())))?;
+        pipes.report(Ok(PartyReport::new(&outcome, start.elapsed().as_secs_f64())))?;
         // the orders end with the process: whoever gave them closes our standard input
         pipes.bytes().map(drop)
     })

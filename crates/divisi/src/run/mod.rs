@@ -234,7 +234,7 @@ fn compute(mesh: &Arc<Mesh>, prepared: &dyn Prepared, own: &Own, learns: bool) -
 
 /// What a party says in the end.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct PartyReport {
     outputs: Option<Vec<u8>>,
     seconds: f64,
     bits: u64,
@@ -242,10 +242,10 @@ struct Told {
     rounds: u32,
 }
 
-impl Told {
+impl PartyReport {
     fn new(outcome: &Outcome, seconds: f64) -> Self {
         let phases = || outcome.counts.phases.values();
-        Told {
+        PartyReport {
             outputs: outcome.outputs.as_deref().cloned(),
             seconds,
             bits: phases().map(|phase| phase.bits).sum(),
@@ -258,18 +258,18 @@ impl Told {
 fn report(
     options: &RunOptions,
     facts: Map<String, Value>,
-    told: Vec<(PartyId, Told)>,
+    reports: Vec<(PartyId, PartyReport)>,
 ) -> Result<RunReport, Failure> {
     let mut report =
         RunReport { outputs: Vec::new(), seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
-    for (party, told) in told {
-        let outputs = told.outputs.map(Own::new);
+    for (party, own) in reports {
+        let outputs = own.outputs.map(Own::new);
         let outputs = outputs.map(|bits| bits.iter().map(|bit| *bit == 1).collect::<Vec<bool>>());
         report.outputs.extend(outputs.map(|bits| (party, options.values(&Zeroizing::new(bits)))));
-        report.seconds = report.seconds.max(told.seconds);
-        report.bits_sent = report.bits_sent.max(told.bits);
-        report.bytes_sent = report.bytes_sent.max(told.bytes);
-        report.rounds = report.rounds.max(told.rounds);
+        report.seconds = report.seconds.max(own.seconds);
+        report.bits_sent = report.bits_sent.max(own.bits);
+        report.bytes_sent = report.bytes_sent.max(own.bytes);
+        report.rounds = report.rounds.max(own.rounds);
     }
     if report.outputs.windows(2).any(|pair| pair.first().map(|p| &p.1) != pair.last().map(|p| &p.1)) {
         let error = "the parties learned different outputs, so the outputs mean nothing: report this";
@@ -283,16 +283,16 @@ fn report(
 /// # Errors
 /// [`Failure`] for wrong files, or the failure of the run.
 pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, Failure> {
-    let (facts, told) = alone(&options.work(), membership)?;
+    let (facts, own) = alone(&options.work(), membership)?;
     let wires: usize = options.circuit.outputs().iter().sum();
-    if told.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
+    if own.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
         return Err(Failure::new(Kind::Abort, "a party did not receive its output: report this"));
     }
-    report(options, facts, vec![(membership.party, told)])
+    report(options, facts, vec![(membership.party, own)])
 }
 
 /// Any job, as one of the parties of a mesh: what the engine says of it, and what this party has to tell.
-fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>, Told), Failure> {
+fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>, PartyReport), Failure> {
     let usage = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
     let config = Config::load(&membership.config).map_err(usage)?;
     let (engine, settings) = (work.engine, work.settings);
@@ -319,5 +319,5 @@ fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>
     let mesh = seat::join(&listener, within, &net)?;
     let start = Instant::now();
     let outcome = compute(&mesh, &*prepared, &(work.own)(me), (work.learns)(me))?;
-    Ok((prepared.facts(), Told::new(&outcome, start.elapsed().as_secs_f64())))
+    Ok((prepared.facts(), PartyReport::new(&outcome, start.elapsed().as_secs_f64())))
 }

@@ -3,7 +3,7 @@
 //! Trust: as for a circuit ([`super`]).
 
 use super::local::across;
-use super::{Membership, Told, Work, alone};
+use super::{Membership, PartyReport, Work, alone};
 use crate::cleanup::Cleanup;
 use crate::engine::job::{self, Job};
 use crate::engine::mixed::programs::{decode, encode};
@@ -83,7 +83,7 @@ impl ProgramOptions {
     fn report(
         &self,
         facts: Map<String, Value>,
-        told: Vec<(PartyId, Told)>,
+        reports: Vec<(PartyId, PartyReport)>,
     ) -> Result<ProgramReport, Failure> {
         let differs = || {
             Failure::mismatch(
@@ -92,8 +92,8 @@ impl ProgramOptions {
         };
         let mut found: Vec<Option<Entries>> = vec![None; self.program.program().outputs().len()];
         let (mut seconds, mut bits_sent, mut bytes_sent, mut rounds) = (0.0_f64, 0, 0, 0);
-        for (party, told) in told {
-            let own = Own::new(told.outputs.unwrap_or_default());
+        for (party, report) in reports {
+            let own = Own::new(report.outputs.unwrap_or_default());
             let mut rest = own.as_slice();
             for (output, found) in self.program.program().outputs().iter().zip(&mut found) {
                 if !output.receivers.contains(&party.number()) {
@@ -109,10 +109,10 @@ impl ProgramOptions {
                 }
                 *found = Some(entries);
             }
-            seconds = seconds.max(told.seconds);
-            bits_sent = bits_sent.max(told.bits);
-            bytes_sent = bytes_sent.max(told.bytes);
-            rounds = rounds.max(told.rounds);
+            seconds = seconds.max(report.seconds);
+            bits_sent = bits_sent.max(report.bits);
+            bytes_sent = bytes_sent.max(report.bytes);
+            rounds = rounds.max(report.rounds);
         }
         let outputs =
             self.program.program().outputs().iter().zip(&found).map(|(output, found)| LearnedOutput {
@@ -130,8 +130,8 @@ impl ProgramOptions {
 /// # Errors
 /// A party's failure.
 pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Result<ProgramReport, Failure> {
-    let (facts, told) = across(&options.work(), program, cleanup)?;
-    options.report(facts, told)
+    let (facts, reports) = across(&options.work(), program, cleanup)?;
+    options.report(facts, reports)
 }
 
 /// Run as one party of a mesh; the other parties run the same command with their own numbers elsewhere.
@@ -139,6 +139,6 @@ pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Res
 /// # Errors
 /// [`Failure`] for wrong files, or the failure of the run.
 pub fn one(options: &ProgramOptions, membership: &Membership) -> Result<ProgramReport, Failure> {
-    let (facts, told) = alone(&options.work(), membership)?;
-    options.report(facts, vec![(membership.party, told)])
+    let (facts, own) = alone(&options.work(), membership)?;
+    options.report(facts, vec![(membership.party, own)])
 }

@@ -6,7 +6,7 @@ mod ways;
 
 use super::*;
 use crate::admit::Who;
-use crate::request::{NewKey, ToServer, Way};
+use crate::request::{NewKey, SboxChoice, ToServer};
 use crate::server::operators::{Deed, Order};
 use crate::server::{Server, ServerOptions};
 use crate::wire::Blob;
@@ -208,7 +208,7 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
     let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
-    let (aad, way) = (Blob(Vec::new()), Way::USUAL);
+    let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
     let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
     let order = Order { key: name.clone(), deed: Deed::Destroy };
     for i in 0..3 {

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 impl Intake {
     /// Whether the server reads from a client: the client is not too far ahead, and takes its answers.
-    pub fn may_hear(&self, id: &ConnectionId) -> bool {
+    pub fn may_receive(&self, id: &ConnectionId) -> bool {
         let room = AHEAD * 2 * self.shape.chunk;
         let waits = |line: &Queue| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
         let may = |line: &Queue| line.inbox.len() <= AHEAD && waits(line) < room && line.unsent <= BACKLOG;

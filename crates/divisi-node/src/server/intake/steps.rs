@@ -3,7 +3,7 @@
 use super::queue::{Queue, Request};
 use super::{BACKLOG, Intake, Offer, PAUSE, SMALL, Stand, Taken};
 use crate::request::{Item, ToServer};
-use crate::server::plan::{Budget, Known, Waiting, plan};
+use crate::server::plan::{Budget, KeyStatus, Waiting, plan};
 use crate::server::script::{Cost, Kind, cost, kind, needs, step};
 use divisi_core::PartyId;
 use divisi_store::KeyName;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// What a step takes of a round, and the key that it needs loaded.
 pub(super) fn price<'i>(
     item: &'i Item,
-    known: &dyn Fn(&KeyName) -> Known,
+    known: &dyn Fn(&KeyName) -> KeyStatus,
 ) -> (Kind, Cost, Option<&'i KeyName>) {
     let key = item.key().map(|key| (key, known(key)));
     let makes = key.filter(|(_, known)| !known.is_ready).map(|(key, _)| key);
@@ -30,7 +30,7 @@ impl Intake {
     }
 
     /// The steps that could be done next, in order of priority; `known` says what is known of a key.
-    pub fn plan(&self, now: Instant, budget: Budget, known: &dyn Fn(&KeyName) -> Known) -> Vec<Offer> {
+    pub fn plan(&self, now: Instant, budget: Budget, known: &dyn Fn(&KeyName) -> KeyStatus) -> Vec<Offer> {
         let mut offers = Vec::new();
         let mut waiting = Vec::new();
         for (id, line) in &self.lines {

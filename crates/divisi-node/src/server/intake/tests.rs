@@ -1,16 +1,16 @@
 //! What an intake decides, event by event.
 
 use super::*;
-use crate::request::Way;
-use crate::server::plan::{Budget, Known};
+use crate::request::SboxChoice;
+use crate::server::plan::{Budget, KeyStatus};
 use crate::wire::Blob;
 use divisi_store::KeyName;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
 
 /// Every key is loaded.
-fn ready(_: &KeyName) -> Known {
-    Known { size: Some(KeySize::Aes128), is_ready: true }
+fn ready(_: &KeyName) -> KeyStatus {
+    KeyStatus { size: Some(KeySize::Aes128), is_ready: true }
 }
 
 fn intake() -> (Intake, Instant) {
@@ -24,16 +24,16 @@ fn enter(intake: &mut Intake, name: &str, id: u8) -> ConnectionId {
     [id; 32]
 }
 
-/// A client that asks and takes no answers is not heard when so much waits for it, and costs no more than
+/// A client that asks and takes no answers is not read when so much waits for it, and costs no more than
 /// that.
 #[test]
 fn who_takes_no_answers_is_heard_no_more() {
     let (mut intake, now) = intake();
     let id = enter(&mut intake, "a", 1);
-    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), Way::USUAL);
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::USUAL);
     let item = Item::Encrypt { key, aad, length: 1 << 60, way };
     let mut number = 0;
-    while intake.may_hear(&id) {
+    while intake.may_receive(&id) {
         number += 1;
         intake.receive(&id, ToServer::Request { number, item: item.clone() }, 40, now).unwrap();
         assert!(number < 10_000);
@@ -44,7 +44,7 @@ fn who_takes_no_answers_is_heard_no_more() {
     let log = intake.take_log();
     assert!(log.len() == Log::EACH + 1 && log[Log::EACH].contains("more lines at the same time"), "{log:?}");
     while intake.next_answer(&id).is_some() {}
-    assert!(intake.sent(&id) && intake.may_hear(&id));
+    assert!(intake.sent(&id) && intake.may_receive(&id));
 }
 
 /// Requests that are refused, or that have not come to all, are their client's turn: another's goes
@@ -95,7 +95,7 @@ fn only_so_many_requests_of_a_client_wait() {
     assert_eq!(Allowances::default().of("a").waiting, 64);
     let ids: Vec<_> = (1..=16).map(|id| enter(&mut intake, "a", id)).collect();
     let ask = |intake: &mut Intake, id: &ConnectionId, number| {
-        assert!(intake.may_hear(id));
+        assert!(intake.may_receive(id));
         // all that is to be said for it
         let item = Item::KeyList { after: None };
         intake.receive(id, ToServer::Request { number, item }, 40, now).unwrap();

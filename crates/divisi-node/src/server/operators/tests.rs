@@ -95,7 +95,7 @@ fn an_order_waits_until_all_three_have_asked() {
     orders.ended(&order, Ok(()));
     logged(&mut orders, "done, all three asked");
     assert_eq!(orders.state(&order), Some((OrderState::Done, true)));
-    // it is done once: whoever asks again hears that it is
+    // it is done once: whoever asks again learns that it is
     assert_eq!(orders.stands(&order, ID, now), NONE);
     orders.ask(&order, ID, now).unwrap();
     assert!(orders.take_log().is_empty() && !orders.has_call());
@@ -184,15 +184,15 @@ fn what_waits_and_what_is_logged_is_bounded() {
     orders.ask(&destroy("more"), ID, now).unwrap();
     orders.take_log();
 
-    for i in 0..3 * HEARD {
+    for i in 0..3 * PROPOSED {
         let order = destroy(&format!("x{i}"));
         orders.compared(party(2), &order, [NONE, SAME, NONE], now);
         orders.compared(party(2), &order, [NONE, SAME, NONE], now);
-        assert_eq!(orders.was_heard(&order), i < HEARD);
+        assert_eq!(orders.was_proposed(&order), i < PROPOSED);
     }
     let log = orders.take_log();
     assert!(
-        log.len() == HEARD && log[0].contains("key destroy x0: asked at party 2, and not here"),
+        log.len() == PROPOSED && log[0].contains("key destroy x0: asked at party 2, and not here"),
         "{log:?}"
     );
     orders.compared(party(2), &destroy("k"), [OTHER, SAME, NONE], now);
@@ -222,5 +222,5 @@ fn one_server_fills_no_log_and_hides_no_order() {
     let honest = destroy("lost");
     orders.compared(party(2), &honest, [NONE, SAME, NONE], now);
     logged(&mut orders, "key destroy lost: asked at party 2, and not here");
-    assert!(orders.was_heard(&honest));
+    assert!(orders.was_proposed(&honest));
 }

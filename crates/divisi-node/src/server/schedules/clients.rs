@@ -1,8 +1,8 @@
 //! The clients of a simulation, and what they say.
 
 use super::SHAPE;
-use crate::request::{Item, ToServer, Way};
-use crate::server::plan::Known;
+use crate::request::{Item, SboxChoice, ToServer};
+use crate::server::plan::KeyStatus;
 use crate::server::script::{Due, due};
 use crate::wire::Blob;
 use divisi_rep3::Protocol;
@@ -51,15 +51,16 @@ pub(super) struct Client {
 }
 
 /// What all servers know of a key: of three keys each is of another size.
-pub(super) fn known(name: &KeyName) -> Known {
+pub(super) fn known(name: &KeyName) -> KeyStatus {
     let size = ["k", "l", "m"].iter().position(|key| *key == name.as_str());
-    Known { size: size.map(|at| KeySize::ALL[at]), is_ready: true }
+    KeyStatus { size: size.map(|at| KeySize::ALL[at]), is_ready: true }
 }
 
 /// One of the things that clients ask for, under one of three keys and in any way.
 pub(super) fn item(dice: &mut Dice) -> Item {
     let key = ["k", "l", "m"][dice.below(3) as usize].parse().unwrap();
-    let (way, length) = (Way(Protocol::ALL[dice.below(Protocol::ALL.len() as u64) as usize]), dice.below(14));
+    let (way, length) =
+        (SboxChoice(Protocol::ALL[dice.below(Protocol::ALL.len() as u64) as usize]), dice.below(14));
     // so much associated data that the text is not short
     let aad = Blob(vec![0; if dice.one_in(6) { 17_000 } else { 0 }]);
     match dice.below(5) {

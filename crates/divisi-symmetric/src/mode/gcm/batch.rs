@@ -71,7 +71,7 @@ pub enum GcmOutcome<B> {
 
 /// The lanes that the blocks of a text have.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct TextLanes {
     /// The first lane of the text.
     text: usize,
     bytes: usize,
@@ -79,7 +79,7 @@ struct Place {
     mask: usize,
 }
 
-impl Place {
+impl TextLanes {
     /// The lanes of the blocks that have a byte at position `i`.
     fn lanes(self, i: usize) -> Range<usize> {
         self.text..self.text + lanes_at(self.bytes, i)
@@ -94,7 +94,7 @@ pub type GcmTexts<B, K> = (Vec<B>, (Vec<Vec<B>>, [Option<K>; 2]));
 pub struct GcmBatch<'a> {
     items: &'a [GcmItem<'a>],
     lengths: Vec<Lengths>,
-    places: Vec<Place>,
+    places: Vec<TextLanes>,
     /// The texts in the order of their lanes.
     order: Vec<usize>,
     /// The number of lanes that have text.
@@ -115,11 +115,11 @@ impl<'a> GcmBatch<'a> {
         let lengths = items.iter().map(lengths).collect::<Result<Vec<_>, _>>()?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_by_key(|k| items[*k].key);
-        let mut places = vec![Place::default(); items.len()];
+        let mut places = vec![TextLanes::default(); items.len()];
         let mut blocks = 0;
         for k in &order {
             let bytes = items[*k].text.bytes();
-            places[*k] = Place { text: blocks, bytes, mask: 0 };
+            places[*k] = TextLanes { text: blocks, bytes, mask: 0 };
             blocks += bytes.div_ceil(16);
         }
         for (at, k) in order.iter().enumerate() {
@@ -313,7 +313,7 @@ fn put(column: &mut [u8], at: usize, text: &[u8], i: usize) {
 }
 
 /// The columns of these texts, one text after the other.
-fn cut<B: Lanes>(stream: &[B; 16], places: impl Iterator<Item = Place> + Clone) -> Result<Vec<B>, Abort> {
+fn cut<B: Lanes>(stream: &[B; 16], places: impl Iterator<Item = TextLanes> + Clone) -> Result<Vec<B>, Abort> {
     let column = |(i, byte): (usize, &B)| {
         let lanes: Vec<usize> = places.clone().flat_map(|place| place.lanes(i)).collect();
         byte.gather(&lanes)

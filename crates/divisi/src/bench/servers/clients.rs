@@ -63,7 +63,7 @@ pub(super) fn all(
 }
 
 /// A key by its name, and its bytes if they are wanted.
-type Known = (KeyName, Option<Arc<Zeroizing<Vec<u8>>>>);
+type MadeKey = (KeyName, Option<Arc<Zeroizing<Vec<u8>>>>);
 
 /// Keys that the first client makes, each for the next so many clients.
 fn make_keys(
@@ -71,7 +71,7 @@ fn make_keys(
     first: &mut Client,
     mix: Mix,
     names: &[String],
-) -> Result<Vec<Known>, Failure> {
+) -> Result<Vec<MadeKey>, Failure> {
     let exported = mix == Mix::File;
     let mut keys = Vec::new();
     for (number, users) in names.chunks(NAMES).enumerate() {

@@ -143,14 +143,14 @@ pub fn run(
     let key = key_name("bench")?;
     let client = client(&servers, &proxies.config, &key, options.choice);
     let mut client = client.map_err(|failure| servers.cause(failure))?;
-    let mut walk = |bytes: u64, progress: &mut dyn FnMut(u64)| {
+    let mut transfer = |bytes: u64, progress: &mut dyn FnMut(u64)| {
         there_and_back(&mut client, &key, [&plain, &sealed, &opened], bytes, progress)
     };
     // the key is made ready
-    walk(options.bytes.min(TELLING), &mut |_| {}).map_err(|failure| servers.cause(failure))?;
+    transfer(options.bytes.min(TELLING), &mut |_| {}).map_err(|failure| servers.cause(failure))?;
     let before = servers.usage()?;
     let (encrypt_seconds, decrypt_seconds) =
-        walk(options.bytes, progress).map_err(|failure| servers.cause(failure))?;
+        transfer(options.bytes, progress).map_err(|failure| servers.cause(failure))?;
     let after = servers.usage()?;
     compare(&plain, &sealed, &opened, options.bytes)?;
     drop(client);

@@ -14,21 +14,21 @@ use zeroize::Zeroizing;
 const TOGETHER: usize = 1 << 19;
 
 /// Texts or messages as circuits.
-pub(super) struct Known<'j> {
+pub(super) struct KnownAnswers<'j> {
     job: &'j Job,
     garbling: Garbling,
     drawn: Drawn<'j>,
 }
 
-impl<'j> Known<'j> {
+impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, garbling: Garbling) -> Result<Self, Unsupported> {
-        Ok(Known { job, garbling, drawn: Drawn::new(job, "garble")? })
+        Ok(KnownAnswers { job, garbling, drawn: Drawn::new(job, "garble")? })
     }
 }
 
-impl Prepared for Known<'_> {
+impl Prepared for KnownAnswers<'_> {
     fn parties(&self) -> usize {
         self.garbling.parties
     }
@@ -65,7 +65,7 @@ impl Prepared for Known<'_> {
 
 /// One party, which learns all outputs.
 struct Learner<'p> {
-    of: &'p Known<'p>,
+    of: &'p KnownAnswers<'p>,
     session: Session,
     garble: Garble,
     /// The number of bytes that this party learned.

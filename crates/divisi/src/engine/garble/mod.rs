@@ -12,7 +12,7 @@ use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, 
 use divisi_garble::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE};
 use evaluations::Evaluations;
 use garbling::Garbling;
-use known::Known;
+use known::KnownAnswers;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -72,7 +72,7 @@ impl Engine for GarbleEngine {
         let garbling = Garbling::new(settings)?;
         match job {
             Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, garbling)?)),
-            Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, garbling)?)),
+            Job::Texts(_) | Job::Messages(_) => Ok(Box::new(KnownAnswers::new(job, garbling)?)),
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, for which the engine garble has no circuit"))
             }

@@ -12,21 +12,21 @@ use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_mixed::Gmw;
 
 /// Texts or messages as circuits.
-pub(super) struct Known<'j> {
+pub(super) struct KnownAnswers<'j> {
     job: &'j Job,
     manner: Manner,
     drawn: Drawn<'j>,
 }
 
-impl<'j> Known<'j> {
+impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for a mode or a message for which there is no circuit.
     pub fn new(job: &'j Job, manner: Manner) -> Result<Self, Unsupported> {
-        Ok(Known { job, manner, drawn: Drawn::new(job, "mixed")? })
+        Ok(KnownAnswers { job, manner, drawn: Drawn::new(job, "mixed")? })
     }
 }
 
-impl Prepared for Known<'_> {
+impl Prepared for KnownAnswers<'_> {
     fn parties(&self) -> usize {
         self.manner.parties
     }
@@ -62,7 +62,7 @@ impl Prepared for Known<'_> {
 
 /// One party, which learns all outputs.
 struct Learner<'p> {
-    of: &'p Known<'p>,
+    of: &'p KnownAnswers<'p>,
     gmw: Gmw,
     /// The number of bytes that this party learned.
     openings: u64,

@@ -15,7 +15,7 @@ use super::job::Job;
 use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
 use divisi_rep3::Security;
 use evaluations::Evaluations;
-use known::Known;
+use known::KnownAnswers;
 use manner::Manner;
 use operation::Operations;
 pub(crate) use operation::expected;
@@ -85,7 +85,7 @@ impl Engine for MixedEngine {
         match job {
             Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, manner.of_circuits()?)?)),
             Job::Texts(_) | Job::Messages(_) => {
-                Ok(Box::new(Known::new(job, manner.without_circuits()?.of_circuits()?)?))
+                Ok(Box::new(KnownAnswers::new(job, manner.without_circuits()?.of_circuits()?)?))
             }
             Job::Operation(operation) => {
                 Ok(Box::new(Operations::new(*operation, manner.without_circuits()?)?))

@@ -4,7 +4,7 @@
 
 mod gcm;
 
-use super::groups::{Group, Walk, groups};
+use super::groups::{CipherTexts, Group, groups};
 use super::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, rows_of};
 use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::whole;
@@ -61,7 +61,9 @@ impl Engine for InTheClear {
 
     fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
         match job {
-            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => Ok(Box::new(Known { job })),
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
+                Ok(Box::new(KnownAnswers { job }))
+            }
             Job::Circuit(_)
             | Job::Blocks(_)
             | Job::Digests(_)
@@ -75,11 +77,11 @@ impl Engine for InTheClear {
 }
 
 /// Known answers.
-struct Known<'j> {
+struct KnownAnswers<'j> {
     job: &'j Job,
 }
 
-impl Prepared for Known<'_> {
+impl Prepared for KnownAnswers<'_> {
     fn parties(&self) -> usize {
         1
     }
@@ -219,7 +221,7 @@ fn through<C: Doubles<Plain> + Clone>(
     let out = if group.makes_tags() {
         group.tags(&mut Plain, cipher.clone(), &text)?
     } else {
-        group.walk(&mut Plain, cipher, text)?
+        group.evaluate(&mut Plain, cipher, text)?
     };
     Ok(group.results(&open(out)?))
 }

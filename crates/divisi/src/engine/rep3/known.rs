@@ -1,6 +1,6 @@
 //! Known answers: many texts or messages, each with its own key; all outputs are opened to all three parties.
 
-use super::super::groups::{Walk, groups};
+use super::super::groups::{CipherTexts, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of};
 use super::super::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::super::whole;
@@ -30,14 +30,14 @@ const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products ov
 const BABY: usize = 16;
 
 /// Texts, messages or chains.
-pub(super) struct Known<'j> {
+pub(super) struct KnownAnswers<'j> {
     job: &'j Job,
     protocol: Protocol,
     security: Security,
     rounds: Rounds,
 }
 
-impl<'j> Known<'j> {
+impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for an IV or a tag that this GCM does not support.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
@@ -62,7 +62,7 @@ impl<'j> Known<'j> {
         if rounds == Rounds::Constant && matches!(job, Job::Texts(TextsJob { mode: CipherMode::Gcm, .. })) {
             return Err(Unsupported::new(GCM_BY_LEVELS));
         }
-        Ok(Known { job, protocol: settings.choice.protocol(), security: settings.security, rounds })
+        Ok(KnownAnswers { job, protocol: settings.choice.protocol(), security: settings.security, rounds })
     }
 
     /// All that is dealt, one piece behind the other: the same pieces, in the same order, that [`Pieces`]
@@ -99,7 +99,7 @@ impl<'j> Known<'j> {
     }
 }
 
-impl Prepared for Known<'_> {
+impl Prepared for KnownAnswers<'_> {
     fn parties(&self) -> usize {
         super::PARTIES
     }
@@ -303,12 +303,12 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
                 }
                 continue;
             }
-            group.walk(rep, &key, text)?
+            group.evaluate(rep, &key, text)?
         } else if rep.rounds() == Rounds::Constant {
-            group.walk(rep, &batch::block::BlockKey::new(key)?, text)?
+            group.evaluate(rep, &batch::block::BlockKey::new(key)?, text)?
         } else {
             let keys = divisi_symphony::cipher::expand(rep, &key)?;
-            group.walk(rep, &keys, text)?
+            group.evaluate(rep, &keys, text)?
         };
         let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
         let verified = settle(rep, pending)?;

@@ -14,7 +14,7 @@ use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, 
 use crate::circuit::HeldCircuit;
 use dealt::Dealt;
 use divisi_rep3::{Passes, Protocol, Rounds, Security};
-use known::Known;
+use known::KnownAnswers;
 use lookups::Looker;
 use owned::Task;
 use serde_json::{Map, Value, json};
@@ -182,7 +182,7 @@ impl Engine for Replicated {
         let Job::Circuit(circuit) = job else {
             return Ok(match job {
                 Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
-                    Box::new(Known::new(job, settings)?)
+                    Box::new(KnownAnswers::new(job, settings)?)
                 }
                 Job::Lookups(job) => Box::new(Looker::new(job, settings)?),
                 _ => Box::new(Dealt::new(job, settings)?),

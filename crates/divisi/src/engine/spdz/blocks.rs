@@ -166,8 +166,8 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
             let mine = (e.session().me() == owner).then_some(columns.as_slice());
             C::input(e, owner, mine, &vec![count; bytes])
         })?;
-        let walk = Apart { direction: self.of.job.direction, count };
-        let (out, openings) = evaluate(&mut self.seat, self.of.named, &self.key, &walk, text, watch)?;
+        let blocks = Apart { direction: self.of.job.direction, count };
+        let (out, openings) = evaluate(&mut self.seat, self.of.named, &self.key, &blocks, text, watch)?;
         self.openings += openings;
         watch.meet(OUTPUTS)?;
         let e = self.seat.get()?;

@@ -1,6 +1,6 @@
 //! The evaluation of one group of texts with a cipher, phase by phase.
 
-use super::super::groups::Walk;
+use super::super::groups::CipherTexts;
 use super::super::{Moment, Watch};
 use super::begin::{ONLINE, phase};
 use super::cipher::OnSpdz;
@@ -49,13 +49,13 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
     seat: &mut Seat<F>,
     how: Named,
     key: &Keyed<F, C>,
-    walk: &impl Walk,
+    texts: &impl CipherTexts,
     text: Vec<C::Byte>,
     watch: &mut dyn Watch,
 ) -> Result<(Verified<Vec<C::Byte>>, u64), Abort> {
     let ahead = seat.ahead;
     let e = seat.get()?;
-    phase(e, watch, ahead, |e| C::ahead(e, how, key.bytes.len(), walk.blocks()))?;
+    phase(e, watch, ahead, |e| C::ahead(e, how, key.bytes.len(), texts.blocks()))?;
     let (out, opened) = if how.tiny {
         watch.meet(LOAD_PHASE)?;
         let start = Moment::now();
@@ -64,14 +64,14 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
         let mut t = C::tiny(e);
         let [key_masks, key] = C::enter_key(&mut t, &key.bytes, &key.cipher)?;
         let [text_masks, text] = C::enter(&mut t, text)?;
-        let masks = walk.walk(&mut t, &key_masks, text_masks)?;
+        let masks = texts.evaluate(&mut t, &key_masks, text_masks)?;
         C::turn(&mut t)?;
         watch.took(LOAD_PHASE, start.until(Moment::now()));
         watch.meet(ONLINE)?;
         C::under(&mut t).session().phase(ONLINE);
         let before = openings(C::under(&mut t));
         let start = Moment::now();
-        let public = walk.walk(&mut t, &key, text)?;
+        let public = texts.evaluate(&mut t, &key, text)?;
         let out = C::leave(&mut t, masks, public)?;
         watch.took(ONLINE, start.until(Moment::now()));
         let mut e = C::back(t);
@@ -80,10 +80,10 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
         (out, opened)
     } else {
         phase(e, watch, LOAD_PHASE, |e| {
-            if walk.blocks() > 0 { C::load(e, how, walk.direction()) } else { Ok(()) }
+            if texts.blocks() > 0 { C::load(e, how, texts.direction()) } else { Ok(()) }
         })?;
         let before = openings(e);
-        let out = phase(e, watch, ONLINE, |e| walk.walk(e, &key.cipher, text))?;
+        let out = phase(e, watch, ONLINE, |e| texts.evaluate(e, &key.cipher, text))?;
         (out, openings(e) - before)
     };
     Ok((phase(seat.get()?, watch, VERIFICATION_PHASE, |e| e.settled(out))?, opened))

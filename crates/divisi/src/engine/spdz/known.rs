@@ -2,7 +2,7 @@
 //! process a text as a whole ([`wholes`]). Party 1 gives the keys, party 2 the texts, and all parties learn
 //! the outputs; of a tag that is compared they learn only whether it is right.
 
-use super::super::groups::{Apart, Chained, Group, Walk, groups};
+use super::super::groups::{Apart, Chained, CipherTexts, Group, groups};
 use super::super::job::{
     Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob, Whole,
 };
@@ -25,7 +25,7 @@ use divisi_symmetric::mode::cmac;
 const KNOWN: Step = step!("known");
 
 /// Texts, and what becomes of each.
-pub(super) struct Known<'j> {
+pub(super) struct KnownAnswers<'j> {
     job: &'j Job,
     /// All jobs as texts; for tags first those that are made, then those that are compared.
     texts: TextsJob,
@@ -33,7 +33,7 @@ pub(super) struct Known<'j> {
     named: Named,
 }
 
-impl<'j> Known<'j> {
+impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for a mode or cipher for which there is no protocol.
     pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
@@ -72,7 +72,7 @@ impl<'j> Known<'j> {
                 "CMAC, whose tags are compared by products of bytes, which GF(2^42) does not contain: leave --field out",
             ));
         }
-        Ok(Known { job, texts, how, named })
+        Ok(KnownAnswers { job, texts, how, named })
     }
 
     /// The rows of the texts from those of the job: the same, for every message has one text.
@@ -130,7 +130,7 @@ fn wanted(job: &Job, place: usize) -> Wanted<'_> {
     }
 }
 
-impl Prepared for Known<'_> {
+impl Prepared for KnownAnswers<'_> {
     fn parties(&self) -> usize {
         self.how.parties
     }
@@ -181,7 +181,7 @@ impl Prepared for Known<'_> {
 }
 
 struct Holder<'p, F: Host, C: OnSpdz<F>> {
-    of: &'p Known<'p>,
+    of: &'p KnownAnswers<'p>,
     seat: Seat<F>,
     cipher: std::marker::PhantomData<fn() -> C>,
 }

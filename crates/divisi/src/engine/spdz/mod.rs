@@ -25,7 +25,7 @@ use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, VERIFICATION_PHASE};
 use how::How;
 pub(crate) use how::PEERS;
-use known::Known;
+use known::KnownAnswers;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -131,7 +131,7 @@ impl Engine for Authenticated {
             Job::Circuit(circuit) => Ok(Box::new(Circuit::new(circuit, how)?)),
             Job::Blocks(blocks) => Ok(Box::new(Work::new(blocks, how)?)),
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
-                Ok(Box::new(Known::new(job, how)?))
+                Ok(Box::new(KnownAnswers::new(job, how)?))
             }
             Job::Digests(_) | Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => Err(Unsupported::new(
                 "the engine spdz has block ciphers and circuits: use `divisi bench aes`, `bench des3` or `bench circuit`",

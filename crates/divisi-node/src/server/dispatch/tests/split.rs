@@ -34,7 +34,8 @@ fn told(statuses: [[u8; 5]; 2]) -> Vec<Result<(), Abort>> {
     })
 }
 
-/// Whatever byte of its status a server tells one of the others otherwise, nothing comes of what both heard.
+/// Whatever byte of its status a server tells one of the others otherwise, nothing comes of what both
+/// received.
 #[test]
 fn a_split_status_ends_the_session() {
     assert!(told([[1, 0, 0, 0, 0]; 2]).iter().all(Result::is_ok));
@@ -84,7 +85,7 @@ fn a_split_verdict_ends_the_session() {
 }
 
 /// A file that is changed between the comparison and the writing: what was written is compared again, and
-/// no operator hears that it is done \[A26\].
+/// no operator learns that it is done \[A26\].
 #[test]
 fn what_was_written_is_compared() {
     let three = Three::new(&machine());
@@ -154,7 +155,7 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
     let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
-    let (aad, way) = (Blob(Vec::new()), Way::USUAL);
+    let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
     let encrypt = Item::Encrypt { key: name, aad, length: 200 << 10, way };
     for i in 0..3 {
         three.enter(i, 1);

@@ -11,7 +11,8 @@ fn many_ways_make_no_round_longer() {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     let kinds = [KeyType::Aes128, KeyType::Aes192, KeyType::Aes256];
     let names: [KeyName; 3] = [0, 1, 2].map(|i| format!("k{i}").parse().unwrap());
-    let each = names.iter().flat_map(|name| Protocol::ALL.iter().map(move |protocol| (name, Way(*protocol))));
+    let each =
+        names.iter().flat_map(|name| Protocol::ALL.iter().map(move |protocol| (name, SboxChoice(*protocol))));
     let texts: Vec<(u8, Item)> = (10..)
         .zip(each)
         .map(|(id, (key, way))| {

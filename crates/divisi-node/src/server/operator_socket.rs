@@ -24,15 +24,15 @@ const LOOK: Duration = Duration::from_millis(50);
 const SAYING: Duration = Duration::from_secs(2);
 
 /// An open socket; its name goes with it.
-pub(super) struct Place {
+pub(super) struct OperatorSocket {
     listener: UnixListener,
     path: PathBuf,
 }
 
-impl Place {
+impl OperatorSocket {
     /// Open the socket in the data directory, which this process uses alone: an existing socket there is left
     /// over from an earlier process, and is replaced.
-    pub fn open(data: &Path) -> io::Result<Place> {
+    pub fn open(data: &Path) -> io::Result<OperatorSocket> {
         let path = data.join(NAME);
         match fs::symlink_metadata(&path) {
             Ok(meta) if meta.file_type().is_socket() => fs::remove_file(&path)?,
@@ -41,24 +41,24 @@ impl Place {
             Err(e) => return Err(e),
         }
         let listener = short(data, |path| UnixListener::bind(path))?;
-        let place = Place { listener, path };
-        fs::set_permissions(&place.path, Permissions::from_mode(0o600))?;
-        place.listener.set_nonblocking(true)?;
-        Ok(place)
+        let socket = OperatorSocket { listener, path };
+        fs::set_permissions(&socket.path, Permissions::from_mode(0o600))?;
+        socket.listener.set_nonblocking(true)?;
+        Ok(socket)
     }
 }
 
-impl Drop for Place {
+impl Drop for OperatorSocket {
     fn drop(&mut self) {
         // what stays is replaced by the next server
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The life of the thread that hears the operator: one connection after the other, each bounded in time.
-pub(super) fn attend(node: &Node, place: &Place) {
+/// The life of the thread that serves the operator: one connection after the other, each bounded in time.
+pub(super) fn attend(node: &Node, socket: &OperatorSocket) {
     while !node.stop.load(Ordering::SeqCst) {
-        match place.listener.accept() {
+        match socket.listener.accept() {
             Ok((stream, _)) if is_ours(&stream) => drop(serve(node, stream)),
             Ok(_) => node.log("operator: another user of this machine was turned away"),
             Err(_) => std::thread::sleep(LOOK),
@@ -79,7 +79,7 @@ fn is_ours(_: &UnixStream) -> bool {
     true
 }
 
-/// Hear one order, and tell how it stands.
+/// Receive one order, and answer how it stands.
 fn serve(node: &Node, mut stream: UnixStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(SAYING))?;
@@ -138,13 +138,13 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
 /// what is left of it.
 fn known(node: &Node, order: &Order) -> Result<Option<[u8; 16]>, String> {
     let (name, destroys) = (&order.key, order.deed == Deed::Destroy);
-    // who has done it, or heard another operator ask for it, may be asked again
-    let heard = || node.operators(|orders, _| orders.state(order).is_some() || orders.was_heard(order));
+    // who has done it, or knows that another operator asked for it, may be asked again
+    let asked = || node.operators(|orders, _| orders.state(order).is_some() || orders.was_proposed(order));
     match node.keys.load(name) {
         Ok(Some(key)) if key.info.state != KeyState::Destroyed => Ok(Some(key.info.id)),
-        Ok(Some(key)) if destroys && heard() => Ok(Some(key.info.id)),
+        Ok(Some(key)) if destroys && asked() => Ok(Some(key.info.id)),
         Ok(Some(_)) => Err(format!("key {name} is destroyed at {} already", node.me)),
-        Ok(None) if destroys && heard() => Ok(None),
+        Ok(None) if destroys && asked() => Ok(None),
         Ok(None) => Err(format!("there is no key {name} at {}: see `key list`", node.me)),
         Err(StoreError::Io(path, e)) => Err(format!("{} cannot be read ({e})", path.display())),
         Err(_) if destroys => Ok(None),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A node by what it does with which others. Inputs are made once anyway; lookups and what is garbled are
 /// made ahead for each statement.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) enum Known {
+pub(super) enum NodeKey {
     Constant(Vec<u64>),
     Word(Vec<bool>, usize),
     Words(Vec<u64>, usize),
@@ -19,18 +19,18 @@ pub(super) enum Known {
     Run(usize, Vec<Id>),
 }
 
-impl Known {
+impl NodeKey {
     /// `None` for what is not looked for.
-    pub(super) fn of(sized: &Sized) -> Option<Known> {
-        let two = |op, x: Id, y: Id| Some(Known::Two(op, x as u64, y as u64));
+    pub(super) fn of(sized: &Sized) -> Option<NodeKey> {
+        let two = |op, x: Id, y: Id| Some(NodeKey::Two(op, x as u64, y as u64));
         match &sized.node {
-            Node::Constant(numbers) => Some(Known::Constant(numbers.clone())),
-            Node::Same(bits) => Some(Known::Word(bits.clone(), sized.lanes)),
-            Node::Words(words) => Some(Known::Words(words.clone(), sized.width)),
+            Node::Constant(numbers) => Some(NodeKey::Constant(numbers.clone())),
+            Node::Same(bits) => Some(NodeKey::Word(bits.clone(), sized.lanes)),
+            Node::Words(words) => Some(NodeKey::Words(words.clone(), sized.width)),
             Node::Add(x, y) => two(0, *x, *y),
             Node::Sub(x, y) => two(1, *x, *y),
             Node::Neg(x) => two(2, *x, 0),
-            Node::Shift(x, by) => Some(Known::Two(3, *x as u64, *by)),
+            Node::Shift(x, by) => Some(NodeKey::Two(3, *x as u64, *by)),
             Node::SumRows(x, side) => two(4, *x, *side),
             Node::Multiply(x, y) => two(5, *x, *y),
             Node::ToNumber(x) => two(6, *x, 0),
@@ -38,12 +38,12 @@ impl Known {
             Node::Not(x) => two(8, *x, 0),
             Node::Beside(x, y) => two(9, *x, *y),
             Node::ToBits(x) => two(10, *x, 0),
-            Node::Scale(x, factors) => Some(Known::Scale(*x, Arc::clone(factors))),
+            Node::Scale(x, factors) => Some(NodeKey::Scale(*x, Arc::clone(factors))),
             Node::Gather(x, places) | Node::GatherWords(x, places) => {
-                Some(Known::Gather(*x, Arc::clone(places)))
+                Some(NodeKey::Gather(*x, Arc::clone(places)))
             }
-            Node::Pick(bits) => Some(Known::Pick(bits.clone())),
-            Node::Run(circuit, args) => Some(Known::Run(Arc::as_ptr(circuit) as usize, args.clone())),
+            Node::Pick(bits) => Some(NodeKey::Pick(bits.clone())),
+            Node::Run(circuit, args) => Some(NodeKey::Run(Arc::as_ptr(circuit) as usize, args.clone())),
             Node::Input(_)
             | Node::InputBits(_)
             | Node::LookUp { .. }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A job as one process tells it to another: circuits, blocks and digests.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum JobMessage {
     Circuit {
         name: OsString,
         low_depth: bool,
@@ -63,12 +63,12 @@ fn parties(numbers: &[u8]) -> Vec<PartyId> {
     numbers.iter().filter_map(|number| PartyId::new(*number)).collect()
 }
 
-impl Told {
+impl JobMessage {
     /// # Errors
     /// [`Failure`] for a job that only runs within one process.
-    pub fn new(job: &Job, in_file: bool) -> Result<Told, Failure> {
+    pub fn new(job: &Job, in_file: bool) -> Result<JobMessage, Failure> {
         Ok(match job {
-            Job::Circuit(job) => Told::Circuit {
+            Job::Circuit(job) => JobMessage::Circuit {
                 name: job.circuit.name().exact().to_owned(),
                 low_depth: job.adder == Adder::LowDepth,
                 in_file,
@@ -79,26 +79,26 @@ impl Told {
                 },
                 count: job.count as u64,
             },
-            Job::Blocks(job) => Told::Blocks {
+            Job::Blocks(job) => JobMessage::Blocks {
                 cipher: job.cipher.name().to_owned(),
                 key_bytes: job.cipher.key_bytes() as u32,
                 decrypt: job.direction == Direction::Decrypt,
                 count: job.count as u64,
             },
-            Job::Digests(job) => Told::Digests {
+            Job::Digests(job) => JobMessage::Digests {
                 algorithm: job.using.algorithm.name(),
                 low_depth: job.using.adder == Adder::LowDepth,
                 message_bytes: job.message_bytes as u64,
                 count: job.count as u64,
             },
-            Job::Operation(job) => Told::Operation {
+            Job::Operation(job) => JobMessage::Operation {
                 op: job.op.name().to_owned(),
                 bits: job.bits as u64,
                 entries: job.entries as u64,
                 private: job.private,
                 count: job.count as u64,
             },
-            Job::Lookups(job) => Told::Lookups {
+            Job::Lookups(job) => JobMessage::Lookups {
                 entries: job.entries as u64,
                 inputs: job.inputs as u64,
                 dimensions: job.dimensions.map(|n| n as u64),
@@ -106,7 +106,7 @@ impl Told {
             },
             Job::Program(job) => {
                 let (name, digest) = (job.program.name().exact().to_owned(), job.program.digest());
-                Told::Program { name, digest, count: job.count as u64 }
+                JobMessage::Program { name, digest, count: job.count as u64 }
             }
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
                 return Err(Failure::usage("known answers run in a single process: use `divisi kat`"));
@@ -122,7 +122,7 @@ impl Told {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let adder = |low_depth| if low_depth { Adder::LowDepth } else { Adder::FewestAnds };
         Ok(match self {
-            Told::Circuit { name, low_depth, in_file, digest, between, count } => {
+            JobMessage::Circuit { name, low_depth, in_file, digest, between, count } => {
                 let adder = adder(low_depth);
                 let circuit = hold(name, adder, in_file)?;
                 if circuit.digest() != digest {
@@ -135,13 +135,13 @@ impl Told {
                 });
                 Job::Circuit(CircuitJob { circuit: Arc::new(circuit), adder, between, count: number(count) })
             }
-            Told::Blocks { cipher, key_bytes, decrypt, count } => Job::Blocks(BlocksJob {
+            JobMessage::Blocks { cipher, key_bytes, decrypt, count } => Job::Blocks(BlocksJob {
                 cipher: Cipher::from_key(&cipher, key_bytes as usize)
                     .ok_or_else(|| Failure::usage("no such key size: give 128, 192 or 256"))?,
                 direction: if decrypt { Direction::Decrypt } else { Direction::Encrypt },
                 count: number(count),
             }),
-            Told::Digests { algorithm, low_depth, message_bytes, count } => Job::Digests(DigestsJob {
+            JobMessage::Digests { algorithm, low_depth, message_bytes, count } => Job::Digests(DigestsJob {
                 using: Use {
                     adder: adder(low_depth),
                     ..Use::new(algorithm.parse().map_err(|e: String| Failure::usage(e))?)
@@ -149,7 +149,7 @@ impl Told {
                 message_bytes: number(message_bytes),
                 count: number(count),
             }),
-            Told::Program { name, digest, count } => {
+            JobMessage::Program { name, digest, count } => {
                 let program = Arc::new(crate::program::HeldProgram::load(name)?);
                 if program.digest() != digest {
                     return Err(Failure::usage(format!(
@@ -159,14 +159,14 @@ impl Told {
                 }
                 Job::Program(ProgramJob { program, count: number(count) })
             }
-            Told::Operation { op, bits, entries, private, count } => Job::Operation(OperationJob {
+            JobMessage::Operation { op, bits, entries, private, count } => Job::Operation(OperationJob {
                 op: op.parse().map_err(|e: String| Failure::usage(e))?,
                 bits: number(bits),
                 entries: number(entries),
                 private,
                 count: number(count),
             }),
-            Told::Lookups { entries, inputs, dimensions, count } => Job::Lookups(LookupJob {
+            JobMessage::Lookups { entries, inputs, dimensions, count } => Job::Lookups(LookupJob {
                 entries: number(entries),
                 inputs: number(inputs),
                 dimensions: dimensions.map(number),
