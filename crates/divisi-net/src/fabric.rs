@@ -1,17 +1,19 @@
 //! What a mesh and its channels share: the links, the sessions, and how a frame finds its way between them.
 
-use crate::body::Body;
+mod endings;
+mod messages;
+
 use crate::fault::{Fault, Loss};
-use crate::frame::{CONTROL, Control, Head, segments, wire_len};
+use crate::frame::{CONTROL, Head};
 use crate::inbox::{Inbox, Key};
 use crate::intercept::Placed;
 use crate::options::Options;
 use crate::permits::Pause;
 use crate::pump::Pump;
-use crate::session::{Cause, Session, Sessions};
+use crate::session::{Session, Sessions};
 use crate::skip::Skipping;
 use crate::world::{World, lasting, lock};
-use crate::{Frame, PartyId, Permits, Step, step};
+use crate::{PartyId, Permits, Step, step};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
@@ -223,221 +225,6 @@ impl Fabric {
         let what =
             if peer == self.me { "a message to this party itself" } else { "no such party in this mesh" };
         self.links.get(peer.index()).and_then(Option::as_ref).ok_or(Fault::Misuse { step, what })
-    }
-
-    /// Sends a message through the interceptor, if there is one.
-    pub fn send(
-        &self,
-        to: PartyId,
-        step: Step,
-        session: &Session,
-        strand: u32,
-        depth: u32,
-        body: &[u8],
-    ) -> Result<(), Fault> {
-        let link = self.link(to, step)?;
-        let frames = match link.tap().as_deref_mut() {
-            Some(Some(placed)) => {
-                let frame =
-                    Frame { session: session.number, strand, step: step.id, depth, body: body.to_vec() };
-                placed.intercept.outgoing(frame)
-            }
-            _ => return self.emit(to, step, session.number, strand, step.id, depth, body, Some(session)),
-        };
-        for f in frames {
-            self.emit(to, step, f.session, f.strand, f.step, f.depth, &f.body, Some(session))?;
-        }
-        Ok(())
-    }
-
-    /// Sends a message as it is.
-    pub fn emit(
-        &self,
-        to: PartyId,
-        step: Step,
-        session: u32,
-        strand: u32,
-        id: u32,
-        depth: u32,
-        body: &[u8],
-        unless_over: Option<&Session>,
-    ) -> Result<(), Fault> {
-        let link = self.link(to, step)?;
-        match link.inbox.down() {
-            None => {}
-            Some(reason) => return Err(Cause::Lost(to, reason).fault(step)),
-        }
-        link.sent.fetch_add(wire_len(body.len()), Ordering::Relaxed);
-        match &link.out {
-            Out::Memory(peer) => {
-                let Some(peer) = resident(peer) else {
-                    return Err(Fault::Lost { peer: to, step, reason: Loss::Closed });
-                };
-                let head = Head { session, strand, step: id, depth, len: body.len() as u32, more: false };
-                peer.deliver(self.me, head, Body::from(body), None);
-                Ok(())
-            }
-            Out::Tls(tls) => {
-                tls.send(self, to, step, &mut segments(session, strand, id, depth, body), unless_over)
-            }
-        }
-    }
-
-    /// Sends a control message; a link that is gone needs none.
-    pub fn tell(&self, link: &Link, session: u32, control: Control) {
-        let (head, body) = control.encode(session);
-        match &link.out {
-            Out::Memory(peer) => {
-                if let Some(peer) = resident(peer) {
-                    peer.deliver(self.me, head, body, None);
-                }
-            }
-            // A peer that asks and does not read must not fill the queue with answers.
-            Out::Tls(tls) if matches!(control, Control::Answer { .. }) && tls.is_pending() => {}
-            Out::Tls(tls) => tls.tell(self, &head, &body),
-        }
-    }
-
-    /// Takes in a frame from a peer. `sent` is known on links that carry it.
-    pub fn deliver(&self, from: PartyId, head: Head, body: Body, sent: Option<Instant>) {
-        if let Err(loss) = self.try_deliver(from, head, body, sent) {
-            self.lose(from, loss);
-        }
-    }
-
-    /// As [`Self::deliver`], for the caller that itself ends the link on an error.
-    pub fn try_deliver(
-        &self,
-        from: PartyId,
-        head: Head,
-        body: Body,
-        sent: Option<Instant>,
-    ) -> Result<(), Loss> {
-        let Ok(link) = self.link(from, step!("deliver")) else { return Ok(()) };
-        if head.strand == CONTROL {
-            return self.control(from, link, head.session, Control::decode(&head, &body)?);
-        }
-        if let Some(Some(placed)) = link.tap().as_deref_mut() {
-            let key = (head.session, head.strand);
-            let whole = placed.partial.entry(key).or_default();
-            whole.extend_from_slice(&body);
-            if !head.more {
-                let body = placed.partial.remove(&key).unwrap_or_default();
-                let Head { session, strand, step, depth, .. } = head;
-                placed.intercept.incoming(&Frame { session, strand, step, depth, body });
-            }
-        }
-        let sent = sent.or_else(|| link.inbox.emulated().then(|| self.world.now()));
-        link.inbox.deliver(&head, body, sent, |session| self.is_over(session))
-    }
-
-    fn control(&self, from: PartyId, link: &Link, session: u32, control: Control) -> Result<(), Loss> {
-        match control {
-            Control::Abort => self.aborted(from, session),
-            Control::Close => {
-                link.inbox.lose(Loss::Closed);
-            }
-            Control::Ask { strand } => {
-                let waits = self.links().find_map(|(p, l)| Some((p, l.inbox.waiting((session, strand))?)));
-                if let Some((p, step)) = waits {
-                    self.tell(link, session, Control::Answer { strand, party: p.number(), step });
-                }
-            }
-            Control::Answer { strand, party, step } => {
-                let party = PartyId::new(party).filter(|p| p.index() < self.links.len());
-                link.inbox.answer((session, strand), party.map(|p| (p, step)));
-            }
-        }
-        Ok(())
-    }
-
-    fn is_over(&self, session: u32) -> bool {
-        lock(&self.sessions).is_over(session)
-    }
-
-    /// A peer ended a session.
-    fn aborted(&self, from: PartyId, number: u32) {
-        lock(&self.sessions).aborted(from, number);
-        self.wake(number);
-    }
-
-    /// This party ends a session: wakes its strands, tells the peers once.
-    pub fn poison(&self, session: &Session) {
-        session.end(Cause::Own);
-        lock(&self.sessions).ended(session.number);
-        self.wake(session.number);
-        if session.must_tell() {
-            for (_, link) in self.links() {
-                if link.inbox.down().is_none() {
-                    self.tell(link, session.number, Control::Abort);
-                    if let Some(Some(placed)) = link.tap().as_deref_mut() {
-                        placed.intercept.abort_sent(session.number);
-                    }
-                }
-            }
-        }
-    }
-
-    fn wake(&self, session: u32) {
-        for (_, link) in self.links() {
-            link.inbox.wake_session(session);
-            if let Out::Tls(tls) = &link.out {
-                tls.interrupt(&link.inbox);
-            }
-        }
-    }
-
-    /// A link broke: all sessions of the mesh are over.
-    pub fn lose(&self, peer: PartyId, reason: Loss) {
-        let Ok(link) = self.link(peer, step!("lose")) else { return };
-        if link.inbox.down().is_some() {
-            return;
-        }
-        // The sessions first: who wakes by the link's end finds theirs ended.
-        let open = lock(&self.sessions).lose(peer, reason);
-        for session in &open {
-            session.end(Cause::Lost(peer, reason));
-        }
-        link.inbox.lose(reason);
-        if let Out::Tls(tls) = &link.out {
-            tls.reset();
-        }
-        for session in open {
-            self.wake(session.number);
-        }
-    }
-
-    /// Whose process or line has ended without a word, if it is not `peer`'s, which did say something; looked
-    /// for during a moment. A link that another thread reads is that thread's to judge.
-    pub fn dead_besides(&self, peer: PartyId, moment: Duration) -> Option<(PartyId, Loss)> {
-        let until = self.world.now() + moment;
-        let dead = || {
-            let cut = |link: &Link| link.inbox.down().filter(|reason| *reason == Loss::Cut);
-            self.links().filter(|(p, _)| *p != peer).find_map(|(p, link)| Some((p, cut(link)?)))
-        };
-        loop {
-            let mut held = Vec::new();
-            for (p, link) in self.links().filter(|(p, _)| *p != peer) {
-                if let Out::Tls(tls) = &link.out
-                    && link.inbox.enter()
-                {
-                    held.push((p, link, tls));
-                }
-            }
-            let left = until.saturating_duration_since(self.world.now());
-            let mut fds: Vec<_> = held.iter().map(|(.., tls)| tls.polled(PollFlags::IN)).collect();
-            let ready = !fds.is_empty() && sleep(&mut fds, left);
-            for (p, link, tls) in held {
-                if ready {
-                    tls.pull(self, p);
-                }
-                link.inbox.leave(None);
-            }
-            let dead = dead();
-            if dead.is_some() || !ready || self.world.now() >= until {
-                return dead;
-            }
-        }
     }
 
     /// Opens a channel of a session.
