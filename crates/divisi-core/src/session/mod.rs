@@ -4,18 +4,19 @@ mod agree;
 mod bound;
 mod parameters;
 mod settled;
+mod streams;
 
 use crate::checks;
 pub use bound::{AtEnd, Bound};
 pub use parameters::PublicParameters;
 pub use settled::Settled;
 
-use crate::{Abort, Check, Meter, Prg, taint};
+use crate::{Abort, Check, Meter, taint};
 use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -214,64 +215,6 @@ impl Session {
         let result = f(self);
         self.base = outer;
         result
-    }
-
-    /// A pseudo-random stream that this party shares with `peer` alone, for one purpose in this strand
-    /// \[A3\]. A repeated request for one purpose gives another stream, so that no value is drawn twice
-    /// \[M0.5\]: both parties must make equally many requests.
-    #[must_use]
-    pub fn prg(&mut self, peer: PartyId, purpose: &'static str) -> Prg {
-        let asked = self.asked.entry((peer, purpose)).or_default();
-        let generation = *asked;
-        *asked += 1;
-        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand stream v1");
-        if !self.mutated(checks::A3) {
-            hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
-            hasher.update(&self.strand.to_le_bytes()).update(&generation.to_le_bytes());
-        }
-        hasher.update(purpose.as_bytes());
-        let mut key = Zeroizing::new([0; 16]);
-        hasher.finalize_xof().fill(key.as_mut_slice());
-        zeroize::Zeroize::zeroize(&mut hasher);
-        #[cfg(feature = "fault")]
-        return Prg::recorded(&key, self.shared.draws.begin(self.strand, peer, purpose, generation, *key));
-        #[cfg(not(feature = "fault"))]
-        Prg::new(&key)
-    }
-
-    /// The draws from all streams of this session so far, in all strands.
-    #[cfg(feature = "fault")]
-    #[must_use]
-    pub fn draws(&self) -> Vec<crate::draws::Stream> {
-        self.shared.draws.read()
-    }
-
-    /// How many times this was called for a purpose in this strand, this call included: a number that never
-    /// repeats, to derive fresh values from a [`Session::key`] \[M0.5\].
-    pub fn count(&mut self, purpose: &'static str) -> u64 {
-        let count = self.asked.entry((self.me(), purpose)).or_default();
-        *count += 1;
-        u64::from(*count)
-    }
-
-    /// Whether this is the first call for `what` in the session, in any strand: for one-time events of a
-    /// session.
-    #[must_use]
-    pub fn first(&self, what: &'static str) -> bool {
-        self.shared.happened.lock().unwrap_or_else(PoisonError::into_inner).insert(what)
-    }
-
-    /// A key that this party shares with `peer` alone, for one purpose in this strand: for digests that a
-    /// third party must not be able to make.
-    #[must_use]
-    pub fn key(&self, peer: PartyId, purpose: &'static str) -> Zeroizing<[u8; 32]> {
-        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand key v1");
-        hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
-        hasher.update(&self.strand.to_le_bytes());
-        hasher.update(purpose.as_bytes());
-        let key = Zeroizing::new(*hasher.finalize().as_bytes());
-        zeroize::Zeroize::zeroize(&mut hasher);
-        key
     }
 
     /// Send `body` to `to`. `bits` is the payload as papers count it: field elements times the bits of their
