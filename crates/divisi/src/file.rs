@@ -3,15 +3,18 @@
 //! The output appears under its name only when it is complete and verified: a file is written under another
 //! name beside it and then renamed, standard output is held in memory. An incomplete output is removed.
 
+mod using;
+
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use crate::output::OutputFile;
 pub use divisi_core::Direction;
-use divisi_node::{Client, KeyName, KeyType, Mode, OVERHEAD, Purpose};
+use divisi_node::{Client, KeyName, Mode, OVERHEAD};
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+pub use using::Using;
 use zeroize::Zeroizing;
 
 /// The largest stream that is held in memory, in bytes.
@@ -228,76 +231,6 @@ pub fn transform(
         }
     }
     Ok(Done { bytes_in: length, bytes_out, seconds: start.elapsed().as_secs_f64() })
-}
-
-/// The algorithm that encrypts a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Using {
-    /// AES-GCM.
-    Gcm,
-    /// A mode other than GCM.
-    Mode(Mode),
-}
-
-impl Using {
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Using::Gcm => "gcm",
-            Using::Mode(mode) => mode.name(),
-        }
-    }
-
-    /// The algorithms that keys of a type serve, the default first; empty if they encrypt nothing.
-    #[must_use]
-    pub fn of_type(kind: KeyType) -> &'static [Using] {
-        match kind.purpose() {
-            Purpose::Gcm => &[Using::Gcm],
-            Purpose::Cbc => &[Using::Mode(Mode::Cbc)],
-            Purpose::Siv => &[Using::Mode(Mode::Siv)],
-            Purpose::Wrap => &[Using::Mode(Mode::Kw), Using::Mode(Mode::Kwp)],
-            _ => &[],
-        }
-    }
-
-    /// The algorithm to use with a key of this type: the one asked for, or the default.
-    ///
-    /// # Errors
-    /// [`Failure`] if such a key does not serve it.
-    pub fn choose(asked: Option<Using>, key: &KeyName, kind: KeyType) -> Result<Using, Failure> {
-        let serves = Using::of_type(kind);
-        let Some(usual) = serves.first() else {
-            return Err(Failure::usage(format!(
-                "key {key} is of type {kind}, which does not encrypt: use a key of type aes-256 or the like"
-            )));
-        };
-        match asked {
-            None => Ok(*usual),
-            Some(using) if serves.contains(&using) => Ok(using),
-            Some(using) => {
-                let names: Vec<&str> = serves.iter().map(|using| using.name()).collect();
-                Err(Failure::usage(format!(
-                    "key {key} is of type {kind}, which serves {} and not {}: use a key of another type",
-                    names.join(" and "),
-                    using.name()
-                )))
-            }
-        }
-    }
-}
-
-impl std::str::FromStr for Using {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let modes = [Mode::Cbc, Mode::Siv, Mode::Kw, Mode::Kwp].map(Using::Mode);
-        let all = || [Using::Gcm].into_iter().chain(modes);
-        all().find(|using| using.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = all().map(Using::name).collect();
-            format!("unknown algorithm {name:?}: choose one of {}", names.join(", "))
-        })
-    }
 }
 
 /// Encrypt or decrypt in a mode other than GCM, with the whole text in memory. CBC is padded by PKCS #7 here,

@@ -28,11 +28,13 @@ pub mod job;
 mod measured;
 pub mod mixed;
 pub mod plain;
+mod prepared;
 pub mod rep3;
 mod rows;
 pub mod settings;
 pub mod spdz;
 mod together;
+mod watch;
 mod whole;
 
 pub use differ::Differ;
@@ -40,11 +42,12 @@ pub use differ::Differ;
 pub(crate) use drawn::in_the_clear;
 pub use job::{Between, Job, Own, alike};
 pub use measured::{Measured, Moment, Page, Phase, Took};
+pub use prepared::{Course, EngineParty, Prepared};
 pub use rows::Rows;
 pub use settings::EngineSettings;
 pub use together::{Ended, ProgressReport, together, together_seen};
+pub use watch::{Unwatched, Watch, timed};
 
-use divisi_core::{Abort, Counts, PublicParameters, Session};
 use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -286,137 +289,6 @@ pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// How a benchmark runs a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Course {
-    /// The number of instances in a batch.
-    pub batch: usize,
-    /// The number of warm-up repetitions, and of instances in each, for a `--warmup` of one or more.
-    pub warmup: (usize, usize),
-    /// Whether all repetitions use one session, whose set-up is made once and counted in each.
-    pub one_session: bool,
-}
-
-/// A job that an engine can do, with everything public about it. The same at all parties.
-pub trait Prepared: Sync {
-    /// The number of parties.
-    fn parties(&self) -> usize;
-
-    /// The parameters that the parties compare at the start of a session for `count` instances \[M0.4\].
-    fn parameters(&self, count: usize) -> PublicParameters;
-
-    /// What separately started parties compare before the session, so that the error names the difference:
-    /// phrases that follow "party 2 runs", each with a digest. Empty if the session's own comparison is
-    /// enough.
-    fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        Vec::new()
-    }
-
-    /// How a benchmark runs the job, with `warmup` warm-up runs.
-    fn course(&self, warmup: usize) -> Course;
-
-    /// The inputs of each party to the set-up, from the key in the clear.
-    fn deal_key(&self, key: &[u8]) -> Vec<Own> {
-        let _ = key;
-        vec![Own::default(); self.parties()]
-    }
-
-    /// The inputs of each party to a batch, from the rows of all its instances: shares from a dealer, or the
-    /// party's own values.
-    fn deal(&self, inputs: &Rows) -> Vec<Own>;
-
-    /// The concatenated rows of outputs, from the outputs of each party.
-    ///
-    /// # Errors
-    /// [`Differ`] if the outputs of the parties contradict each other.
-    fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ>;
-
-    /// Start one party of the job, given its input to the set-up: everything before the first batch, for
-    /// repetitions of `count` instances.
-    ///
-    /// # Errors
-    /// The abort that ends the session.
-    fn start<'p>(
-        &'p self,
-        session: Session,
-        count: usize,
-        own: &Own,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort>;
-
-    /// The JSON members of the job on this engine.
-    fn facts(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-/// One party of a job, on a session.
-pub trait EngineParty {
-    /// Run a batch of `count` instances, given this party's input; returns this party's outputs.
-    ///
-    /// # Errors
-    /// The abort that ends the session.
-    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort>;
-
-    /// The counts of the session's meter.
-    fn meter(&mut self) -> Counts;
-
-    /// The counts of the last repetition of a benchmark, the session's set-up included; resets the counts for
-    /// the next one.
-    fn counts(&mut self) -> Counts {
-        self.meter()
-    }
-
-    /// The JSON members about the run.
-    fn facts(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-/// An observer of a run, for instance a benchmark.
-pub trait Watch {
-    /// The next phase, or a part of it, begins: a benchmark waits here until all parties have reached this
-    /// point.
-    ///
-    /// # Errors
-    /// An abort if the benchmark ends here.
-    fn meet(&mut self, next: &'static str) -> Result<(), Abort>;
-
-    /// Add this time to the time of a phase.
-    fn took(&mut self, phase: &'static str, took: Took);
-
-    /// Report progress: `done` of `all` steps of a long job are done.
-    fn at(&mut self, done: u64, all: u64) {
-        let _ = (done, all);
-    }
-}
-
-/// An observer that does nothing.
-pub struct Unwatched;
-
-impl Watch for Unwatched {
-    fn meet(&mut self, _: &'static str) -> Result<(), Abort> {
-        Ok(())
-    }
-
-    fn took(&mut self, _: &'static str, _: Took) {}
-}
-
-/// Run `f` as a phase: wait for all parties, run it, report the time that it took.
-///
-/// # Errors
-/// The errors of the phase.
-pub fn timed<R>(
-    watch: &mut dyn Watch,
-    phase: &'static str,
-    step: impl FnOnce() -> Result<R, Abort>,
-) -> Result<R, Abort> {
-    watch.meet(phase)?;
-    let start = Moment::now();
-    let result = step()?;
-    watch.took(phase, start.until(Moment::now()));
-    Ok(result)
 }
 
 /// The members of a JSON object.

@@ -1,7 +1,7 @@
 //! A party's end of the pipes: it takes orders on standard input and reports on standard output.
 
 use super::PREFIX;
-use super::frame::{decode, encode, read_frame, no_listener, write_frame};
+use super::frame::{decode, encode, no_listener, read_frame, write_frame};
 use crate::cleanup::lock;
 use crate::failure::Failure;
 use serde::Serialize;

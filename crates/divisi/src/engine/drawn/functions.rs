@@ -1,0 +1,98 @@
+//! The circuits of blocks, of texts in GCM, and of hashes and MACs.
+
+use super::KNOWN;
+use crate::engine::job::MessagesJob;
+use divisi_circuit::{Build, BuildBit, Gates, Program};
+use divisi_core::{Abort, Bytes, Direction};
+use divisi_symmetric::aes;
+use divisi_symmetric::batch::{Function, Messages as Batch, bits, byte_values};
+use divisi_symmetric::circuits;
+use divisi_symmetric::gates::{GateByte, GateBytes};
+use divisi_symmetric::mode::whole;
+
+/// A block of AES; with a counter, its cipher is added to the block.
+pub(super) fn block(widths: &[usize], counter: bool, decrypt: bool) -> Result<Program, Abort> {
+    circuits::drawn(widths, |e, values| {
+        let keys = aes::expand(e, &values[0])?;
+        let misfit = |_| Abort::Misuse { step: KNOWN, what: "a block of 16 bytes" };
+        let mut state = values.last().cloned().unwrap_or_default().try_into().map_err(misfit)?;
+        if decrypt {
+            aes::decrypt(e, &keys, &mut state)?;
+        } else {
+            aes::encrypt(e, &keys, &mut state)?;
+        }
+        if counter {
+            state.iter_mut().zip(&values[1]).try_for_each(|(pad, text)| e.add(pad, text))?;
+        }
+        Ok(vec![state.to_vec()])
+    })
+}
+
+/// A text in GCM: whether it is authentic, the other text, the tag that was made. Of what is not authentic
+/// nothing but zeros comes out.
+pub(super) fn gcm(widths: &[usize], decrypt: bool, tag_bytes: usize) -> Result<Program, Abort> {
+    circuits::drawn(widths, |e, values| {
+        let [key, text, iv, aad, received] = &values[..] else { return Ok(Vec::new()) };
+        let keys = aes::expand(e, key)?;
+        let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
+        let (mut other, tag) = whole::gcm::crypt(e, &keys, direction, iv, aad, text)?;
+        let mut tag = tag.get(..tag_bytes).unwrap_or_default().to_vec();
+        let mut verdict = e.public(&[1]);
+        if decrypt {
+            verdict = same(e, &tag, received);
+            let right = verdict.bits().first().map(|bits| bits[0]);
+            let right = right.unwrap_or_else(|| e.gates().constant(false));
+            for byte in &mut other {
+                let bits = byte.bits().first().copied();
+                let masked = bits.map(|bits| bits.map(|bit| e.gates().and(bit, right)));
+                *byte = GateByte::new(masked.into_iter().collect());
+            }
+            tag = (0..tag_bytes).map(|_| e.public(&[0])).collect();
+        }
+        Ok(vec![[vec![verdict], other, tag].concat()])
+    })
+}
+
+/// A hash or MAC; where it compares, whether it is the last value.
+pub(super) fn message(
+    widths: &[usize],
+    job: &MessagesJob,
+    compares: bool,
+    spare_bits: usize,
+    iv: &[u8],
+) -> Result<Program, Abort> {
+    circuits::drawn(widths, |e, values| {
+        let function = Function::prepare(e, &job.using, &values[0])?;
+        let message = bits(e, values[1].clone())?;
+        let length = (8 * message.len()).saturating_sub(spare_bits);
+        let messages = Batch::of_bits(message, vec![length])?;
+        let begun = function.begin(e);
+        let output = function.finish_with(e, begun, &messages, &[iv])?;
+        let output = byte_values(e, output)?;
+        Ok(vec![if compares { vec![same(e, &output, &values[2])] } else { output }])
+    })
+}
+
+/// One bit that tells whether two values of one lane are the same, as a byte.
+pub(super) fn same(
+    e: &mut GateBytes<'_, Build>,
+    x: &[GateByte<BuildBit>],
+    y: &[GateByte<BuildBit>],
+) -> GateByte<BuildBit> {
+    let wires = |value: &[GateByte<BuildBit>]| -> Vec<BuildBit> {
+        value.iter().flat_map(|byte| byte.bits()).flatten().copied().collect()
+    };
+    let (x, y, g) = (wires(x), wires(y), e.gates());
+    let mut equal: Vec<BuildBit> = Vec::with_capacity(x.len());
+    for (x, y) in x.iter().zip(&y) {
+        let differs = g.xor(*x, *y);
+        equal.push(g.not(differs));
+    }
+    while equal.len() > 1 {
+        equal = equal.chunks(2).map(|pair| if let [x, y] = *pair { g.and(x, y) } else { pair[0] }).collect();
+    }
+    let [none, all] = [false, true].map(|value| g.constant(value));
+    let mut byte = [none; 8];
+    byte[0] = if x.len() == y.len() { equal.first().copied().unwrap_or(all) } else { none };
+    GateByte::new(vec![byte])
+}

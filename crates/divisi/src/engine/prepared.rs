@@ -1,0 +1,91 @@
+//! A job that an engine has prepared, and one party of it.
+
+use super::{Differ, Own, Rows, Watch};
+use divisi_core::{Abort, Counts, PublicParameters, Session};
+use serde_json::{Map, Value};
+
+/// How a benchmark runs a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// The number of instances in a batch.
+    pub batch: usize,
+    /// The number of warm-up repetitions, and of instances in each, for a `--warmup` of one or more.
+    pub warmup: (usize, usize),
+    /// Whether all repetitions use one session, whose set-up is made once and counted in each.
+    pub one_session: bool,
+}
+
+/// A job that an engine can do, with everything public about it. The same at all parties.
+pub trait Prepared: Sync {
+    /// The number of parties.
+    fn parties(&self) -> usize;
+
+    /// The parameters that the parties compare at the start of a session for `count` instances \[M0.4\].
+    fn parameters(&self, count: usize) -> PublicParameters;
+
+    /// What separately started parties compare before the session, so that the error names the difference:
+    /// phrases that follow "party 2 runs", each with a digest. Empty if the session's own comparison is
+    /// enough.
+    fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
+        Vec::new()
+    }
+
+    /// How a benchmark runs the job, with `warmup` warm-up runs.
+    fn course(&self, warmup: usize) -> Course;
+
+    /// The inputs of each party to the set-up, from the key in the clear.
+    fn deal_key(&self, key: &[u8]) -> Vec<Own> {
+        let _ = key;
+        vec![Own::default(); self.parties()]
+    }
+
+    /// The inputs of each party to a batch, from the rows of all its instances: shares from a dealer, or the
+    /// party's own values.
+    fn deal(&self, inputs: &Rows) -> Vec<Own>;
+
+    /// The concatenated rows of outputs, from the outputs of each party.
+    ///
+    /// # Errors
+    /// [`Differ`] if the outputs of the parties contradict each other.
+    fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ>;
+
+    /// Start one party of the job, given its input to the set-up: everything before the first batch, for
+    /// repetitions of `count` instances.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    fn start<'p>(
+        &'p self,
+        session: Session,
+        count: usize,
+        own: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort>;
+
+    /// The JSON members of the job on this engine.
+    fn facts(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+/// One party of a job, on a session.
+pub trait EngineParty {
+    /// Run a batch of `count` instances, given this party's input; returns this party's outputs.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort>;
+
+    /// The counts of the session's meter.
+    fn meter(&mut self) -> Counts;
+
+    /// The counts of the last repetition of a benchmark, the session's set-up included; resets the counts for
+    /// the next one.
+    fn counts(&mut self) -> Counts {
+        self.meter()
+    }
+
+    /// The JSON members about the run.
+    fn facts(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
