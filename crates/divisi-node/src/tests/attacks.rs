@@ -1,61 +1,13 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
 use super::house::{BUSY, House, TIMEOUT, encrypt, text, world};
-use crate::request::{Asked, Item, Reply, SboxChoice, Tag, ToClient, ToServer, connection_id};
-use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
+use super::rogue::Rogue;
+use crate::request::{Asked, Item, SboxChoice, Tag, ToClient, ToServer};
+use crate::wire::{Blob, LONGEST, VERSIONS};
 use crate::{CHUNK, ErrorKind, KeyName, KeyType};
-use divisi_net::{Connection, PartyId};
 use divisi_rep3::deal;
 use divisi_symmetric::algorithm::Settings;
 use std::time::Instant;
-
-/// A client without manners: three connections, and whatever one likes on each.
-pub(super) struct Rogue {
-    pub connections: Vec<Connection>,
-}
-
-impl Rogue {
-    pub fn connect(house: &House, name: &str) -> Rogue {
-        let mut rogue = Rogue::dial(house, name);
-        let mut challenges = [[0; 32]; 3];
-        for (i, slot) in challenges.iter_mut().enumerate() {
-            let Some(ToClient::Welcome { challenge, .. }) = rogue.receive(i) else { panic!("no welcome") };
-            *slot = challenge;
-        }
-        for i in 0..3 {
-            rogue.say(i, &ToServer::Begin { version: VERSIONS.1, challenges });
-            assert_eq!(rogue.receive(i), Some(ToClient::Ready));
-        }
-        assert_ne!(connection_id(&challenges), [0; 32]);
-        rogue
-    }
-
-    fn dial(house: &House, name: &str) -> Rogue {
-        let dial =
-            |party| Connection::dial(&house.config, party, house.identity(name), &world(), TIMEOUT).unwrap();
-        Rogue { connections: PartyId::all(3).map(dial).collect() }
-    }
-
-    pub fn say(&mut self, i: usize, message: &ToServer) {
-        self.connections[i].send(&encode(message, message.body()).unwrap()).unwrap();
-    }
-
-    pub fn receive(&mut self, i: usize) -> Option<ToClient> {
-        loop {
-            let bytes = self.connections[i].recv_within(LONGEST, 3 * TIMEOUT).ok()?;
-            match decode::<Reply>(&bytes).unwrap().what {
-                ToClient::Waiting => {}
-                answer => return Some(answer),
-            }
-        }
-    }
-
-    /// Each server its own message; what each answers.
-    pub fn exchange(&mut self, message: impl Fn(usize) -> ToServer) -> Vec<Option<ToClient>> {
-        (0..3).for_each(|i| self.say(i, &message(i)));
-        (0..3).map(|i| self.receive(i)).collect()
-    }
-}
 
 /// So much associated data that a text is not short: each step is answered by itself.
 const LONG: usize = 17_000;

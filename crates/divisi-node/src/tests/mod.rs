@@ -11,6 +11,7 @@ mod keys;
 mod liars;
 mod orders;
 mod press;
+mod rogue;
 mod text;
 mod waiting;
 mod whole;

@@ -2,8 +2,9 @@
 //! time: it is served in time, nothing grows, and the log names whom it can. Each attack for a moment; the
 //! long runs (`--ignored`, on an idle machine) measure.
 
-use super::attacks::{Rogue, item};
+use super::attacks::item;
 use super::house::{BUSY, House, TIMEOUT, encrypt, eventually, text, world};
+use super::rogue::Rogue;
 use crate::request::{Item, SboxChoice, ToServer};
 use crate::wire::{Blob, encode};
 use crate::{CHUNK, Client, KeyName, Limits};

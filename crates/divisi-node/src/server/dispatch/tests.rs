@@ -6,12 +6,13 @@ mod ways;
 
 use super::*;
 use crate::admit::Who;
+use crate::error::Failed;
 use crate::request::{NewKey, SboxChoice, ToServer};
 use crate::server::operators::{Deed, Order};
 use crate::server::{Server, ServerOptions};
 use crate::wire::Blob;
 use divisi_net::{Config, Fault, Machine, World, memory};
-use divisi_store::KeyType;
+use divisi_store::{KeyName, KeyType};
 use std::net::TcpListener;
 use std::sync::Mutex;
 

@@ -1,0 +1,171 @@
+//! Three servers of which some lie, with texts, keys and ciphertexts that are all made up; and a client that
+//! does all that a client does.
+
+use crate::request::{Item, KeyEntry, Reply, ToClient, ToServer, chunk_digest, connection_id, context};
+use crate::tests::house::{decrypt, encrypt, text, world};
+use crate::wire::{Blob, LONGEST, decode, encode};
+use crate::{Client, KeyState, KeyType, UsedKey};
+use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};
+use divisi_rep3::deal;
+use divisi_rep3::open::component_digest;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) const LENGTH: usize = 100;
+
+/// What a server tells a client in place of an answer.
+pub(super) type Lie = fn(&mut ToClient);
+
+/// None.
+pub(super) const TRUTH: Lie = |_| {};
+
+/// Answers as an honest server `i` would, of texts, keys and ciphertexts that are all made up.
+fn honest(i: usize, id: &[u8; 32], [decrypting, second, short]: [bool; 3], message: &ToServer) -> ToClient {
+    match message {
+        ToServer::Begin { .. } => ToClient::Ready,
+        ToServer::Request { item, number } => match item {
+            Item::Encrypt { .. } => {
+                ToClient::Sealing { iv: [1; 12], key: UsedKey { id: [1; 16], maker: "alice".into() } }
+            }
+            Item::Decrypt { .. } => ToClient::Accepted,
+            Item::Mac { .. } => ToClient::Tagging {
+                nonce: [0; 12],
+                key: Some(UsedKey { id: [1; 16], maker: "alice".into() }),
+            },
+            Item::KeyNew(_) => ToClient::Key(entry("k")),
+            Item::KeyList { .. } => ToClient::Keys { keys: vec![entry("k")], more: false },
+            Item::KeyDestroy { .. } => ToClient::Done,
+            _ => answer(i, &context(id, *number, 0), &text(16)),
+        },
+        ToServer::Data { number, index, .. } => {
+            let context = context(id, *number, *index);
+            match (decrypting, second, i) {
+                (true, false, _) => ToClient::Accepted,
+                (true, true, _) => answer(i, &context, &text(LENGTH)),
+                (false, _, 0) => ToClient::Ciphertext(Blob(text(LENGTH))),
+                (false, ..) => ToClient::Digest(chunk_digest(&context, &text(LENGTH))),
+            }
+        }
+        ToServer::Finish { number } if short && decrypting => {
+            answer(i, &context(id, *number, 0), &text(LENGTH))
+        }
+        ToServer::Finish { .. } if decrypting => ToClient::Valid,
+        ToServer::Finish { .. } => ToClient::Tag([2; 16]),
+    }
+}
+
+pub(super) fn entry(name: &str) -> KeyEntry {
+    KeyEntry {
+        name: name.parse().unwrap(),
+        id: [1; 16],
+        kind: KeyType::Aes128,
+        generation: 1,
+        state: KeyState::Active,
+        maker: "alice".into(),
+        clients: vec![],
+        exportable: false,
+    }
+}
+
+fn answer(i: usize, context: &[u8; 32], secret: &[u8]) -> ToClient {
+    // any sharing will do, the same at all three
+    let parts = deal::split(secret, |out| out.fill(0x33));
+    let digest = component_digest(context, &parts[i].second);
+    ToClient::Answer { component: Blob(parts[i].first.clone()), digest }
+}
+
+/// Three servers that answer `rounds` clients honestly, but that `liar` tells `lie`.
+pub(super) fn served<R>(liar: usize, lie: Lie, client: impl FnOnce(&mut Client) -> R) -> R {
+    served_with([0, 1, 2].map(|i| if i == liar { lie } else { TRUTH }), client)
+}
+
+/// Three servers of which each tells its own.
+pub(super) fn served_with<R>(lies: [Lie; 3], client: impl FnOnce(&mut Client) -> R) -> R {
+    three_servers(|i| (lies[i], |place| place), client)
+}
+
+fn three_servers<R>(
+    way: impl Fn(usize) -> (Lie, fn((u64, u64)) -> (u64, u64)),
+    client: impl FnOnce(&mut Client) -> R,
+) -> R {
+    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+    let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+    std::thread::scope(|s| {
+        for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
+            let (config, way) = (made.config.clone(), way(i));
+            s.spawn(move || serve(i, listener, config, identity, way));
+        }
+        let mut alice = Client::connect(&made.config, &made.clients[0], world()).unwrap();
+        client(&mut alice)
+    })
+}
+
+/// Three servers that tell the truth, of which the first tells it in another place.
+pub(super) fn served_at<R>(place: fn((u64, u64)) -> (u64, u64), client: impl FnOnce(&mut Client) -> R) -> R {
+    three_servers(|i| (TRUTH, if i == 0 { place } else { |place| place }), client)
+}
+
+fn serve(
+    i: usize,
+    listener: TcpListener,
+    config: Config,
+    identity: Identity,
+    (lie, moved): (Lie, fn((u64, u64)) -> (u64, u64)),
+) {
+    let me = PartyId::from_index(i).unwrap();
+    let listener = Listener::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
+    let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
+    let challenge = [i as u8; 32];
+    let apart = (0, 0);
+    say(&mut connection, apart, ToClient::Welcome { lowest: 3, highest: 3, party: me.number(), challenge });
+    let mut place = apart;
+    let (mut id, mut decrypting, mut second, mut short) = ([0; 32], false, false, false);
+    while let Ok(bytes) = connection.recv(LONGEST) {
+        let message: ToServer = decode(&bytes).unwrap();
+        if let ToServer::Begin { challenges, .. } = &message {
+            id = connection_id(challenges);
+        }
+        if let ToServer::Request { item, .. } = &message {
+            (decrypting, second) = (matches!(item, Item::Decrypt { .. } | Item::Mac { .. }), false);
+            short = item.is_short();
+        }
+        let mut reply = honest(i, &id, [decrypting, second, short], &message);
+        second |= matches!(message, ToServer::Finish { .. });
+        lie(&mut reply);
+        place = match message.number() {
+            Some(number) if number == place.0 => (number, place.1 + 1),
+            number => (number.unwrap_or(0), 0),
+        };
+        say(&mut connection, if place == apart { place } else { moved(place) }, reply);
+    }
+}
+
+fn say(connection: &mut Connection, (number, nth): (u64, u64), what: ToClient) {
+    let message = &Reply { number, nth, what };
+    let _ = connection.send(&encode(message, message.what.body()).unwrap());
+}
+
+/// Does all that a client does; its first error, and what it wrote before.
+pub(super) fn everything(client: &mut Client) -> Option<crate::Error> {
+    let key = "k".parse().unwrap();
+    let new = client.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    let all = |client: &mut Client| {
+        client.key_new(&new)?;
+        let file = encrypt(client, &key, b"", &text(LENGTH))?;
+        assert_eq!(file, [&[1; 12][..], &text(LENGTH), &[2; 16]].concat());
+        // a long one, read twice, and a short one
+        for aad in [&[0; 17_000][..], b""] {
+            let (out, error) = decrypt(client, &key, aad, &file);
+            if let Some(error) = error {
+                assert!(out.is_empty(), "something of a lie was written");
+                return Err(error);
+            }
+            assert_eq!(out, text(LENGTH));
+        }
+        assert_eq!(*client.key_export(&key)?, text(16));
+        client.key_destroy(&key)
+    };
+    all(client).err()
+}
