@@ -4,7 +4,10 @@
 
 mod separate;
 
+use divisi_program::applications::digits;
+use divisi_program::plain::{Entries, evaluate};
 use serde_json::json;
+use std::process::Command;
 
 /// Four programs, each one party: the number of parties is the configuration's.
 #[test]
@@ -74,4 +77,41 @@ fn different_programs_are_refused_with_both_digests() {
         let second = [second, &["--input", "y=4,5,6"]].concat();
         separate::both_are_told(dir.path(), "mixed", &[first.clone(), second], what);
     }
+}
+
+/// The application mnist reads images of a user's files one after the other, and tells how many are what
+/// their labels say.
+#[test]
+fn digits_of_files_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let images: Vec<Vec<u8>> = digits::held_out()
+        .iter()
+        .take(2)
+        .map(|sample| sample.image.iter().map(|point| (16 * point).min(255) as u8).collect())
+        .collect();
+    let file = [&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 28][..], &images.concat()].concat();
+    let (network, script) = (digits::Network::trained().unwrap(), digits::script(1, 2).unwrap());
+    let answers = digits::read_idx(&file).unwrap().into_iter().map(|image| {
+        let outputs = evaluate(&script, &digits::inputs_for(&network, &image).unwrap()).unwrap();
+        let [Entries::Num(logits)] = &outputs[..] else { unreachable!("ten numbers") };
+        digits::answer(logits).unwrap()
+    });
+    let answers: Vec<u8> = answers.collect();
+    std::fs::write(dir.path().join("images"), file).unwrap();
+    // the second label is another digit's
+    let labels = [&[0, 0, 8, 1, 0, 0, 0, 2][..], &[answers[0], (answers[1] + 1) % 10]].concat();
+    std::fs::write(dir.path().join("labels"), labels).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+        .current_dir(dir.path())
+        .args(["bench", "mixed", "--op", "program", "--program", "mnist", "--parties", "2"])
+        .args(["--images", "images", "--labels", "labels", "--count", "2", "--reps", "1", "--warmup", "0"])
+        .args(["--danger-insecure-parameters", "--json"])
+        .output()
+        .unwrap();
+    let told = separate::json(&output);
+    assert!(output.status.success(), "{told}");
+    assert_eq!(
+        (&told["images"], &told["images_right"], &told["checked"]),
+        (&json!(2), &json!(1), &json!(true))
+    );
 }

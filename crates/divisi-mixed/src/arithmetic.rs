@@ -84,9 +84,13 @@ pub fn batches(
     sampler: &mut Sampler,
     count: usize,
 ) -> Result<Vec<NumberTriples>, Abort> {
-    pipeline::batches(session, keys, sampler, (count, BATCHES), |session, keys, sampler, (_, batch)| {
-        one_batch(session, keys, sampler, batch)
-    })
+    pipeline::batches(
+        session,
+        keys,
+        sampler,
+        (count, BATCHES, pipeline::FEW),
+        |session, keys, sampler, (_, batch)| one_batch(session, keys, sampler, batch),
+    )
 }
 
 fn one_batch(

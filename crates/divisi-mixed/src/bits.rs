@@ -152,9 +152,13 @@ pub(crate) fn batches(
     sampler: &mut Sampler,
     count: usize,
 ) -> Result<Vec<RandomBits>, Abort> {
-    pipeline::batches(session, keys, sampler, (count, BATCHES), |session, keys, sampler, (_, batch)| {
-        random_batch(session, keys, sampler, batch)
-    })
+    pipeline::batches(
+        session,
+        keys,
+        sampler,
+        (count, BATCHES, pipeline::FEW),
+        |session, keys, sampler, (_, batch)| random_batch(session, keys, sampler, batch),
+    )
 }
 
 fn random_batch(

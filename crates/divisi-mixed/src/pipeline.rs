@@ -3,50 +3,72 @@
 //! GYKW, section 7.1, "Pipelining": a party is not idle after its own part of a batch, nor while a refresh is
 //! under way.
 
+use divisi_bgv::parameters::Parameters;
 use divisi_bgv::{Keys, Sampler};
 use divisi_core::{Abort, Session};
 
-/// The largest number of batches at one time.
-const STRANDS: usize = 4;
-/// The most memory, in bytes, for batches at one time, if there is more than one.
-const ROOM: usize = 64 << 20;
-
-/// How many batches run at one time: a public number, the same at all parties.
-fn strands(keys: &Keys, batches: usize) -> usize {
-    let p = keys.ring().parameters();
-    // a batch takes about eight polynomials at the top: a ciphertext, an encryption of zero with its errors
-    // and v, a plaintext
-    let polynomials = 8;
-    let batch = polynomials * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
-    (ROOM / batch.max(1)).clamp(1, STRANDS).min(batches.max(1))
+/// How many batches run at one time, if there is room for them.
+#[derive(Clone, Copy)]
+pub(crate) struct Strands {
+    /// The largest number of batches.
+    most: usize,
+    /// The most memory, in bytes, if there is more than one.
+    room: usize,
 }
 
-/// So many batches in order, each of them counted as a chunk of the current phase. `one` makes one of them,
-/// by its place among these and its number among all of this purpose.
+/// Few: while one waits another one computes.
+pub(crate) const FEW: Strands = Strands { most: 4, room: 64 << 20 };
+/// Many: the batches of a moderate number of items wait at the same time, not one after the other.
+pub(crate) const MANY: Strands = Strands { most: 16, room: 128 << 20 };
+
+impl Strands {
+    /// The number for these parameters: public, the same at all parties.
+    pub(crate) fn at_once(self, p: &Parameters) -> usize {
+        // a batch takes about eight polynomials at the top: a ciphertext, an encryption of zero with its
+        // errors and v, a plaintext
+        let polynomials = 8;
+        let batch = polynomials * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
+        (self.room / batch.max(1)).clamp(1, self.most)
+    }
+}
+
+/// So many batches in order, each of them counted as a chunk of the current phase that begins where we are.
+/// What follows is counted behind the longest. `one` makes one of them, by its place among these and its
+/// number among all of this purpose.
 pub(crate) fn batches<R: Send>(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
-    (count, purpose): (usize, &'static str),
+    (count, purpose, strands): (usize, &'static str, Strands),
     one: impl Fn(&mut Session, &Keys, &mut Sampler, (usize, u64)) -> Result<R, Abort> + Sync,
 ) -> Result<Vec<R>, Abort> {
     let numbers: Vec<(usize, u64)> = (0..count).map(|place| (place, session.count(purpose))).collect();
-    let (strands, phase) = (strands(keys, count), session.current_phase());
+    let strands = strands.at_once(keys.ring().parameters()).min(count.max(1));
+    let (phase, before) = (session.current_phase(), session.chain());
     let mut made = Vec::with_capacity(count);
+    let mut longest = before;
+    let begin = |strand: &mut Session| {
+        strand.phase(phase);
+        strand.after_chain(before);
+    };
     if strands == 1 {
         for number in numbers {
-            session.phase(phase);
+            begin(session);
             made.push(one(session, keys, sampler, number)?);
+            longest = longest.max(session.chain());
         }
-        return Ok(made);
+    } else {
+        let work = |strand: &mut Session, number| {
+            begin(strand);
+            let batch = one(strand, keys, &mut Sampler::new(strand), number)?;
+            Ok((batch, strand.chain()))
+        };
+        session.stream(strands, numbers.into_iter(), work, |_, (batch, chain)| {
+            made.push(batch);
+            longest = longest.max(chain);
+            Ok::<_, Abort>(())
+        })?;
     }
-    let work = |strand: &mut Session, number| {
-        strand.phase(phase);
-        one(strand, keys, &mut Sampler::new(strand), number)
-    };
-    session.stream(strands, numbers.into_iter(), work, |_, batch| {
-        made.push(batch);
-        Ok(())
-    })?;
+    session.after_chain(longest);
     Ok(made)
 }

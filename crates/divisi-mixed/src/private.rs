@@ -25,7 +25,7 @@ use crate::pipeline;
 use crate::table::{MOST, walsh};
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
-use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
@@ -51,6 +51,13 @@ pub struct Masked {
     r: Hidden<u64>,
     /// Our shares of the Walsh coefficients of T', table by table.
     hat: Num,
+}
+
+/// How many ciphertexts of these parameters [`Masked::new`] makes at one time. More are made one after
+/// another, in the place of those that are finished.
+#[must_use]
+pub fn at_once(parameters: &Parameters) -> usize {
+    pipeline::MANY.at_once(parameters)
 }
 
 impl Masked {
@@ -110,7 +117,8 @@ impl Masked {
             }
             pass(session, keys, sampler, batch, &share, &encode::signs(ring, &signs))
         };
-        let masked = pipeline::batches(session, keys, sampler, (total.div_ceil(slots), BATCHES), one)?;
+        let masked =
+            pipeline::batches(session, keys, sampler, (total.div_ceil(slots), BATCHES, pipeline::MANY), one)?;
         for (i, masked) in masked.iter().flat_map(|part| part.iter()).take(total).enumerate() {
             let (table, k) = place(i);
             hat[table * entries + k] = *masked;

@@ -1,5 +1,9 @@
 //! A party that stops, at every step of every phase: cut off, or sending too little, or garbage. All others
 //! end with an abort that names a peer, and nobody waits; what garbage says is wrong, but ends too.
+//!
+//! Faults at a bootstrap are here, in one process: with the parameters of real sessions, and with the insecure
+//! ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a test. Here
+//! a chain may have one hop, so that three parties refresh at each.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_bgv::Ring;
@@ -12,6 +16,7 @@ use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const PARTIES: usize = 3;
 
@@ -125,5 +130,90 @@ fn whoever_stops_at_any_step_the_others_abort() {
             let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
             assert!(named, "{p} after {fault:?} of {broken} at {id:08x}, {how:?}: {end:?}");
         }
+    });
+}
+
+/// Random bits of three batches, in each of which another party has the ciphertext refreshed; and what is
+/// made of them.
+fn refreshed(session: Session, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let gmw = Gmw::new(session, SetupConfig::default())?;
+    let mut mixed = Mixed::new(gmw, ring.plain(), Some(ring), None)?;
+    mixed.prepare_bits(PARTIES * ring.dimension())?;
+    let (me, plain) = (mixed.session().me(), ring.plain());
+    let value = Some(GmwBit::of([1].into_iter())).filter(|_| me == party(2));
+    let bit = mixed.gmw().input(party(2), 1, value.as_ref())?;
+    let number: Num = mixed.convert(vec![bit])?;
+    assert_eq!(num::open(mixed.session(), plain, &number)?[..], [1]);
+    Ok(())
+}
+
+/// What happens to a party when it sends its first message of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stop {
+    Killed,
+    Silent,
+    TooShort,
+    Garbage,
+}
+
+/// Everybody asks for a refresh once, and answers twice; and it stops there in each way.
+#[test]
+fn whoever_stops_at_a_bootstrap_the_others_abort() {
+    let stops = [Stop::Killed, Stop::Silent, Stop::TooShort, Stop::Garbage];
+    let steps = ["divisi_bgv::refresh/refresh.ask", "divisi_bgv::refresh/refresh.answer"];
+    let mut all = Vec::new();
+    for form in [Form::LeanRing, Form::Paper] {
+        let ring = small(Operation::Bits, (form, 1));
+        assert_eq!(ring.parameters().bootstraps(), 1);
+        let agreed = ring.parameters().describe(Agreed::new("bootstrap faults"));
+        let harness = Harness::new(PARTIES, &agreed);
+        let seen = harness.recordings();
+        harness.act(|session| refreshed(session, &ring)).into_iter().for_each(|end| end.unwrap());
+        for seen in seen {
+            let sent = steps.map(|step| seen.of(Way::Out, step).len());
+            assert_eq!(sent, [PARTIES - 1, PARTIES - 1], "{form:?}");
+        }
+        for (broken, step) in (1..=3).flat_map(|broken| steps.map(|step| (broken, step))) {
+            all.extend(stops.map(|stop| (ring.clone(), agreed.clone(), party(broken), step, stop)));
+        }
+    }
+    many(all.len(), 4, |i| {
+        let (ring, agreed, broken, step, stop) = &all[i];
+        let (harness, id) = (Harness::new(PARTIES, agreed), divisi_core::Step::new(step).id);
+        let others: Vec<PartyId> = PartyId::all(PARTIES).filter(|to| to != broken).collect();
+        let begun = Arc::new(AtomicBool::new(false));
+        for to in &others {
+            let own = (harness.tap(*broken), *broken, *stop);
+            let taps: Vec<_> = others.iter().map(|other| (*other, harness.tap(*other))).collect();
+            let begun = begun.clone();
+            harness.hand(*broken, *to, move |mut frame| {
+                let (tap, broken, stop) = &own;
+                let first = frame.step == id && !begun.swap(true, Ordering::Relaxed);
+                if first && *stop == Stop::Killed {
+                    for (other, theirs) in &taps {
+                        theirs.cut(*broken);
+                        tap.cut(*other);
+                    }
+                }
+                if begun.load(Ordering::Relaxed) {
+                    match stop {
+                        Stop::Killed | Stop::Silent => return vec![],
+                        Stop::TooShort => frame.body.truncate(frame.body.len().saturating_sub(1)),
+                        Stop::Garbage => {
+                            frame.body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5)
+                        }
+                    }
+                }
+                vec![frame]
+            });
+        }
+        let ends = harness.act(|session| refreshed(session, ring));
+        for (p, end) in PartyId::all(PARTIES).zip(&ends).filter(|(p, _)| p != broken) {
+            let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
+            assert!(named, "{p} after {stop:?} of {broken} at {step}: {end:?}");
+        }
+        // whoever notices first names who stopped, but for a short message that another party waits behind
+        let blamed = ends.iter().filter_map(|end| end.as_ref().err()?.peer()).any(|peer| peer == *broken);
+        assert!(blamed, "nobody names {broken} after {stop:?} at {step}: {ends:?}");
     });
 }

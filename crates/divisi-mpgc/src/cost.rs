@@ -5,6 +5,7 @@
 //! is a product of counts and of what one of each took where whole runs were measured: for the shape alone;
 //! it differs from machine to machine.
 
+use crate::lookup::ands_at_once;
 use crate::parameters::{DIMENSION, LOOKED_UP, ROW_BYTES};
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_field::zp::P16;
@@ -16,8 +17,6 @@ pub const AES_128: [u64; 2] = [34_576, 6_400];
 
 /// Rows of transfers are made in tiles of this size.
 const TILE: u64 = 128;
-/// Triples are made in words of this size.
-const WORD: u64 = 64;
 /// The bits that a number modulo p takes in a message.
 const NUMBER_BITS: u64 = 17;
 
@@ -36,10 +35,13 @@ pub struct GarblingCost {
     parties: u64,
     /// Bits of rows that all parties together send up the tree.
     pub rows: u64,
-    /// Bits that all parties together send for the products of masks and their openings.
+    /// Bits that all parties together send for the products of masks.
     pub products: u64,
     /// Bits that all parties together send for lookups.
     pub look_ups: u64,
+    /// The longest chain of messages, each sent after the one before it has come: the rounds of
+    /// preprocessing.
+    pub rounds: u64,
     /// An estimate of what one party computes, in seconds.
     pub cpu_seconds: f64,
 }
@@ -55,8 +57,14 @@ impl GarblingCost {
         let pairs = n * peers;
         let position = 128_u64.div_ceil(u64::from(config.k).max(1));
         let transfers = |positions: u64| positions.next_multiple_of(TILE) * position;
-        let batches = (0..ands).step_by(LOOKED_UP).map(|first| (ands - first).min(LOOKED_UP as u64));
-        let look_ups = batches.map(|ands| {
+        let at_once = ands_at_once(by);
+        // rows and correlations; or the ciphertexts, and the opening of the masked bits
+        let chain = by.map_or(n + 1, |lattice| lattice.report().rounds as u64 + 2);
+        let way_up = if gates > 0 { u64::from(parties.max(1).ilog2()) } else { 0 };
+        let rounds = 2 * ands.div_ceil(LOOKED_UP as u64) + ands.div_ceil(at_once as u64) * (chain + way_up);
+        let batches = |most: usize| (0..ands).step_by(most).map(move |first| (ands - first).min(most as u64));
+        let products = batches(LOOKED_UP).map(|ands| pairs * (transfers(ands) + ands));
+        let look_ups = batches(at_once).map(|ands| {
             let count = 4 * ands;
             match by {
                 None => pairs * (transfers(count) + count * NUMBER_BITS * dimension),
@@ -68,7 +76,6 @@ impl GarblingCost {
                 }
             }
         });
-        let triples = ands.next_multiple_of(WORD);
         let look_up_ns = match by {
             None => peers as f64 * TRANSFER_NS,
             Some(lattice) => dimension as f64 * lattice.chain().len() as f64 * SLOT_NS,
@@ -76,8 +83,9 @@ impl GarblingCost {
         GarblingCost {
             parties: n,
             rows: peers * gates * 4 * 8 * ROW_BYTES as u64,
-            products: pairs * (transfers(triples) + triples + 2 * ands),
+            products: products.sum(),
             look_ups: look_ups.sum(),
+            rounds: rounds.max(way_up),
             cpu_seconds: (gates as f64 * GATE_NS + 4.0 * ands as f64 * look_up_ns) * 1e-9,
         }
     }

@@ -7,24 +7,24 @@
 //! operands, which it could compute anyway. NOTs and wires with public values have no rows.
 //!
 //! Cost of an instance with lookups by transfers, sent by a party: 4 x 3,328 bytes for each gate (nothing by
-//! the root of the tree). For each AND also four lookups of (n - 1) (2,176 + 4) bytes at k = 4, one triple,
-//! and its opening. Rounds: two for triples, one for products, 1 + n for each batch of lookups, and ceil(log2
-//! (n + 1)) - 1 for rows (test `cost_of_garbling`).
+//! the root of the tree). For each AND also four lookups of (n - 1) (2,176 + 4) bytes at k = 4, and (n - 1) 33
+//! bits for the product of two masks. Rounds: for every 8,192 ANDs two for products, 1 + n for lookups and
+//! ceil(log2 (n + 1)) - 1 for rows (tests `cost_of_garbling`, `waits_are_those_of_the_meter`). D2: that product
+//! is made by transfers that choose with shares of one mask, where the paper uses a triple, and opens two bits.
 
+use crate::group::{Found, Group, Products, is_first, together};
 use crate::key::WireKeys;
 use crate::label::{Label, Labels};
 use crate::lookup::{Source, Way};
 use crate::parameters::{self, DIMENSION, LOOKED_UP, ROW_BYTES};
 use crate::scheme::Scheme;
-use crate::tree;
-use crate::wiring::{End, Gate, Wire, Wiring};
+use crate::tree::{self, Upward};
+use crate::wiring::{End, Gate, Wiring};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Keys as BgvKeys, Sampler};
-use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Boolean, ProgramRun, Session, SessionId, Step, step};
-use divisi_mixed::gmw::triples_for;
+use divisi_core::{Abort, SessionId, Step, step};
 use divisi_mixed::{Gmw, GmwBit};
-use divisi_ot::Kept;
+use divisi_ot::{Bits, Kept, Links};
 use std::sync::Arc;
 
 const N: usize = DIMENSION;
@@ -32,8 +32,6 @@ const GARBLE: Step = step!("garble");
 
 /// How many gates' rows go up the tree in one message: each gate has four rows of 3,328 bytes.
 const TOGETHER: usize = 64;
-/// After this number of batches of rows all parties wait for the root, unless lookups make them wait anyway.
-const AHEAD: usize = 64;
 
 /// A party that garbles, with its session. The first party evaluates.
 pub struct Garbler {
@@ -84,24 +82,6 @@ impl GarbledInstances {
     pub fn instances(&self) -> usize {
         self.instances.len()
     }
-}
-
-/// Our shares: lambda of the masks of all wires of an instance, and of e for each AND.
-struct Masks {
-    lambda: Hidden<u8>,
-    /// Shares of the products lambda_u lambda_v, AND by AND.
-    products: Hidden<u8>,
-}
-
-impl Masks {
-    /// Our share of the mask of a wire.
-    fn of(&self, session: &Session, wire: Wire) -> u8 {
-        self.lambda[wire.at] ^ u8::from(wire.negated && is_first(session))
-    }
-}
-
-fn is_first(session: &Session) -> bool {
-    session.me().index() == 0
 }
 
 impl Garbler {
@@ -171,112 +151,60 @@ impl Gear {
     ) -> Result<GarbledInstances, Abort> {
         let gates = wiring.gates().saturating_mul(instances);
         let first = self.labels.take(gmw.session(), gates)?; // [G8]
-        // 1. and 2. for all instances at once
-        let masks = self.masks(gmw, wiring, instances)?;
+        let mut upward = Upward::new(instances * wiring.gates().div_ceil(TOGETHER));
         let mut all = Vec::with_capacity(instances);
-        for (first, masks) in (first..).step_by(wiring.gates().max(1)).zip(masks) {
-            all.push(self.instance(gmw, wiring, first, &masks)?);
+        let mut numbers = (first..).step_by(wiring.gates().max(1));
+        while all.len() < instances {
+            let lanes = together(wiring).min(instances - all.len());
+            // 1. lambda_w, k^i_{w,0}, k^i_{w,1}
+            let mut group = Group::new(gmw.session(), &mut self.sampler, wiring, lanes);
+            // 2. and 3.; of a large circuit more follow
+            if wiring.ands() > 0 {
+                self.look_up(gmw, &mut group)?;
+            }
+            for (i, first) in (0..lanes).zip(&mut numbers) {
+                all.push(self.instance(gmw, &mut group, i, first, &mut upward)?);
+            }
         }
         let (session, scheme) = (gmw.session().id(), Arc::clone(&self.scheme));
         Ok(GarbledInstances { session, scheme, wiring: wiring.clone(), instances: all })
     }
 
-    /// Steps 1 and 2: shares of lambda_w for every wire, and of lambda_u lambda_v for every AND.
-    fn masks(&mut self, gmw: &mut Gmw, wiring: &Wiring, instances: usize) -> Result<Vec<Masks>, Abort> {
-        let wires = wiring.inputs + wiring.gates();
-        let mut all = Vec::with_capacity(instances);
-        for _ in 0..instances {
-            let (mut lambda, mut bits) = (Hidden::zeros(wires), Hidden::zeros(wires));
-            self.sampler.bits(&mut bits);
-            lambda.iter_mut().zip(bits.iter()).for_each(|(lambda, bit)| *lambda = *bit as u8);
-            for (w, gate) in (wiring.inputs..).zip(&wiring.gates) {
-                if let Gate::Xor(u, v) = *gate {
-                    lambda[w] = lambda[u] ^ lambda[v];
-                }
-            }
-            all.push(Masks { lambda, products: Hidden::zeros(wiring.ands()) });
-        }
-        let lanes = instances * wiring.ands();
-        if lanes == 0 {
-            return Ok(all);
-        }
-        let session = gmw.session();
-        let operands = wiring.gates.iter().filter_map(|gate| match gate {
-            Gate::And(u, v) => Some([*u, *v]),
-            Gate::Xor(..) => None,
-        });
-        let operands: Vec<[Wire; 2]> = operands.collect();
-        let mut inputs = Vec::with_capacity(2);
-        for side in [0, 1] {
-            let mut bits = Hidden::zeros(lanes);
-            let of = all.iter().flat_map(|masks| operands.iter().map(move |pair| (masks, pair[side])));
-            for (bit, (masks, wire)) in bits.iter_mut().zip(of) {
-                *bit = u64::from(masks.of(session, wire));
-            }
-            inputs.push(GmwBit::of(bits.iter().copied()));
-        }
-        let mut g = Build::new();
-        let (x, y) = (g.input(1)[0], g.input(1)[0]);
-        let product = g.and(x, y);
-        g.output(&[product]);
-        let program = g.finish();
-        gmw.prepare(triples_for(&program, lanes))?;
-        let mut jobs = [ProgramRun::new(&program, inputs)];
-        gmw.run(&mut jobs)?;
-        let [job] = jobs;
-        let Some(products) = job.wires.first() else {
-            return Err(gmw.session().misuse(GARBLE, "a product without a result"));
-        };
-        let each = all.iter_mut().flat_map(|masks| masks.products.iter_mut());
-        each.enumerate().for_each(|(lane, product)| *product = products.lane(lane) as u8);
-        Ok(all)
-    }
-
-    /// Steps 1, 3 and 4 for one instance.
+    /// Step 4 for one instance of a group.
     fn instance(
         &mut self,
         gmw: &mut Gmw,
-        wiring: &Wiring,
+        group: &mut Group<'_>,
+        i: usize,
         first: u64,
-        masks: &Masks,
+        upward: &mut Upward,
     ) -> Result<Instance, Abort> {
         let is_first = is_first(gmw.session());
-        let wires = wiring.inputs + wiring.gates();
-        // 1. k^i_{w,0}, k^i_{w,1}
-        let keys = WireKeys::new(&mut self.sampler, wires, is_first);
+        let wiring = group.wiring;
         let mut rows = Vec::new();
         if is_first {
             rows.reserve_exact(4 * ROW_BYTES * wiring.gates());
         }
-        let mut found = Found { keys: Kept::default(), from: 0, to: 0 };
-        let (mut and, mut ahead) = (0, 0);
+        let mut and = i * wiring.ands();
         for (at, gates) in (0..).step_by(TOGETHER).zip(wiring.gates.chunks(TOGETHER)) {
             let mut batch = Kept::<u64>::zeros(4 * gates.len() * N);
             for ((g, gate), rows) in (at..).zip(gates).zip(batch.chunks_exact_mut(4 * N)) {
-                if gate.is_and() && and == found.to {
-                    // 3. the keys of the next ANDs
-                    let phase = gmw.session().current_phase();
-                    gmw.session().phase(phase);
-                    found = self.look_up(gmw, wiring, masks, &keys, g, and)?;
-                    ahead = 0;
+                if gate.is_and() && and == group.found.to {
+                    self.look_up(gmw, group)?;
                 }
                 let number = Labels::of_gate(gmw.session(), first, g); // [G8]
-                self.rows(number, *gate, wiring.inputs + g, &keys, &found, and, rows);
-                and += usize::from(gate.is_and());
+                self.rows(number, *gate, wiring.inputs + g, &group.keys[i], &group.found, and, rows);
+                if gate.is_and() {
+                    group.found.spend(and);
+                    and += 1;
+                }
             }
             // 4(b)
             let session = gmw.session();
             let batch = tree::Batch::own(session, 4 * (first + at as u64), batch);
-            tree::add_up(session, &self.scheme, batch, &mut rows)?;
-            ahead += 1;
-            if ahead == AHEAD {
-                tree::settle(session)?;
-                let phase = session.current_phase();
-                session.phase(phase);
-                ahead = 0;
-            }
+            tree::add_up(session, &self.scheme, upward, batch, &mut rows)?;
         }
-        let session = gmw.session();
+        let (session, masks) = (gmw.session(), &group.masks[i]);
         let output = |end: &End| match *end {
             End::Wire(wire) => masks.of(session, wire),
             End::Constant(value) => u8::from(value && is_first),
@@ -284,44 +212,49 @@ impl Gear {
         let mut outputs = Hidden::zeros(wiring.outputs.len());
         outputs.iter_mut().zip(&wiring.outputs).for_each(|(out, end)| *out = output(end));
         let inputs = Hidden::from(&masks.lambda[..wiring.inputs]);
-        Ok(Instance { inputs, outputs, keys: keys.first(wiring.inputs), first, rows })
+        Ok(Instance { inputs, outputs, keys: group.keys[i].first(wiring.inputs), first, rows })
     }
 
-    /// Step 3(b): shares of k_{w,e} for the ANDs from gate `g` on. `and` is the number of the first of them
-    /// among all ANDs.
-    fn look_up(
-        &mut self,
-        gmw: &mut Gmw,
-        wiring: &Wiring,
-        masks: &Masks,
-        keys: &WireKeys,
-        g: usize,
-        and: usize,
-    ) -> Result<Found, Abort> {
+    /// Step 2: shares of lambda_u lambda_v for the next ANDs of a group. Each party chooses with its share of
+    /// lambda_u, and the payload is the others' of lambda_v.
+    fn multiply(gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
+        let (session, setup) = gmw.ends();
+        let next = group.next(LOOKED_UP);
+        let of = |side: usize| GmwBit::of(next.iter().map(|and| u64::from(group.mask(session, and, side))));
+        let [u, v] = [0, 1].map(of);
+        let mut rows = setup.semi_honest_rows(session, Bits::Chosen(u.words(), next.len()), Links::All)?; // [G14]
+        let shares = setup.correlate_bits(session, &mut rows, v.words())?;
+        group.products = Products::new(shares, group.found.to, next.len());
+        Ok(())
+    }
+
+    /// Step 3: shares of e, and of k_{w,e}, for the next ANDs of a group, as many as are looked up in one
+    /// chain of messages.
+    fn look_up(&mut self, gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
+        if group.found.to == group.products.to {
+            Gear::multiply(gmw, group)?;
+        }
         let session = gmw.session();
+        let next = group.next(self.source.ands_at_once());
+        // (a) e = (lambda_u + alpha) (lambda_v + beta) + lambda_w
         let one = u64::from(is_first(session));
-        let ands = wiring.gates.iter().enumerate().skip(g).filter(|(_, gate)| gate.is_and());
-        let mut outs = Vec::with_capacity(LOOKED_UP);
-        let mut bits = Hidden::zeros(4 * LOOKED_UP);
-        for (i, (g, gate)) in ands.take(LOOKED_UP).enumerate() {
-            let (w, Gate::And(u, v)) = (wiring.inputs + g, *gate) else { continue };
-            let [u, v] = [u, v].map(|wire| u64::from(masks.of(session, wire)));
-            let product = u64::from(masks.products[and + i] ^ masks.lambda[w]);
-            // e = (lambda_u + alpha) (lambda_v + beta) + lambda_w
-            for (row, bit) in bits[4 * i..4 * i + 4].iter_mut().enumerate() {
-                let (alpha, beta) = (row as u64 >> 1, row as u64 & 1);
+        let mut bits = Hidden::zeros(4 * next.len());
+        for ((at, and), bits) in (group.found.to..).zip(&next).zip(bits.chunks_exact_mut(4)) {
+            let [u, v] = [0, 1].map(|side| u64::from(group.mask(session, and, side)));
+            let product = group.products.of(at) ^ u64::from(group.masks[and.instance].lambda[and.out]);
+            for (row, bit) in (0..).zip(bits) {
+                let (alpha, beta) = (row >> 1, row & 1);
                 *bit = product ^ alpha & v ^ beta & u ^ alpha & beta & one;
             }
-            outs.push(w);
         }
-        let count = 4 * outs.len();
-        let e = GmwBit::of(bits[..count].iter().copied());
-        let table = |l: usize| {
-            let w = outs.get(l / 4).copied().unwrap_or_default();
-            [keys.share(w, 0), keys.share(w, 1)]
-        };
-        let found = self.source.look_up(gmw, &e, count, table)?;
-        Ok(Found { keys: found, from: and, to: and + count / 4 })
+        // (b)
+        let e = GmwBit::of(bits.iter().copied());
+        let parts = self.source.look_up(gmw, &e, bits.len(), |l| {
+            let and = &next[l / 4];
+            [0, 1].map(|b| group.keys[and.instance].share(and.out, b))
+        })?;
+        group.found = Found::new(parts, group.found.to, next.len());
+        Ok(())
     }
 
     /// Step 4(a): our contributions to the four rows of a gate.
@@ -351,7 +284,7 @@ impl Gear {
             q.add_assign(&mut secret, &v[beta]);
             if gate.is_and() {
                 let share = found.of(and, row);
-                message.iter_mut().zip(share).for_each(|(m, c)| *m = p.centred(*c));
+                message.iter_mut().zip(share).for_each(|(m, c)| *m = p.centred(u64::from(*c)));
             } else {
                 let share = keys.share(w, alpha ^ beta);
                 message.iter_mut().zip(share).for_each(|(m, c)| *m = i64::from(*c));
@@ -359,20 +292,5 @@ impl Gear {
             let label = Label::of(number, row as u64); // [G8]
             self.scheme.encrypt(label, &secret, &message, &mut self.sampler, out);
         }
-    }
-}
-
-/// Shares of the keys of the last lookups, for a range of ANDs.
-struct Found {
-    keys: Kept<u64>,
-    from: usize,
-    to: usize,
-}
-
-impl Found {
-    /// The share of the key for one row of an AND.
-    fn of(&self, and: usize, row: usize) -> &[u64] {
-        let at = 4 * (and - self.from) + row;
-        &self.keys[at * N..(at + 1) * N]
     }
 }

@@ -60,6 +60,7 @@ pub mod checks;
 pub mod cost;
 pub mod evaluate;
 pub mod garble;
+mod group;
 pub mod key;
 pub mod label;
 pub mod lookup;

@@ -5,27 +5,41 @@
 //! *Transfers*: 1 - 2 e is the product of the signs 1 - 2 e_j of all parties' shares of e. All parties share
 //! V, which begins as D; each party j in turn makes it (1 - 2 e_j) V. For e_j V it gets one correlated
 //! transfer from each other party, whose payload is that party's share of V. In the end the key is k_{w,0} +
-//! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes.
+//! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes. All lookups of
+//! a call share its n turns. They are divided into parts that begin with different parties, so that in a turn
+//! everybody chooses for some parts and tells others for the rest: first it tells, then it hears, so that no
+//! message waits for another one of its turn.
 //!
 //! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
-//! Its bytes hardly grow with n.
+//! Its bytes hardly grow with n. A call looks up what fits the ciphertexts that are made at one time.
 //!
 //! Adversary: semi-honest, all parties but one. Pads of transfers are within 2^-64 of uniform \[G14\], so all
 //! that a party sees is uniform. What hops open is masked by a bit that is used once \[G7\].
 
-use crate::parameters::{DIMENSION, PLAIN};
+use crate::parameters::{DIMENSION, LOOKED_UP, PLAIN};
 use divisi_bgv::hidden::Hidden;
-use divisi_bgv::parameters::Operation;
+use divisi_bgv::parameters::{Operation, Parameters as Lattice};
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::{Abort, PartyId, Step, step};
-use divisi_mixed::private::Masked;
+use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_mixed::private::{Masked, at_once};
 use divisi_mixed::{Gmw, GmwBit, Num};
 use divisi_ot::correlate::Long;
-use divisi_ot::{Bits, Kept, Links};
+use divisi_ot::{Bits, Kept, Links, Pads, SemiHonest, Setup};
 use std::sync::Arc;
 
 const N: usize = DIMENSION;
 const LOOK_UP: Step = step!("look-up");
+
+/// Lookups whose results are held, and wiped, together: those of 32 ANDs.
+pub(crate) const PART: usize = 128;
+
+/// How many ANDs' keys are looked up in one chain of messages: by transfers, or by ciphertexts with these
+/// parameters. A power of two that divides [`LOOKED_UP`].
+#[must_use]
+pub fn ands_at_once(by: Option<&Lattice>) -> usize {
+    let ciphertexts = |by: &Lattice| at_once(by) * by.dimension() / (4 * N);
+    1 << by.map_or(LOOKED_UP, ciphertexts).clamp(1, LOOKED_UP).ilog2()
+}
 
 /// How keys are looked up.
 #[derive(Clone)]
@@ -69,15 +83,23 @@ impl Source {
         Ok(Source::Hops(Box::new((keys, Sampler::new(session)))))
     }
 
-    /// Shares modulo p of the keys that the shared bits `e` select: N numbers for each lookup. `table(l)` has
-    /// our shares of both keys of lookup l.
+    /// How many ANDs' keys a call of [`Source::look_up`] may look up.
+    pub(crate) fn ands_at_once(&self) -> usize {
+        match self {
+            Source::Transfers => ands_at_once(None),
+            Source::Hops(own) => ands_at_once(Some(own.0.ring().parameters())),
+        }
+    }
+
+    /// Shares modulo p of the keys that the shared bits `e` select: N numbers for each lookup, in parts of
+    /// [`PART`] lookups. `table(l)` has our shares of both keys of lookup l.
     pub(crate) fn look_up<'k>(
         &mut self,
         gmw: &mut Gmw,
         e: &GmwBit,
         count: usize,
         table: impl Fn(usize) -> [&'k [i8]; 2],
-    ) -> Result<Kept<u64>, Abort> {
+    ) -> Result<Vec<Hidden<u32>>, Abort> {
         match self {
             Source::Transfers => by_transfers(gmw, e, count, table),
             Source::Hops(own) => by_hops(gmw, own, e, count, table),
@@ -99,39 +121,74 @@ fn once(x: u64) -> u64 {
     x.min(x.wrapping_sub(PLAIN))
 }
 
+/// Some lookups on their way around all parties: our share of V, and the rows towards those who choose.
+struct Part {
+    v: Hidden<u32>,
+    pads: Pads<SemiHonest>,
+}
+
+impl Part {
+    /// V <- V - 2 e_j V, for the bits of one party.
+    fn turn(&mut self, session: &mut Session, setup: &mut Setup, chooser: PartyId) -> Result<(), Abort> {
+        let mut v = Kept::<u64>::zeros(self.v.len());
+        v.iter_mut().zip(self.v.iter()).for_each(|(wide, v)| *wide = u64::from(*v));
+        let products = setup.correlate(session, &mut self.pads, Some(chooser), &Long { count: N }, &v)?; // [G14]
+        self.v.iter_mut().zip(products.iter()).for_each(|(v, product)| {
+            *v = once(u64::from(*v) + PLAIN - once(2 * product)) as u32;
+        });
+        Ok(())
+    }
+}
+
 fn by_transfers<'k>(
     gmw: &mut Gmw,
     e: &GmwBit,
     count: usize,
     table: impl Fn(usize) -> [&'k [i8]; 2],
-) -> Result<Kept<u64>, Abort> {
+) -> Result<Vec<Hidden<u32>>, Abort> {
     let (session, setup) = gmw.ends();
-    let mut pads = setup.semi_honest_rows(session, Bits::Chosen(e.words(), count), Links::All)?; // [G14]
+    let pads = setup.semi_honest_rows(session, Bits::Chosen(e.words(), count), Links::All)?; // [G14]
     // V = D
-    let mut v = Kept::<u64>::zeros(count * N);
-    for (l, v) in v.chunks_exact_mut(N).enumerate() {
-        let [zero, one] = table(l);
-        v.iter_mut().zip(zero.iter().zip(one)).for_each(|(v, (zero, one))| {
-            *v = small(i64::from(*one) - i64::from(*zero));
-        });
-    }
-    // V <- V - 2 e_j V
-    for chooser in PartyId::all(session.parties()) {
-        let products = setup.correlate(session, &mut pads, Some(chooser), &Long { count: N }, &v)?;
-        v.iter_mut().zip(products.iter()).for_each(|(v, product)| {
-            *v = once(*v + PLAIN - once(2 * product));
-        });
+    let begun = (0..).step_by(PART).zip(pads.split(PART)).map(|(first, pads)| {
+        let mut v = Hidden::<u32>::zeros(pads.len() * N);
+        for (l, v) in (first..).zip(v.chunks_exact_mut(N)) {
+            let [zero, one] = table(l);
+            v.iter_mut().zip(zero.iter().zip(one)).for_each(|(v, (zero, one))| {
+                *v = small(i64::from(*one) - i64::from(*zero)) as u32;
+            });
+        }
+        Part { v, pads }
+    });
+    let mut parts: Vec<Part> = begun.collect();
+    let all: Vec<PartyId> = PartyId::all(session.parties()).collect();
+    let me = session.me();
+    for turn in 0..all.len() {
+        let chooser = |part: usize| all.get((part + turn) % all.len()).copied().unwrap_or(me);
+        session.exchange(|session| {
+            for hears in [false, true] {
+                for (i, part) in parts.iter_mut().enumerate() {
+                    if (chooser(i) == me) == hears {
+                        part.turn(session, setup, chooser(i))?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
     }
     // k_{w,0} + (D - V) / 2
-    for (l, v) in v.chunks_exact_mut(N).enumerate() {
-        let [zero, one] = table(l);
-        for (v, (zero, one)) in v.iter_mut().zip(zero.iter().zip(one)) {
-            let [zero, one] = [zero, one].map(|c| i64::from(*c));
-            let chosen = half(once(small(one - zero) + PLAIN - *v));
-            *v = once(chosen + small(zero));
+    let mut found = Vec::with_capacity(parts.len());
+    for (first, Part { mut v, .. }) in (0..).step_by(PART).zip(parts) {
+        for (l, v) in (first..).zip(v.chunks_exact_mut(N)) {
+            let [zero, one] = table(l);
+            for (v, (zero, one)) in v.iter_mut().zip(zero.iter().zip(one)) {
+                let [zero, one] = [zero, one].map(|c| i64::from(*c));
+                let chosen = half(once(small(one - zero) + PLAIN - u64::from(*v)));
+                *v = once(chosen + small(zero)) as u32;
+            }
         }
+        found.push(v);
     }
-    Ok(v)
+    Ok(found)
 }
 
 fn by_hops<'k>(
@@ -140,7 +197,7 @@ fn by_hops<'k>(
     e: &GmwBit,
     count: usize,
     table: impl Fn(usize) -> [&'k [i8]; 2],
-) -> Result<Kept<u64>, Abort> {
+) -> Result<Vec<Hidden<u32>>, Abort> {
     let (keys, sampler) = own;
     let mut tables = Hidden::zeros(2 * count * N);
     for (l, tables) in tables.chunks_exact_mut(2 * N).enumerate() {
@@ -154,7 +211,12 @@ fn by_hops<'k>(
     // the same index for all coefficients of a key
     let index = GmwBit::of((0..count * N).map(|i| e.lane(i / N)));
     let found = masked.look_up(session, &[index])?; // [G7]
-    Ok(Kept::from(found.shares()))
+    let parts = found.shares().chunks(PART * N).map(|shares| {
+        let mut part = Hidden::zeros(shares.len());
+        part.iter_mut().zip(shares).for_each(|(part, share)| *part = *share as u32);
+        part
+    });
+    Ok(parts.collect())
 }
 
 #[cfg(test)]

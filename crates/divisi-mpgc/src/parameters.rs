@@ -22,8 +22,12 @@ pub const ROW_BYTES: usize = DIMENSION * BITS as usize / 8;
 pub const SHARE_BYTES: usize = DIMENSION / 4;
 /// The largest number of gates that a session garbles.
 pub const MOST_GATES: u64 = 1 << 24;
-/// How many ANDs' keys are looked up together: four lookups of about 8 kB each.
-pub const LOOKED_UP: usize = 128;
+/// The most ANDs whose keys are looked up in one chain of messages. AES-128 has 6,400. Each has four lookups,
+/// and until its rows are made a share of 4 kB for each.
+pub const LOOKED_UP: usize = 8192;
+/// Instances are garbled together, in one chain of messages, while they have no more wires than this: a wire
+/// takes 2 kB of key shares.
+pub const TOGETHER_WIRES: usize = 1 << 16;
 /// A session may fail to decrypt a row with probability at most 2 to minus this.
 pub const FAILURE_BITS: f64 = 64.0;
 

@@ -11,7 +11,7 @@ use crate::fabric::Fabric;
 use crate::intercept::Placed;
 use crate::mesh::Mesh;
 use crate::skip::Skipping;
-use crate::{Fault, Frame, PartyId, step};
+use crate::{Fault, Frame, Loss, PartyId, step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +44,11 @@ impl Tap {
             &frame.body,
             None,
         )
+    }
+
+    /// Ends the link to this peer as if the peer's process had died. The peer's own end is another tap's.
+    pub fn cut(&self, peer: PartyId) {
+        self.0.lose(peer, Loss::Cut);
     }
 
     /// As long as the result exists, a thread without a channel acts for this party: in a mesh whose waits

@@ -155,6 +155,14 @@ impl<S: Trust> Pads<S> {
         Some(front)
     }
 
+    /// All positions in order, `each` together; the last ones are fewer if the number does not divide.
+    #[must_use]
+    pub fn split(self, each: usize) -> Vec<Pads<S>> {
+        let each = each.max(1);
+        let ranges = (0..self.len).step_by(each).map(|first| first..self.len.min(first + each));
+        ranges.map(|at| self.slice(at)).collect()
+    }
+
     fn slice(&self, at: Range<usize>) -> Pads<S> {
         let word = |at: usize| self.bits.get(at).copied().unwrap_or(0);
         let bits = (0..at.len().div_ceil(64)).map(|w| {

@@ -40,6 +40,7 @@ pub mod dumps;
 pub mod engine;
 pub mod failure;
 pub mod file;
+pub mod images;
 pub mod kat;
 pub mod layers;
 pub mod local;

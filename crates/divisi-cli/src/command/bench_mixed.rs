@@ -7,8 +7,10 @@ use divisi::bench::{BenchOptions, Work};
 use divisi::engine::job::Op;
 use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
+use divisi::images::LabelledImages;
 use divisi::name::Name;
 use divisi_symmetric::gates::Adder;
+use std::sync::Arc;
 
 const BITS: usize = 32;
 const ENTRIES: usize = 256;
@@ -52,6 +54,7 @@ impl Mixed {
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
                         Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree\n\
                         A program: divisi bench mixed --op program --program biomatch --parties 4 --reps 3\n\
+                        MNIST's own images: divisi bench mixed --op program --program mnist --images t10k-images-idx3-ubyte --labels t10k-labels-idx1-ubyte --count 20 --reps 1\n\
                         The paper's five applications by their counts: divisi bench mixed --op table4 --parties 4 --reps 3")]
 pub struct Mixed {
     /// The operation: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool, mpgc, program or
@@ -71,6 +74,13 @@ pub struct Mixed {
     /// With program: its file, or biomatch, kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE|NAME")]
     program: Option<Name>,
+    /// With the program mnist: images of 28x28 points in the format IDX, as MNIST has them, of which the first
+    /// ones are read, as many as --count says; how many are right is told
+    #[arg(long, value_name = "FILE", requires = "labels")]
+    images: Option<Name>,
+    /// With --images: the digits that they show, in the same format
+    #[arg(long, value_name = "FILE", requires = "images")]
+    labels: Option<Name>,
     /// With b2a: the number of bits of a number
     #[arg(long, default_value_t = BITS, value_name = "B")]
     bits: usize,
@@ -113,6 +123,15 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptio
         return Err(Failure::usage("--circuit belongs to --op mpgc: leave it out"));
     }
     let (bits, entries, private) = (arguments.bits, arguments.entries, arguments.private);
+    let images = match (&arguments.images, &arguments.labels) {
+        (Some(images), Some(labels)) => Some(Arc::new(LabelledImages::read(images, labels)?)),
+        _ => None,
+    };
+    if images.is_some() && !matches!((op, program), (What::Program, Some(_))) {
+        return Err(Failure::usage(
+            "--images and --labels belong to --op program --program mnist: leave them out",
+        ));
+    }
     let (work, usual) = match (op, program) {
         (What::Op(op), None) => (Work::Operation { op: *op, bits, entries, private }, 10_000),
         (What::Mpgc, None) => {
@@ -120,9 +139,9 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptio
             let held = divisi::circuit::hold(&name, Adder::FewestAnds, false)?;
             (Work::Circuit { name, input_bits: held.inputs().iter().sum() }, 1)
         }
-        (What::Program, Some(name)) => (Work::Program { name: name.clone() }, 1),
+        (What::Program, Some(name)) => (Work::Program { name: name.clone(), images }, 1),
         // one of its rows, for what is checked before
-        (What::Table4, None) => (Work::Program { name: "table4-gauss".into() }, 1),
+        (What::Table4, None) => (Work::Program { name: "table4-gauss".into(), images: None }, 1),
         (What::Program, None) => {
             let error =
                 "--program is missing: give a program's file, or biomatch, kmeans, mnist, gauss or merge-db";

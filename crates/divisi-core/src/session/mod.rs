@@ -191,6 +191,19 @@ impl Session {
         (self.phase, self.depth) = (place.phase, place.depth);
     }
 
+    /// How many messages the longest chain so far has, of this chunk: each was sent after the one before it
+    /// had come.
+    #[must_use]
+    pub fn chain(&self) -> u32 {
+        self.depth
+    }
+
+    /// Count what follows as sent after a chain of so many messages, that of another strand or chunk for which
+    /// this party has waited.
+    pub fn after_chain(&mut self, messages: u32) {
+        self.depth = self.depth.max(messages);
+    }
+
     /// Send and receive in any order, within one round: no message sent in `f` depends on one received in
     /// `f`, so that a long exchange can go chunk by chunk in bounded memory and still counts as one round.
     ///

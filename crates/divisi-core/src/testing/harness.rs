@@ -5,10 +5,10 @@ use super::parties::{links, run_over};
 use crate::{Abort, PartyId, PublicParameters, Session, Step};
 use divisi_net::memory::mesh_that_skips;
 use divisi_net::tamper::{Intercept, Tap};
-use divisi_net::{Frame, Machine, Mesh, Options, World};
+use divisi_net::{Emulation, Frame, Machine, Mesh, Options, World};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a party on a harness waits for a message, unless the harness says otherwise: longer than a busy
 /// machine makes it wait for one that comes. If none comes it takes no time, for a harness skips waits that
@@ -128,10 +128,31 @@ impl Harness {
     /// A harness in a world of its own.
     #[must_use]
     pub fn in_world(n: usize, parameters: &PublicParameters, world: Arc<dyn World>) -> Harness {
-        let meshes = mesh_that_skips(n, &Options { timeout: LIMIT, ..Options::default() }, world);
+        let options = Options { timeout: LIMIT, ..Options::default() };
+        Harness::over(mesh_that_skips(n, &options, world), parameters, LIMIT)
+    }
+
+    /// A harness whose messages take so long, by a clock that is skipped ahead while all parties wait; with
+    /// this clock. It counts the waits of a run, if the delay is far longer than what is computed.
+    #[must_use]
+    pub fn distant(
+        n: usize,
+        parameters: &PublicParameters,
+        delay: Duration,
+    ) -> (Harness, impl Fn() -> Instant + Sync + use<>) {
+        let emulation = Some(Emulation { rtt: 2 * delay, bits_per_second: None });
+        let limit = 100 * delay;
+        let options = Options { timeout: limit, emulation, ..Options::default() };
+        let harness = Harness::over(mesh_that_skips(n, &options, Arc::new(Machine)), parameters, limit);
+        let world = harness.meshes.first().map(|mesh| Arc::clone(mesh.world()));
+        (harness, move || world.as_ref().map_or_else(Instant::now, |world| world.now()))
+    }
+
+    fn over(meshes: Vec<Mesh>, parameters: &PublicParameters, limit: Duration) -> Harness {
         let taps = meshes.iter().map(Tap::new).collect();
+        let n = meshes.len();
         let recordings = (0..n).map(|_| Recording::default()).collect();
-        let harness = Harness { meshes, taps, recordings, parameters: parameters.clone(), limit: LIMIT };
+        let harness = Harness { meshes, taps, recordings, parameters: parameters.clone(), limit };
         for (from, to) in links(n) {
             harness.hand(from, to, |frame| vec![frame]);
         }

@@ -294,6 +294,32 @@ pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
     Ok(points.chunks_exact(SIDE * SIDE).map(image).collect())
 }
 
+/// Reads the digits that belong to such images, from a file in the same format: the bytes 0, 0, 8, 1; their
+/// number, four bytes in big-endian order; then one byte for each digit.
+///
+/// # Errors
+/// If the format is another one, something is no digit, or there are fewer than the header says.
+pub fn read_idx_labels(bytes: &[u8]) -> Result<Vec<u8>, ProgramError> {
+    let Some((&[0, 0, 8, 1, a, b, c, d], digits)) = bytes.split_first_chunk() else {
+        return Err("not a file of labels in the format IDX".into());
+    };
+    let count = u32::from_be_bytes([a, b, c, d]);
+    if digits.len() as u64 != u64::from(count) {
+        return Err(format!("the file declares {count} labels, and has {}", digits.len()));
+    }
+    if let Some(place) = digits.iter().position(|digit| *digit > 9) {
+        return Err(format!("label {} is not a digit", place + 1));
+    }
+    Ok(digits.to_vec())
+}
+
+/// The digit that the network's ten numbers say: the place of the largest, the first of several.
+#[must_use]
+pub fn answer(logits: &[i64]) -> Option<u8> {
+    let largest = logits.iter().max()?;
+    logits.iter().position(|logit| logit == largest).and_then(|place| u8::try_from(place).ok())
+}
+
 /// The inputs of [`script`]: a network, and an image.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use super::message::{Costs, Order, Said};
 use super::{BenchOptions, BenchReport, OnStart, ROLE, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
+use crate::engine::job::ProgramJob;
 use crate::engine::{
     Clock, Course, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took, members, mixed,
 };
@@ -14,7 +15,8 @@ use crate::local::{PrivateDir, Processes};
 use crate::party::{Links, MARGIN, begin, connect};
 use divisi_core::Prg;
 use divisi_net::{Machine, PartyId, World};
-use serde_json::{Map, Value};
+use divisi_program::plain::Entries;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -55,9 +57,17 @@ pub fn run(
     let seconds: Vec<f64> = processes.reports("bench/connect", within.max(connect(n)) + MARGIN)?;
     let connect_seconds = seconds.into_iter().fold(0.0, f64::max);
     let clocks = engine.phases(&settings);
-    let mut parties =
-        Parties { job: &job, prepared: &*prepared, processes: &mut processes, within, clocks, sessions: 0 };
+    let mut parties = Parties {
+        job: &job,
+        prepared: &*prepared,
+        processes: &mut processes,
+        within,
+        clocks,
+        sessions: 0,
+        read: Read::default(),
+    };
     let (times, costs) = parties.repetitions(course, job.count(), options)?;
+    let read = parties.read;
     processes.close(options.timeout)?;
     room.close()?;
     let mut measured = Measured {
@@ -68,6 +78,9 @@ pub fn run(
         ..measured(settings, clocks, times, &costs, calibration)
     };
     measured.facts.extend(prepared.facts());
+    if let Job::Program(ProgramJob { images: Some(_), .. }) = &job {
+        measured.facts.extend(members(json!({ "images": read.images, "images_right": read.right })));
+    }
     reached(engine, &measured)?;
     let (json, page) = (engine.report(&measured), engine.page(&measured));
     Ok(BenchReport { options: options.clone(), measured, json, page })
@@ -106,6 +119,14 @@ struct Parties<'p> {
     within: Duration,
     clocks: &'static [Clock],
     sessions: u32,
+    read: Read,
+}
+
+/// How many images of a user's were read in a repetition, and how many rightly.
+#[derive(Clone, Copy, Default)]
+struct Read {
+    images: usize,
+    right: usize,
 }
 
 /// What each repetition that counts took, phase by phase, and what the last one cost each party.
@@ -201,6 +222,7 @@ impl Parties<'_> {
         batch: usize,
     ) -> Result<(Vec<Took>, Vec<Costs>), Failure> {
         let (mut times, mut left) = (session.setup.clone(), count);
+        self.read = Read::default();
         while left > 0 {
             let now = left.min(batch.max(1));
             left -= now;
@@ -229,7 +251,10 @@ impl Parties<'_> {
             for _ in 0..count {
                 // an application's own inputs, or random ones that are right
                 let mut row = Own::default();
-                let samples = job.program.samples(&mut draw)?;
+                let samples = match &job.images {
+                    Some(images) => images.inputs(self.read.images + rows.count())?,
+                    None => job.program.samples(&mut draw)?,
+                };
                 samples.iter().for_each(|entries| mixed::programs::encode(entries, &mut row));
                 rows.push(&[&row]);
             }
@@ -257,6 +282,16 @@ impl Parties<'_> {
                 super::unit(self.job)
             );
             return Err(Failure::mismatch(error).at(STEP));
+        }
+        if let Job::Program(ProgramJob { images: Some(images), program, .. }) = self.job {
+            for row in outputs.iter() {
+                let logits = program.program().outputs().first();
+                let logits = logits.and_then(|output| mixed::programs::decode(&output.value, row));
+                let right =
+                    matches!(&logits, Some((Entries::Num(x), _)) if images.is_right(self.read.images, x));
+                self.read.images += 1;
+                self.read.right += usize::from(right);
+            }
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ pub fn run(
     let mut reports = Vec::with_capacity(ROWS.len());
     for row in ROWS {
         tell(&row);
-        let work = Work::Program { name: format!("table4-{}", row.name).into() };
+        let work = Work::Program { name: format!("table4-{}", row.name).into(), images: None };
         let options = BenchOptions { work, ..options.clone() };
         let report = super::run(&options, program, calibration, cleanup, &|_, _| {})?;
         reports.push((row, report));

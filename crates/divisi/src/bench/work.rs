@@ -8,6 +8,7 @@ use crate::engine::job::{
 };
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
+use crate::images::{self, LabelledImages};
 use crate::name::Name;
 use crate::program::HeldProgram;
 use divisi_core::PartyId;
@@ -46,6 +47,8 @@ pub enum Work {
     Program {
         /// The application's name, or the path of the program's file.
         name: Name,
+        /// The images that it reads one after the other, for the application that takes them.
+        images: Option<Arc<LabelledImages>>,
     },
     /// Lookups at random indices of one public table of bytes.
     Lookups {
@@ -153,8 +156,17 @@ impl BenchOptions {
                 private: *private,
                 count,
             }),
-            Work::Program { name } => {
-                Job::Program(ProgramJob { program: Arc::new(HeldProgram::load(name)?), count })
+            Work::Program { name, images } => {
+                if images.is_some() && name.unicode() != Some(images::APPLICATION) {
+                    let error = format!("{name} reads no images: give --program {}", images::APPLICATION);
+                    return Err(Failure::usage(error));
+                }
+                if let Some(images) = images.as_ref().filter(|images| images.len() < count) {
+                    let error = format!("there are {} images: give a --count of at most that", images.len());
+                    return Err(Failure::usage(error));
+                }
+                let program = Arc::new(HeldProgram::load(name)?);
+                Job::Program(ProgramJob { program, count, images: images.clone() })
             }
             Work::Lookups { entries, inputs, dimensions } => {
                 Job::Lookups(LookupJob { entries: *entries, inputs: *inputs, dimensions: *dimensions, count })

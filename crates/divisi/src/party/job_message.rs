@@ -157,7 +157,7 @@ impl JobMessage {
                         program.name()
                     )));
                 }
-                Job::Program(ProgramJob { program, count: number(count) })
+                Job::Program(ProgramJob { program, count: number(count), images: None })
             }
             JobMessage::Operation { op, bits, entries, private, count } => Job::Operation(OperationJob {
                 op: op.parse().map_err(|e: String| Failure::usage(e))?,

@@ -74,7 +74,7 @@ impl ProgramOptions {
             engine: self.engine,
             settings: &self.settings,
             timeout: self.timeout,
-            job: Job::Program(job::ProgramJob { program: Arc::clone(&self.program), count: 1 }),
+            job: Job::Program(job::ProgramJob { program: Arc::clone(&self.program), count: 1, images: None }),
             own: Box::new(own),
             learns: Box::new(|_| true),
         }

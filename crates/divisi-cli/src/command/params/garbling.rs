@@ -53,6 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
             "bytes_per_party": cost.bytes(),
             "bytes_of_rows": cost.row_bytes(),
             "bits_of_all_parties": cost.bits(),
+            "rounds": cost.rounds,
             "cpu_seconds": cost.cpu_seconds,
         })
     };
@@ -82,17 +83,18 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
         "garbled circuits among {parties} parties, semi-honest: rows of N = {DIMENSION}, q = {MODULUS} of {BITS} bits, p = {PLAIN}: \
          {ROW_BYTES} bytes, four a gate; one of {MOST_GATES} gates' rows fails with 2^-{failure:.1}\n\
          AES-128 ({ands} ANDs, {} XORs), sent by a party, and about what it computes:\n\n\
-         keys by        rows, MB  the rest, MB  in all, MB   CPU, s\n",
+         keys by        rows, MB  the rest, MB  in all, MB  rounds   CPU, s\n",
         gates - ands
     );
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     for (name, cost) in &ways {
         let _ = writeln!(
             text,
-            "{name:<13} {:>9.1} {:>13.1} {:>11.1} {:>8.1}",
+            "{name:<13} {:>9.1} {:>13.1} {:>11.1} {:>7} {:>8.1}",
             megabytes(cost.row_bytes()),
             megabytes(cost.other_bytes()),
             megabytes(cost.bytes()),
+            cost.rounds,
             cost.cpu_seconds
         );
     }

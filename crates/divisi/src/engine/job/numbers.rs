@@ -37,6 +37,8 @@ pub struct ProgramJob {
     pub program: Arc<crate::program::HeldProgram>,
     /// The number of runs, one after the other.
     pub count: usize,
+    /// The images that are read, if not the program's own samples.
+    pub images: Option<Arc<crate::images::LabelledImages>>,
 }
 
 /// Operations on numbers and bits. An input is a number of four bytes, the lowest first; an output is a

@@ -118,6 +118,8 @@ impl Engine for MixedEngine {
             "protocol": fact("protocol"),
             "op": fact("op"),
             "program": fact("program"),
+            "images": fact("images"),
+            "images_right": fact("images_right"),
             "and": fact("and"),
             "and_of_a2b": fact("and_of_a2b"),
             "products": fact("products"),
@@ -180,6 +182,12 @@ impl Engine for MixedEngine {
             None => format!("{} (form {})", text("op"), text("form")),
         };
         let insecure = measured.facts.get("insecure").and_then(Value::as_bool).unwrap_or(false);
+        let read = match measured.number("images") {
+            0 => String::new(),
+            images => {
+                format!("{} of {images} images read as their labels say; ", measured.number("images_right"))
+            }
+        };
         Page {
             above: format!(
                 "{}{} {}{} of {what}, mixed, semi-honest, {} parties, k {}, median of {}, the slowest party and the one that sends most:",
@@ -194,7 +202,7 @@ impl Engine for MixedEngine {
             head: ["phase", "ms", "CPU ms", "bytes", "rounds"].map(str::to_owned).to_vec(),
             rows: measured.phases.iter().map(row).collect(),
             below: format!(
-                "memory {}; all outputs checked; no protection against parties that deviate; kernel {}; connected in {:.3} s\n{}",
+                "{read}memory {}; all outputs checked; no protection against parties that deviate; kernel {}; connected in {:.3} s\n{}",
                 measured.memory(),
                 measured.kernel,
                 measured.connect_seconds,

@@ -169,7 +169,8 @@ fn measure(
             for (list, name) in
                 [(&mut counted, format!("table4-{}", row.name)), (&mut whole, row.name.to_owned())]
             {
-                let options = plan.options(parties, Work::Program { name: name.as_str().into() }, 1);
+                let options =
+                    plan.options(parties, Work::Program { name: name.as_str().into(), images: None }, 1);
                 list.push((row, run(name, options)?));
             }
         }
