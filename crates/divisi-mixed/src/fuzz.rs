@@ -6,10 +6,10 @@ use crate::bit::Dense;
 #[test]
 fn random_dense_bits() {
     let lengths = [1, 7, 63, 64, 65, 200];
-    let seeds = lengths.map(|bits| {
+    let seeds = lengths.map(|bits: usize| {
         let mut out = Vec::new();
         let words = (0..bits.div_ceil(64)).map(|i| match bits - 64 * i {
-            rest @ ..64 => (1 << rest) - 1,
+            rest @ ..64 => (1_u64 << rest) - 1,
             _ => 0x9e37_79b9_7f4a_7c15,
         });
         Dense::of(words.collect(), bits).to_bytes(&mut out);
