@@ -73,6 +73,8 @@ pub mod cipher;
 pub mod common;
 pub mod encode;
 pub mod flood;
+#[cfg(test)]
+mod fuzz;
 pub mod hidden;
 pub mod hop;
 pub mod keys;

@@ -68,6 +68,8 @@ mod bits;
 pub mod checks;
 mod circuit;
 mod evaluate;
+#[cfg(test)]
+mod fuzz;
 mod ground;
 mod haand;
 mod hash;

@@ -55,6 +55,8 @@ pub mod checks;
 mod circle;
 pub mod convert;
 pub mod cot;
+#[cfg(test)]
+mod fuzz;
 pub mod gmw;
 pub mod mixed;
 pub mod num;

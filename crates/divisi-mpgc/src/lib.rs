@@ -59,6 +59,8 @@
 pub mod checks;
 pub mod cost;
 pub mod evaluate;
+#[cfg(test)]
+mod fuzz;
 pub mod garble;
 mod group;
 pub mod key;

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::frame::{CONTROL, Control, Head, Parser};
 use crate::hello::{HELLO, Hello, Role};
+use crate::identity::{Fingerprint, Identity, PublicKey};
 use crate::world::Machine;
 
 /// Frames as a link carries them.
@@ -80,6 +81,40 @@ fn configuration(bytes: &[u8]) -> Result<bool, String> {
     let Ok(config) = Config::parse(text) else { return Ok(false) };
     let again = Config::parse(&config.to_toml()).map_err(|e| format!("not read again: {e}"))?;
     if again.digest() == config.digest() { Ok(true) } else { Err("another one when read again".into()) }
+}
+
+/// An identity that is taken is written so that it is read as the same again.
+fn identity(bytes: &[u8]) -> Result<bool, String> {
+    let Some(identity) = Identity::from_pem(bytes) else { return Ok(false) };
+    match Identity::from_pem(identity.to_pem().as_bytes()) {
+        Some(same) if same.public() == identity.public() => Ok(true),
+        _ => Err("another identity when read again".into()),
+    }
+}
+
+/// Public keys and fingerprints, in digits, and the SPKI of a certificate.
+fn public_key(bytes: &[u8]) -> Result<bool, String> {
+    if PublicKey::from_spki(bytes).is_some_and(|key| key.spki() != bytes) {
+        return Err("an SPKI that is written otherwise".into());
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(false) };
+    let key = text.parse().ok().map(|key: PublicKey| key.to_string());
+    let fingerprint = text.parse().ok().map(|fingerprint: Fingerprint| fingerprint.to_string());
+    let same = |shown: &Option<String>| shown.as_ref().is_none_or(|shown| shown.eq_ignore_ascii_case(text));
+    if same(&key) && same(&fingerprint) { Ok(key.is_some()) } else { Err("other digits".into()) }
+}
+
+#[test]
+fn random_identities() {
+    let seeds = [Identity::generate(&Machine).to_pem().as_bytes().to_vec()];
+    divisi_fuzz::run("identities", env!("CARGO_MANIFEST_DIR"), &seeds, identity);
+}
+
+#[test]
+fn random_public_keys() {
+    let key = Identity::generate(&Machine).public();
+    let seeds = [key.to_string().into_bytes(), key.fingerprint().to_string().into_bytes(), key.spki()];
+    divisi_fuzz::run("public-keys", env!("CARGO_MANIFEST_DIR"), &seeds, public_key);
 }
 
 #[test]

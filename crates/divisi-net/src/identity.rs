@@ -209,9 +209,7 @@ impl Identity {
 
     /// Writes a new file that only its owner can read (mode 0600). An existing file is never replaced.
     pub fn save(&self, path: &Path) -> Result<(), IdentityError> {
-        let text = Zeroizing::new(
-            ["-----BEGIN PRIVATE KEY-----\n", &base64(&self.pkcs8), "\n-----END PRIVATE KEY-----\n"].concat(),
-        );
+        let text = self.to_pem();
         let write = || {
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
             // The process's umask may have taken the owner's bits, too.
@@ -232,9 +230,19 @@ impl Identity {
         }
         let mut text = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
         file.take(LONGEST).read_to_end(&mut text).map_err(failed)?;
-        let damaged = || IdentityError::Damaged(path.into());
-        let der = PrivatePkcs8KeyDer::from_pem_slice(&text).map_err(|_| damaged())?;
-        Self::from_pkcs8(Zeroizing::new(der.secret_pkcs8_der().to_vec())).ok_or_else(damaged)
+        Self::from_pem(&text).ok_or_else(|| IdentityError::Damaged(path.into()))
+    }
+
+    /// The identity in the text of a file.
+    pub(crate) fn from_pem(text: &[u8]) -> Option<Self> {
+        let der = PrivatePkcs8KeyDer::from_pem_slice(text).ok()?;
+        Self::from_pkcs8(Zeroizing::new(der.secret_pkcs8_der().to_vec()))
+    }
+
+    /// The text of its file.
+    pub(crate) fn to_pem(&self) -> Zeroizing<String> {
+        let body = base64(&self.pkcs8);
+        Zeroizing::new(["-----BEGIN PRIVATE KEY-----\n", &body, "\n-----END PRIVATE KEY-----\n"].concat())
     }
 }
 

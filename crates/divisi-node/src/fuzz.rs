@@ -1,10 +1,13 @@
-//! Fuzz targets for the decoders of messages between clients and servers.
+//! Fuzz targets for the decoders of messages between clients and servers, and of operators' orders.
 
 use crate::error::Failed;
+use crate::operator::{Answer, Asking, Deed, Order, OrderState};
 use crate::request::{Asked, Item, KeyEntry, NewKey, Reply, SboxChoice, Tag, ToClient, ToServer, UsedKey};
 use crate::wire::{Blob, decode, encode};
 use divisi_store::KeyType;
 use divisi_symmetric::algorithm::Settings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// Messages of every kind of request.
 fn some_requests() -> Vec<Vec<u8>> {
@@ -80,6 +83,56 @@ fn answer(bytes: &[u8]) -> Result<bool, String> {
     }
     let again = encode(&reply, bytes.len()).ok_or("an answer that cannot be written")?;
     if decode::<Reply>(&again).as_ref() == Some(&reply) { Ok(true) } else { Err("another answer".into()) }
+}
+
+/// Orders about a key, as they go from server to server.
+fn some_orders() -> Vec<Order> {
+    let Ok(key) = "k1".parse::<divisi_store::KeyName>() else { return Vec::new() };
+    let to = ["bob".to_owned(), "alice".to_owned(), "carol".to_owned()].to_vec();
+    vec![Order::chown(key.clone(), to), Order { key, deed: Deed::Destroy }]
+}
+
+/// Whether these bytes are an order of another server, looked at as one does before it compares the order; it
+/// is then read as the same again.
+fn order(bytes: &[u8]) -> Result<bool, String> {
+    let Some(order) = decode::<Order>(bytes) else { return Ok(false) };
+    let _ = (order.is_well_formed(), order.digest(), order.to_string());
+    let again = encode(&order, 0).ok_or("an order that cannot be written")?;
+    if decode::<Order>(&again).as_ref() == Some(&order) { Ok(true) } else { Err("another order".into()) }
+}
+
+/// Whether these bytes are what one side says on the socket of a server's operator; it is then written so
+/// that it is read and written as the same again.
+fn said<M: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<bool, String> {
+    let Some(said) = decode::<M>(bytes) else { return Ok(false) };
+    let once = encode(&said, bytes.len()).ok_or("what cannot be written")?;
+    let twice = decode::<M>(&once).and_then(|said| encode(&said, bytes.len()));
+    if twice.is_some_and(|twice| *twice == *once) { Ok(true) } else { Err("another one".into()) }
+}
+
+#[test]
+fn random_orders() {
+    let orders = some_orders();
+    let seeds: Vec<Vec<u8>> =
+        orders.iter().filter_map(|order| encode(order, 0)).map(|bytes| bytes.to_vec()).collect();
+    divisi_fuzz::run("orders", env!("CARGO_MANIFEST_DIR"), &seeds, order);
+    let asking = orders.into_iter().map(|order| Asking { party: 2, fingerprint: [7; 32], order });
+    let seeds: Vec<Vec<u8>> =
+        asking.filter_map(|asking| encode(&asking, 0)).map(|bytes| bytes.to_vec()).collect();
+    divisi_fuzz::run("operators", env!("CARGO_MANIFEST_DIR"), &seeds, said::<Asking>);
+}
+
+#[test]
+fn random_answers_to_operators() {
+    let states = [
+        OrderState::Asked { waiting: vec![1, 3], differs: vec![3] },
+        OrderState::Done,
+        OrderState::Failed("the files differ".into()),
+    ];
+    let answers = states.map(Answer::State).into_iter().chain([Answer::Refused("no such key".into())]);
+    let seeds: Vec<Vec<u8>> =
+        answers.filter_map(|answer| encode(&answer, 0)).map(|bytes| bytes.to_vec()).collect();
+    divisi_fuzz::run("answers-to-operators", env!("CARGO_MANIFEST_DIR"), &seeds, said::<Answer>);
 }
 
 #[test]

@@ -285,6 +285,9 @@ fn encode(halves: &mut [RistrettoPoint]) -> Vec<CompressedRistretto> {
 }
 
 #[cfg(test)]
+mod fuzz;
+
+#[cfg(test)]
 #[cfg(feature = "testing")]
 mod oracles;
 

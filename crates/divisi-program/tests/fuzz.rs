@@ -1,7 +1,8 @@
-//! Random texts for the reader of programs.
+//! Random texts for the reader of programs, and random weights for that of networks.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use divisi_circuit::{Build, Gates};
+use divisi_program::applications::digits::{LAYERS, Network};
 use divisi_program::plain::{Entries, evaluate};
 use divisi_program::{ValueKind, lower, text};
 use std::sync::Arc;
@@ -52,5 +53,28 @@ fn random_programs() {
             .collect();
         let _ = evaluate(&program, &inputs);
         Ok(true)
+    });
+}
+
+/// A network that is taken has all its weights, and no sum that is too large for comparisons. It is longer
+/// than a random input: an input is a place, of two bytes, and what is put there into the trained network.
+#[test]
+fn random_networks() {
+    let whole = include_bytes!("../data/digits.weights");
+    let seeds = [vec![0, 0], [&[0, 1][..], &[0; 20]].concat(), [&[0, 0x7f][..], &[0x7f; 60]].concat()];
+    divisi_fuzz::run("networks", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let Some((at, patch)) = bytes.split_first_chunk::<2>() else { return Ok(false) };
+        let at = usize::from(u16::from_le_bytes(*at)) % whole.len();
+        let mut body = whole.to_vec();
+        let end = (at + patch.len()).min(body.len());
+        // what is put beyond the end makes it longer
+        drop(body.splice(at..end, patch.iter().copied()));
+        let Ok(network) = Network::read(&body) else { return Ok(false) };
+        let layers = network.layers().iter().zip(LAYERS);
+        let whole = layers.fold(body.len() == whole.len(), |whole, (layer, [into, out])| {
+            whole && layer.weights.len() == into * out && layer.biases.len() == out
+        });
+        let shifts = network.shifts().iter().all(|shift| *shift <= 30);
+        if whole && shifts { Ok(true) } else { Err("a network that lacks something".into()) }
     });
 }

@@ -43,6 +43,8 @@ pub mod checks;
 mod coin;
 pub mod deal;
 mod engine;
+#[cfg(test)]
+mod fuzz;
 mod garbled;
 mod input;
 #[cfg(feature = "testing")]

@@ -7,6 +7,8 @@
 //! until the check has passed; a party that finds this note at a start destroys the stock (attack 1.10). A
 //! link lost at any other time reveals nothing about alpha, and leaves the rest of the stock usable.
 
+#[cfg(test)]
+mod fuzz;
 mod make;
 mod pack;
 mod plan;

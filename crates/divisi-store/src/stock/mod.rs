@@ -17,6 +17,8 @@
 
 mod error;
 mod files;
+#[cfg(test)]
+mod fuzz;
 mod info;
 mod seal;
 #[cfg(test)]

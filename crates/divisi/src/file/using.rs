@@ -5,6 +5,7 @@ use divisi_node::{KeyName, KeyType, Mode, Purpose};
 
 /// The algorithm that encrypts a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Using {
     /// AES-GCM.
     Gcm,

@@ -1,0 +1,69 @@
+//! Random inputs for the lots of a stock, and for the messages of shares, which have the same encoding.
+
+use super::pack::{body, read};
+use crate::part::{Mac, Shareable, Small, Word32};
+use crate::share::Auth;
+use divisi_core::Prg;
+use divisi_field::{Gf2, Gf6, Gf8, Gf40, Gf42, Gf48, Gf72};
+
+fn random<V: Shareable>(count: usize) -> Vec<V> {
+    let mut values = vec![V::default(); count];
+    V::add_random(&mut Prg::new(&[1; 16]), &mut values);
+    values
+}
+
+/// A lot that is taken is written as it was.
+fn lots<V: Shareable, F: Mac>(planes: usize, count: usize) {
+    let all = Auth::<V, F> { x: random(planes * count), m: random(planes * count) };
+    let seeds = [body(count, &all).to_vec()];
+    divisi_fuzz::run("lots", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let Some((count, all)) = read::<V, F>(planes, bytes) else { return Ok(false) };
+        if body(count, &all).as_slice() == bytes { Ok(true) } else { Err("another lot".into()) }
+    });
+}
+
+#[test]
+fn random_lots() {
+    lots::<Gf2, Gf48>(6, 5);
+    lots::<Gf6, Gf48>(3, 3);
+    lots::<Gf8, Gf42>(3, 4);
+}
+
+/// A message of shares that is taken is written as it was.
+fn shares<V: Shareable>() {
+    let counts = [1, 7, 8, 9, 63];
+    let packed = |count: usize| {
+        let mut out = Vec::new();
+        V::pack(&random::<V>(count), &mut out);
+        out
+    };
+    divisi_fuzz::run("shares", env!("CARGO_MANIFEST_DIR"), &counts.map(packed), |bytes| {
+        let mut taken = false;
+        for count in counts {
+            let mut sum = vec![V::default(); count];
+            if V::add_packed(bytes, &mut sum) {
+                taken = true;
+                let mut again = Vec::new();
+                V::pack(&sum, &mut again);
+                if again != bytes {
+                    return Err(format!("{count} other values"));
+                }
+            }
+        }
+        Ok(taken)
+    });
+}
+
+#[test]
+fn random_shares() {
+    shares::<Gf2>();
+    shares::<Gf6>();
+    shares::<Gf8>();
+    shares::<Small<4>>();
+    shares::<Small<6>>();
+    shares::<Word32>();
+    shares::<Gf40>();
+    shares::<Gf42>();
+    shares::<Gf48>();
+    shares::<Gf72>();
+}
