@@ -73,6 +73,8 @@ pub mod cipher;
 pub mod common;
 pub mod encode;
 pub mod flood;
+#[doc(hidden)]
+pub mod guarded;
 pub mod hidden;
 pub mod hop;
 pub mod keys;

@@ -48,6 +48,7 @@
 
 pub mod a2b;
 pub mod adders;
+mod and;
 pub mod arithmetic;
 pub mod bit;
 pub mod bits;
@@ -56,6 +57,8 @@ mod circle;
 pub mod convert;
 pub mod cot;
 pub mod gmw;
+#[doc(hidden)]
+pub mod guarded;
 pub mod mixed;
 pub mod num;
 mod origin;
