@@ -176,7 +176,8 @@ fn party(mesh: Mesh, world: &Secret, agreed: &Agreed, work: Work) -> Result<(End
     let session = Session::start(&Arc::new(mesh), 1, &agreed.parameters)?;
     world.begin();
     match work {
-        Work::Bits(form) => work::bits(session, agreed, form),
+        Work::Bits(Some(_)) => work::bits(session, agreed),
+        Work::Bits(None) => work::transfers(session, agreed),
         Work::Numbers => work::numbers(session, agreed),
         Work::Tables(_) => work::tables(session, agreed),
         Work::Shares => work::shares(session, agreed),

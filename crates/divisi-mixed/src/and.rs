@@ -1,5 +1,4 @@
-//! The local part of ANDs of packed shared bits: Beaver's products. Without a branch or an index that depends on
-//! a share.
+//! The local part of ANDs of packed bits: Beaver's products. No branch and no index depends on a share.
 
 use crate::bit::{Dense, last};
 

@@ -1,14 +1,14 @@
-//! What a party does in these runs. Lanes are as many as a word has bits, so that the bits that are opened fill
-//! words.
+//! What a party does in these runs. Lanes are as many as a word has bits, so that opened bits fill words.
 
 use super::{Agreed, Ended, hide};
 use crate::noise::mix;
 use divisi_bgv::hidden::Hidden;
-use divisi_bgv::parameters::Form;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
 use divisi_core::{Abort, Boolean, Convert, Counts, PartyId, ProgramRun, Session, step};
 use divisi_field::zp::Modulus;
+use divisi_mixed::bits::{RandomBits, random_bits};
+use divisi_mixed::convert::to_numbers;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::private::Masked;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -21,6 +21,8 @@ const LOOKUPS: usize = 32;
 /// Bits of an index, and entries of a table.
 const INDEX: usize = 2;
 const ENTRIES: usize = 1 << INDEX;
+/// Bits of a number that B2A makes.
+const WIDTH: usize = 4;
 
 /// What is computed on: value i of input `which`.
 fn value(which: u64, i: usize) -> u64 {
@@ -83,31 +85,54 @@ fn pairs(found: &[u64], expected: &[u64]) -> Vec<(u64, u64)> {
     found.zip(expected.iter().copied()).collect()
 }
 
-/// Random bits in both worlds; B2A; by transfers a lookup in public tables.
-pub(super) fn bits(session: Session, agreed: &Agreed, form: Option<Form>) -> Result<(Ended, Counts), Abort> {
-    const WIDTH: usize = 4;
+/// The numbers whose bits these planes have, a lane each.
+fn numbers_in(planes: &[u64]) -> Vec<u64> {
+    let bit = |lane: usize, j: usize| (planes[j] >> lane & 1) << j;
+    (0..LANES).map(|lane| (0..planes.len()).fold(0, |number, j| number | bit(lane, j))).collect()
+}
+
+/// Our shares of random bits, modulo 2 and modulo p.
+fn both_worlds(bits: RandomBits) -> Vec<(u64, u64)> {
+    let (bits, numbers) = bits.open();
+    bits.iter().copied().zip(numbers.iter().copied()).collect()
+}
+
+/// Random bits in both worlds by ciphertexts, and B2A of one party's bits under them.
+pub(super) fn bits(mut session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
+    let p = agreed.plain;
+    let ring = agreed.ring(&session)?;
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let mut made = random_bits(&mut session, &keys, &mut sampler)?;
+    let fewer = || Abort::Misuse { step: step!("bits"), what: "fewer random bits than slots" };
+    let masks = made.take(WIDTH * LANES).ok_or_else(fewer)?;
+    let planes: Vec<u64> = (0..WIDTH).map(|j| value(1, j)).collect();
+    let own = u64::from(session.me().index() == 0);
+    let mut x: Vec<u64> = (0..WIDTH * LANES).map(|i| own * (planes[i % WIDTH] >> (i / WIDTH) & 1)).collect();
+    hide(&mut x);
+    let found = Num::new(to_numbers(&mut session, p, WIDTH, &x, masks)?);
+    let learned = pairs(&num::open(&mut session, p, &found)?, &numbers_in(&planes));
+    Ok((Ended { learned, bits: both_worlds(made), ..Ended::default() }, session.meter().read()))
+}
+
+/// Random bits in both worlds by transfers; B2A; lookups in a public table.
+pub(super) fn transfers(session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
     let p = agreed.plain;
     let gmw = Gmw::new(session, SetupConfig::default())?;
-    let mut mixed = Mixed::new(gmw, p, agreed.ring.as_ref(), None)?;
+    let mut mixed = Mixed::new(gmw, p, None, None)?;
     mixed.prepare_bits(LANES + WIDTH * LANES)?;
-    let (bits, numbers) = mixed.take_bits(LANES)?.open();
-    let bits = bits.iter().copied().zip(numbers.iter().copied()).collect();
+    let bits = both_worlds(mixed.take_bits(LANES)?);
     let planes: Vec<u64> = (0..WIDTH).map(|j| value(1, j)).collect();
     let owner = first(mixed.session())?;
     let x = planes.iter().map(|plane| input(mixed.gmw(), owner, *plane)).collect::<Result<Vec<_>, _>>()?;
     let number: Num = mixed.convert(x)?;
-    let expected: Vec<u64> = (0..LANES)
-        .map(|lane| (0..WIDTH).fold(0, |number, j| number | (planes[j] >> lane & 1) << j))
-        .collect();
-    let mut learned = pairs(&num::open(mixed.session(), p, &number)?, &expected);
-    if form.is_none() {
-        let table = numbers_of(p, 2, ENTRIES);
-        let (x, index) = indices(mixed.session());
-        let signs = mixed.signs(INDEX, LOOKUPS)?;
-        for found in mixed.look_up(&[&table], &x, signs)? {
-            let expected: Vec<u64> = index.iter().map(|at| table[*at]).collect();
-            learned.extend(pairs(&num::open(mixed.session(), p, &found)?, &expected));
-        }
+    let mut learned = pairs(&num::open(mixed.session(), p, &number)?, &numbers_in(&planes));
+    let table = numbers_of(p, 2, ENTRIES);
+    let (x, index) = indices(mixed.session());
+    let signs = mixed.signs(INDEX, LOOKUPS)?;
+    for found in mixed.look_up(&[&table], &x, signs)? {
+        let expected: Vec<u64> = index.iter().map(|at| table[*at]).collect();
+        learned.extend(pairs(&num::open(mixed.session(), p, &found)?, &expected));
     }
     Ok((Ended { learned, bits, ..Ended::default() }, mixed.session().meter().read()))
 }
