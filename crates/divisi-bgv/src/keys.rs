@@ -22,13 +22,14 @@ use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::tree;
-use divisi_core::{Abort, Coins, Session, Step, step};
+use divisi_core::{Abort, Coins, Session, Step, step, taint};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PARAMETERS: Step = step!("parameters");
 const COIN: Step = step!("coin");
 const COMPARE: Step = step!("compare");
+const SHARE: Step = step!("share");
 
 /// One party's keys of a session, shared by its strands.
 #[derive(Clone)]
@@ -93,7 +94,9 @@ impl Keys {
         let multiplies = parameters.special().is_some();
 
         // SecKeyGen: our share s_i
-        let share = ring.small(&sampler.ternary(n), limbs, multiplies);
+        let secret = sampler.ternary(n);
+        secret.first().into_iter().for_each(|s| taint::leak(SHARE, *s as u8));
+        let share = ring.small(&secret, limbs, multiplies);
         // pubKeyGen: b_i = -a s_i + p e_i, b = sum of b_i
         let a = common("public key", 0).expand(ring, limbs, false);
         let mut b = error(ring, &mut sampler, limbs, false);

@@ -75,6 +75,8 @@ pub mod encode;
 pub mod flood;
 #[cfg(test)]
 mod fuzz;
+#[doc(hidden)]
+pub mod guarded;
 pub mod hidden;
 pub mod hop;
 pub mod keys;

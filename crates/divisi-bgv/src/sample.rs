@@ -19,7 +19,12 @@ impl Sampler {
     pub fn new(session: &Session) -> Sampler {
         let mut key = Zeroizing::new([0; 16]);
         session.entropy(key.as_mut_slice());
-        Sampler(Prg::new(&key))
+        Sampler::of(Prg::new(&key))
+    }
+
+    /// A generator that is seeded already.
+    pub(crate) fn of(prg: Prg) -> Sampler {
+        Sampler(prg)
     }
 
     /// The generator itself.

@@ -11,11 +11,12 @@ use crate::parameters::Form;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::wire;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 
 const ASK: Step = step!("e2a.ask");
 const ANSWER: Step = step!("e2a.answer");
 const GIVE: Step = step!("a2e.give");
+const FLOOD: Step = step!("flood");
 
 impl Keys {
     /// E2A, Figure 15 of GYKW: all parties get additive shares of the N slots of the holder's \[x\]. Those
@@ -141,8 +142,7 @@ impl Keys {
         c1: Poly,
         mask: &[u64],
     ) -> Result<Poly, Abort> {
-        let (ring, plain) = (self.ring(), self.ring().plain());
-        let n = ring.dimension();
+        let (ring, n) = (self.ring(), self.ring().dimension());
         self.spend(session, ANSWER)?; // [G12]
         let mut flood = Hidden::zeros(n);
         session.observe(checks::G4); // [G4]
@@ -152,14 +152,8 @@ impl Keys {
         if !session.mutated(checks::G4) {
             width.sample(sampler.prg(), &mut flood);
         }
-        // p e_i - <x>_i is below 2^126, as `Parameters::fits` asserts
-        let p = i128::from(plain.get());
-        let terms = flood.iter_mut().zip(mask);
-        terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
-        let mut h = ring.wide(&flood, c1.limbs());
-        ring.add_product(&mut h, self.share(), &c1);
-        ring.to_coefficients(&mut h);
-        Ok(h)
+        flood.first().into_iter().for_each(|e| taint::leak(FLOOD, *e as u8));
+        Ok(flooded(ring, self.share(), &c1, flood, mask))
     }
 
     /// The answer to this second component before its lowest bits are dropped (D6): for tests, which see more
@@ -220,6 +214,18 @@ impl Keys {
         let noise = ring.parameters().bounds().shared();
         Ok(Some(Ciphertext::new(ring.parameters().top(), 1, noise, b, a)))
     }
+}
+
+/// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, of a flood e_i; in constant time.
+pub(crate) fn flooded(ring: &Ring, share: &Poly, c1: &Poly, mut flood: Hidden<i128>, mask: &[u64]) -> Poly {
+    // p e_i - <x>_i is below 2^126, as `Parameters::fits` asserts
+    let (plain, p) = (ring.plain(), i128::from(ring.plain().get()));
+    let terms = flood.iter_mut().zip(mask);
+    terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
+    let mut h = ring.wide(&flood, c1.limbs());
+    ring.add_product(&mut h, share, c1);
+    ring.to_coefficients(&mut h);
+    h
 }
 
 /// Drops all primes but the first, of a polynomial given by coefficients.

@@ -6,7 +6,7 @@
 
 use crate::ring::{Poly, Ring};
 use crate::wire;
-use divisi_core::{Abort, PartyId, Session, Step};
+use divisi_core::{Abort, PartyId, Session, Step, taint};
 
 /// Our neighbours in the tree: the party above, and those below.
 #[must_use]
@@ -52,8 +52,10 @@ pub fn down<const K: usize>(
 ) -> Result<[Poly; K], Abort> {
     let (above, below) = neighbours(session);
     let mut polys = sums.unwrap_or(shape);
-    if let Some(above) = above {
-        wire::receive(session, ring, step, above, &mut polys.each_mut())?;
+    match above {
+        Some(above) => wire::receive(session, ring, step, above, &mut polys.each_mut())?,
+        // what all parties get
+        None => polys.iter_mut().for_each(|poly| taint::public(step, poly.words_mut())),
     }
     for child in below {
         wire::send(session, ring, step, child, &polys.each_ref())?;

@@ -117,7 +117,7 @@ fn party(
     let (config, options) = (SetupConfig::default(), GarbleOptions::default());
     let parameters = options.describe(config.describe(PublicParameters::new("measure")));
     let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
-    world.begun.store(true, Ordering::SeqCst);
+    world.begin();
     let mut setup = Setup::new(&mut session, config)?;
     if work == Work::Bits {
         drop(setup.authenticated_bits(&mut session, BITS)?);
@@ -137,9 +137,16 @@ fn party(
 /// The machine, but with the same "randomness" in every run, which is secret once a session has begun: what
 /// is drawn before that is sent in the clear, or makes the keys of pairs, which are declared secret.
 #[derive(Default)]
-struct Secret {
+pub struct Secret {
     drawn: AtomicU64,
     begun: AtomicBool,
+}
+
+impl Secret {
+    /// A session has begun.
+    pub fn begin(&self) {
+        self.begun.store(true, Ordering::SeqCst);
+    }
 }
 
 impl World for Secret {

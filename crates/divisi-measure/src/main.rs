@@ -14,9 +14,12 @@ mod dudect;
 #[cfg(feature = "taint")]
 mod garbling;
 mod instructions;
+mod lattices;
 mod ledger;
 #[allow(unsafe_code)]
 mod machine;
+#[cfg(feature = "taint")]
+mod mixing;
 mod noise;
 #[cfg(feature = "taint")]
 mod openings;

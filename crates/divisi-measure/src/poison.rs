@@ -83,13 +83,15 @@ mod following {
     use super::{COMPLETE, WRONG};
     use crate::calls::Call;
     use crate::garbling;
+    use crate::lattices;
+    use crate::mixing;
     use crate::noise::Noise;
     use crate::openings::{self, Marked};
     use crate::runs::{Run, Work};
     use crate::subjects::{self, Entry};
     use crate::wholes::Whole;
     use crate::{Failure, machine};
-    use divisi_core::{Direction, Step, taint};
+    use divisi_core::{Counts, Direction, Step, taint};
     use divisi_field::kernel;
     use divisi_rep3::deal::Part;
     use divisi_rep3::{Protocol, Security};
@@ -161,7 +163,8 @@ mod following {
         for leak in subjects::LEAKS {
             seen(leak.name, kernel_reports(leak));
         }
-        let kernels: Vec<&Entry> = subjects::ALL.iter().filter(|entry| entry.name.contains(what)).collect();
+        let kernels = subjects::ALL.iter().chain(lattices::ALL);
+        let kernels: Vec<&Entry> = kernels.filter(|entry| entry.name.contains(what)).collect();
         for entry in &kernels {
             judge(entry.name, kernel_reports(entry));
         }
@@ -173,11 +176,19 @@ mod following {
         for (parties, work) in garbled.clone() {
             garble(*parties, *work)?;
         }
-        if kernels.is_empty() && runs.is_empty() && garbled.count() == 0 {
+        let mixed = mixing::RUNS.iter().filter(|(n, work)| mixing::name(*n, *work).contains(what));
+        for (parties, work) in mixed.clone() {
+            mix(*parties, *work)?;
+        }
+        if kernels.is_empty() && runs.is_empty() && garbled.count() + mixed.count() == 0 {
             return Err(Failure::Unable(format!("no kernel and no run is called {what}")));
         }
         for step in garbling::LEAKS {
-            planted(step)?;
+            let (parties, work) = garbling::SMALL;
+            planted(step, || garbling::run(parties, work))?;
+        }
+        for (step, (parties, work)) in mixing::LEAKS {
+            planted(step, || mixing::run(parties, work))?;
         }
         control()?;
         println!("{COMPLETE}");
@@ -258,13 +269,12 @@ mod following {
         Ok(())
     }
 
-    /// A run of divisi-ot and divisi-garble with a branch on a secret bit at this step.
-    fn planted(step: &'static str) -> Result<(), Failure> {
-        let (parties, work) = garbling::SMALL;
+    /// A run in which what parties draw is secret, with a branch on a secret bit at this step.
+    fn planted(step: &'static str, run: impl FnOnce() -> Result<Vec<Counts>, String>) -> Result<(), Failure> {
         taint::plant(step);
         RECEIVING.store(true, Ordering::Relaxed);
         let before = machine::errors();
-        let ended = garbling::run(parties, work);
+        let ended = run();
         RECEIVING.store(false, Ordering::Relaxed);
         taint::plant("");
         ended.map_err(|e| Failure::Unable(format!("{step}: {e}")))?;
@@ -275,20 +285,40 @@ mod following {
     /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it
     /// receives is not.
     fn garble(parties: usize, work: garbling::Work) -> Result<(), Failure> {
-        let name = garbling::name(parties, work);
+        let differs = |marked: &Marked, counts: &[Counts]| {
+            openings::differences_of_garbling(parties, work, marked, counts)
+        };
+        let run = || garbling::run(parties, work);
+        apart(&garbling::name(parties, work), run, openings::of_garbling, differs)
+    }
+
+    /// The same of divisi-mixed, and of divisi-bgv and divisi-ot beneath it.
+    fn mix(parties: usize, work: mixing::Work) -> Result<(), Failure> {
+        let differs = |marked: &Marked, counts: &[Counts]| mixing::differences(parties, work, marked, counts);
+        let run = || mixing::run(parties, work);
+        apart(&mixing::name(parties, work), run, mixing::reason, differs)
+    }
+
+    /// A run in which each party's own is secret, and what it receives is not.
+    fn apart(
+        name: &str,
+        run: impl FnOnce() -> Result<Vec<Counts>, String>,
+        reason: fn(&str) -> Option<&'static str>,
+        differs: impl FnOnce(&Marked, &[Counts]) -> Vec<String>,
+    ) -> Result<(), Failure> {
         MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
         RECEIVING.store(true, Ordering::Relaxed);
         let before = machine::errors();
-        let ended = garbling::run(parties, work);
+        let ended = run();
         RECEIVING.store(false, Ordering::Relaxed);
         let counts = ended.map_err(|e| Failure::Unable(format!("{name}: {e}")))?;
-        judge(&name, machine::errors() - before);
+        judge(name, machine::errors() - before);
         let marked = std::mem::take(&mut *MARKED.lock().unwrap_or_else(PoisonError::into_inner));
         for (step, (calls, bytes)) in &marked {
-            let reason = openings::of_garbling(step).unwrap_or("?");
+            let reason = reason(step).unwrap_or("?");
             println!("                  opened: {calls:>6} x, {bytes:>8} bytes  {step}: {reason}");
         }
-        for difference in openings::differences_of_garbling(parties, work, &marked, &counts) {
+        for difference in differs(&marked, &counts) {
             println!("{WRONG}{name}: {difference}");
         }
         Ok(())

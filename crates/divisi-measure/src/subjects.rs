@@ -92,7 +92,17 @@ impl<S> Subject for Simple<S> {
 
 /// A state that is nothing but secret input.
 fn subject<S: 'static>(state: S, load: fn(&mut S, &[u64]), run: fn(&mut S)) -> Box<dyn Subject> {
-    Box::new(Simple { words: size_of::<S>() / 8, state, load, run })
+    subject_of(size_of::<S>() / 8, state, load, run)
+}
+
+/// A state that takes this many words of secret input.
+pub fn subject_of<S: 'static>(
+    words: usize,
+    state: S,
+    load: fn(&mut S, &[u64]),
+    run: fn(&mut S),
+) -> Box<dyn Subject> {
+    Box::new(Simple { state, words, load, run })
 }
 
 fn load_digests(to: &mut [[u64; 4]; 2], secret: &[u64]) {

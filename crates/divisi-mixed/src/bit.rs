@@ -2,7 +2,7 @@
 
 use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Lanes, Session, Step};
+use divisi_core::{Abort, Lanes, Session, Step, taint};
 use zeroize::Zeroizing;
 
 /// One party's share of a bit in each lane: lane l is bit l mod 64 of word l / 64, and the bits after the
@@ -200,6 +200,11 @@ impl Dense {
 
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
+    }
+
+    /// Marks the string as opened at this step: everybody may know it.
+    pub(crate) fn opened(&mut self, step: Step) {
+        taint::public(step, &mut self.words);
     }
 
     /// Appends `bits` bits; the bits after them in `words` must be zero.

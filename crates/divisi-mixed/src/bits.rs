@@ -24,9 +24,10 @@ use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Sampler, encode};
-use divisi_core::{Abort, Lanes, Session, Step, step};
+use divisi_core::{Abort, Lanes, Session, Step, step, taint};
 
 const FORM: Step = step!("form");
+const SIGNS: Step = step!("signs");
 /// The name under which batches are counted; the parties' roles in a batch follow from its number.
 const BATCHES: &str = "random bits";
 
@@ -203,6 +204,7 @@ fn share(
     if ring.parameters().operation() != Operation::Bits {
         return Err(session.misuse(FORM, "keys for another operation"));
     }
+    bits.first().into_iter().for_each(|bit| taint::leak(SIGNS, *bit as u8));
     let signs = encode::signs(ring, &bits);
     // 2. and 3. [1 - 2 r], at the last party of the ring or at the root of the tree
     let order = Order::new(session, batch);

@@ -39,6 +39,7 @@ pub(crate) fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense
         for peer in session.peers() {
             receive_bits(session, GATHER, peer, &mut body, &mut sum)?;
         }
+        sum.opened(GATHER);
         body.clear();
         sum.to_bytes(&mut body);
         for peer in session.peers() {

@@ -14,12 +14,13 @@
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 use divisi_field::zp::Modulus;
 use divisi_ot::correlate::Numbers;
 use divisi_ot::{Bits, Links, Setup};
 
 const FORM: Step = step!("cot");
+const CHOICES: Step = step!("choices");
 
 /// Makes `count` random bits, shared modulo 2 and modulo p. All parties call it.
 ///
@@ -51,6 +52,7 @@ pub(crate) fn of_bits(
     // 1. each party's bits, in rows towards the parties before it
     let mut pads = setup.semi_honest_rows(session, bits, Links::Before(first))?;
     let bits = GmwBit::new(count, pads.bits());
+    bits.words().first().into_iter().for_each(|bits| taint::leak(CHOICES, *bits as u8));
     // 2. x = 0, and then x <- x + r_i - 2 r_i x
     let me = session.me();
     let parties: Vec<PartyId> = PartyId::all(n).collect();

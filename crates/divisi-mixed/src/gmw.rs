@@ -9,12 +9,13 @@
 //! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer; one round for each level of the
 //! circuit (test `cost_of_circuits`). A message has a level's products of all lanes and jobs, densely packed.
 
-use crate::bit::{Dense, GmwBit, last};
+use crate::and;
+use crate::bit::{Dense, GmwBit};
 use crate::checks;
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
 use crate::wires::Wires;
 use divisi_circuit::program::Program;
-use divisi_core::{Abort, Boolean, Lanes, PartyId, Prg, ProgramRun, Session, Step, step};
+use divisi_core::{Abort, Boolean, Lanes, PartyId, Prg, ProgramRun, Session, Step, step, taint};
 use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
 
@@ -190,14 +191,8 @@ impl Gmw {
         let session = &mut self.session;
         let [a, b, c] = self.stock.take(session, words)?.open(); // [G7]
         // d = x + a and e = y + b, opened
-        let masked = |x: &Dense, a: &[u64]| {
-            let mut words: Vec<u64> = x.words().iter().zip(a).map(|(x, a)| x ^ a).collect();
-            if let Some(word) = words.last_mut() {
-                *word &= last(bits);
-            }
-            Dense::of(words, bits)
-        };
-        let (mut d, mut e) = (masked(x, &a), masked(y, &b));
+        let [mut d, mut e] = [(x, &a), (y, &b)].map(|(x, a)| and::masked(x, a));
+        a.first().into_iter().for_each(|a| taint::leak(PRODUCTS, *a as u8));
         let mut body = Vec::with_capacity(16 * words);
         d.to_bytes(&mut body);
         e.to_bytes(&mut body);
@@ -210,17 +205,9 @@ impl Gmw {
             let right = d.add_bytes(theirs_d) & e.add_bytes(theirs_e);
             session.well_formed(PRODUCTS, peer, body.len(), right)?;
         }
+        [&mut d, &mut e].into_iter().for_each(|opened| opened.opened(PRODUCTS));
         session.meter().opened(2 * bits as u64);
-        // c + d b + e a + d e
-        let first = u64::from(session.me().index() == 0).wrapping_neg();
-        let opened = d.words().iter().zip(e.words());
-        let ours = a.iter().zip(b.iter()).zip(c.iter());
-        let z = opened.zip(ours).map(|((d, e), ((a, b), c))| c ^ d & b ^ e & a ^ d & e & first);
-        let mut z: Vec<u64> = z.collect();
-        if let Some(word) = z.last_mut() {
-            *word &= last(bits);
-        }
-        Ok(Dense::of(z, bits))
+        Ok(and::product([&d, &e], [&a, &b, &c], session.me().index() == 0))
     }
 
     /// How many lanes a job has; the inputs must be those of its program.
@@ -262,6 +249,7 @@ impl SentBits {
             let right = all.add_bytes(&body);
             session.well_formed(OUTPUT, peer, body.len(), right)?;
         }
+        all.opened(OUTPUT);
         session.meter().opened(all.len() as u64);
         let mut at = 0;
         let mut next = |lanes: &usize| {

@@ -48,6 +48,7 @@
 
 pub mod a2b;
 pub mod adders;
+mod and;
 pub mod arithmetic;
 pub mod bit;
 pub mod bits;
@@ -58,6 +59,8 @@ pub mod cot;
 #[cfg(test)]
 mod fuzz;
 pub mod gmw;
+#[doc(hidden)]
+pub mod guarded;
 pub mod mixed;
 pub mod num;
 mod origin;

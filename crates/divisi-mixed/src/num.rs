@@ -2,7 +2,7 @@
 
 use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, PartyId, Session, Step, step, taint};
 use divisi_field::zp::Modulus;
 use zeroize::Zeroizing;
 
@@ -151,6 +151,7 @@ pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abor
             let theirs = receive_numbers(session, p, GATHER, peer, x.lanes())?;
             p.add_assign(&mut sum, &theirs);
         }
+        taint::public(GATHER, &mut sum);
         let body = pack(p, &sum);
         for peer in session.peers() {
             session.send(TELL, peer, &body, bits)?;
@@ -222,6 +223,7 @@ impl SentNumbers {
             let theirs = receive_numbers(session, p, TELL, peer, sum.len())?;
             p.add_assign(&mut sum, &theirs);
         }
+        taint::public(TELL, &mut sum);
         session.meter().opened(sum.len() as u64);
         Ok(learns.then(|| sum.to_vec()))
     }

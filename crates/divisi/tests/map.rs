@@ -50,10 +50,12 @@ const MAP: &[(&str, &[&str])] = &[
     (
         "divisi-measure",
         &[
+            "divisi-bgv",
             "divisi-circuit",
             "divisi-core",
             "divisi-field",
             "divisi-garble",
+            "divisi-mixed",
             "divisi-net",
             "divisi-ot",
             "divisi-rep3",

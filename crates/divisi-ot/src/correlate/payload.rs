@@ -124,11 +124,12 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Reduces a sum below 2 p modulo p: the smaller of the sum and (sum - p), where a negative difference
-    /// wraps around to a large number. The minimum compiles to a conditional move, not a branch.
+    /// Reduces a sum below 2 p modulo p. The upper half of sum - p is all ones if that is negative, else
+    /// zero: the mask under which p is added again. A minimum of 128-bit words would compile to a branch.
     #[inline(always)]
     fn reduced(&self, sum: u128) -> u64 {
-        sum.min(sum.wrapping_sub(u128::from(self.modulus))) as u64
+        let difference = sum.wrapping_sub(u128::from(self.modulus));
+        (difference as u64).wrapping_add(self.modulus & (difference >> 64) as u64)
     }
 }
 

@@ -1,0 +1,170 @@
+//! The kernels of lattices and of shared numbers under measurement: transforms, samplers, encoding, modulus
+//! switching, partial decryption, ANDs of packed bits.
+//!
+//! They are in the insecure ring of dimension 1024: what depends on a secret there does so in any ring.
+
+use crate::subjects::{Entry, Subject, subject_of};
+use divisi_bgv::flood::Width;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Poly, Ring, Sampler, encode, guarded};
+use divisi_field::ntt::Ntt;
+use divisi_field::zp::P32;
+use divisi_mixed::guarded::and;
+use std::hint::black_box;
+
+/// Coefficients that a sampler makes.
+const DRAWN: usize = 256;
+/// Words of bits that are multiplied.
+const BITS: usize = 64;
+/// Primes of what is encoded, and of what loses one.
+const LIMBS: usize = 2;
+
+/// All of them, by name.
+pub const ALL: &[Entry] = &[
+    Entry { name: "bgv encode numbers", make: || encoded(numbers, numbers_of) },
+    Entry { name: "bgv encode signs", make: || encoded(bits, signs_of) },
+    Entry { name: "bgv modulus switch", make: switched },
+    Entry { name: "bgv partial decryption", make: decrypted },
+    Entry { name: "bgv sample errors", make: || sampled(|sampler| drop(black_box(sampler.errors(DRAWN)))) },
+    Entry { name: "bgv sample flood", make: || sampled(|sampler| flood(sampler, 50.0)) },
+    Entry { name: "bgv sample ternary", make: || sampled(|sampler| drop(black_box(sampler.ternary(DRAWN)))) },
+    Entry { name: "bgv sample wide flood", make: || sampled(|sampler| flood(sampler, 90.0)) },
+    Entry { name: "gmw and", make: anded },
+    Entry { name: "ntt forward", make: || transformed(Ntt::forward) },
+    Entry { name: "ntt inverse", make: || transformed(Ntt::inverse) },
+];
+
+/// The ring of tests, for two parties.
+fn ring() -> Ring {
+    let parameters = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, P32);
+    let Some(ring) = parameters.ok().and_then(Ring::new) else { unreachable!("the ring of tests") };
+    ring
+}
+
+/// A transform over the first prime of a chain, and its input.
+struct Transform {
+    ntt: Ntt,
+    x: Vec<u64>,
+    run: fn(&Ntt, &mut [u64]),
+}
+
+fn transformed(run: fn(&Ntt, &mut [u64])) -> Box<dyn Subject> {
+    let ring = ring();
+    let n = ring.dimension();
+    let Some(ntt) = Ntt::new(ring.modulus(0).get(), n) else { unreachable!("a prime of the chain") };
+    let load = |t: &mut Transform, secret: &[u64]| {
+        let m = t.ntt.modulus();
+        t.x.iter_mut().zip(secret).for_each(|(x, word)| *x = m.reduce(*word));
+    };
+    subject_of(n, Transform { ntt, x: vec![0; n], run }, load, |t| (t.run)(&t.ntt, &mut t.x))
+}
+
+/// A generator with a secret key, and what it samples.
+struct Sampled {
+    sampler: Sampler,
+    run: fn(&mut Sampler),
+}
+
+/// The key of a generator.
+fn key(secret: &[u64]) -> [u8; 16] {
+    let mut key = [0; 16];
+    key.as_chunks_mut::<8>().0.iter_mut().zip(secret).for_each(|(to, word)| *to = word.to_le_bytes());
+    key
+}
+
+fn sampled(run: fn(&mut Sampler)) -> Box<dyn Subject> {
+    let state = Sampled { sampler: guarded::sampler(&[0; 16]), run };
+    let load = |s: &mut Sampled, secret: &[u64]| s.sampler = guarded::sampler(&key(secret));
+    subject_of(2, state, load, |s| (s.run)(&mut s.sampler))
+}
+
+fn flood(sampler: &mut Sampler, deviation: f64) {
+    let Some(width) = Width::at_least(deviation) else { unreachable!("a flood below the widest") };
+    black_box(guarded::flood(sampler, width, DRAWN));
+}
+
+/// A ring and slots.
+struct Encoded {
+    ring: Ring,
+    slots: Vec<u64>,
+    run: fn(&Encoded),
+}
+
+fn encoded(load: fn(&mut Encoded, &[u64]), run: fn(&Encoded)) -> Box<dyn Subject> {
+    let ring = ring();
+    let n = ring.dimension();
+    subject_of(n, Encoded { ring, slots: vec![0; n], run }, load, |e| (e.run)(e))
+}
+
+fn numbers(e: &mut Encoded, secret: &[u64]) {
+    let p = e.ring.plain();
+    e.slots.iter_mut().zip(secret).for_each(|(slot, word)| *slot = p.reduce(*word));
+}
+
+fn bits(e: &mut Encoded, secret: &[u64]) {
+    e.slots.iter_mut().zip(secret).for_each(|(slot, word)| *slot = word & 1);
+}
+
+fn numbers_of(e: &Encoded) {
+    black_box(encode::encode(&e.ring, &e.slots, LIMBS));
+}
+
+fn signs_of(e: &Encoded) {
+    black_box(encode::encode(&e.ring, &encode::signs(&e.ring, &e.slots), LIMBS));
+}
+
+/// A component of a ciphertext that loses a prime.
+fn switched() -> Box<dyn Subject> {
+    let ring = ring();
+    let (n, x) = (ring.dimension(), ring.zero(LIMBS, false));
+    let load = |(ring, x): &mut (Ring, Poly), secret: &[u64]| *x = guarded::poly(ring, LIMBS, secret);
+    subject_of(LIMBS * n, (ring, x), load, |(ring, x)| drop(black_box(ring.drop_last(x.clone()))))
+}
+
+/// A public component; a key share, a mask, and the generator of a flood.
+struct Decrypted {
+    ring: Ring,
+    c1: Poly,
+    share: Poly,
+    mask: Vec<u64>,
+    sampler: Sampler,
+}
+
+fn decrypted() -> Box<dyn Subject> {
+    let ring = ring();
+    let (n, limbs) = (ring.dimension(), ring.parameters().limbs(0));
+    let words: Vec<u64> =
+        (0..(n * limbs) as u64).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let c1 = guarded::poly(&ring, limbs, &words);
+    let share = ring.zero(limbs, false);
+    let state = Decrypted { ring, c1, share, mask: vec![0; n], sampler: guarded::sampler(&[0; 16]) };
+    let load = |d: &mut Decrypted, secret: &[u64]| {
+        let (drawn, rest) = secret.split_at(2);
+        let (mask, share) = rest.split_at(d.mask.len());
+        let p = d.ring.plain();
+        d.sampler = guarded::sampler(&key(drawn));
+        d.mask.iter_mut().zip(mask).for_each(|(mask, word)| *mask = p.reduce(*word));
+        d.share = guarded::poly(&d.ring, d.c1.limbs(), share);
+    };
+    let run = |d: &mut Decrypted| {
+        black_box(guarded::partial(&d.ring, &mut d.sampler, &d.share, &d.c1, &d.mask));
+    };
+    subject_of(2 + n + n * limbs, state, load, run)
+}
+
+/// Shares of two factors and of a triple, and of their products.
+struct Anded {
+    shares: [[u64; BITS]; 5],
+    theirs: [u8; 8 * BITS],
+    out: [u64; BITS],
+}
+
+fn anded() -> Box<dyn Subject> {
+    let state = Anded { shares: [[0; BITS]; 5], theirs: [0x5a; 8 * BITS], out: [0; BITS] };
+    let load = |a: &mut Anded, secret: &[u64]| a.shares.as_flattened_mut().copy_from_slice(secret);
+    let run = |a: &mut Anded| {
+        let shares = a.shares.each_ref().map(<[u64; BITS]>::as_slice);
+        black_box(and(64 * BITS, shares, &a.theirs, &mut a.out));
+    };
+    subject_of(5 * BITS, state, load, run)
+}

@@ -1,0 +1,196 @@
+//! Small runs of divisi-mixed under memcheck, in the insecure ring of dimension 1024: all that a party draws
+//! after its session has begun is secret (key shares, errors, floods, masks, choices), and so are its inputs.
+
+mod openings;
+mod work;
+
+use crate::garbling::Secret;
+use crate::machine;
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_core::{Abort, Counts, PublicParameters, Session, step};
+use divisi_field::zp::{Modulus, P32};
+use divisi_net::memory::mesh_with;
+use divisi_net::{Mesh, Options as Links};
+use divisi_ot::SetupConfig;
+pub use openings::{differences, reason};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Random bits in both worlds, by ciphertexts of this form or by transfers, and B2A of others under them;
+    /// by transfers a lookup in a public table, too.
+    Bits(Option<Form>),
+    /// Arithmetic triples and products, masks and A2B, and a lookup in private tables by products.
+    Numbers,
+    /// A lookup in private tables by ciphertexts of this form.
+    Tables(Form),
+    /// A2E, a refresh, and E2A.
+    Shares,
+    /// Boolean triples and a circuit.
+    Circuit,
+}
+
+/// What is followed.
+pub const RUNS: [(usize, Work); 17] = [
+    (2, Work::Circuit),
+    (3, Work::Circuit),
+    (2, Work::Shares),
+    (3, Work::Shares),
+    (2, Work::Bits(None)),
+    (3, Work::Bits(None)),
+    (2, Work::Bits(Some(Form::LeanTree))),
+    (3, Work::Bits(Some(Form::LeanTree))),
+    (2, Work::Bits(Some(Form::LeanRing))),
+    (3, Work::Bits(Some(Form::LeanRing))),
+    (2, Work::Bits(Some(Form::Paper))),
+    (2, Work::Tables(Form::LeanTree)),
+    (3, Work::Tables(Form::LeanTree)),
+    (2, Work::Tables(Form::LeanRing)),
+    (3, Work::Tables(Form::LeanRing)),
+    (2, Work::Numbers),
+    (3, Work::Numbers),
+];
+
+/// Where leaks are planted, and the run in which each of them is, which has none otherwise: on a coefficient
+/// of a key share and of a flood, a bit that is shared by signs and one by choices, and a triple.
+pub const LEAKS: [(&str, (usize, Work)); 5] = [
+    ("divisi_bgv::keys/share", (2, Work::Shares)),
+    ("divisi_bgv::shares/flood", (2, Work::Shares)),
+    ("divisi_mixed::bits/signs", (2, Work::Bits(Some(Form::LeanRing)))),
+    ("divisi_mixed::cot/choices", (2, Work::Bits(None))),
+    ("divisi_mixed::gmw/products", (2, Work::Circuit)),
+];
+
+/// Its name in lists.
+pub fn name(parties: usize, work: Work) -> String {
+    let by = |form: Option<Form>| form.map_or("transfers", Form::name);
+    let work = match work {
+        Work::Bits(form) => format!("mixed random bits by {}, b2a", by(form)),
+        Work::Numbers => "mixed products, a2b, private lookups by products".to_owned(),
+        Work::Tables(form) => format!("mixed private lookups by {}", by(Some(form))),
+        Work::Shares => "mixed a2e, refresh, e2a".to_owned(),
+        Work::Circuit => "mixed boolean triples, circuit".to_owned(),
+    };
+    format!("{work}, {parties} parties")
+}
+
+/// What the parties agree on before they begin.
+struct Agreed {
+    plain: Modulus,
+    ring: Option<Arc<Ring>>,
+    parameters: PublicParameters,
+}
+
+impl Agreed {
+    fn new(parties: usize, work: Work) -> Result<Agreed, String> {
+        let ring = match work {
+            Work::Bits(None) | Work::Circuit => None,
+            Work::Bits(Some(form)) => Some((Operation::Bits, form)),
+            Work::Numbers => Some((Operation::Triples, Form::LeanTree)),
+            Work::Tables(form) => Some((Operation::PrivateTables, form)),
+            Work::Shares => Some((Operation::Bits, Form::LeanRing)),
+        };
+        let make = |(operation, form)| {
+            let parameters = Parameters::danger_insecure(operation, form, parties, P32);
+            let ring = Ring::new(parameters.map_err(|e| e.to_string())?).ok_or("no transforms")?;
+            Ok::<_, String>(Arc::new(ring))
+        };
+        let ring = ring.map(make).transpose()?;
+        let mut parameters = SetupConfig::default().describe(PublicParameters::new("measure"));
+        if let Some(ring) = &ring {
+            parameters = ring.parameters().describe(parameters);
+        }
+        let plain = Modulus::new(P32).ok_or("no modulus")?;
+        Ok(Agreed { plain, ring, parameters })
+    }
+
+    fn ring(&self, session: &Session) -> Result<&Arc<Ring>, Abort> {
+        self.ring.as_ref().ok_or_else(|| session.misuse(step!("ring"), "work without ciphertexts"))
+    }
+}
+
+/// What a party ends with.
+#[derive(Default)]
+struct Ended {
+    /// Numbers that it learned, and what they have to be.
+    learned: Vec<(u64, u64)>,
+    /// Shares modulo 2 of bits, and its shares of the same bits modulo p.
+    bits: Vec<(u64, u64)>,
+    /// Shares modulo p, and the numbers that all of them add up to.
+    shares: Vec<(u64, u64)>,
+}
+
+/// Run all parties; what each party's meter counted.
+///
+/// # Errors
+/// The first party's abort, as it prints; or that what came out was wrong.
+pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
+    let agreed = Agreed::new(parties, work)?;
+    let world = Arc::new(Secret::default());
+    let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
+    let results: Vec<Result<(Ended, Counts), Abort>> = std::thread::scope(|scope| {
+        let (agreed, world) = (&agreed, &world);
+        let start = |mesh: Mesh| scope.spawn(move || party(mesh, world, agreed, work));
+        let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(world));
+        let threads: Vec<_> = meshes.into_iter().map(start).collect();
+        let panicked = |_| Err(Abort::Misuse { step: step!("party"), what: "a party panicked" });
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    });
+    let (mut ends, mut counts) = (Vec::new(), Vec::new());
+    for result in results {
+        let (mut ended, counted) = result.map_err(|abort| abort.to_string())?;
+        for list in [&mut ended.learned, &mut ended.bits, &mut ended.shares] {
+            cure(list);
+        }
+        ends.push(ended);
+        counts.push(counted);
+    }
+    if !are_right(&ends, agreed.plain) {
+        return Err("what came out is not what the same computation gives in the clear".to_owned());
+    }
+    Ok(counts)
+}
+
+/// Whether all parties together have what they should.
+fn are_right(ends: &[Ended], p: Modulus) -> bool {
+    let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, |sum, x| p.add(sum, x));
+    let learned = ends.iter().all(|end| end.learned.iter().all(|(x, expected)| x == expected));
+    let (bits, shares) = (ends.iter().map(|end| &end.bits), ends.iter().map(|end| &end.shares));
+    let bits = (0..bits.clone().map(Vec::len).max().unwrap_or(0)).all(|i| {
+        let of = bits.clone().filter_map(|bits| bits.get(i));
+        of.clone().fold(0, |x, (bit, _)| x ^ bit) == sum(&mut of.map(|(_, number)| *number))
+    });
+    let shares = (0..shares.clone().map(Vec::len).max().unwrap_or(0)).all(|i| {
+        let of = shares.clone().filter_map(|shares| shares.get(i));
+        let found = sum(&mut of.clone().map(|(share, _)| *share));
+        of.map(|(_, expected)| *expected).all(|expected| expected == found)
+    });
+    let some = ends.iter().any(|end| end.learned.len() + end.bits.len() + end.shares.len() > 0);
+    learned && bits && shares && some
+}
+
+fn party(mesh: Mesh, world: &Secret, agreed: &Agreed, work: Work) -> Result<(Ended, Counts), Abort> {
+    let session = Session::start(&Arc::new(mesh), 1, &agreed.parameters)?;
+    world.begin();
+    match work {
+        Work::Bits(Some(_)) => work::bits(session, agreed),
+        Work::Bits(None) => work::transfers(session, agreed),
+        Work::Numbers => work::numbers(session, agreed),
+        Work::Tables(_) => work::tables(session, agreed),
+        Work::Shares => work::shares(session, agreed),
+        Work::Circuit => work::circuit(session),
+    }
+}
+
+/// These are secret from here on.
+fn hide<T: Copy>(values: &mut [T]) {
+    machine::poison(values.as_mut_ptr().cast(), size_of_val(values));
+}
+
+/// These are looked at by who checks the run.
+fn cure<T: Copy>(values: &mut [T]) {
+    machine::cure(values.as_mut_ptr().cast(), size_of_val(values));
+}
