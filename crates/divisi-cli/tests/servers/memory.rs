@@ -114,3 +114,55 @@ fn a_long_message_leaves_no_memory_behind() {
     });
     println!("when nobody asks {now:?}");
 }
+
+/// The most resident bytes that each server ever had.
+fn peaks(house: &mut House) -> Vec<usize> {
+    let of = |process: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        1024 * line.trim().trim_end_matches(" kB").parse::<usize>().unwrap()
+    };
+    (1..=3).map(|party| of(house.server(party).id())).collect()
+}
+
+/// Texts of modes that servers compute as a whole, of so many bytes, leave a server below 256 MiB.
+fn whole_texts(lengths: &[(&str, &str, usize)]) {
+    let mut house = House::new(300.0);
+    for (algorithm, of, length) in lengths {
+        let key = format!("k-{algorithm}");
+        house.does("anna", &["key", "new", "--key", &key, "--type", of]);
+        let text: Vec<u8> = (0..*length).map(|i| (i % 251) as u8).collect();
+        std::fs::write(house.path("text"), &text).unwrap();
+        let [text_file, sealed, back] = ["text", "sealed", "back"].map(|name| house.path(name));
+        let [text_file, sealed, back] = [&text_file, &sealed, &back].map(|path| path.to_str().unwrap());
+        house.does(
+            "anna",
+            &["encrypt", "--key", &key, "--algorithm", algorithm, "--in", text_file, "--out", sealed],
+        );
+        house.does(
+            "anna",
+            &["decrypt", "--key", &key, "--algorithm", algorithm, "--in", sealed, "--out", back],
+        );
+        assert!(std::fs::read(back).unwrap() == text, "{algorithm}");
+        let peaks = peaks(&mut house);
+        println!("{algorithm}, {length} bytes: at most {peaks:?} bytes");
+        assert!(peaks.iter().all(|peak| *peak < 256 << 20), "{algorithm}: {peaks:?}");
+    }
+}
+
+#[test]
+fn whole_texts_leave_a_server_below_its_bound() {
+    whole_texts(&[("siv", "aes-256-siv", 4096), ("kwp", "aes-256-kw", 250), ("cbc", "aes-256-cbc", 4000)]);
+}
+
+/// The longest that servers take.
+#[test]
+#[ignore = "minutes"]
+fn the_longest_whole_texts_leave_a_server_below_its_bound() {
+    whole_texts(&[
+        ("siv", "aes-256-siv", 16 << 10),
+        ("kw", "aes-256-kw", 16 << 10),
+        ("kwp", "aes-256-kw", (16 << 10) - 3),
+        ("cbc", "aes-256-cbc", 64 << 10),
+    ]);
+}
