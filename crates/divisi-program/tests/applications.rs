@@ -289,6 +289,19 @@ fn networks_and_images_that_do_not_fit_are_refused() {
     assert_eq!((images.len(), images[1][783]), (2, 15));
     assert!(digits::read_idx(&file(2, 28, 784)).is_err() && digits::read_idx(&file(1, 27, 729)).is_err());
     assert!(digits::read_idx(&[0, 0, 8, 1]).is_err() && digits::read_idx(&[]).is_err());
+
+    let labels = |bytes: &[u8]| digits::read_idx_labels(bytes);
+    assert_eq!(labels(&[0, 0, 8, 1, 0, 0, 0, 2, 9, 0]), Ok(vec![9, 0]));
+    let wrong: [&[u8]; 6] = [
+        &[],
+        &[0, 0, 8, 1, 0, 0, 0],
+        &[0, 0, 8, 3, 0, 0, 0, 0],
+        &[0, 0, 8, 1, 0, 0, 0, 2, 9],
+        &[0, 0, 8, 1, 0, 0, 0, 1, 9, 0],
+        &[0, 0, 8, 1, 0, 0, 0, 1, 10],
+    ];
+    assert!(wrong.iter().all(|bytes| labels(bytes).is_err()));
+    assert_eq!([&[-3, -1, -2][..], &[5, 7, 7], &[]].map(digits::answer), [Some(1), Some(1), None]);
 }
 
 fn logits(n: usize, images: usize) {
