@@ -4,11 +4,12 @@
 
 mod proxies;
 
-use proxies::{FAULTS, Fault, PARTIES, Plan, Record, Way, When};
+use proxies::{FAULTS, Fault, PARTIES, Plan, Record, RunChoice, When};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const WAY: Way = Way { engine: "rep3", more: &["--mode", "constant-round"], task: &proxies::AES_128 };
+const WAY: RunChoice =
+    RunChoice { engine: "rep3", more: &["--mode", "constant-round"], task: &proxies::AES_128 };
 
 /// Who garbles and learns z, who garbles, and who evaluates in the first call of a session.
 const P1: usize = 0;

@@ -5,7 +5,7 @@
 
 mod proxies;
 
-use proxies::{Task, Way};
+use proxies::{RunChoice, Task};
 use std::time::Duration;
 
 #[test]
@@ -59,12 +59,12 @@ static PROGRAM: Task = Task {
 /// Who sends rows: the first party sends none.
 #[test]
 fn whoever_stops_while_many_garble_the_others_abort_in_time() {
-    let way = Way { engine: "mixed", more: &[], task: &GARBLED };
+    let way = RunChoice { engine: "mixed", more: &[], task: &GARBLED };
     proxies::whoever_stops_in(way, &[(0, [1, 2, 1, 2]), (1, [2, 1, 2, 1]), (2, [1, 2, 1, 2])]);
 }
 
 #[test]
 fn whoever_stops_in_a_program_the_others_abort_in_time() {
-    let way = Way { engine: "mixed", more: &[], task: &PROGRAM };
+    let way = RunChoice { engine: "mixed", more: &[], task: &PROGRAM };
     proxies::whoever_stops_in(way, &[(0, [0, 2, 1, 0]), (1, [1, 0, 2, 1]), (2, [2, 1, 0, 2])]);
 }

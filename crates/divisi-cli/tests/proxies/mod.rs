@@ -1,188 +1,27 @@
 //! Parties as real processes whose links lead through proxies that count bytes and records of TLS: one of
 //! them is killed, stopped, cut off or made to send garbage in the middle of a phase, or when a certain
 //! message sets out.
-#![allow(dead_code, reason = "some programs have phases, one has steps")]
+#![allow(dead_code, unused_imports, reason = "some programs have phases, one has steps")]
+
+mod wires;
 
 use divisi::bench::{self, BenchOptions, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::engine;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+pub use wires::{FAULTS, Fault, Plan, Record, When, Wires, through_proxies};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 pub const PARTIES: usize = 3;
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// What a busy machine may add to it.
 const BUSY: Duration = Duration::from_secs(15);
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fault {
-    Killed,
-    Stopped,
-    CutOff,
-    Garbage,
-}
-
-pub const FAULTS: [Fault; 4] = [Fault::Killed, Fault::Stopped, Fault::CutOff, Fault::Garbage];
-
-/// A record of TLS: from whom to whom, and which one of their connection.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Record {
-    pub from: usize,
-    pub to: usize,
-    pub number: usize,
-}
-
-/// When something happens to a party.
-#[derive(Clone, Copy, Debug)]
-pub enum When {
-    /// Once it has sent so many bytes.
-    Sent(u64),
-    /// When this record sets out, its own or not.
-    Record(Record),
-    /// When a record of so many bytes sets out, whosever it is.
-    Length(usize),
-}
-
-/// What happens to one party, and when.
-#[derive(Clone, Copy)]
-pub struct Plan {
-    pub victim: usize,
-    pub when: When,
-    pub fault: Fault,
-}
-
-/// What all proxies share.
-#[derive(Default)]
-pub struct Wires {
-    plan: Option<Plan>,
-    /// Bytes that each party sent.
-    sent: [u64; PARTIES],
-    /// Every record, with its bytes, in the order in which they came.
-    records: Vec<(Record, usize)>,
-    processes: Vec<u32>,
-    sockets: Vec<(usize, TcpStream)>,
-    begun: Option<Instant>,
-}
-
-impl Wires {
-    /// A party sends this part of a record: whether it is to be forwarded, as it is then; nothing if there is
-    /// no link any more.
-    fn pass(&mut self, record: Record, bytes: usize, body: &mut [u8]) -> Option<bool> {
-        let Record { from, to, number } = record;
-        self.sent[from] += body.len() as u64;
-        let Some(Plan { victim, when, fault }) = self.plan else { return Some(true) };
-        let now = match when {
-            When::Sent(after) => from == victim && self.sent[from] >= after,
-            When::Record(at) => (from, to) == (at.from, at.to) && number >= at.number,
-            When::Length(length) => bytes == length,
-        };
-        let first = now && self.begun.is_none();
-        if first {
-            self.begun = Some(Instant::now());
-            self.strike(victim, fault);
-        }
-        let is_struck = self.begun.is_some();
-        match fault {
-            Fault::CutOff if is_struck && [from, to].contains(&victim) => return None,
-            Fault::Garbage if is_struck && from == victim => {
-                body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5);
-            }
-            // what lay in its own buffers is lost
-            Fault::Killed | Fault::Stopped if is_struck && from == victim => return Some(false),
-            _ => {}
-        }
-        Some(true)
-    }
-
-    /// From now on this happens, or nothing more.
-    pub fn then(&mut self, plan: Option<Plan>) {
-        (self.plan, self.begun) = (plan, None);
-    }
-
-    /// Whether it has happened.
-    pub fn has_struck(&self) -> bool {
-        self.begun.is_some()
-    }
-
-    /// What happens to a party all at once.
-    fn strike(&mut self, victim: usize, fault: Fault) {
-        let signal = |signal| kill_process(Pid::from_raw(self.processes[victim] as i32).unwrap(), signal);
-        match fault {
-            Fault::Killed => signal(Signal::KILL).unwrap(),
-            Fault::Stopped => signal(Signal::STOP).unwrap(),
-            Fault::CutOff => {
-                let links = self.sockets.iter().filter(|(party, _)| *party == victim);
-                links.for_each(|(_, socket)| drop(socket.shutdown(Shutdown::Both)));
-            }
-            Fault::Garbage => {}
-        }
-    }
-}
-
-/// Forward what one end says until it ends, record by record.
-fn pump(mut near: TcpStream, mut far: TcpStream, from: usize, to: usize, wires: Arc<Mutex<Wires>>) {
-    let mut body = [0; 256];
-    // all records have a head of five bytes, which ends with the length of the rest
-    'link: for number in 0.. {
-        let record = Record { from, to, number };
-        if near.read_exact(&mut body[..5]).is_err() {
-            break;
-        }
-        let bytes = usize::from(u16::from_be_bytes([body[3], body[4]]));
-        let (mut left, mut here) = (bytes, 5);
-        wires.lock().unwrap().records.push((record, bytes));
-        loop {
-            let passed = wires.lock().unwrap().pass(record, bytes, &mut body[..here]);
-            let Some(forward) = passed else { break 'link };
-            if forward && far.write_all(&body[..here]).is_err() {
-                break 'link;
-            }
-            if left == 0 {
-                break;
-            }
-            let most = left.min(body.len());
-            here = match near.read(&mut body[..most]) {
-                Ok(n @ 1..) => n,
-                _ => break 'link,
-            };
-            left -= here;
-        }
-    }
-    let _ = far.shutdown(Shutdown::Write);
-}
-
-/// A listener through which `dialler` reaches `acceptor`: its address.
-fn proxy(dialler: usize, acceptor: usize, address: String, wires: &Arc<Mutex<Wires>>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let here = listener.local_addr().unwrap().to_string();
-    let wires = Arc::clone(wires);
-    std::thread::spawn(move || {
-        for near in listener.incoming().map_while(Result::ok) {
-            // whoever is not there yet will be called again
-            let Ok(far) = TcpStream::connect(&address) else { continue };
-            for socket in [&near, &far] {
-                socket.set_nodelay(true).unwrap();
-                let mut wires = wires.lock().unwrap();
-                wires.sockets.extend([dialler, acceptor].map(|party| (party, socket.try_clone().unwrap())));
-            }
-            let ways = [(&near, &far, dialler, acceptor), (&far, &near, acceptor, dialler)];
-            for (one, other, from, to) in ways {
-                let (one, other) = (one.try_clone().unwrap(), other.try_clone().unwrap());
-                let wires = Arc::clone(&wires);
-                std::thread::spawn(move || pump(one, other, from, to, wires));
-            }
-        }
-    });
-    here
-}
 
 /// A mesh whose party i dials those before it through proxies: each has a configuration of its own. Runs at
 /// the same time have different addresses, where a machine has several of its own, for a port is free for a
@@ -203,21 +42,9 @@ fn mesh(dir: &Path, lane: u8, wires: &Arc<Mutex<Wires>>) {
     drop(ports);
 }
 
-/// Write a configuration for each party of a mesh, in which those whom it dials stand behind proxies.
-pub fn through_proxies(mesh: &Path, hosts: &[String], wires: &Arc<Mutex<Wires>>) {
-    let config = std::fs::read_to_string(mesh.join("mesh.toml")).unwrap();
-    for dialler in 0..PARTIES {
-        let mut own = config.clone();
-        for (acceptor, host) in hosts.iter().enumerate().take(dialler) {
-            own = own.replace(host, &proxy(dialler, acceptor, host.clone(), wires));
-        }
-        std::fs::write(mesh.join(format!("mesh-{dialler}.toml")), own).unwrap();
-    }
-}
-
 /// Which engine, and how.
 #[derive(Clone, Copy)]
-pub struct Way {
+pub struct RunChoice {
     pub engine: &'static str,
     pub more: &'static [&'static str],
     pub task: &'static Task,
@@ -251,7 +78,7 @@ pub static AES_128: Task = Task {
     timeout: TIMEOUT,
 };
 
-fn party(dir: &Path, way: Way, index: usize) -> Child {
+fn party(dir: &Path, way: RunChoice, index: usize) -> Child {
     let number = index + 1;
     let given = (way.task.inputs)(number);
     Command::new(PROGRAM)
@@ -273,7 +100,7 @@ fn party(dir: &Path, way: Way, index: usize) -> Child {
 pub type Ends = Vec<Option<(Output, Duration)>>;
 
 /// A run by all parties with a fault, and what was sent in it.
-pub fn run(way: Way, lane: u8, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec<(Record, usize)>) {
+pub fn run(way: RunChoice, lane: u8, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec<(Record, usize)>) {
     let dir = tempfile::tempdir().unwrap();
     let wires = Arc::new(Mutex::new(Wires { plan, ..Wires::default() }));
     mesh(dir.path(), lane, &wires);
@@ -316,7 +143,7 @@ pub fn run(way: Way, lane: u8, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec
 const AES: &str = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
 /// A run in which nothing happens: what was sent in it.
-pub fn undisturbed(way: Way) -> ([u64; PARTIES], Vec<(Record, usize)>) {
+pub fn undisturbed(way: RunChoice) -> ([u64; PARTIES], Vec<(Record, usize)>) {
     let (ends, sent, records) = run(way, 0, None);
     for (output, _) in ends.into_iter().flatten() {
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -329,7 +156,7 @@ pub fn undisturbed(way: Way) -> ([u64; PARTIES], Vec<(Record, usize)>) {
 
 /// Where the middle of each phase lies, in bytes that a party has sent.
 fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
-    let (sent, _) = undisturbed(Way { engine, more: &[], task: &AES_128 });
+    let (sent, _) = undisturbed(RunChoice { engine, more: &[], task: &AES_128 });
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
     let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().usual_security());
@@ -386,12 +213,12 @@ pub fn aborted(ends: Ends, victim: usize, at: &str, may_be_done: bool) -> [Value
 /// In each of these phases one party is killed, one stopped, one cut off, and one sends garbage: the others
 /// end in time, with an abort.
 pub fn whoever_stops_the_others_abort(engine: &'static str, phases: &[(usize, [usize; 4])]) {
-    let way = Way { engine, more: &[], task: &AES_128 };
+    let way = RunChoice { engine, more: &[], task: &AES_128 };
     strike(way, &middles(engine), phases);
 }
 
 /// The same of another task, whose phases `divisi bench` measures.
-pub fn whoever_stops_in(way: Way, phases: &[(usize, [usize; 4])]) {
+pub fn whoever_stops_in(way: RunChoice, phases: &[(usize, [usize; 4])]) {
     let (sent, _) = undisturbed(way);
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in (way.task.files)() {
@@ -409,7 +236,7 @@ pub fn whoever_stops_in(way: Way, phases: &[(usize, [usize; 4])]) {
     strike(way, &middles_of(sent, &told), phases);
 }
 
-fn strike(way: Way, middles: &[Vec<u64>; PARTIES], phases: &[(usize, [usize; 4])]) {
+fn strike(way: RunChoice, middles: &[Vec<u64>; PARTIES], phases: &[(usize, [usize; 4])]) {
     for (phase, victims) in phases {
         for (fault, victim) in FAULTS.into_iter().zip(*victims) {
             let plan = Plan { victim, when: When::Sent(middles[victim][*phase]), fault };
