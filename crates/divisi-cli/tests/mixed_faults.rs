@@ -31,7 +31,8 @@ static GARBLED: Task = Task {
     timeout: Duration::from_secs(5),
 };
 
-/// How often the four numbers of each party are repeated: enough that every phase can be stopped in its middle.
+/// How often the four numbers of each party are repeated: enough that every phase can be stopped in its
+/// middle.
 const REPEATED: usize = 1000;
 
 /// Products, comparisons and both conversions.

@@ -1,9 +1,9 @@
 //! A party that stops, at every step of every phase: cut off, or sending too little, or garbage. All others
 //! end with an abort that names a peer, and nobody waits; what garbage says is wrong, but ends too.
 //!
-//! Faults at a bootstrap are here, in one process: with the parameters of real sessions, and with the insecure
-//! ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a test. Here
-//! a chain may have one hop, so that three parties refresh at each.
+//! Faults at a bootstrap are here, in one process: with the parameters of real sessions, and with the
+//! insecure ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a
+//! test. Here a chain may have one hop, so that three parties refresh at each.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_bgv::Ring;

@@ -7,10 +7,11 @@
 //! operands, which it could compute anyway. NOTs and wires with public values have no rows.
 //!
 //! Cost of an instance with lookups by transfers, sent by a party: 4 x 3,328 bytes for each gate (nothing by
-//! the root of the tree). For each AND also four lookups of (n - 1) (2,176 + 4) bytes at k = 4, and (n - 1) 33
-//! bits for the product of two masks. Rounds: for every 8,192 ANDs two for products, 1 + n for lookups and
-//! ceil(log2 (n + 1)) - 1 for rows (tests `cost_of_garbling`, `waits_are_those_of_the_meter`). D2: that product
-//! is made by transfers that choose with shares of one mask, where the paper uses a triple, and opens two bits.
+//! the root of the tree). For each AND also four lookups of (n - 1) (2,176 + 4) bytes at k = 4, and (n - 1)
+//! 33 bits for the product of two masks. Rounds: for every 8,192 ANDs two for products, 1 + n for lookups and
+//! ceil(log2 (n + 1)) - 1 for rows (tests `cost_of_garbling`, `waits_are_those_of_the_meter`). D2: that
+//! product is made by transfers that choose with shares of one mask, where the paper uses a triple, and opens
+//! two bits.
 
 use crate::group::{Found, Group, Products, is_first, together};
 use crate::key::WireKeys;
@@ -222,7 +223,8 @@ impl Gear {
         let next = group.next(LOOKED_UP);
         let of = |side: usize| GmwBit::of(next.iter().map(|and| u64::from(group.mask(session, and, side))));
         let [u, v] = [0, 1].map(of);
-        let mut rows = setup.semi_honest_rows(session, Bits::Chosen(u.words(), next.len()), Links::All)?; // [G14]
+        // [G14]
+        let mut rows = setup.semi_honest_rows(session, Bits::Chosen(u.words(), next.len()), Links::All)?;
         let shares = setup.correlate_bits(session, &mut rows, v.words())?;
         group.products = Products::new(shares, group.found.to, next.len());
         Ok(())

@@ -5,10 +5,10 @@
 //! *Transfers*: 1 - 2 e is the product of the signs 1 - 2 e_j of all parties' shares of e. All parties share
 //! V, which begins as D; each party j in turn makes it (1 - 2 e_j) V. For e_j V it gets one correlated
 //! transfer from each other party, whose payload is that party's share of V. In the end the key is k_{w,0} +
-//! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes. All lookups of
-//! a call share its n turns. They are divided into parts that begin with different parties, so that in a turn
-//! everybody chooses for some parts and tells others for the rest: first it tells, then it hears, so that no
-//! message waits for another one of its turn.
+//! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes. All lookups
+//! of a call share its n turns. They are divided into parts that begin with different parties, so that in a
+//! turn everybody chooses for some parts and tells others for the rest: first it tells, then it hears, so
+//! that no message waits for another one of its turn.
 //!
 //! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
 //! Its bytes hardly grow with n. A call looks up what fits the ciphertexts that are made at one time.
@@ -132,7 +132,8 @@ impl Part {
     fn turn(&mut self, session: &mut Session, setup: &mut Setup, chooser: PartyId) -> Result<(), Abort> {
         let mut v = Kept::<u64>::zeros(self.v.len());
         v.iter_mut().zip(self.v.iter()).for_each(|(wide, v)| *wide = u64::from(*v));
-        let products = setup.correlate(session, &mut self.pads, Some(chooser), &Long { count: N }, &v)?; // [G14]
+        // [G14]
+        let products = setup.correlate(session, &mut self.pads, Some(chooser), &Long { count: N }, &v)?;
         self.v.iter_mut().zip(products.iter()).for_each(|(v, product)| {
             *v = once(u64::from(*v) + PLAIN - once(2 * product)) as u32;
         });

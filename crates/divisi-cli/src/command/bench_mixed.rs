@@ -74,8 +74,8 @@ pub struct Mixed {
     /// With program: its file, or biomatch, kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE|NAME")]
     program: Option<Name>,
-    /// With the program mnist: images of 28x28 points in the format IDX, as MNIST has them, of which the first
-    /// ones are read, as many as --count says; how many are right is told
+    /// With the program mnist: images of 28x28 points in the format IDX, as MNIST has them, of which the
+    /// first ones are read, as many as --count says; how many are right is told
     #[arg(long, value_name = "FILE", requires = "labels")]
     images: Option<Name>,
     /// With --images: the digits that they show, in the same format

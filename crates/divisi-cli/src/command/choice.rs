@@ -2,8 +2,8 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use divisi::engine::{Engine, first_with};
 use divisi::engine::settings::{CONSTANT_ROUND, MODE};
+use divisi::engine::{Engine, first_with};
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Priority};
 use divisi_rep3::Protocol;
