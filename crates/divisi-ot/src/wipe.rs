@@ -33,14 +33,25 @@ fn grow<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
     *x = larger;
 }
 
-/// The number of bytes of stack that are wiped: more than the calls between two wipings use.
-const DEPTH: usize = 128 << 10;
+/// The number of words of stack that are wiped, 128 KiB: more than the calls between two wipings use.
+const DEPTH: usize = 16 << 10;
+
+/// The same after [`few_calls`]: 16 KiB.
+const SHALLOW: usize = 2 << 10;
 
 /// Runs `work`, and then overwrites the stack that it used: spilled registers, arguments, and values that
 /// were moved. The result of `work` is moved, too, so secrets in it must lie behind a pointer.
 pub fn stack<R>(work: impl FnOnce() -> R) -> R {
     let result = below(work);
-    overwrite();
+    overwrite::<DEPTH>();
+    result
+}
+
+/// The same after work that calls few functions with little of their own on the stack, and is done often: a
+/// transposition, for instance.
+pub fn few_calls<R>(work: impl FnOnce() -> R) -> R {
+    let result = below(work);
+    overwrite::<SHALLOW>();
     result
 }
 
@@ -51,8 +62,8 @@ fn below<R>(work: impl FnOnce() -> R) -> R {
 }
 
 #[inline(never)]
-fn overwrite() {
-    let room = [0_u64; DEPTH / 8];
+fn overwrite<const WORDS: usize>() {
+    let room = [0_u64; WORDS];
     zeroize::optimization_barrier(&room);
 }
 
