@@ -1,15 +1,17 @@
-//! Random inputs for bits in messages.
+//! Random inputs for bits and numbers in messages.
 
 use crate::bit::Dense;
+use crate::num::{pack, unpack};
+use divisi_field::zp::{Modulus, P16, P32};
 
 /// Bits that are taken are written as they were.
 #[test]
 fn random_dense_bits() {
     let lengths = [1, 7, 63, 64, 65, 200];
-    let seeds = lengths.map(|bits| {
+    let seeds = lengths.map(|bits: usize| {
         let mut out = Vec::new();
         let words = (0..bits.div_ceil(64)).map(|i| match bits - 64 * i {
-            rest @ ..64 => (1 << rest) - 1,
+            rest @ ..64 => (1_u64 << rest) - 1,
             _ => 0x9e37_79b9_7f4a_7c15,
         });
         Dense::of(words.collect(), bits).to_bytes(&mut out);
@@ -31,4 +33,27 @@ fn random_dense_bits() {
         }
         Ok(taken)
     });
+}
+
+/// Numbers that are taken are below p, and are written as they were.
+#[test]
+fn random_numbers() {
+    for p in [P16, P32].map(|p| Modulus::new(p).unwrap()) {
+        let counts = [1, 2, 3, 8, 9];
+        let seeds = counts.map(|count: u64| {
+            let numbers: Vec<u64> = (0..count).map(|i| p.get() - 1 - 77 * i).collect();
+            pack(p, &numbers).to_vec()
+        });
+        divisi_fuzz::run("numbers", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let mut taken = false;
+            for count in counts {
+                let Some(numbers) = unpack(p, bytes, count as usize) else { continue };
+                taken = true;
+                if numbers.iter().any(|number| *number >= p.get()) || *pack(p, &numbers) != *bytes {
+                    return Err(format!("{count} other numbers"));
+                }
+            }
+            Ok(taken)
+        });
+    }
 }

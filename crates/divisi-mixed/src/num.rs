@@ -223,7 +223,7 @@ impl ToldNumbers {
 }
 
 /// Packs numbers, each in exactly the bits of p, the lowest bit first.
-fn pack(p: Modulus, numbers: &[u64]) -> Zeroizing<Vec<u8>> {
+pub(crate) fn pack(p: Modulus, numbers: &[u64]) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(Vec::with_capacity(length(p, numbers.len()) + 8));
     let (mut waiting, mut filled) = (0_u128, 0);
     for number in numbers {
@@ -254,8 +254,15 @@ fn hear(
 ) -> Result<Vec<u64>, Abort> {
     let mut body = Zeroizing::new(vec![0; length(p, count)]);
     session.recv(step, from, &mut body)?;
+    let numbers = unpack(p, &body, count);
+    session.well_formed(step, from, body.len(), numbers.is_some())?;
+    Ok(numbers.unwrap_or_default())
+}
+
+/// Reads numbers that [`pack`] wrote; `None` if one is not below p, or if bits after the last one are set.
+pub(crate) fn unpack(p: Modulus, body: &[u8], count: usize) -> Option<Vec<u64>> {
     let (mut waiting, mut filled, mut bytes) = (0_u128, 0, body.iter());
-    let (mut out, mut reduced) = (Vec::with_capacity(count), true);
+    let (mut out, mut reduced) = (Vec::with_capacity(count), body.len() == length(p, count));
     for _ in 0..count {
         while filled < p.bits() {
             waiting |= u128::from(bytes.next().copied().unwrap_or(0)) << filled;
@@ -267,8 +274,7 @@ fn hear(
         waiting >>= p.bits();
         filled -= p.bits();
     }
-    session.well_formed(step, from, body.len(), reduced && waiting == 0)?;
-    Ok(out)
+    (reduced && waiting == 0).then_some(out)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use super::{Count, SealKey, Series, StockInfo, StockState};
 use crate::disk::Disk;
 use serde::Serialize;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -95,9 +94,8 @@ fn state(bytes: &[u8]) -> Result<bool, String> {
 }
 
 /// The key file that is read is the one that is written, but for capital letters.
-fn seal_key(path: &Path, bytes: &[u8]) -> Result<bool, String> {
-    std::fs::write(path, bytes).map_err(|e| e.to_string())?;
-    let Ok(key) = SealKey::load(path) else { return Ok(false) };
+fn seal_key(bytes: &[u8]) -> Result<bool, String> {
+    let Some(key) = SealKey::parse(bytes) else { return Ok(false) };
     let again = format!("divisi stock key v1 {}\n", hex::encode(*key.0));
     let same = again.as_bytes().eq_ignore_ascii_case(bytes);
     if same { Ok(true) } else { Err("another key than in the file".into()) }
@@ -137,8 +135,6 @@ fn random_seal_keys() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("seal.key");
     key().save(&path).unwrap();
-    // the mode stays when other bytes are written
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let seeds = [std::fs::read(&path).unwrap()];
-    divisi_fuzz::run("seal-keys", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| seal_key(&path, bytes));
+    divisi_fuzz::run("seal-keys", env!("CARGO_MANIFEST_DIR"), &seeds, seal_key);
 }

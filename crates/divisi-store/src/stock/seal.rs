@@ -53,17 +53,22 @@ impl SealKey {
         if mode & 0o077 != 0 {
             return Err(StockError::Readable(path.into(), mode));
         }
-        let no_key = || StockError::NoKey(path.into());
-        let digits = bytes.strip_prefix(KEY_FILE.as_bytes()).and_then(|rest| rest.strip_suffix(b"\n"));
-        let digits = digits.filter(|digits| digits.len() == 64).ok_or_else(no_key)?;
+        Self::parse(&bytes).ok_or_else(|| StockError::NoKey(path.into()))
+    }
+
+    /// The key in the text of a file.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let digits = text.strip_prefix(KEY_FILE.as_bytes())?.strip_suffix(b"\n")?;
         let mut key = Zeroizing::new([0; 32]);
+        if digits.len() != 2 * key.len() {
+            return None;
+        }
         for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
             for digit in pair {
-                let value = char::from(*digit).to_digit(16).ok_or_else(no_key)?;
-                *byte = *byte << 4 | value as u8;
+                *byte = *byte << 4 | char::from(*digit).to_digit(16)? as u8;
             }
         }
-        Ok(SealKey(key))
+        Some(SealKey(key))
     }
 
     /// Write the key to a new file that only its owner may read.
