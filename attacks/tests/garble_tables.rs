@@ -64,6 +64,7 @@ fn spoil(form: GarblingForm, gate: usize) -> impl Fn(&mut Vec<u8>) + Send + 'sta
     move |body| match form {
         GarblingForm::Improved => body[104 * gate + 80] ^= 1,
         GarblingForm::Paper => (0..4).for_each(|row| body[192 * gate + 48 * row] ^= 1),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -132,6 +133,7 @@ fn every_streamed_batch_is_looked_at() {
             let (ends, said) = play(form, true, 3, nth, move |body| match form {
                 GarblingForm::Improved => body[104 * 5 + 87] ^= 1,
                 GarblingForm::Paper => (0..4).for_each(|row| body[192 * 5 + 48 * row + 15] ^= 1),
+                other => panic!("{other:?}"),
             });
             assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0]);
             assert!(said.of(Way::Out, OUTPUTS).is_empty(), "{form:?} {nth}");

@@ -21,6 +21,7 @@ const LABELS: Step = step!("labels");
 
 /// The form of tables, and the way leaky triples are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum GarblingForm {
     /// As in the paper's figures: tables of four rows, and HaAND within LaAND.
     Paper,
@@ -106,7 +107,7 @@ impl Layout {
         }
     }
 
-    /// How many bits of the MAC for the evaluator are sent.
+    /// The number of bits that are sent of the MAC which the evaluator compares.
     pub fn mac_bits(self) -> usize {
         match self.form {
             GarblingForm::Paper => 128,

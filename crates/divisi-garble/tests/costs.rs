@@ -38,6 +38,7 @@ fn table(form: GarblingForm, n: usize, rho: usize) -> (usize, usize) {
     match form {
         GarblingForm::Paper => (64 * n, 4),
         GarblingForm::Improved => (16 * (3 * n - 4) + 3 * (rho + 24) / 8, 3),
+        other => panic!("{other:?}"),
     }
 }
 

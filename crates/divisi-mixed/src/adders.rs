@@ -4,6 +4,7 @@ use divisi_circuit::{Build, BuildBit, Gates, Program};
 
 /// What an adder minimises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NumberAdder {
     /// The number of ANDs, one after the other: 31 to compare and 31 to add.
     #[default]

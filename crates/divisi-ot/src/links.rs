@@ -4,6 +4,7 @@ use divisi_core::Session;
 
 /// Which directions of which pairs take part in a step; public, and the same at all parties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Links {
     /// Every party towards every other one.
     #[default]

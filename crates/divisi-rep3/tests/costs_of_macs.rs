@@ -56,6 +56,7 @@ fn steps(algorithm: Algorithm, key: usize, message: usize) -> (&'static str, u64
         Algorithm::Kmac(_) => ("keccak-f", 1 + 1),
         Algorithm::Shake(_) | Algorithm::Cshake(_) => ("keccak-f", 1),
         Algorithm::Cmac(_) | Algorithm::Gmac(_) | Algorithm::Otp(_) => ("keccak-f", 0),
+        other => panic!("{other}"),
     }
 }
 

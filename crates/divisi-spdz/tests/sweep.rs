@@ -52,6 +52,7 @@ fn play(setting: Setting, mut session: Session) -> Result<Vec<u8>, Abort> {
             let (party, source) = Mascot::over(session, setup)?;
             (party, Box::new(source))
         }
+        other => panic!("{other:?}"),
     };
     let mut engine = Spdz::new(party, source, setting.protocol)?;
     let mut x = engine.public(&values());

@@ -18,6 +18,7 @@ pub enum Strength {
 
 /// A hash, an extendable-output function, or a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// A digest of fixed length.
     Hash(Hash),

@@ -10,6 +10,7 @@ use divisi_circuit::{Gates, Program};
 
 /// A hash with a digest of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Hash {
     /// FIPS 180-4; only for old data and one-time passwords, because collisions are known.
     Sha1,

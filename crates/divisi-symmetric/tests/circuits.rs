@@ -80,6 +80,7 @@ fn steps_cost_what_circuits_cost() {
             let circuit = match hash {
                 Hash::Sha1 | Hash::Sha2(_) => compression(hash, adder),
                 Hash::Sha3(_) => keccak(),
+                other => panic!("{other:?}"),
             };
             assert_eq!(costs(&step), costs(&circuit));
             assert_eq!(step.inputs(), [8 * hash.state_bytes(), 8 * hash.block_bytes()]);
@@ -142,6 +143,7 @@ fn compressions_take_the_block_first() {
                     state.resize(hash.state_bytes(), 0);
                     run(&named_program("keccak-f", adder), &[&state])
                 }
+                other => panic!("{other:?}"),
             };
             assert_eq!(hex::encode(&got[..hash.digest_bytes()]), digest);
         }

@@ -110,6 +110,7 @@ fn batches_are_their_messages() {
             Algorithm::Shake(_) | Algorithm::Cshake(_) | Algorithm::Kmac(_) => 136,
             Algorithm::Cmac(_) => 16,
             Algorithm::Gmac(_) => 1024,
+            other => panic!("{other}"),
         };
         let settings = Settings::new(algorithm);
         let lengths = [5, 2 * block + 3, 0, block, block - 1, 2 * block, 1, block + 1, 15, 16, 17, 33];

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 /// What matters most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Priority {
     /// The most blocks a second once what can be made ahead is there.
     OnlineThroughput,

@@ -232,6 +232,7 @@ pub fn transform(
 
 /// The algorithm that encrypts a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Using {
     /// AES-GCM.
     Gcm,

@@ -68,6 +68,10 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     let done = match using {
         Using::Gcm => transform(&mut client, way, key, aad, input, &sink, cleanup, at),
         Using::Mode(mode) => transform_whole(&mut client, way, mode, key, aad, input, &sink, cleanup, at),
+        other => Err(Failure::usage(format!(
+            "this command does not encrypt by {}: give another --algorithm",
+            other.name()
+        ))),
     };
     progress.end();
     let done = done?;

@@ -13,6 +13,7 @@ pub(crate) const WHOLE_AAD: usize = 1024;
 
 /// A mode other than GCM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Mode {
     /// Cipher block chaining, of whole blocks (SP 800-38A).
     Cbc,

@@ -24,6 +24,7 @@ const NEWS: usize = 8;
 
 /// What to do with a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Deed {
     /// Give it to these clients and no others: the first is its owner, as if it had made the key.
     Chown {

@@ -14,6 +14,7 @@ pub const LANES_EACH: u32 = 3;
 
 /// How the operators of servers let programs run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RoundsChoice {
     /// Level by level.
     #[default]

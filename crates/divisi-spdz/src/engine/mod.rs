@@ -42,6 +42,7 @@ const OUTPUT: Step = step!("output");
 
 /// How S-boxes are computed: those of AES, and where only tables and polynomials differ, those of DES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SpdzProtocol {
     /// AES-LT and 3DES-LT: masked tables.
     Lookup,

@@ -22,6 +22,7 @@ use divisi_ot::{Setup, SetupConfig};
 
 /// How preprocessing is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Preparation {
     /// [`Bucketed`]: products of bits and vectors in buckets.
     #[default]

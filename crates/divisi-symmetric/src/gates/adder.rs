@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 /// Which adder is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Adder {
     /// A ripple-carry adder: `w - 1` ANDs for words of `w` bits, one after the other.
     FewestAnds,

@@ -92,14 +92,14 @@ pub(crate) fn open(key: &[u8], aad: &[u8], sealed: &[u8]) -> Option<Zeroizing<Ve
 pub(crate) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message: &[u8]) -> Option<Vec<u8>> {
     let bytes = settings.output_bytes;
     let mut output = match settings.algorithm {
-        Algorithm::Hash(hash) => digest(hash, message),
+        Algorithm::Hash(hash) => digest(hash, message)?,
         Algorithm::Shake(strength) => xof(strength, &[], &[], message, bytes),
         Algorithm::Cshake(strength) => {
             xof(strength, &settings.function, &settings.customization, message, bytes)
         }
-        Algorithm::Hmac(hash) => hmac(hash, key, message),
+        Algorithm::Hmac(hash) => hmac(hash, key, message)?,
         Algorithm::Otp(hash) => {
-            let tag = hmac(hash, key, message);
+            let tag = hmac(hash, key, message)?;
             let at = usize::from(tag.last()? & 15);
             let word = u32::from_be_bytes(tag.get(at..at + 4)?.try_into().ok()?) & 0x7fff_ffff;
             let ten = 10_u32.checked_pow(u32::try_from(bytes).ok()?)?;
@@ -119,13 +119,15 @@ pub(crate) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message:
                 _ => Aes256Gcm::new_from_slice(key).ok()?.encrypt(&(*nonce).into(), payload).ok()?,
             }
         }
+        _ => return None,
     };
     output.truncate(bytes);
     Some(output)
 }
 
-fn digest(hash: Hash, message: &[u8]) -> Vec<u8> {
-    match hash {
+/// The digest; none of a hash that the other libraries do not have.
+fn digest(hash: Hash, message: &[u8]) -> Option<Vec<u8>> {
+    Some(match hash {
         Hash::Sha1 => {
             let old = &aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY;
             aws_lc_rs::digest::digest(old, message).as_ref().to_vec()
@@ -140,7 +142,8 @@ fn digest(hash: Hash, message: &[u8]) -> Vec<u8> {
         Hash::Sha3(Sha3::Sha3_256) => sha3::Sha3_256::digest(message).to_vec(),
         Hash::Sha3(Sha3::Sha3_384) => sha3::Sha3_384::digest(message).to_vec(),
         Hash::Sha3(Sha3::Sha3_512) => sha3::Sha3_512::digest(message).to_vec(),
-    }
+        _ => return None,
+    })
 }
 
 /// cSHAKE, which without a name and a customization is SHAKE (SP 800-185, 3.3).
@@ -161,12 +164,12 @@ fn xof(strength: Strength, function: &[u8], customization: &[u8], message: &[u8]
 }
 
 /// FIPS 198-1.
-fn hmac(hash: Hash, key: &[u8], message: &[u8]) -> Vec<u8> {
+fn hmac(hash: Hash, key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let block = hash.block_bytes();
-    let mut k0 = if key.len() > block { digest(hash, key) } else { key.to_vec() };
+    let mut k0 = if key.len() > block { digest(hash, key)? } else { key.to_vec() };
     k0.resize(block, 0);
     let padded = |pad: u8, text: &[u8]| [k0.iter().map(|byte| byte ^ pad).collect(), text.to_vec()].concat();
-    digest(hash, &padded(0x5c, &digest(hash, &padded(0x36, message))))
+    digest(hash, &padded(0x5c, &digest(hash, &padded(0x36, message))?))
 }
 
 /// SP 800-38B.

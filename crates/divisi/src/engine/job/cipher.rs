@@ -5,6 +5,7 @@ use divisi_symmetric::aes::KeySize;
 
 /// A block cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cipher {
     /// AES, with keys of this size.
     Aes(KeySize),

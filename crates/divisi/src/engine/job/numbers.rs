@@ -57,6 +57,7 @@ pub struct OperationJob {
 
 /// An operation on numbers and bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Op {
     /// Random bits shared modulo 2 and modulo p.
     Dabit,

@@ -22,6 +22,7 @@ pub struct Manner {
 
 /// How circuits are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CircuitProtocol {
     /// GMW, with one round for each level.
     Gmw,
@@ -45,6 +46,7 @@ impl CircuitProtocol {
 
 /// How random bits shared modulo 2 and modulo p are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BitForm {
     /// By correlated transfers.
     Cot,

@@ -36,7 +36,8 @@ fn batch(named: Named) -> usize {
         SpdzProtocol::Lookup if named.task == Task::Aes => BATCH_OF_TABLES,
         SpdzProtocol::Lookup => BATCH_OF_SMALL_TABLES,
         SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => BATCH_OF_PRODUCTS,
-        SpdzProtocol::Raw => BATCH_OF_POWERS,
+        // that of powers, also for a protocol that has no size of its own
+        _ => BATCH_OF_POWERS,
     }
 }
 

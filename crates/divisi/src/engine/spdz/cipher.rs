@@ -162,6 +162,7 @@ impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
             SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition | SpdzProtocol::Raw => {
                 e.preprocess_sboxes(sboxes)
             }
+            _ => Err(misfit("a protocol that this cipher does not have")),
         }
     }
 
@@ -266,6 +267,7 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
             SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition | SpdzProtocol::Raw => {
                 e.preprocess_lookups(des::LOOKUPS * blocks)
             }
+            _ => Err(misfit("a protocol that this cipher does not have")),
         }
     }
 

@@ -66,7 +66,8 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
             SpdzProtocol::BitDecomposition => {
                 vec![(Lots::Bits, lookups.saturating_mul(16)), (Lots::ByteTriples, lookups.saturating_mul(6))]
             }
-            SpdzProtocol::Raw => Vec::new(),
+            // nothing for those that are not for AES: a session finds its stock used up
+            _ => Vec::new(),
         });
         if named.tiny {
             let masks = times(8 * 160 + 128).saturating_add(keys.saturating_mul(ROUND_KEYS));
@@ -82,6 +83,7 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
             SpdzProtocol::Raw => {
                 vec![(Lots::Bits, lookups.saturating_mul(4)), (Lots::SixTriples, lookups.saturating_mul(61))]
             }
+            _ => Vec::new(),
         });
         if named.tiny {
             wanted.push((Lots::Bits, times(4 * des::LOOKUPS as u64 + 64 + 192)));

@@ -40,6 +40,7 @@ pub struct Monte {
 
 /// The kind of the chains.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Fed {
     /// Texts in a mode of a block cipher.
     Texts(Texts),
