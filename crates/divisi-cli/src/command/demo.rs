@@ -6,7 +6,7 @@ use clap::Args;
 use divisi::demo::{self, DemoOptions, Joint};
 use divisi::engine::job::Cipher;
 use divisi::engine::settings::MODE;
-use divisi::engine::{self, EngineSettings};
+use divisi::engine::{self, Demonstration, EngineSettings, first_with};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi_symmetric::aes::KeySize;
@@ -57,12 +57,14 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let engine = arguments.engine.engine();
     let mut own = arguments.manner.own(false);
     arguments.choice.own(engine, &mut own)?;
-    match engine.name() {
-        "rep3" => {}
-        "spdz" => return joint(arguments, own, &mut say),
-        name => {
+    match engine.demonstration() {
+        Some(Demonstration::Servers) => {}
+        Some(Demonstration::Parties) => return joint(arguments, own, &mut say),
+        _ => {
+            let other = first_with(|engine| engine.demonstration() == Some(Demonstration::Parties));
             return Err(Failure::usage(format!(
-                "the engine {name} has no demonstration: leave --engine out, or give --engine spdz"
+                "the engine {} has no demonstration: leave --engine out, or give --engine {other}",
+                engine.name()
             )));
         }
     }

@@ -5,7 +5,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, ValueEnum};
 use divisi::engine::mixed::manner::Manner as Mixed;
 use divisi::engine::settings::STREAMED;
-use divisi::engine::{self, Engine, EngineSettings};
+use divisi::engine::{self, Engine, EngineSettings, first_with};
 use divisi::failure::Failure;
 use divisi::mode::Choice;
 use divisi::name::text_of;
@@ -107,9 +107,10 @@ impl CircuitsChoice {
     /// [`Failure`] if the option belongs to another engine.
     pub fn own(self, engine: &dyn Engine, own: &mut BTreeMap<String, String>) -> Result<(), Failure> {
         let Some(name) = self.protocol.as_ref().map(self::own) else { return Ok(()) };
-        if engine.name() != "mixed" {
+        if !engine.protocols().contains(&name.as_str()) {
+            let other = first_with(|engine| engine.protocols().contains(&name.as_str()));
             return Err(Failure::usage(format!(
-                "the protocol {name} belongs to the engine mixed: give --engine mixed, or leave --protocol out"
+                "the protocol {name} belongs to the engine {other}: give --engine {other}, or leave --protocol out"
             )));
         }
         own.insert(Mixed::PROTOCOL.into(), name);

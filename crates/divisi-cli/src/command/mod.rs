@@ -26,8 +26,8 @@ mod server;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
-use divisi::engine::Engine;
 use divisi::engine::settings::{CONSTANT_ROUND, MODE};
+use divisi::engine::{Engine, first_with};
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Priority};
 use divisi_net::{Config, Identity, Machine};
@@ -210,18 +210,21 @@ impl AnyProtocol {
     /// A protocol of another engine.
     fn own(self, engine: &dyn Engine, own: &mut BTreeMap<String, String>) -> Result<(), Failure> {
         Goal { mode: self.mode }.own(own);
-        let is_spdz = engine.name() == "spdz";
-        let (name, of_spdz) = match self.protocol {
+        let (name, of_one) = match self.protocol {
             None => return Ok(()),
             Some(Sboxes::Spdz(name)) => (name, true),
             Some(Sboxes::Rep3(protocol)) => (protocol.name(), false),
         };
-        if is_spdz {
-            own.insert("protocol".into(), name.into());
-        } else if of_spdz {
+        let names = engine.protocols();
+        if of_one && !names.contains(&name) {
+            let other = first_with(|engine| engine.protocols().contains(&name));
             return Err(Failure::usage(format!(
-                "the protocol {name} belongs to the engine spdz: give --engine spdz, or another --protocol"
+                "the protocol {name} belongs to the engine {other}: give --engine {other}, or another --protocol"
             )));
+        }
+        // an engine that has names of its own refuses those of another by itself
+        if !names.is_empty() {
+            own.insert("protocol".into(), name.into());
         }
         Ok(())
     }

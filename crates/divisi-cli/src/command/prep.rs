@@ -4,7 +4,7 @@ use super::engine::{EngineChoice, Names, PrepName, own};
 use super::progress::Progress;
 use super::{Context, Done, named};
 use clap::{Args, Subcommand};
-use divisi::engine::{self, EngineSettings};
+use divisi::engine::{self, EngineSettings, first_with};
 use divisi::failure::Failure;
 use divisi::prep::{self, PrepOptions, StockPart};
 use divisi::run::Membership;
@@ -129,9 +129,10 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
 fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     let Make { engine, protocol, parties, field, prep, k, statistical, .. } = arguments;
     let name = engine.0.name();
-    if name != "spdz" {
+    if !engine.0.has_stock() {
+        let other = first_with(|engine| engine.has_stock());
         return Err(Failure::usage(format!(
-            "the engine {name} keeps no preprocessing on disk: give --engine spdz, or leave --engine out"
+            "the engine {name} keeps no preprocessing on disk: give --engine {other}, or leave --engine out"
         )));
     }
     let choice = EngineChoice::of(name, *parties)?;

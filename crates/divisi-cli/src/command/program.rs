@@ -3,7 +3,7 @@
 use super::engine::caution;
 use super::{Context, Done, given};
 use clap::{Args, Subcommand};
-use divisi::engine::{Engine, EngineSettings};
+use divisi::engine::{Engine, EngineSettings, first_with};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::name::Name;
@@ -13,9 +13,6 @@ use divisi::run::program::{LearnedOutput, ProgramOptions, ProgramReport, local, 
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::sync::Arc;
-
-/// The engine that has numbers.
-const MIXED: &str = "mixed";
 
 #[derive(Subcommand)]
 pub enum Commands {
@@ -164,8 +161,9 @@ pub fn among(
     settings: EngineSettings,
     membership: Option<Membership>,
 ) -> Result<Done, Failure> {
-    if engine.name() != MIXED {
-        let error = format!("the engine {} has no programs on numbers: give --engine {MIXED}", engine.name());
+    if !engine.has_programs() {
+        let other = first_with(|engine| engine.has_programs());
+        let error = format!("the engine {} has no programs on numbers: give --engine {other}", engine.name());
         return Err(Failure::usage(error));
     }
     let program = Arc::new(HeldProgram::load(path)?);

@@ -103,6 +103,16 @@ pub enum Adversary {
     AllButOne,
 }
 
+/// What a demonstration of an engine shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Demonstration {
+    /// Three servers that encrypt and decrypt a file for a client.
+    Servers,
+    /// Parties that encrypt and decrypt a file together, without a client.
+    Parties,
+}
+
 /// What an engine cannot do, and why: a sentence for an error message, or a reason that `kat` counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
@@ -153,6 +163,26 @@ pub trait Engine: Sync {
     /// The names of its own options in [`EngineSettings::own`], and so of the commands.
     fn options(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// The names that `--protocol` takes with this engine and no other; empty if it has no names of its own.
+    fn protocols(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// What `divisi demo` shows of it, if it shows something.
+    fn demonstration(&self) -> Option<Demonstration> {
+        None
+    }
+
+    /// Whether it keeps preprocessing on disk (`divisi prep`).
+    fn has_stock(&self) -> bool {
+        false
+    }
+
+    /// Whether it runs programs on numbers and bits (`divisi run --program`).
+    fn has_programs(&self) -> bool {
+        false
     }
 
     /// Whether a client deals the inputs in a benchmark of a circuit; otherwise the parties own them in turn.
@@ -286,6 +316,11 @@ pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// The first engine with a capability, for a message that names it.
+pub fn first_with(has: impl Fn(&dyn Engine) -> bool) -> &'static str {
+    all().into_iter().find(|engine| has(*engine)).map_or("none", |engine| engine.name())
 }
 
 /// How a benchmark runs a job.

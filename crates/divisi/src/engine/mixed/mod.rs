@@ -16,7 +16,7 @@ use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, 
 use divisi_rep3::Security;
 use evaluations::Evaluations;
 use known::Known;
-use manner::Manner;
+use manner::{CircuitProtocol, Manner};
 use operation::Operations;
 pub(crate) use operation::expected;
 use programs::Programs;
@@ -65,6 +65,14 @@ impl Engine for MixedEngine {
 
     fn options(&self) -> &'static [&'static str] {
         manner::OPTIONS
+    }
+
+    fn protocols(&self) -> Vec<&'static str> {
+        CircuitProtocol::ALL.map(CircuitProtocol::name).to_vec()
+    }
+
+    fn has_programs(&self) -> bool {
+        true
     }
 
     fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {

@@ -10,7 +10,9 @@ mod strands;
 
 use super::job::{Between, Job};
 use super::settings::MODE;
-use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
+use super::{
+    Adversary, Clock, Demonstration, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members,
+};
 use crate::circuit::HeldCircuit;
 use dealt::Dealt;
 use divisi_rep3::{Passes, Protocol, Rounds, Security};
@@ -126,6 +128,10 @@ impl Engine for Replicated {
 
     fn options(&self) -> &'static [&'static str] {
         &["mode", "protocol"]
+    }
+
+    fn demonstration(&self) -> Option<Demonstration> {
+        Some(Demonstration::Servers)
     }
 
     fn is_dealt(&self) -> bool {

@@ -17,7 +17,9 @@ pub use file::{Came, Through};
 pub use stock::{Wanted, left, make};
 
 use super::job::Job;
-use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
+use super::{
+    Adversary, Clock, Demonstration, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members,
+};
 use begin::{ONLINE, SETUP};
 use blocks::Work;
 use circuit::Circuit;
@@ -102,6 +104,18 @@ impl Engine for Authenticated {
 
     fn options(&self) -> &'static [&'static str] {
         how::OPTIONS
+    }
+
+    fn protocols(&self) -> Vec<&'static str> {
+        protocols().collect()
+    }
+
+    fn demonstration(&self) -> Option<Demonstration> {
+        Some(Demonstration::Parties)
+    }
+
+    fn has_stock(&self) -> bool {
+        true
     }
 
     fn usual_blocks(&self) -> usize {
