@@ -4,12 +4,18 @@ use std::path::Path;
 use std::{env, error::Error, fmt::Write, fs};
 
 /// Pages by the name of their test.
-const PAGES: [(&str, &str); 6] = [
+const PAGES: [(&str, &str); 12] = [
     ("maestro", "divisi-symphony/src/maestro.rs"),
     ("sharp", "divisi-symphony/src/sharp.rs"),
     ("macnifico", "divisi-symphony/src/macnifico.rs"),
     ("blackbox", "divisi-rep3/src/blackbox/mod.rs"),
+    ("ohverture", "divisi-rep3/src/ohverture/mod.rs"),
     ("garble", "divisi-garble/src/lib.rs"),
+    ("ot", "divisi-ot/src/lib.rs"),
+    ("spdz", "divisi-spdz/src/lib.rs"),
+    ("bgv", "divisi-bgv/src/lib.rs"),
+    ("mixed", "divisi-mixed/src/lib.rs"),
+    ("mpgc", "divisi-mpgc/src/lib.rs"),
     ("local", "divisi-core/src/local.rs"),
 ];
 

@@ -24,17 +24,15 @@
 //! | `engine` | Boolean programs; zero tests; openings | docs/spdz.md, section 10 |
 //!
 //! ```
-//! use divisi_core::{Abort, Bytes, Direction, PublicParameters, PartyId, Session, settle};
+//! use divisi_core::{Bytes, Direction, PublicParameters, PartyId, local, settle};
 //! use divisi_field::Gf48;
 //! use divisi_ot::SetupConfig;
 //! use divisi_spdz::{Bucketed, Preparation, SpdzProtocol, Spdz};
-//! use std::sync::Arc;
 //!
 //! // the first party's byte goes through the S-box of AES, and the second party alone learns the result
-//! let party = |mesh| -> Result<Option<Vec<u8>>, Abort> {
-//!     let config = SetupConfig::default();
-//!     let parameters = Preparation::Bucketed.describe::<Gf48>(config, PublicParameters::new("example"));
-//!     let session = Session::start(&Arc::new(mesh), 1, &parameters)?;
+//! let config = SetupConfig::default();
+//! let parameters = Preparation::Bucketed.describe::<Gf48>(config, PublicParameters::new("example"));
+//! let ends = local::run(3, &parameters, |session| {
 //!     let (first, second) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
 //!     let mine = session.me() == first;
 //!     let (party, source) = Bucketed::<Gf48>::start(session, config)?;
@@ -44,13 +42,9 @@
 //!     let pending = engine.close(x);
 //!     let verified = settle(&mut engine, pending)?; // all that was opened is checked
 //!     Ok(engine.output_to(second, verified)?.map(|bytes| bytes.to_vec()))
-//! };
-//! let ends: Vec<_> = std::thread::scope(|s| {
-//!     let meshes = divisi_net::memory::mesh(3).into_iter();
-//!     let parties: Vec<_> = meshes.map(|mesh| s.spawn(|| party(mesh))).collect();
-//!     parties.into_iter().map(|party| party.join().unwrap().unwrap()).collect()
-//! });
+//! })?;
 //! assert_eq!(ends, [None, Some(vec![0xed]), None]);
+//! # Ok::<(), divisi_core::Abort>(())
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -6,8 +6,8 @@
 //!
 //! Run it: `cargo run --example encrypt_in_one_process`.
 
-use divisi_net::{Config, Machine, PartyId, World};
-use divisi_node::{Client, KeyType, Server, ServerOptions};
+use divisi::layers::net::{Config, Identity, Machine, PartyId, World};
+use divisi::layers::node::{Client, KeyType, Server, ServerOptions};
 use std::error::Error;
 use std::io::Cursor;
 use std::net::TcpListener;
@@ -54,7 +54,7 @@ pub fn there_and_back(text: &[u8], dir: &Path) -> Result<(Vec<u8>, Vec<u8>), Box
 
 fn client(
     config: &Config,
-    identities: &[divisi_net::Identity],
+    identities: &[Identity],
     world: &Arc<dyn World>,
     text: &[u8],
 ) -> Result<(Vec<u8>, Vec<u8>), Box<dyn Error>> {
@@ -88,7 +88,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
     let text = b"a text that no server sees";
     let (sealed, opened) = there_and_back(text, dir.path())?;
-    println!("encrypted: {}", hex::encode(&sealed));
+    let digits: String = sealed.iter().map(|byte| format!("{byte:02x}")).collect();
+    println!("encrypted: {digits}");
     println!("decrypted: {}", String::from_utf8_lossy(&opened));
     if opened == text { Ok(()) } else { Err("they differ".into()) }
 }

@@ -48,6 +48,28 @@
 //! most [`MAX_BYTES`]. While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their
 //! memory has. What spreads them into products or entries, of which there are many more, refuses more than
 //! [`PIECE`] of these a call: vectors are split.
+//!
+//! ```
+//! use divisi_core::PartyId;
+//! use divisi_field::{Field, Gf8};
+//! use divisi_rep3::{blackbox::BlackBox, local, ohverture::HeldTable};
+//!
+//! // how many bits of the first party's bytes are set, looked up in a table of 256 entries
+//! let entries: Vec<Gf8> = (0..=255_u8).map(|x| Gf8(x.count_ones() as u8)).collect();
+//! let table = HeldTable::new(&entries).unwrap();
+//! let bytes = [0x00, 0x53, 0xff].map(Gf8);
+//! let counts = local::run(|trio| {
+//!     let one = PartyId::new(1).unwrap();
+//!     let mut b = BlackBox::new(trio);
+//!     let mine = (b.me() == one).then_some(&bytes[..]);
+//!     let x = b.input(one, mine, bytes.len())?;
+//!     let vectors = b.one_hots(&table, bytes.len())?; // before anybody has a byte, if need be
+//!     let looked_up = b.look_up(&table, &[(&x, 8)], vectors)?;
+//!     b.output(&looked_up) // verifies, and then opens
+//! })?;
+//! assert!(counts.iter().all(|counts| counts[..] == [0, 4, 8].map(Gf8)));
+//! # Ok::<(), divisi_core::Abort>(())
+//! ```
 
 mod cube;
 mod dimensions;
