@@ -35,8 +35,8 @@ divisi_core::checks! {
     W26 = "W26",
     /// AND on given masks: d and e are opened with MACs before any table is sent.
     W27 = "W27",
-    /// Masked inputs of the wire's owner only, echoed before a label leaves; output mask shares to receivers
-    /// only.
+    /// The owner of an input wire alone sends its masked value, and all parties compare it before a label is
+    /// sent; shares of an output's mask go to its receivers only.
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",

@@ -326,8 +326,8 @@ impl Rows {
         wipe::words(&mut self.words[at.start * stride..at.end * stride]);
     }
 
-    /// Wipes all rows, and those that `clear` had only forgotten; the list is then empty and keeps its
-    /// capacity.
+    /// Overwrites the memory of all rows, also of those that `clear` removed without overwriting them. The
+    /// list is then empty; the memory stays its own.
     pub fn wipe(&mut self) {
         self.bits.wipe();
         self.words.wipe();
@@ -344,9 +344,9 @@ impl Rows {
 /// The holder of the share to which a public constant is added, as we see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holder {
-    /// We hold it: our bit flips.
+    /// We have the bit: adding a constant flips it.
     Me,
-    /// The peer at this place holds it: our key for its bit changes.
+    /// The peer at this place has the bit: adding a constant changes our key for it.
     Peer(usize),
 }
 

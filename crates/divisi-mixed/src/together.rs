@@ -47,8 +47,8 @@ enum Waiting<'t> {
 }
 
 impl Mixed {
-    /// All of these by one opening: for each of them a number, or one for each of its tables. All parties ask
-    /// for the same in the same order.
+    /// Answers all these requests with one opening: each by a number, or by one for each of its tables. All
+    /// parties make the same requests in the same order.
     ///
     /// # Errors
     /// [`Abort::Misuse`] for numbers of more than 32 bits or of different lanes, and for indices, tables and

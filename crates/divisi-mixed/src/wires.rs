@@ -27,7 +27,8 @@ impl<'p> Wires<'p> {
         &self.held[at * self.width..(at + 1) * self.width]
     }
 
-    /// The sums of a level: what everybody knows is the first party's.
+    /// Evaluates the XORs of a level. Of a public constant the first party's share is the constant, and that
+    /// of the others is zero.
     pub fn linear(&mut self, level: usize, first: bool) {
         let Some(level) = self.program.levels().get(level) else { return };
         let (width, ones) = (self.width, last(self.lanes));

@@ -223,7 +223,8 @@ pub(crate) struct Keyed<'a, F: Family> {
 }
 
 impl<'a, F: Family> Keyed<'a, F> {
-    /// Calls at a place. `units`, a power of two, is the number of units under one key.
+    /// The hash at one place of a protocol. Its key changes after every `units` units of the tweak; that is a
+    /// power of two.
     pub(crate) fn new(family: &'a F, place: Place, units: u64) -> Keyed<'a, F> {
         Keyed { family, place, shift: units.ilog2(), current: None, words: Vec::with_capacity(BATCH) }
     }

@@ -1,4 +1,5 @@
-//! In which layer a node runs: as early as it can, or beside others of its kind where it would wait anyway.
+//! Chooses the layer in which each node runs. A node runs as early as it can; but if nothing needs its result
+//! yet, it runs together with later nodes of its kind, which then share their messages.
 
 use crate::node::{self, Id, Node, Sized};
 use divisi_mixed::adders::{self, NumberAdder};

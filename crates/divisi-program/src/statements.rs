@@ -271,7 +271,7 @@ impl Script {
     /// B2A: the numbers that these bits represent.
     ///
     /// # Errors
-    /// If x are numbers, or have more bits than a number.
+    /// If x has numbers for entries, or words of more bits than a number has.
     pub fn num(&mut self, x: &Value) -> Result<Value, ProgramError> {
         let width = bits(x, "num")?;
         if width > NUMBER_BITS {

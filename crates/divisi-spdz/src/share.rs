@@ -262,8 +262,8 @@ mod tests {
     use divisi_core::testing::memory;
     use divisi_field::{Field, Gf8, Gf48};
 
-    /// \[Q17\] The last lanes are gone after use, and wiped where they lay, whatever was written there; the
-    /// others are as they were.
+    /// \[Q17\] Lanes that were taken from the end are removed after use and overwritten in memory, also where
+    /// their user wrote something else; the other lanes do not change.
     #[test]
     fn what_was_used_is_wiped_where_it_lay() {
         let lanes = |lanes: Range<u8>| {

@@ -143,7 +143,7 @@ impl Setup {
     /// position, to each peer towards which we have bits. A set-up that makes such rows makes no others.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if this set-up's rows are checked.
+    /// The abort that ends the session; [`Abort::Misuse`] if this set-up makes rows with a check.
     pub fn semi_honest_rows(
         &mut self,
         session: &mut Session,

@@ -222,7 +222,8 @@ impl Lower<'_> {
         Some(self.number_of(word))
     }
 
-    /// A tournament: each layer keeps the better one of every two neighbours.
+    /// The smallest or the largest entry of each row, by a tournament: each layer compares neighbours, and
+    /// keeps the better one of every two.
     pub(super) fn extreme(&mut self, statement: &Statement, largest: bool) -> Option<()> {
         let x = self.program.value(statement.args[0]);
         let (side, rows) = (x.shape().last(), x.shape().entries() / x.shape().last());

@@ -174,7 +174,7 @@ impl Run<'_> {
         }
     }
 
-    /// A public word, as the first party's share.
+    /// Shares of a public word: that of the first party is the word, all others are zero.
     fn public(&self, width: usize, lanes: usize, bit: impl Fn(usize, usize) -> bool) -> Vec<GmwBit> {
         (0..width).map(|i| GmwBit::of((0..lanes).map(|lane| u64::from(self.first && bit(i, lane))))).collect()
     }

@@ -247,7 +247,8 @@ fn enter_masked<F: Host>(
     party.enter(opened.iter().map(|v| F::embedded_public(*v)), macs);
 }
 
-/// The second half: what was opened of bytes under bits in planes of all lanes.
+/// The second half of an opening of bytes that are masked by random bits, which lie plane by plane over all
+/// lanes: receives what the peers sent, and notes for the next check of MACs what was opened.
 fn open_masked<F: Host>(
     party: &mut Party<F>,
     r: &mut Tail<'_, Gf2, F>,

@@ -170,8 +170,8 @@ impl<F: Host> Lookups for Spdz<F> {
 impl<F: Host> Spdz<F> {
     /// Protocol 1 on every lane of all lookups.
     ///
-    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s, all bits of an index together. 3.
-    ///    \[\[T(x)\]\] is entry h, bit by bit.
+    /// 1. Take a masked table for each lookup, which no other lookup uses \[K2\]. 2. Open h = x + s, all bits
+    ///    of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
     ///
     /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
     /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).

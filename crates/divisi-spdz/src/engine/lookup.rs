@@ -104,7 +104,8 @@ impl<F: Host> Spdz<F> {
 
     /// Protocol 1 on every lane of all bytes.
     ///
-    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s. 3. \[\[T(x)\]\] is entry h.
+    /// 1. Take a masked table for each lookup, which no other lookup uses \[K2\]. 2. Open h = x + s. 3.
+    ///    \[\[T(x)\]\] is entry h.
     ///
     /// Adversary: n - 1 malicious; a wrong h gives a wrong entry with a right MAC, and fails the next check
     /// \[K1\].

@@ -47,7 +47,7 @@ impl<F: Host> Spdz<F> {
         self.foresee_products(sboxes.saturating_mul(bits), sboxes.saturating_mul(triples));
     }
 
-    /// So many lookups in tables of few bits are to come.
+    /// Notes that this many lookups in tables of few bits are to come.
     pub(super) fn foresee_lookups(&mut self, lookups: usize) {
         if self.protocol == SpdzProtocol::Raw {
             let reserve = &mut self.reserve;
@@ -201,7 +201,7 @@ impl<F: Host> Spdz<F> {
     }
 }
 
-/// What is taken of a reserve: random bits, and products of bytes.
+/// What a protocol takes from the reserve, with the party: random bits, and products of bytes.
 pub(super) type Fresh<'a, F> = (&'a mut Party<F>, Tail<'a, Gf2, F>, LastTriples<'a, Gf8, F>);
 
 fn few<F: Host>(party: &Party<F>) -> Abort {

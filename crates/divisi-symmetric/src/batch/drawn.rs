@@ -39,7 +39,7 @@ pub(super) enum Task {
     /// state.
     Update(bool, usize),
     /// From the prepared key, the state (if `before` is not zero) and `bits` bits: the output of `bytes`
-    /// bytes, of which `spare` bits are not wanted.
+    /// bytes, whose last `spare` bits are cut off.
     Finish { before: u64, bits: usize, bytes: usize, spare: usize },
 }
 

@@ -198,7 +198,7 @@ fn products<F: Mac>(
     z
 }
 
-/// Write the low `bits` of a value, which has no others, behind what is there.
+/// Append a value of `bits` bits to packed words, at bit `at`.
 pub(super) fn put(words: &mut [u128], at: &mut usize, value: u128, bits: usize) {
     let (word, shift) = (*at / 128, *at % 128);
     words[word] |= value << shift;
@@ -208,7 +208,7 @@ pub(super) fn put(words: &mut [u128], at: &mut usize, value: u128, bits: usize) 
     *at += bits;
 }
 
-/// Read it again; what stands above the bits goes.
+/// Read a value that [`put`] wrote; the bits after it belong to the next value and are cut off.
 pub(super) fn get(words: &[u128], at: &mut usize, bits: usize) -> u128 {
     let (word, shift) = (*at / 128, *at % 128);
     let mut value = words[word] >> shift;

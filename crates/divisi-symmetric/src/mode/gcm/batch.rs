@@ -312,7 +312,7 @@ fn put(column: &mut [u8], at: usize, text: &[u8], i: usize) {
     column.iter_mut().skip(at).zip(from).for_each(|(to, byte)| *to = *byte);
 }
 
-/// The columns of these texts, one text after the other.
+/// Takes the lanes of these texts out of a key stream, column by column, one text after the other.
 fn cut<B: Lanes>(stream: &[B; 16], places: impl Iterator<Item = Place> + Clone) -> Result<Vec<B>, Abort> {
     let column = |(i, byte): (usize, &B)| {
         let lanes: Vec<usize> = places.clone().flat_map(|place| place.lanes(i)).collect();
