@@ -175,15 +175,17 @@ fn middles_of(sent: [u64; PARTIES], told: &Value) -> [Vec<u64>; PARTIES] {
         by_party.or(phase["bytes_sent_per_party"].as_u64()).unwrap()
     };
     std::array::from_fn(|party| {
-        let all: u64 = phases.iter().map(|phase| bytes(phase, party)).sum();
-        // handshakes, the session that agrees, and what TLS adds; a party that sends less has none
-        let mut at = sent[party].saturating_sub(all);
+        // from the end: the set-up, with handshakes and what TLS adds, differs most from party to party
+        let mut end = sent[party];
         let middle = |phase| {
-            let middle = at + bytes(phase, party) / 2;
-            at += bytes(phase, party);
+            let begin = end.saturating_sub(bytes(phase, party));
+            let middle = begin.midpoint(end);
+            end = begin;
             middle
         };
-        phases.iter().map(middle).collect()
+        let mut middles: Vec<u64> = phases.iter().rev().map(middle).collect();
+        middles.reverse();
+        middles
     })
 }
 
