@@ -229,14 +229,13 @@ fn each_party_makes_and_uses_its_own_part() {
 /// Parties that mean different things are told so, both of them, before anything secret is there.
 #[test]
 fn parties_that_disagree_are_refused_with_both_digests() {
-    let differences: [(&[&str], &str); 7] = [
+    let differences: [(&[&str], &str); 6] = [
         (&["--circuit", "xor"], "another circuit"),
         (&["--circuit", "and", "--output", "1"], "with other options"),
         (&["--circuit", "and", "--field", "40"], "with other options"),
         (&["--circuit", "and", "--prep", "mascot"], "with other options"),
         (&["--circuit", "and", "--k", "3"], "with other options"),
         (&["--circuit", "and", "--statistical", "64"], "with other options"),
-        (&["--circuit", "and", "--protocol", "and"], "with other options"),
     ];
     separate::refused_with_both_digests("spdz", &differences);
 }
