@@ -2,6 +2,9 @@
 //! that can be wrong with it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[allow(dead_code)] // what other engines' tests need of it
+mod separate;
+
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -160,7 +163,7 @@ fn circuits_take_from_their_stock() {
     refused(
         dir,
         &["prep", "make", "--protocol", "aes-lt", "--field", "42", "--blocks", "1", "--out", "other"],
-        "--field 42 belongs to the protocol 3des-raw alone",
+        "--field 42 is for the protocols that multiply no bytes",
     );
     refused(
         dir,
@@ -171,37 +174,70 @@ fn circuits_take_from_their_stock() {
 
 /// One party a process, each with its own directory and key file, as on machines of their own.
 #[test]
-fn each_party_makes_its_own_part() {
+fn each_party_makes_and_uses_its_own_part() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path();
-    let ports: Vec<_> = (0..2).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
-    drop(ports);
-    let mesh = Command::new(PROGRAM)
-        .current_dir(dir)
-        .args(["mesh", "new", "--parties", "2", "--hosts", &hosts.join(","), "--out", "m"])
-        .output()
-        .unwrap();
-    assert!(mesh.status.success(), "{mesh:?}");
-    let parties: Vec<_> = (1..=2)
-        .map(|i| {
-            let mut command = command(dir, &["prep", "make", "--protocol", "aes-lt", "--blocks", "1"]);
-            command.args(["--party", &i.to_string(), "--config", "m/mesh.toml", "--out", &format!("of-{i}")]);
-            command.arg("--identity").arg(format!("m/party-{i}.key"));
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-        })
-        .collect();
-    for (i, party) in (1..=2).zip(parties) {
-        let output = party.wait_with_output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        assert!(dir.join(format!("of-{i}/party-{i}")).is_dir());
-        let info = good(dir, &["prep", "info", &format!("of-{i}")]);
-        let parts = info["parts"].as_array().unwrap();
-        assert_eq!((parts.len(), &parts[0]["party"], &parts[0]["blocks_left"]), (1, &json!(i), &json!(1)));
+    separate::mesh(dir, 2);
+    fs::write(dir.join("gate"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
+    for (protocol, blocks, out) in [("aes-lt", "1", "tables"), ("and", "2", "ands")] {
+        let parties: Vec<_> = (1..=2)
+            .map(|i| {
+                let mut command = command(dir, &["prep", "make", "--protocol", protocol, "--blocks", blocks]);
+                command.args(["--party", &i.to_string(), "--config", "m/mesh.toml"]);
+                command.args(["--out", &format!("{out}-{i}")]);
+                command.arg("--identity").arg(format!("m/party-{i}.key"));
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            })
+            .collect();
+        for (i, party) in (1..=2).zip(parties) {
+            let output = party.wait_with_output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            assert!(dir.join(format!("{out}-{i}/party-{i}")).is_dir());
+            let info = good(dir, &["prep", "info", &format!("{out}-{i}")]);
+            let parts = info["parts"].as_array().unwrap();
+            let found = (parts.len(), &parts[0]["party"], parts[0]["blocks_left"].to_string());
+            assert_eq!(found, (1, &json!(i), blocks.to_owned()));
+        }
     }
-    // it belongs to these peers, and not to processes of one machine
+    // they belong to these peers, and not to processes of one machine
     let usual = ["bench", "aes", "--engine", "spdz", "--parties", "2", "--blocks", "1", "--reps", "1"];
-    refused(dir, &[&usual[..], &["--warmup", "0", "--prep-from", "of-1"]].concat(), "that of other peers");
+    refused(
+        dir,
+        &[&usual[..], &["--warmup", "0", "--prep-from", "tables-1"]].concat(),
+        "that of other peers",
+    );
+    // each party of the mesh takes from its own directory
+    let gate = |inputs: [&'static str; 2], prep: &[&'static str]| {
+        [&["--circuit", "gate", "--input", inputs[0], "--input", inputs[1]][..], prep].concat()
+    };
+    let first = || gate(["1=1", "2="], &["--prep-from", "ands-1"]);
+    let second = |prep: &[&'static str]| gate(["1=", "2=1"], prep);
+    let both = [first(), second(&["--prep-from", "ands-2"])];
+    for output in separate::each(dir, "spdz", &both) {
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(told(&output)["outputs"][0], json!("0"));
+    }
+    for i in 1..=2 {
+        let info = good(dir, &["prep", "info", &format!("ands-{i}")]);
+        assert_eq!(info["parts"][0]["blocks_left"], json!(1));
+    }
+    // with a stock and without one: refused to both, and nothing of it is used
+    separate::both_are_told(dir, "spdz", &[first(), second(&[])], "with other options");
+    assert_eq!(good(dir, &["prep", "info", "ands-1"])["parts"][0]["blocks_left"], json!(1));
+}
+
+/// Parties that mean different things are told so, both of them, before anything secret is there.
+#[test]
+fn parties_that_disagree_are_refused_with_both_digests() {
+    let differences: [(&[&str], &str); 6] = [
+        (&["--circuit", "xor"], "another circuit"),
+        (&["--circuit", "and", "--output", "1"], "with other options"),
+        (&["--circuit", "and", "--field", "40"], "with other options"),
+        (&["--circuit", "and", "--prep", "mascot"], "with other options"),
+        (&["--circuit", "and", "--k", "3"], "with other options"),
+        (&["--circuit", "and", "--statistical", "64"], "with other options"),
+    ];
+    separate::refused_with_both_digests("spdz", &differences);
 }
 
 /// A file's bytes, changed for as long as something is tried.
@@ -299,39 +335,41 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Whoever dies while a stock is made leaves what both parties have.
+/// Whoever dies while a stock is made leaves what both parties have, and that is used. (A party that dies in
+/// a check of MACs leaves a stock that nobody may use: then another one is killed.)
 #[test]
 fn a_kill_keeps_what_is_whole() {
-    let root = tempfile::tempdir().unwrap();
-    let dir = root.path();
-    let arguments =
-        ["prep", "make", "--protocol", "3des-lt", "--blocks", "128", "--parties", "2", "--out", "stock"];
-    let mut child = command(dir, &arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let lots: Vec<PathBuf> = ["party-1", "party-2"]
-        .map(|party| dir.join("stock").join(party).join("tables-6-00000000.lot"))
-        .into();
-    while !lots.iter().all(|lot| lot.exists()) {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let info = divisi(dir, &["prep", "info", "stock"]);
-    if info.status.success() {
-        // whoever is fast has made all of it, or of some kind nothing yet
-        let least = left(dir).into_iter().min().unwrap();
-        assert!(least <= 128);
-        if least < 2 {
-            return;
+    let used = || {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path();
+        let what = ["prep", "make", "--protocol", "3des-lt", "--blocks", "256", "--parties", "2"];
+        let mut child = command(dir, &[&what[..], &["--out", "stock"]].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // lots of all kinds are written in turn: with the second of tables the first of every kind is there
+        let lots: Vec<PathBuf> = ["party-1", "party-2"]
+            .map(|party| dir.join("stock").join(party).join("tables-6-00000001.lot"))
+            .into();
+        while !lots.iter().all(|lot| lot.exists()) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+            std::thread::sleep(std::time::Duration::from_millis(2));
         }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let least = left(dir).into_iter().min().unwrap();
+        assert!(least <= 256);
         let output = divisi(dir, &bench("des3", "2"));
-        // unless it died in a check, after which nobody may use it
-        let gone = output.status.code() == Some(2)
-            && told(&output)["error"].as_str().unwrap().contains("was destroyed");
-        assert!(gone || (output.status.success() && told(&output)["checked"] == true), "{output:?}");
-    } else {
-        assert!(told(&info)["error"].as_str().unwrap().contains("damaged"), "{info:?}");
-    }
+        if output.status.code() == Some(2) {
+            assert!(told(&output)["error"].as_str().unwrap().contains("was destroyed"), "{output:?}");
+            return false;
+        }
+        assert!(output.status.success() && told(&output)["checked"] == true, "{least}: {output:?}");
+        // not killed too late
+        (2..256).contains(&least)
+    };
+    assert!((0..5).any(|_| used()), "nobody was killed between two lots and outside of a check");
 }
 
 #[test]

@@ -11,8 +11,9 @@ use divisi_spdz::{AuthBit, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
 
-/// Blocks under one key: what the cipher alone costs, and the settling of its outputs.
-fn aes_counts(protocol: SpdzProtocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 2]> {
+/// Blocks under one key: what the key schedule and what is made ahead cost, the cipher alone, and the
+/// settling of its outputs.
+fn aes_counts(protocol: SpdzProtocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 4]> {
     let ends = run(parties, &PublicParameters::new("spdz costs"), |session| {
         let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
         let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
@@ -23,30 +24,40 @@ fn aes_counts(protocol: SpdzProtocol, parties: usize, key_bytes: usize, blocks: 
             engine.input(owner, mine.then_some(values.as_slice()), lanes)
         };
         let key = (0..key_bytes).map(|_| secret(&mut engine, 1)).collect::<Result<Vec<_>, Abort>>()?;
+        engine.session().meter().reset();
         let round_keys = aes::expand(&mut engine, &key)?;
+        let schedule = engine.session().meter().read();
         let state = (0..16).map(|_| secret(&mut engine, blocks)).collect::<Result<Vec<_>, Abort>>()?;
         let mut state: [_; 16] = state.try_into().unwrap_or_else(|_| panic!());
+        engine.session().meter().reset();
         if protocol == SpdzProtocol::Lookup {
             engine.preprocess(16 * round_keys.size().rounds() * blocks)?;
             engine.load(divisi_core::Direction::Encrypt)?;
         }
+        let made = engine.session().meter().read();
         engine.session().meter().reset();
         engine.session().phase("online");
         aes::encrypt(&mut engine, &round_keys, &mut state)?;
         let online = engine.session().meter().read();
         let pending = engine.close(state);
         settle(&mut engine, pending)?;
-        Ok([online, engine.session().meter().read()])
+        Ok([schedule, made, online, engine.session().meter().read()])
     });
     ends.into_iter().map(Result::unwrap).collect()
 }
 
 #[test]
 fn counts_of_aes_lt() {
-    for (n, key_bytes, rounds) in [(2, 16, 10), (3, 16, 10), (2, 24, 12), (2, 32, 14)] {
+    for (n, key_bytes, rounds, in_schedule) in
+        [(2, 16, 10, 40), (3, 16, 10, 40), (2, 24, 12, 32), (2, 32, 14, 52)]
+    {
         let blocks = 3;
-        for [online, settled] in aes_counts(SpdzProtocol::Lookup, n, key_bytes, blocks) {
+        for [schedule, made, online, settled] in aes_counts(SpdzProtocol::Lookup, n, key_bytes, blocks) {
             let lookups = (16 * rounds * blocks) as u64;
+            assert_eq!(schedule.checks[&checks::K2], in_schedule);
+            // 1,760 products of a bit and an element and 42,240 random bits a block of AES-128
+            assert_eq!((made.checks[&checks::K6], made.checks[&checks::K5]), (11 * lookups, 264 * lookups));
+            assert_eq!([online.checks.get(&checks::K6), online.checks.get(&checks::K5)], [None; 2]);
             let phase = online.phases["online"];
             assert_eq!((phase.rounds, online.openings), (rounds as u32, lookups));
             assert_eq!(phase.bits, 8 * lookups * (n as u64 - 1));
@@ -74,7 +85,7 @@ fn counts_of_the_powers() {
         (SpdzProtocol::RivainProuff, 70, 1920, 15_360, 640, 5_120),
     ];
     for (protocol, rounds, openings, bits, products, random) in table {
-        for [online, _] in aes_counts(protocol, 2, 16, 1) {
+        for [_, _, online, _] in aes_counts(protocol, 2, 16, 1) {
             let phase = online.phases["online"];
             assert_eq!((phase.rounds, online.openings, phase.bits), (rounds, openings, bits));
             assert_eq!((online.checks[&checks::K6], online.checks[&checks::K5]), (products, random));
@@ -107,7 +118,8 @@ fn counts_of_aes_tinytable() {
         if more(checks::K3) == 0 {
             // over masks: output masks, where tables are there; nothing is sent but what makes more tables
             assert_eq!(more(checks::K2), 160);
-            assert!(more(checks::K5) == 160 * 8 || more(checks::K5) == 160 * (8 + 264));
+            let made = (more(checks::K6), more(checks::K5));
+            assert!([(0, 1_280), (1_760, 1_280 + 42_240)].contains(&made), "{made:?}");
             continue;
         }
         assert_eq!((more(checks::K3), after.openings - before.openings), (160, 160));

@@ -6,10 +6,10 @@ use divisi_core::testing::run;
 use divisi_core::{
     Abort, Boolean, Bytes, Compares, Convert, Direction, Opens, PartyId, ProgramRun, PublicParameters, settle,
 };
-use divisi_field::Gf48;
+use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::checks;
 use divisi_spdz::lab::begin;
-use divisi_spdz::{AuthBit, AuthByte, Preparation, Spdz, SpdzProtocol, Tiny, TinyByte};
+use divisi_spdz::{AuthBit, AuthByte, Host, Preparation, Spdz, SpdzProtocol, Tiny, TinyByte};
 
 type F = Gf48;
 
@@ -126,4 +126,42 @@ fn shared_values_enter_a_tiny_circuit() {
     for end in ends {
         assert_eq!(end.unwrap(), [0xed, 0x63]); // FIPS 197, 5.1.1
     }
+}
+
+/// Which groups of bits are zero, and how many products that took.
+fn zeros<F: Host>(parties: usize, groups: &[Vec<bool>]) -> Vec<Result<(Vec<bool>, u64), Abort>> {
+    run(parties, &PublicParameters::new("spdz programs"), |session| {
+        let (party, source) = begin::<F>(session, None)?;
+        let mut engine = Spdz::new(party, source, SpdzProtocol::Lookup)?;
+        let owner = PartyId::new(1).unwrap();
+        let mine = engine.session().me() == owner;
+        let given = |bits: &Vec<bool>| engine.input_bits(owner, mine.then_some(bits.as_slice()), bits.len());
+        let secrets = groups.iter().map(given).collect::<Result<Vec<AuthBit<F>>, Abort>>()?;
+        let answers = engine.vanish(&secrets)?;
+        Ok((answers, engine.session().meter().read().checks.get(&checks::K6).copied().unwrap_or(0)))
+    })
+}
+
+/// Bits are compared six at a time where the field of MACs holds GF(2^6), whatever their number; where it
+/// does not they are refused.
+#[test]
+fn bits_are_compared_by_elements_of_six() {
+    let mut groups: Vec<Vec<bool>> = [1, 5, 6, 7, 64].iter().map(|bits| vec![false; *bits]).collect();
+    for (bits, one) in [(1, 0), (7, 6), (64, 0), (64, 63), (64, 35)] {
+        groups.push((0..bits).map(|i| i == one).collect());
+    }
+    let expected: Vec<bool> = (0..10).map(|i| i < 5).collect();
+    // rows of six bits that are as many as the field's bits, or more
+    for (ends, rows) in [
+        (zeros::<Gf42>(2, &groups), 7),
+        (zeros::<Gf42>(3, &groups), 7),
+        (zeros::<Gf48>(2, &groups), 8),
+        (zeros::<Gf72>(2, &groups), 12),
+    ] {
+        for end in ends {
+            assert_eq!(end.unwrap(), (expected.clone(), rows * rows * groups.len() as u64));
+        }
+    }
+    assert!(zeros::<Gf40>(2, &groups).iter().all(Result::is_err));
+    assert!(zeros::<Gf42>(2, &[Vec::new()]).iter().all(Result::is_err));
 }

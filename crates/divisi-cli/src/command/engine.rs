@@ -170,7 +170,7 @@ pub struct Manner {
     /// With garble: the limit of memory for tables, in MiB; a run that needs more is refused [default: 1024]
     #[arg(long, value_name = "MIB")]
     budget: Option<u32>,
-    /// With spdz: the bits of the MACs' field, 40 or 48, for 3des-raw 42 or 48 [default: 48; with
+    /// With spdz: the bits of the MACs' field, 40 or 48, for triple DES also 42 [default: 48; with
     /// --statistical 64 it is 72]
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,

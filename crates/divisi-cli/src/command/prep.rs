@@ -49,8 +49,8 @@ pub struct Make {
     /// The directory to write to, with a directory for each party
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The bits of the MACs' field, 40 or 48, for 3des-raw 42 or 48 [default: 48; with --statistical 64 it is
-    /// 72]
+    /// The bits of the MACs' field, 40 or 48, for triple DES also 42 [default: 48; with --statistical 64 it
+    /// is 72]
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,
     /// How preprocessing is made [default: bucketed]

@@ -13,6 +13,7 @@ mod lookup;
 mod polynomial;
 mod raw;
 mod reserve;
+mod sixes;
 mod tiny;
 mod tiny_bits;
 

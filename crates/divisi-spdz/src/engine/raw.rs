@@ -152,7 +152,7 @@ impl<F: Host> Spdz<F> {
 }
 
 /// \[\[sum x_k g^k\]\], local.
-fn element<F: Mac + Embeds<Gf6>>(bits: &[AuthBit<F>]) -> Auth<Gf6, F> {
+pub(super) fn element<F: Mac + Embeds<Gf6>>(bits: &[AuthBit<F>]) -> Auth<Gf6, F> {
     let lanes = bits.first().map_or(0, Auth::len);
     let mut out = Auth::<Gf6, F>::zeros(lanes);
     for (k, bit) in bits.iter().enumerate() {

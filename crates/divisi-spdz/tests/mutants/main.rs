@@ -307,6 +307,7 @@ divisi_core::mutants! {
     a_false_output_is_noticed: K4, "does not look at the sum of the sigmas", false_output;
     a_false_entering_is_noticed: K4, "does not look at the sum of the sigmas", values::false_entering;
     a_false_comparison_is_noticed: K4, "does not look at the sum of the sigmas", values::false_comparison;
+    a_false_comparison_of_bits_is_noticed: K4, "does not look at the sum of the sigmas", values::false_comparison_of_bits;
     what_enters_is_masked: K5, "masks by bits that everybody knows", values::known_mask;
     every_product_has_its_triple: K6, "takes one triple for all", values::equal_factors;
     no_bits_beyond_the_part: K8, "ignores bits that belong to no element", smuggled_bits;

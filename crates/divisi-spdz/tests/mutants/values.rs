@@ -71,6 +71,21 @@ pub fn false_comparison(check: Option<Check>) -> bool {
     matches!(&ends[0], Ok(all) if *all == [false])
 }
 
+/// The same of bits, six at a time, over a field of MACs that holds no bytes.
+pub fn false_comparison_of_bits(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
+    flip(&harness, ELEMENT);
+    let ends = harness.act(|session| {
+        let (party, dealer) = Dealer::<Gf42>::deal(session, 9)?;
+        let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::Raw)?;
+        let mine = engine.session().me() == super::party(1);
+        let zeros = engine.input_bits(super::party(1), mine.then_some(&[false; 64][..]), 64)?;
+        engine.vanish(&[zeros])
+    });
+    assert!(check.is_some() || ends[0].is_err());
+    matches!(&ends[0], Ok(all) if *all == [false])
+}
+
 /// The first party's bits times zeros, and what is opened for it.
 fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) {
     let recordings = harness.recordings();

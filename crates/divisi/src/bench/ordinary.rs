@@ -1,15 +1,17 @@
-//! The results of ordinary libraries for the inputs of a benchmark: AES of the crate `aes`, AES-GCM of
-//! `aes-gcm`, SHA-2, SHA-3 and cSHAKE of `sha2`, `sha3` and `cshake`, and the MACs on top of them by their
-//! standards.
+//! The results of ordinary libraries for the inputs of a benchmark: AES of the crate `aes`, triple DES of
+//! `des`, their CBC of `cbc`, AES-GCM of `aes-gcm`, SHA-2, SHA-3 and cSHAKE of `sha2`, `sha3` and `cshake`,
+//! and the MACs on top of them by their standards.
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256, Block};
 use aes_gcm::aead::{Aead, Nonce, Payload};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{BlockModeDecrypt, KeyIvInit};
 use cshake::digest::{ExtendableOutput, Update, XofReader};
-use divisi_core::{Direction, Plain, PlainBit};
+use des::{TdesEde2, TdesEde3};
+use divisi_core::Direction;
 use divisi_symmetric::algorithm::{Algorithm, Settings, Strength};
-use divisi_symmetric::des::{self, TripleKey};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha2::Sha2;
 use divisi_symmetric::sha3::{Sha3, bytepad, encode_string, right_encode};
@@ -40,37 +42,46 @@ pub(crate) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
     })
 }
 
-/// A block of triple DES in the clear. (By the program of this workspace: no library of it is among its
-/// dependencies. SP 800-67's example and NIST's vectors stand behind it.)
+/// A block of triple DES with two or three keys; none for a key or a block of another length.
 pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Option<Vec<u8>> {
-    let bits =
-        |bytes: &[u8]| -> Vec<_> { des::bits_of(bytes).iter().map(|bit| PlainBit::new(&[*bit])).collect() };
-    let key = TripleKey::new(&bits(key)).ok()?;
-    let mut block: [PlainBit; 64] = bits(block).try_into().ok()?;
-    des::triple(&mut Plain, direction, &key, &mut block).ok()?;
-    Some(des::bytes_of(&block.each_ref().map(|bit| bit.lane(0))))
+    let mut block = des::cipher::Block::<TdesEde3>::try_from(block).ok()?;
+    macro_rules! apply {
+        ($cipher:ty) => {{
+            let cipher = <$cipher>::new_from_slice(key).ok()?;
+            match direction {
+                Direction::Encrypt => cipher.encrypt_block(&mut block),
+                Direction::Decrypt => cipher.decrypt_block(&mut block),
+            }
+        }};
+    }
+    match key.len() {
+        16 => apply!(TdesEde2),
+        _ => apply!(TdesEde3),
+    }
+    Some(block.to_vec())
 }
 
-/// The padded text of `IV | ciphertext` in CBC mode: AES by the crate `aes`, triple DES by [`triple_des`];
-/// none if these are no whole blocks.
+/// The text of `IV | ciphertext` in CBC mode with PKCS #7 padding, of a cipher with blocks of so many bytes:
+/// all of it by libraries. None if these are no whole blocks, or if the padding is wrong.
 pub(crate) fn open_cbc(key: &[u8], block: usize, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (iv, ciphertext) = sealed.split_at_checked(block)?;
-    let mut text = Zeroizing::new(Vec::with_capacity(ciphertext.len()));
-    let aes = if block == 16 { Some(cipher(key, Direction::Decrypt)?) } else { None };
-    let mut previous = iv;
-    for piece in ciphertext.chunks(block) {
-        let plain = match &aes {
-            Some(aes) => {
-                let mut block = Block::try_from(piece).ok()?;
-                aes(&mut block);
-                block.to_vec()
-            }
-            None => triple_des(key, Direction::Decrypt, piece)?,
-        };
-        text.extend(plain.iter().zip(previous).map(|(x, y)| x ^ y));
-        previous = piece;
+    let mut buffer = Zeroizing::new(ciphertext.to_vec());
+    macro_rules! open {
+        ($cipher:ty) => {{
+            let cipher = cbc::Decryptor::<$cipher>::new_from_slices(key, iv).ok()?;
+            cipher.decrypt_padded::<Pkcs7>(&mut buffer).ok()?.len()
+        }};
     }
-    Some(text)
+    let bytes = match (block, key.len()) {
+        (16, 16) => open!(Aes128),
+        (16, 24) => open!(Aes192),
+        (16, 32) => open!(Aes256),
+        (8, 16) => open!(TdesEde2),
+        (8, 24) => open!(TdesEde3),
+        _ => return None,
+    };
+    buffer.truncate(bytes);
+    Some(buffer)
 }
 
 /// The text of `IV | ciphertext | tag`; none if it is not authentic.
@@ -198,7 +209,7 @@ fn cmac(key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi_core::Bytes;
+    use divisi_core::{Bytes, Plain};
     use divisi_symmetric::batch::{Function, Messages, byte_values};
 
     /// What the libraries give is what this workspace's own functions give in the clear.
@@ -222,5 +233,37 @@ mod tests {
             }
         }
         assert!(cipher(&[0; 15], Direction::Encrypt).is_none());
+    }
+
+    /// SP 800-67's example by the library, and files in CBC: with padding of a whole block, cut, altered.
+    #[test]
+    fn files_in_cbc_are_opened_by_libraries() {
+        use cbc::cipher::BlockModeEncrypt;
+        let key = hex::decode("0123456789abcdef23456789abcdef01456789abcdef0123").unwrap();
+        let block = triple_des(&key, Direction::Encrypt, b"The qufc").unwrap();
+        assert_eq!(hex::encode(&block), "a826fd8ce53b855f");
+        assert_eq!(triple_des(&key, Direction::Decrypt, &block).unwrap(), b"The qufc");
+        assert!(triple_des(&key[..8], Direction::Encrypt, &block).is_none());
+        assert!(triple_des(&key, Direction::Encrypt, &block[..7]).is_none());
+        let two = [&key[..16], &key[..8]].concat();
+        let encrypt = |key: &[u8]| triple_des(key, Direction::Encrypt, &block);
+        assert_eq!(encrypt(&key[..16]), encrypt(&two));
+        for text in [&b"sixteen bytes..."[..], b"seventeen bytes..", b""] {
+            let iv = [7; 8];
+            let cipher = cbc::Encryptor::<TdesEde3>::new_from_slices(&key, &iv).unwrap();
+            let mut buffer = [text, &[0; 8]].concat();
+            let sealed = cipher.encrypt_padded::<Pkcs7>(&mut buffer, text.len()).unwrap();
+            let mut sealed = [&iv[..], sealed].concat();
+            assert_eq!(open_cbc(&key, 8, &sealed).unwrap().as_slice(), text);
+            // as other software has it: by the library's own single blocks
+            let last = sealed.len() - 8;
+            let padded = triple_des(&key, Direction::Decrypt, &sealed[last..]).unwrap();
+            let padding = padded[7] ^ sealed[last - 1];
+            assert_eq!(usize::from(padding), 8 - text.len() % 8);
+            assert!(open_cbc(&key, 8, &sealed[..last + 7]).is_none());
+            assert!(open_cbc(&key, 16, &sealed).is_none());
+            sealed[last - 1] ^= 0x80;
+            assert!(open_cbc(&key, 8, &sealed).is_none());
+        }
     }
 }

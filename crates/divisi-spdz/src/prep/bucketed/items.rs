@@ -32,6 +32,13 @@ impl<F: Mac> Items<F> {
         self.b.first().map_or(0, Auth::len)
     }
 
+    /// The bytes of a lane of this shape; of `firsts` with the MACs of the last vector's bits.
+    pub fn bytes(shape: &Shape, firsts: bool) -> usize {
+        let bits = shape.products() * (size_of::<Gf2>() + size_of::<F>());
+        let words = 2 * shape.pieces.len() * (size_of::<Word32>() + size_of::<F>());
+        bits + words + if firsts { shape.half() * F::BYTES } else { 0 }
+    }
+
     /// Append the lanes of `other`; an empty `self` first reserves memory for `room` lanes.
     pub fn append(&mut self, other: &Self, room: usize) {
         append(&mut self.b, &other.b, room);

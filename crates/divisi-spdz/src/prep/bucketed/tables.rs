@@ -27,9 +27,16 @@ const LARGEST: usize = 10;
 /// Bits of vectors that are made at once.
 const BITS: usize = 1 << 18;
 
-/// Bits of the vectors of all tables whose items are in buckets together, at most: those of 327,680 tables of
-/// 256 entries, for which buckets of three are enough. Their items take 600 MB, whatever is announced.
-const TOGETHER: usize = 327_680 * 254;
+/// Tables whose items are in buckets together, at most: those of 2,048 blocks of AES-128, and of 1,024 blocks
+/// of triple DES, whose tables have 64 entries. For both buckets of three are enough, which more tables would
+/// not make smaller, and whole thousands of blocks leave no small lot behind.
+const TOGETHER: [usize; 2] = [327_680, 393_216];
+
+/// Bytes of their items, at most, whatever is announced.
+const BYTES: usize = 600_000_000;
+
+/// By how many tables a lot is smaller if its items have more bytes.
+const LESS: usize = 1 << 14;
 
 /// What there is for tables of 2^log entries: the combined products of buckets, each used once.
 pub(super) struct Stock<F: Mac> {
@@ -163,8 +170,10 @@ impl<F: Mac> Bucketed<F> {
         while missing > 0 {
             if self.stock(log).items.lanes() == 0 {
                 let shape = self.stock(log).shape.clone();
-                let most = (TOGETHER / shape.bits()).min(buckets::MOST);
-                let buckets = wanted.saturating_sub(lanes - missing).clamp(missing.min(most), most);
+                // what was used up gives its memory back before more is made
+                self.stock(log).items = Items::default();
+                let most = together::<F>(&shape, self.rows.config().rho);
+                let buckets = lot(wanted.saturating_sub(lanes - missing), missing, most);
                 self.stock(log).items = combined(&mut self.rows, party, &shape, buckets)?;
             }
             let there = &mut self.stock(log).items;
@@ -175,6 +184,27 @@ impl<F: Mac> Bucketed<F> {
         }
         Ok(items)
     }
+}
+
+/// The most tables of a shape whose items are in buckets together.
+fn together<F: Mac>(shape: &Shape, rho: u32) -> usize {
+    let [most, small] = TOGETHER;
+    let mut tables = if shape.log > 6 { most } else { small };
+    while tables > LESS && bytes::<F>(shape, tables, rho) > BYTES {
+        tables -= LESS;
+    }
+    tables.min(buckets::MOST)
+}
+
+/// The bytes of the items of so many tables, of first ones and of others.
+fn bytes<F: Mac>(shape: &Shape, tables: usize, rho: u32) -> usize {
+    let others = buckets::size(tables, rho) - 1;
+    tables * (Items::<F>::bytes(shape, true) + others * Items::<F>::bytes(shape, false))
+}
+
+/// How many tables are made now, of those that are foreseen and those that are missing.
+fn lot(foreseen: usize, missing: usize, most: usize) -> usize {
+    foreseen.clamp(missing.min(most), most)
 }
 
 /// The products of so many tables, out of buckets (step 3 of [`super`]): b is the sum of all of a bucket, v
@@ -277,4 +307,85 @@ fn bits_of(words: &[Vec<Word32>], width: usize) -> Vec<Gf2> {
         (0..width).for_each(|k| bits.extend(words.iter().map(|word| Gf2::new((word.0 >> k) as u8))));
     }
     bits
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::{Gf40, Gf48, Gf72};
+    use divisi_ot::SetupConfig;
+
+    /// The bytes of what vectors have in them.
+    fn held<F: Mac>(items: &Items<F>) -> usize {
+        let bits: usize = items.b.iter().map(|b| size_of_val(&*b.x) + size_of_val(&*b.m)).sum();
+        let words = items.v.iter().chain(&items.z);
+        let words: usize = words.map(|v| size_of_val(&*v.x) + size_of_val(&*v.m)).sum();
+        bits + words + items.last.iter().map(|last| last.elements().len() * F::BYTES).sum::<usize>()
+    }
+
+    #[test]
+    fn items_have_the_bytes_that_the_bound_counts() {
+        let lanes = 3;
+        let ends = run(2, &PublicParameters::new("items"), |session| {
+            let (mut party, mut source) = Bucketed::<Gf48>::start(session, SetupConfig::default())?;
+            let mut found = Vec::new();
+            for log in [6, 8] {
+                let shape = Shape::new(log);
+                for firsts in [true, false] {
+                    let items = leaky(&mut source.rows, &mut party, &shape, lanes, firsts)?;
+                    found.push((held(&items), lanes * Items::<Gf48>::bytes(&shape, firsts)));
+                }
+            }
+            party.check_here()?;
+            Ok(found)
+        });
+        for end in ends {
+            end.unwrap().into_iter().for_each(|(held, counted)| assert_eq!(held, counted));
+        }
+    }
+
+    /// The tables of a lot of a shape, and of their items the bytes.
+    fn most<F: Mac>(log: usize, rho: u32) -> (usize, usize) {
+        let shape = Shape::new(log);
+        let tables = together::<F>(&shape, rho);
+        (tables, bytes::<F>(&shape, tables, rho))
+    }
+
+    /// However many tables are announced, those of a lot have a bounded number of bytes, and the usual ones
+    /// buckets of three.
+    #[test]
+    fn memory_of_items_is_bounded() {
+        assert_eq!(most::<Gf48>(8, 40), (327_680, 573_112_320));
+        assert_eq!(most::<Gf48>(6, 40), (393_216, 270_139_392));
+        for log in 2..=LARGEST {
+            for (tables, bytes) in [most::<Gf40>(log, 40), most::<Gf48>(log, 40), most::<Gf72>(log, 64)] {
+                assert!(tables >= LESS && bytes <= BYTES, "{log}: {tables} {bytes}");
+            }
+        }
+        // blocks of AES-128 and of triple DES, asked for in parts of 256
+        for (log, each, blocks, lots) in [
+            (8, 160, 2_048, 1),
+            (8, 160, 8_192, 4),
+            (6, 384, 1_024, 1),
+            (6, 384, 2_048, 2),
+            (6, 384, 8_192, 8),
+        ] {
+            let (tables, _) = most::<Gf48>(log, 40);
+            let (mut foreseen, mut made) = (each * blocks, Vec::new());
+            let mut there = 0;
+            while foreseen > 0 {
+                if there == 0 {
+                    there = lot(foreseen, each * 256, tables);
+                    made.push(there);
+                }
+                foreseen -= each * 256;
+                there -= each * 256;
+            }
+            assert_eq!(made.len(), lots, "{log} {blocks}: {made:?}");
+            made.iter().for_each(|tables| assert_eq!(buckets::size(*tables, 40), 3));
+        }
+    }
 }

@@ -3,8 +3,11 @@
 use super::begin::SETUP;
 use super::how::Named;
 use super::party_of;
-use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};
-use divisi_spdz::{AuthBit, AuthByte, Host, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte};
+use divisi_core::{
+    Abort, Boolean, Bytes, Compares, Convert, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step,
+};
+use divisi_field::Gf8;
+use divisi_spdz::{AuthBit, AuthByte, Host, Lies, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
 use divisi_symmetric::des::{self, TripleKey};
 use divisi_symmetric::mode::block::{BlockCipher, Octet};
@@ -36,6 +39,9 @@ pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
 
     /// The bytes of the engine that these are: as GF(2^8) has them.
     fn as_bytes(e: &mut Spdz<F>, x: Vec<Self::Byte>) -> Result<Vec<AuthByte<F>>, Abort>;
+
+    /// For each group of bytes whether all of them are zero, of which alone all parties learn.
+    fn vanish(e: &mut Spdz<F>, groups: Vec<Vec<Self::Byte>>) -> Result<Vec<bool>, Abort>;
 
     /// The key schedule.
     fn schedule(e: &mut Spdz<F>, key: &[Self::Byte]) -> Result<Self, Abort>;
@@ -144,6 +150,12 @@ impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
         Ok(x)
     }
 
+    fn vanish(e: &mut Spdz<F>, groups: Vec<Vec<AuthByte<F>>>) -> Result<Vec<bool>, Abort> {
+        let joined = |group: Vec<AuthByte<F>>| e.join_bytes(&group.iter().collect::<Vec<_>>());
+        let groups = groups.into_iter().map(joined).collect::<Result<Vec<AuthByte<F>>, Abort>>()?;
+        e.vanish(&groups)
+    }
+
     fn schedule(e: &mut Spdz<F>, key: &[AuthByte<F>]) -> Result<Self, Abort> {
         aes::expand(e, key)
     }
@@ -239,13 +251,24 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
     }
 
     fn as_bytes(e: &mut Spdz<F>, x: Vec<Octet<AuthBit<F>>>) -> Result<Vec<AuthByte<F>>, Abort> {
-        use divisi_core::Convert;
         x.into_iter()
             .map(|Octet(mut bits)| {
                 bits.reverse(); // the highest came first
                 e.convert(bits)
             })
             .collect()
+    }
+
+    /// As bytes, where the field of MACs holds GF(2^8); otherwise as bits.
+    fn vanish(e: &mut Spdz<F>, groups: Vec<Vec<Octet<AuthBit<F>>>>) -> Result<Vec<bool>, Abort> {
+        if !<F as Lies<Gf8>>::FIELD {
+            let joined = |group| e.join_bits(&Octet::into_bits(group).iter().collect::<Vec<_>>());
+            let groups: Vec<AuthBit<F>> = groups.into_iter().map(joined).collect();
+            return e.vanish(&groups);
+        }
+        let bytes = |group| <Self as OnSpdz<F>>::as_bytes(e, group);
+        let groups = groups.into_iter().map(bytes).collect::<Result<_, _>>()?;
+        <RoundKeys<AuthByte<F>> as OnSpdz<F>>::vanish(e, groups)
     }
 
     fn schedule(_: &mut Spdz<F>, key: &[Octet<AuthBit<F>>]) -> Result<Self, Abort> {

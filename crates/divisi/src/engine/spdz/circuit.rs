@@ -82,7 +82,8 @@ impl Prepared for Circuit<'_> {
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        let how = blake3::hash(format!("{:?} {:?} {:?}", self.how, self.owners, self.receivers).as_bytes());
+        let how =
+            blake3::hash(format!("{} {:?} {:?}", self.how.common(), self.owners, self.receivers).as_bytes());
         vec![("another circuit", self.job.circuit.digest()), ("with other options", *how.as_bytes())]
     }
 

@@ -72,7 +72,7 @@ pub(super) const NAMED: [Named; 9] = [
 pub(super) enum Field {
     /// GF(2^40): that of KOR+17.
     F40,
-    /// GF(2^42): that of 3DES-Raw in KOR+17.
+    /// GF(2^42): that of 3DES-Raw in KOR+17. It holds no bytes.
     F42,
     /// GF(2^48).
     F48,
@@ -152,7 +152,7 @@ impl How {
             (Some("40"), _) => Field::F40,
             (Some("42"), _) => Field::F42,
             (Some(other), _) => {
-                return wrong(format!("--field is {other}: give 40 or 48, or 42 for the protocol 3des-raw"));
+                return wrong(format!("--field is {other}: give 40 or 48, or 42 for triple DES"));
             }
         };
         let prep = match own(PREP) {
@@ -182,11 +182,15 @@ impl How {
     /// Whether the MACs' field holds the small field in which a protocol multiplies.
     fn suits(&self) -> Result<(), Unsupported> {
         let raw = self.named.is_some_and(|named| named.protocol == SpdzProtocol::Raw);
-        match (self.field, raw) {
-            (Field::F42, false) => Err(Unsupported::new(
-                "--field 42 belongs to the protocol 3des-raw alone: give --protocol 3des-raw, or --field 40 or 48",
+        let bits_alone = self.named.is_some_and(|named| {
+            named.task == Task::TripleDes
+                && matches!(named.protocol, SpdzProtocol::Lookup | SpdzProtocol::Raw)
+        });
+        match self.field {
+            Field::F42 if !bits_alone => Err(Unsupported::new(
+                "--field 42 is for the protocols that multiply no bytes, which GF(2^42) does not contain: give --protocol 3des-lt, 3des-tinytable or 3des-raw with it, or --field 40 or 48",
             )),
-            (Field::F40, true) => Err(Unsupported::new(
+            Field::F40 if raw => Err(Unsupported::new(
                 "the protocol 3des-raw multiplies in GF(2^6), which GF(2^40) does not contain: give --field 42 or 48",
             )),
             _ => Ok(()),
@@ -288,6 +292,13 @@ impl How {
     /// The name that was given, or that of the protocol for AES.
     pub fn name(&self) -> Option<&'static str> {
         self.named.map(|named| named.name)
+    }
+
+    /// What is the same at all parties, as text: of a stock its id, and not where a party's part lies.
+    pub fn common(&self) -> String {
+        let How { parties, named, field, prep, config, stock } = self;
+        let stock = stock.as_ref().map(|from| from.info.id);
+        format!("{parties} {named:?} {field:?} {prep:?} {config:?} {stock:?}")
     }
 
     /// Add all of it to the parameters that the parties compare.
