@@ -134,7 +134,6 @@ impl Harness {
 
     /// A harness whose messages take so long, by a clock that is skipped ahead while all parties wait; with
     /// this clock. It counts the waits of a run, if the delay is far longer than what is computed.
-    #[must_use]
     pub fn distant(
         n: usize,
         parameters: &PublicParameters,
