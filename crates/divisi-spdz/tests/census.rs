@@ -46,9 +46,10 @@ impl Done {
             // every message, and what fills it
             (checks::K8, peers * self.openings + self.pieces + self.inputs),
             (checks::K9, 1),
-            // rows: the relation of every batch, one Delta for all peers, MACs and pads from one row
+            // rows: the relation of every batch, MACs and pads from one row; after the first ones the proof of
+            // one Delta, whose openings and equations are checked for each peer
             (checks::K11, peers * (narrow + wide + pads)),
-            (checks::K12, among_three * peers * (narrow + wide)),
+            (checks::K12, among_three * 2 * peers),
             (checks::K13, peers * wide),
             // zeros are added to every opening and every sigma
             (checks::K20, among_three * (self.openings + self.checks)),
@@ -193,8 +194,8 @@ fn census_of_products() {
         openings: 4 + 3 * 2 + 4 + 1,
         // after the sacrifice, after e and d, of the value, of its output
         checks: 4,
-        // the mask of the input, random bits, the bits of x and y; a, b, c, a^, c^; correlations of a with b
-        rows: [1 + 1 + 2 + 5, 0, 1],
+        // the mask of the input, random bits, the bits of x and y; a, b, c, a^, c^ together; correlations of a with b
+        rows: [1 + 1 + 2 + 1, 0, 1],
         more: vec![
             (checks::K5, 32 * lanes),
             (checks::K6, 4 * lanes),
