@@ -46,8 +46,8 @@ impl Done {
             // every message, and what fills it
             (checks::K8, peers * self.openings + self.pieces + self.inputs),
             (checks::K9, 1),
-            // rows: the relation of every batch, MACs and pads from one row; after the first ones the proof of
-            // one Delta, whose openings and equations are checked for each peer
+            // rows: the relation of every batch, MACs and pads from one row; after the first ones the proof
+            // of one Delta, whose openings and equations are checked for each peer
             (checks::K11, peers * (narrow + wide + pads)),
             (checks::K12, among_three * 2 * peers),
             (checks::K13, peers * wide),
@@ -194,7 +194,8 @@ fn census_of_products() {
         openings: 4 + 3 * 2 + 4 + 1,
         // after the sacrifice, after e and d, of the value, of its output
         checks: 4,
-        // the mask of the input, random bits, the bits of x and y; a, b, c, a^, c^ together; correlations of a with b
+        // the mask of the input, random bits, the bits of x and y; a, b, c, a^, c^ together; correlations of
+        // a with b
         rows: [1 + 1 + 2 + 1, 0, 1],
         more: vec![
             (checks::K5, 32 * lanes),
