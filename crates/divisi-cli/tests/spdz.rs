@@ -220,7 +220,7 @@ fn modes_over_each_field() {
     let all = [("AES-CBC", 2), ("AES-CTR", 2), ("TDES-CBC", 2), ("TDES-CMAC", 4), ("cmac-aes128", 4)];
     for (field, protocol, files, expected) in [
         ("40", None, &["ctr", "cbc", "cmac", "tcbc", "tcmac"][..], &all[..]),
-        ("48", None, &["ctr", "tcbc", "tcmac", "gcm"], &[("AES-GCM", 0), all[1], all[2], all[3]]),
+        ("48", None, &["ctr", "tcbc", "tcmac", "gcm"], &[all[1], ("AES-GCM", 0), all[2], all[3]]),
         ("42", Some("3des-lt"), &["tcbc", "tcmac"], &all[2..4]),
         ("42", Some("3des-tinytable"), &["tcmac"], &all[3..4]),
         ("42", Some("3des-raw"), &["tcbc", "tcmac"], &all[2..4]),
