@@ -37,6 +37,7 @@ fn steps(algorithm: Algorithm, key: usize, message: usize) -> (&'static str, u64
         Hash::Sha2(_) if hash.block_bytes() == 64 => "sha256",
         Hash::Sha2(_) => "sha512",
         Hash::Sha3(_) => "keccak-f",
+        _ => panic!("a hash without a circuit"),
     };
     let of_hash = |hash: Hash, bytes: usize| {
         let padding = hash.padding(bytes as u64).len();
