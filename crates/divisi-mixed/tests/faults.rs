@@ -212,8 +212,12 @@ fn whoever_stops_at_a_bootstrap_the_others_abort() {
             let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
             assert!(named, "{p} after {stop:?} of {broken} at {step}: {end:?}");
         }
-        // whoever notices first names who stopped, but for a short message that another party waits behind
-        let blamed = ends.iter().filter_map(|end| end.as_ref().err()?.peer()).any(|peer| peer == *broken);
+        // whoever notices first names who stopped, or a party that says that it waits for that one
+        let names = |abort: &Abort| match abort {
+            Abort::Network(divisi_net::Fault::Stalled { claim: Some((of, _)), .. }) if of == broken => true,
+            other => other.peer() == Some(*broken),
+        };
+        let blamed = ends.iter().any(|end| end.as_ref().is_err_and(names));
         assert!(blamed, "nobody names {broken} after {stop:?} at {step}: {ends:?}");
     });
 }
