@@ -5,6 +5,7 @@
 //! then removes the directory that the command had made. Its standard error becomes part of the message of
 //! its failure.
 
+mod blame;
 mod frame;
 mod pipes;
 mod processes;

@@ -1,6 +1,7 @@
 //! The process that starts the parties: its orders, their reports, and which party to name when one fails.
 
 use super::PARTY;
+use super::blame::Wrong;
 use super::frame::{decode, encode, read_frame, write_frame};
 use crate::cleanup::{Cleanup, Entry, SharedChild, lock};
 use crate::failure::{Failure, Kind};
@@ -19,22 +20,10 @@ use std::time::{Duration, Instant};
 
 /// How long to listen to the others when one party has failed.
 const LISTEN: Duration = Duration::from_millis(400);
+/// How long the end of a process may take to be seen after its peers have lost it.
+const END: Duration = Duration::from_millis(250);
 /// So much of a party's standard error is kept.
 const KEPT: usize = 4096;
-
-/// What went wrong at parties: whose output ended, who said what, and who said nothing when the others did.
-#[derive(Default)]
-struct Wrong {
-    ended: Vec<PartyId>,
-    said: Vec<(PartyId, Failure)>,
-    silent: Vec<PartyId>,
-}
-
-impl Wrong {
-    fn is_something(&self) -> bool {
-        !self.ended.is_empty() || !self.said.is_empty()
-    }
-}
 
 /// One running party, seen from the process that started it.
 struct Process {
@@ -220,12 +209,30 @@ impl Processes {
             }
         }
         if wrong.is_something() {
+            self.see_the_end(&mut wrong);
             let missing = PartyId::all(frames.len()).zip(&frames).filter(|(_, frame)| frame.is_none());
             wrong.silent =
                 missing.map(|(party, _)| party).filter(|party| !wrong.ended.contains(party)).collect();
-            return Err(self.blame(wrong, step));
+            return Err(self.failure(wrong, step));
         }
         Ok(frames.into_iter().flatten().collect())
+    }
+
+    /// A party that is killed after its own report was a good one: its peers may tell of the lost link before
+    /// the end of its process is seen, and that end says more.
+    fn see_the_end(&mut self, wrong: &mut Wrong) {
+        let until = Instant::now() + END;
+        while wrong.lost().is_some() {
+            match self.arrivals.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok((party, Err(_))) => wrong.ended.push(party),
+                Ok((party, Ok(frame))) => {
+                    if let Some(process) = self.parties.get_mut(party.index()) {
+                        process.early.push_back(frame);
+                    }
+                }
+                Err(_) => break,
+            }
+        }
     }
 
     /// A party is gone. What the others say about it, if they say something soon, is more than its silence.
@@ -239,51 +246,11 @@ impl Processes {
             let failure = decode::<Result<(), Failure>>(&frame).ok().and_then(Result::err);
             wrong.said.extend(failure.map(|failure| (other, failure)));
         }
-        self.blame(wrong, step)
+        self.failure(wrong, step)
     }
 
-    /// The one failure to tell: a process that ended without a word; else the one that is there and says
-    /// nothing, for who runs and is well says soon that a session ended; else the report that names who has
-    /// not reported one; else the report of who is named.
-    fn blame(&mut self, wrong: Wrong, step: &str) -> Failure {
-        let reported = |party: PartyId| wrong.said.iter().any(|(by, _)| *by == party);
-        let named = |failure: &Failure| failure.peer.and_then(PartyId::new);
-        let noticed = |party: PartyId| {
-            wrong.said.iter().find(|(_, failure)| named(failure) == Some(party)).or(wrong.said.first())
-        };
-        let step_of = |said: Option<&(PartyId, Failure)>| {
-            said.and_then(|(_, f)| f.step.clone()).unwrap_or_else(|| step.to_owned())
-        };
-        if let Some(silent) = wrong.ended.iter().copied().find(|party| !reported(*party)) {
-            let (how, said) = self.parties.get_mut(silent.index()).map(Process::end).unwrap_or_default();
-            let said = if said.is_empty() { said } else { format!(", saying {said:?}") };
-            let at = step_of(noticed(silent));
-            let error = format!("the process of {silent} ended at {at} ({how}{said}): run the command again");
-            return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
-        }
-        if let [silent] = wrong.silent[..] {
-            let said = noticed(silent);
-            let told =
-                said.map(|(by, failure)| format!(" ({by} says: {})", failure.error)).unwrap_or_default();
-            let at = step_of(said);
-            let error =
-                format!("{silent} has said nothing since {at}: check whether its process is stopped{told}");
-            return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
-        }
-        let of_silent =
-            wrong.said.iter().find(|(_, failure)| named(failure).is_some_and(|peer| !reported(peer)));
-        let of_named =
-            wrong.said.iter().find(|(by, _)| wrong.said.iter().any(|(_, other)| named(other) == Some(*by)));
-        match of_silent.or(of_named).or(wrong.said.first()) {
-            Some((by, failure)) => Failure {
-                error: format!("{by} says: {}", failure.error),
-                peer: failure.peer.or(Some(by.number())),
-                step: failure.step.clone().or(Some(step.to_owned())),
-                ..failure.clone()
-            },
-            None => Failure::new(Kind::Abort, format!("the parties ended at {step}: run the command again"))
-                .at(step),
-        }
+    fn failure(&mut self, wrong: Wrong, step: &str) -> Failure {
+        wrong.failure(step, |party| self.parties.get_mut(party.index()).map(Process::end).unwrap_or_default())
     }
 
     /// Let the parties end by themselves, which they do when their input ends, and wait for them.
@@ -379,6 +346,7 @@ fn tail(mut stderr: impl Read) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
 
     #[test]
@@ -386,5 +354,34 @@ mod tests {
         let long = "a line\n".repeat(10_000) + "the end";
         let kept = tail(long.as_bytes());
         assert!(kept.len() <= KEPT && kept.ends_with("a line\nthe end"));
+    }
+
+    /// Three parties as `cat`, of which the second has reported well before it is killed: its peers' reports
+    /// arrive before the end of its output does.
+    #[test]
+    fn who_is_killed_after_a_good_report_is_named_with_the_signal() {
+        let (give, arrivals) = channel();
+        let start = |party| {
+            let child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+            let child: SharedChild = Arc::new(Mutex::new(child));
+            Process { party, child, entry: None, orders: None, stderr: None, early: VecDeque::new() }
+        };
+        let mut processes = Processes { parties: PartyId::all(3).map(start).collect(), arrivals };
+        for party in PartyId::all(3) {
+            let lost = Failure { retry: true, ..Failure::new(Kind::Abort, "the link to party 2 was lost") };
+            let report =
+                if party.number() == 2 { Ok(()) } else { Err(lost.with_peer(PartyId::new(2).unwrap())) };
+            give.send((party, Ok(encode(&report).unwrap()))).unwrap();
+        }
+        lock(&processes.parties[1].child).kill().unwrap();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            give.send((PartyId::new(2).unwrap(), Err(io::ErrorKind::UnexpectedEof.into()))).unwrap();
+        });
+        let failure = processes.reports::<()>("a/step", Duration::from_secs(5)).unwrap_err();
+        assert!(failure.peer == Some(2) && failure.error.contains("signal: 9"), "{failure:?}");
+        for process in &mut processes.parties {
+            process.end();
+        }
     }
 }
