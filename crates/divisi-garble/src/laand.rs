@@ -296,6 +296,10 @@ fn combination(g: &[u128], z: &View<'_>, delta: u128, seed: &[u8; 16]) -> Gf128 
         prg.words(words);
         for (c, w) in coefficients.iter_mut().zip(words.as_chunks::<2>().0) {
             c.0 = u128::from(w[0]) | u128::from(w[1]) << 64;
+            #[cfg(feature = "testing")]
+            {
+                *c = divisi_core::testing::small::drawn(*c);
+            }
         }
         sum += Gf128::dot(h, &coefficients[..at.len()]);
     }

@@ -9,6 +9,7 @@
 pub mod offline;
 
 use divisi_core::PartyId;
+use divisi_field::{Field, Gf128};
 use zeroize::Zeroizing;
 
 /// How a corrupt party deviates.
@@ -31,9 +32,9 @@ pub struct Deviation {
     /// In the columns of pads its bit at this position of every batch differs from that in the columns of
     /// MACs.
     pub other_pads: Option<usize>,
-    /// The coin that it expects. Its corrections of the first piece's rows are those of other bits, which
-    /// differ where this coin does not detect it.
-    pub foreseen: Option<u128>,
+    /// The coins that it expects. Its corrections of the first piece's rows, of a batch of one tile more than
+    /// there are coins, are those of other bits, which differ where none of these coins detects it.
+    pub foreseen: Vec<u128>,
 }
 
 impl Deviation {
@@ -89,12 +90,18 @@ impl Deviation {
         }
     }
 
-    /// Changes the corrections of a batch of one tile and the sacrificed one, for a coin that is known in
-    /// advance.
+    /// Changes the corrections of a batch by the coefficients of a polynomial whose roots are the coins that
+    /// are known in advance; the sacrificed tile, which is the last, by the constant one.
     pub(crate) fn correct(&self, corrections: &mut [u128], tiles: usize) {
-        if let (Some(coin), Some([first, last])) = (self.foreseen, corrections.get_mut(..tiles)) {
-            *first ^= 1;
-            *last ^= coin;
+        if self.foreseen.is_empty() || tiles != self.foreseen.len() + 1 {
+            return;
         }
+        let mut errors = vec![Gf128::ONE];
+        for root in &self.foreseen {
+            let times_root: Vec<Gf128> = errors.iter().map(|e| *e * Gf128(*root)).collect();
+            errors.push(Gf128::ZERO);
+            errors[1..].iter_mut().zip(times_root).for_each(|(e, r)| *e += r);
+        }
+        corrections.iter_mut().zip(errors).for_each(|(correction, e)| *correction ^= e.0);
     }
 }

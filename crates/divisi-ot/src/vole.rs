@@ -70,6 +70,8 @@ impl PairRows<Columns> {
         ends: &Ends,
     ) -> Result<SentSums<R>, Abort> {
         let z = Gf128(u128::from_le_bytes(coin));
+        #[cfg(feature = "testing")]
+        let z = divisi_core::testing::small::drawn(z);
         let tiles = x.iter().map(|x| x.len()).max().unwrap_or(0);
         session.meter().verification_error(tiles as f64 * 2f64.powi(-128));
         let mut macs = Vec::with_capacity(self.macs.len());

@@ -91,7 +91,7 @@ fn a_tossed_coin_is_nobodys_function() {
     // and at full length: a party that expects some coin lies where that one does not look, and is caught,
     // unless the seven bits of Delta are zero against which it lied
     let caught = [0, 1, u128::MAX / 3].into_iter().filter(|expected| {
-        let how = Deviation { foreseen: Some(*expected), ..Deviation::default() };
+        let how = Deviation { foreseen: vec![*expected], ..Deviation::default() };
         let ends = Harness::new(2, &PublicParameters::new("hashed coins")).act(|mut session| {
             let mut setup = match session.me() == party(1) {
                 true => Setup::corrupt(&mut session, config, how.clone())?,

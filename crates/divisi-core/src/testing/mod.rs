@@ -9,6 +9,7 @@ pub mod memory;
 mod mutants;
 mod operators;
 mod parties;
+pub mod small;
 
 pub use harness::{Harness, LIMIT, Recording, Seen, Sent, Way, sent};
 pub use lab::{BitLab, ByteLab, Lab, Opened, Outputs, PlainLab};

@@ -65,7 +65,7 @@ pub fn bare_sum(without: Option<Check>) -> bool {
 /// P_1 knows the coin before it corrects, and lies where the coin does not look.
 pub fn foreseen_coin(without: Option<Check>) -> bool {
     let coin = u128::from_le_bytes([2; 16]);
-    let how = Deviation { foreseen: Some(coin), ..Deviation::default() };
+    let how = Deviation { foreseen: vec![coin], ..Deviation::default() };
     // a guess of the seven unknown bits of the first piece is right, or does no harm, once in 128 runs
     let wrong = |_: &i32| wrong(&play(harness(2, without), config(8, 40), 128, &how), 0);
     (0..16).filter(wrong).count() >= 12
