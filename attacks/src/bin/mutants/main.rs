@@ -33,7 +33,7 @@ Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVI
   --at-once J   run the tests of J mutants at a time (default: as many as there are cores)
   --base REV    mutants of what has changed since that revision; what comes of them is kept in
                 target/mutants, not in the project
-  --report      run nothing: say how many are done, and which survivors nobody has explained";
+  --report      run nothing: say how many (of --file) are done, and which survivors nobody has explained";
 
 /// What makes a build quicker: tests may be a little slower.
 const QUICK: [(&str, &str); 2] = [("CARGO_PROFILE_DEV_OPT_LEVEL", "1"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
@@ -101,15 +101,16 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         }
         None => found::list(&project, &tests)?,
     };
+    let named = |mutant: &Mutant| wanted.file.split(',').any(|text| mutant.file.contains(text));
     if !wanted.report {
         let (k, n) = wanted.shard;
         let mine = all.iter().enumerate().filter(|(i, _)| i % n == k - 1).map(|(_, mutant)| mutant);
-        let named = |file: &str| wanted.file.split(',').any(|text| file.contains(text));
-        let left = |mutant: &&Mutant| named(&mutant.file) && results.of(mutant).is_none();
-        let left: Vec<&Mutant> = mine.filter(left).take(wanted.most).collect();
+        let left = mine.filter(|mutant| named(mutant) && results.of(mutant).is_none());
+        let left: Vec<&Mutant> = left.take(wanted.most).collect();
         sweep(&project, &tests, &left, wanted.at_once, &mut results)?;
     }
-    Ok(report(&all, &results, &explained))
+    let of: Vec<&Mutant> = all.iter().filter(|mutant| named(mutant)).collect();
+    Ok(report(&of, &results, &explained))
 }
 
 /// Run these mutants, as many in one build as can stand side by side.
@@ -208,7 +209,7 @@ fn commit(project: &Path) -> Result<String, String> {
 }
 
 /// Print what is done, and the survivors that nobody has explained. Whether there is none.
-fn report(all: &[Mutant], results: &Results, explained: &table::Explained) -> bool {
+fn report(all: &[&Mutant], results: &Results, explained: &table::Explained) -> bool {
     let (mut caught, mut hung, mut unviable, mut known, mut open) = (0, 0, 0, 0, Vec::new());
     for mutant in all {
         match results.of(mutant) {
