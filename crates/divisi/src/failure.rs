@@ -1,6 +1,7 @@
 //! The failures of commands: their kind, one sentence that says what to do, and the exit code.
 
-use crate::engine::{Differ, Unsupported};
+use crate::engine::differ::Differ;
+use crate::engine::unsupported::Unsupported;
 use divisi_core::{Abort, Refusal};
 use divisi_net::PartyId;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The mutants that cargo-mutants finds, each by a name that stays the same when lines above it move.
 
-use crate::table::Tests;
+use crate::concern::Tests;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::Hasher;

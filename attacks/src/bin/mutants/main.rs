@@ -8,11 +8,13 @@
 //! `attacks/mutants/results.tsv` at once, with the commit; which survivors are known to do no harm, and
 //! why, stands in `attacks/mutants/survivors.tsv`.
 
+mod concern;
 mod found;
 mod run;
 mod switch;
 mod table;
 
+use concern::Tests;
 use divisi_attacks::compile::{self, Programs};
 use divisi_attacks::mirror;
 use found::Mutant;
@@ -22,7 +24,7 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use switch::Switched;
-use table::{Outcome, Results, Tests};
+use table::{Outcome, Results};
 
 const HELP: &str = "\
 Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVISION] [--report]

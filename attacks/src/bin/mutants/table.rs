@@ -1,59 +1,10 @@
-//! The tables in `attacks/mutants`: tests by file, what came of each mutant, and why some survive.
+//! The tables in `attacks/mutants`: what came of each mutant, and why some survive.
 
 use crate::found::Mutant;
-use divisi_attacks::compile::Targets;
-use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-
-/// Which tests concern a file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    name: String,
-    /// `package/target` each, `lib` for unit tests.
-    tests: Vec<String>,
-}
-
-/// Which tests concern which file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tests {
-    file: Vec<Line>,
-}
-
-impl Tests {
-    pub fn read(path: &Path) -> Result<Tests, String> {
-        let text = std::fs::read_to_string(path).map_err(|e| format!("{path:?}: {e}"))?;
-        let tests: Tests = toml::from_str(&text).map_err(|e| format!("{path:?}: {e}"))?;
-        match tests.file.iter().flat_map(|line| &line.tests).find(|test| !test.contains('/')) {
-            Some(test) => Err(format!("{path:?}: {test} is no package/target")),
-            None => Ok(tests),
-        }
-    }
-
-    pub fn files(&self) -> impl Iterator<Item = &str> {
-        self.file.iter().map(|line| line.name.as_str())
-    }
-
-    /// Those of a file.
-    pub fn of(&self, file: &str) -> &[String] {
-        self.file.iter().find(|line| line.name == file).map_or(&[], |line| &line.tests)
-    }
-
-    /// The targets that these files need.
-    pub fn targets(&self, files: &BTreeSet<&str>) -> Targets {
-        let mut targets = Targets::new();
-        for test in files.iter().flat_map(|file| self.of(file)) {
-            if let Some((package, target)) = test.split_once('/') {
-                targets.entry(package.into()).or_default().insert(target.into());
-            }
-        }
-        targets
-    }
-}
 
 /// What came of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of
 //! this crate, a call of [`add`].
 
-mod differ;
+pub(crate) mod differ;
 mod drawn;
 pub mod garble;
 mod groups;
@@ -34,6 +34,7 @@ mod rows;
 pub mod settings;
 pub mod spdz;
 mod together;
+pub(crate) mod unsupported;
 mod watch;
 mod whole;
 
@@ -46,6 +47,7 @@ pub use prepared::{Course, EngineParty, Prepared};
 pub use rows::Rows;
 pub use settings::EngineSettings;
 pub use together::{Ended, ProgressReport, together, together_seen};
+pub use unsupported::Unsupported;
 pub use watch::{Unwatched, Watch, timed};
 
 use divisi_rep3::Security;
@@ -115,30 +117,6 @@ pub enum Demonstration {
     /// Parties that encrypt and decrypt a file together, without a client.
     Parties,
 }
-
-/// What an engine cannot do, and why: a sentence for an error message, or a reason that `kat` counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsupported {
-    /// Why.
-    pub reason: String,
-    /// The instances of the job that it concerns; all if this is empty.
-    pub instances: Vec<usize>,
-}
-
-impl Unsupported {
-    /// For the whole job.
-    pub fn new(reason: impl Into<String>) -> Self {
-        Unsupported { reason: reason.into(), instances: Vec::new() }
-    }
-}
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for Unsupported {}
 
 /// A way to compute among n parties.
 pub trait Engine: Sync {
