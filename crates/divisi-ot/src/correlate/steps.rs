@@ -130,7 +130,12 @@ pub(super) fn maker_step<P: Payload>(
                     row.iter_mut().enumerate().for_each(|(w, d)| *d = reader.pull(payload.wire_bits(w)));
                 }),
             }
-            excess |= excess_of(payload, sent);
+            let wrong = excess_of(payload, sent);
+            if wrong != 0 {
+                // refused in the end; arithmetic is for valid words only
+                sent.fill(P::Word::default());
+            }
+            excess |= wrong;
             add_products(payload, masks, pads, sent, out);
         }
     }
