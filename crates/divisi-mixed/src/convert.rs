@@ -9,6 +9,7 @@ use crate::bit::{Dense, GmwBit};
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 
 const LOOKUP: Step = step!("lookup");
@@ -167,15 +168,20 @@ pub(crate) fn of_planes(
     for j in (0..u.len() / lanes.max(1)).rev() {
         u.pull(j * lanes, lanes, &mut plane);
         let r = numbers.get(j * lanes..).unwrap_or_default();
-        for ((out, r), u) in out.chunks_mut(64).zip(r.chunks(64)).zip(&plane) {
-            for (lane, (out, r)) in out.iter_mut().zip(r).enumerate() {
-                // u is public, so this branch reveals nothing
-                let u = u >> lane & 1;
-                let flipped = plain.sub(u & first, *r);
-                let term = r ^ (r ^ flipped) & u.wrapping_neg();
-                *out = plain.add(plain.add(*out, *out), term);
-            }
-        }
+        let words = out.chunks_mut(64).zip(r.chunks(64)).zip(&plane);
+        vectorize(
+            #[inline(always)]
+            || {
+                words.for_each(|((out, r), u)| {
+                    (0..).zip(out.iter_mut().zip(r)).for_each(|(lane, (out, r)): (u64, _)| {
+                        let u = u >> lane & 1;
+                        let flipped = plain.sub(u & first, *r);
+                        let term = r ^ (r ^ flipped) & u.wrapping_neg();
+                        *out = plain.add(plain.add(*out, *out), term);
+                    });
+                });
+            },
+        );
     }
     out
 }

@@ -15,6 +15,7 @@ use crate::bit::GmwBit;
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step, taint};
+use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 use divisi_ot::correlate::Numbers;
 use divisi_ot::{Bits, Links, Setup};
@@ -64,14 +65,22 @@ pub(crate) fn of_bits(
         };
         if turn > 0 {
             let products = setup.correlate(session, &mut pads, Some(chooser), &payload, &x)?; // [G14]
-            for (x, product) in x.iter_mut().zip(products.iter()) {
-                *x = plain.sub(*x, plain.add(*product, *product));
-            }
+            let all = x.iter_mut().zip(products.iter());
+            vectorize(
+                #[inline(always)]
+                || all.for_each(|(x, product)| *x = plain.sub(*x, plain.add(*product, *product))),
+            );
         }
         if me == chooser {
-            for (x, word) in x.chunks_mut(64).zip(bits.words()) {
-                x.iter_mut().enumerate().for_each(|(i, x)| *x = plain.add(*x, word >> i & 1));
-            }
+            let all = x.chunks_mut(64).zip(bits.words());
+            vectorize(
+                #[inline(always)]
+                || {
+                    all.for_each(|(x, word)| {
+                        (0..).zip(x).for_each(|(i, x): (u64, _)| *x = plain.add(*x, word >> i & 1));
+                    });
+                },
+            );
         }
     }
     Ok(RandomBits::of(session, bits, x))

@@ -13,6 +13,7 @@ use crate::scheme::{Scheme, unpack};
 use crate::wiring::{End, Wiring};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Lanes, PartyId, Session, Step, step};
+use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
 use zeroize::Zeroizing;
 
@@ -154,8 +155,18 @@ fn open_rows(
         let label = Label::of(instance.first + g as u64, chosen as u64);
         scheme.decrypt(&label, &row, &secret, &mut key);
         // the lifted key is a sum of n ternary shares, and its colour is 0 or 1
-        right &= key.iter().all(|c| c.abs() <= most) && (0..=1).contains(&key[0]);
-        new.iter_mut().zip(key.iter()).for_each(|(new, c)| *new = *c as i16);
+        let all = new.iter_mut().zip(key.iter());
+        // negative if a coefficient is too large
+        let room = vectorize(
+            #[inline(always)]
+            || {
+                all.fold(0, |room, (new, c)| {
+                    *new = *c as i16;
+                    room | (most - c.abs())
+                })
+            },
+        );
+        right &= room >= 0 && (0..=1).contains(&key[0]);
     }
     // a row that lacks a contribution, or has one twice, decrypts to noise
     session.require(checks::G9, ROW, right && reduced, None) // [G9]

@@ -24,6 +24,7 @@ use crate::wiring::{End, Gate, Wiring};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Keys as BgvKeys, Sampler};
 use divisi_core::{Abort, SessionId, Step, step};
+use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_ot::{Bits, Kept, Links};
 use std::sync::Arc;
@@ -286,7 +287,11 @@ impl Gear {
             q.add_assign(&mut secret, &v[beta]);
             if gate.is_and() {
                 let share = found.of(and, row);
-                message.iter_mut().zip(share).for_each(|(m, c)| *m = p.centred(u64::from(*c)));
+                let all = message.iter_mut().zip(share);
+                vectorize(
+                    #[inline(always)]
+                    || all.for_each(|(m, c)| *m = p.centred(u64::from(*c))),
+                );
             } else {
                 let share = keys.share(w, alpha ^ beta);
                 message.iter_mut().zip(share).for_each(|(m, c)| *m = i64::from(*c));

@@ -21,10 +21,11 @@ use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Operation, Parameters as Lattice};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_field::kernel::vectorize;
 use divisi_mixed::private::{Masked, at_once};
 use divisi_mixed::{Gmw, GmwBit, Num};
 use divisi_ot::correlate::Long;
-use divisi_ot::{Bits, Kept, Links, Pads, SemiHonest, Setup};
+use divisi_ot::{Bits, Links, Pads, SemiHonest, Setup};
 use std::sync::Arc;
 
 const N: usize = DIMENSION;
@@ -107,18 +108,26 @@ impl Source {
     }
 }
 
+/// p.
+const P: u32 = PLAIN as u32;
+
 /// A small integer modulo p.
-fn small(c: i64) -> u64 {
-    (c + (PLAIN as i64 & (c >> 63))) as u64
+#[inline(always)]
+fn small(c: i8) -> u32 {
+    let c = i32::from(c);
+    (c + (P as i32 & (c >> 31))) as u32
 }
 
 /// Half of a number modulo p.
-fn half(x: u64) -> u64 {
-    (x + PLAIN * (x & 1)) >> 1
+#[inline(always)]
+fn half(x: u32) -> u32 {
+    (x + P * (x & 1)) >> 1
 }
 
-fn once(x: u64) -> u64 {
-    x.min(x.wrapping_sub(PLAIN))
+/// Reduces a number below 2 p.
+#[inline(always)]
+fn once(x: u32) -> u32 {
+    x.min(x.wrapping_sub(P))
 }
 
 /// Some lookups on their way around all parties: our share of V, and the rows towards those who choose.
@@ -130,13 +139,13 @@ struct Part {
 impl Part {
     /// V <- V - 2 e_j V, for the bits of one party.
     fn turn(&mut self, session: &mut Session, setup: &mut Setup, chooser: PartyId) -> Result<(), Abort> {
-        let mut v = Kept::<u64>::zeros(self.v.len());
-        v.iter_mut().zip(self.v.iter()).for_each(|(wide, v)| *wide = u64::from(*v));
         // [G14]
-        let products = setup.correlate(session, &mut self.pads, Some(chooser), &Long { count: N }, &v)?;
-        self.v.iter_mut().zip(products.iter()).for_each(|(v, product)| {
-            *v = once(u64::from(*v) + PLAIN - once(2 * product)) as u32;
-        });
+        let products =
+            setup.correlate(session, &mut self.pads, Some(chooser), &Long { count: N }, &self.v)?;
+        vectorize(
+            #[inline(always)]
+            || self.v.iter_mut().zip(products.iter()).for_each(|(v, w)| *v = once(*v + P - once(2 * *w))),
+        );
         Ok(())
     }
 }
@@ -154,9 +163,11 @@ fn by_transfers<'k>(
         let mut v = Hidden::<u32>::zeros(pads.len() * N);
         for (l, v) in (first..).zip(v.chunks_exact_mut(N)) {
             let [zero, one] = table(l);
-            v.iter_mut().zip(zero.iter().zip(one)).for_each(|(v, (zero, one))| {
-                *v = small(i64::from(*one) - i64::from(*zero)) as u32;
-            });
+            let all = v.iter_mut().zip(zero.iter().zip(one));
+            vectorize(
+                #[inline(always)]
+                || all.for_each(|(v, (zero, one))| *v = small(one - zero)),
+            );
         }
         Part { v, pads }
     });
@@ -181,11 +192,16 @@ fn by_transfers<'k>(
     for (first, Part { mut v, .. }) in (0..).step_by(PART).zip(parts) {
         for (l, v) in (first..).zip(v.chunks_exact_mut(N)) {
             let [zero, one] = table(l);
-            for (v, (zero, one)) in v.iter_mut().zip(zero.iter().zip(one)) {
-                let [zero, one] = [zero, one].map(|c| i64::from(*c));
-                let chosen = half(once(small(one - zero) + PLAIN - u64::from(*v)));
-                *v = once(chosen + small(zero)) as u32;
-            }
+            let all = v.iter_mut().zip(zero.iter().zip(one));
+            vectorize(
+                #[inline(always)]
+                || {
+                    all.for_each(|(v, (zero, one))| {
+                        let chosen = half(once(small(one - zero) + P - *v));
+                        *v = once(chosen + small(*zero));
+                    });
+                },
+            );
         }
         found.push(v);
     }
@@ -204,7 +220,7 @@ fn by_hops<'k>(
     for (l, tables) in tables.chunks_exact_mut(2 * N).enumerate() {
         let [zero, one] = table(l);
         for (pair, (zero, one)) in tables.as_chunks_mut::<2>().0.iter_mut().zip(zero.iter().zip(one)) {
-            *pair = [zero, one].map(|c| small(i64::from(*c)));
+            *pair = [zero, one].map(|c| u64::from(small(*c)));
         }
     }
     let session = gmw.session();
@@ -226,10 +242,10 @@ mod tests {
 
     #[test]
     fn small_numbers_and_halves() {
-        for x in [0, 1, 2, 3, PLAIN / 2, PLAIN / 2 + 1, PLAIN - 2, PLAIN - 1] {
-            assert_eq!(2 * half(x) % PLAIN, x);
-            assert!(half(x) < PLAIN);
+        for x in [0, 1, 2, 3, P / 2, P / 2 + 1, P - 2, P - 1] {
+            assert_eq!(2 * half(x) % P, x);
+            assert!(half(x) < P);
         }
-        assert_eq!([-2, -1, 0, 2].map(small), [PLAIN - 2, PLAIN - 1, 0, 2]);
+        assert_eq!([-2, -1, 0, 2].map(small), [P - 2, P - 1, 0, 2]);
     }
 }

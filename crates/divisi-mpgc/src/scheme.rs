@@ -9,6 +9,7 @@ use crate::label::Label;
 use crate::parameters::{BITS, DIMENSION, MODULUS, PLAIN, ROW_BYTES};
 use divisi_bgv::Sampler;
 use divisi_core::{Prg, Session, SessionId};
+use divisi_field::kernel::vectorize;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 use zeroize::Zeroize;
@@ -55,10 +56,13 @@ impl Scheme {
         let mut words = [0; N / 2];
         let low = |word: u64| word & ((1 << BITS) - 1);
         stream.words(&mut words);
-        let pairs = out.as_chunks_mut::<2>().0;
-        pairs.iter_mut().zip(&words).for_each(|(pair, word)| *pair = [low(*word), low(word >> 32)]);
+        let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(&words);
+        vectorize(
+            #[inline(always)]
+            || pairs.for_each(|(pair, word)| *pair = [low(*word), low(word >> 32)]),
+        );
         // one of about 16,000 words is not below q
-        if out.iter().all(|x| *x < MODULUS) {
+        if are_reduced(out) {
             return;
         }
         let mut kept = 0;
@@ -83,9 +87,11 @@ impl Scheme {
     /// If there are not N coefficients and N values; so do the functions below.
     pub fn values(&self, coefficients: impl ExactSizeIterator<Item = i64>, out: &mut [u64]) {
         assert!(coefficients.len() == N && out.len() == N, "polynomials of other lengths");
-        for (out, c) in out.iter_mut().zip(coefficients) {
-            *out = (c + (MODULUS as i64 & (c >> 63))) as u64;
-        }
+        let all = out.iter_mut().zip(coefficients);
+        vectorize(
+            #[inline(always)]
+            || all.for_each(|(out, c)| *out = (c + (MODULUS as i64 & (c >> 63))) as u64),
+        );
         self.ntt.forward(out);
     }
 
@@ -114,12 +120,15 @@ impl Scheme {
         let mut a = [0; N];
         self.public(label.number(), &mut a);
         q.mul_assign(&mut a, secret);
-        q.neg_assign(&mut a);
-        q.add_assign(&mut a, row);
+        vectorize(
+            #[inline(always)]
+            || a.iter_mut().zip(row).for_each(|(a, row)| *a = q.sub(*row, *a)),
+        );
         self.ntt.inverse(&mut a);
-        for (out, x) in out.iter_mut().zip(&a) {
-            *out = self.plain.centred(self.plain.of_signed(q.centred(*x)));
-        }
+        vectorize(
+            #[inline(always)]
+            || out.iter_mut().zip(&a).for_each(|(out, x)| *out = residue(q.centred(*x))),
+        );
         a.zeroize();
     }
 
@@ -134,30 +143,44 @@ impl Scheme {
     }
 }
 
+/// A centred residue modulo q as a centred residue modulo p; in constant time. Because 2^16 = -1 modulo p,
+/// the higher digit is subtracted from the lower one. What results is between -2^10 and p + 2^10.
+#[inline(always)]
+fn residue(x: i64) -> i64 {
+    const P: i64 = PLAIN as i64;
+    let rest = (x & (P - 2)) - (x >> 16);
+    rest - (P & ((P / 2 - rest) >> 63))
+}
+
+/// Whether all values are below q.
+fn are_reduced(values: &[u64]) -> bool {
+    let most = vectorize(
+        #[inline(always)]
+        || values.iter().fold(0, |most, x| most.max(*x)),
+    );
+    most < MODULUS
+}
+
 /// Appends a row, with exactly 26 bits for each value.
 pub fn pack(row: &[u64], out: &mut Vec<u8>) {
-    out.reserve(ROW_BYTES);
-    for four in row.as_chunks::<4>().0 {
-        let all = four.iter().rev().fold(0_u128, |all, word| all << BITS | u128::from(*word));
-        out.extend_from_slice(&all.to_le_bytes()[..13]);
+    let (fours, from) = (row.as_chunks::<4>().0, out.len());
+    out.resize(from + 13 * fours.len(), 0);
+    for ([a, b, c, d], thirteen) in fours.iter().zip(out[from..].as_chunks_mut::<13>().0) {
+        let (low, high) = (a | b << BITS | c << (2 * BITS), c >> (64 - 2 * BITS) | d << (3 * BITS - 64));
+        thirteen[..8].copy_from_slice(&low.to_le_bytes());
+        thirteen[8..].copy_from_slice(&high.to_le_bytes()[..5]);
     }
 }
 
 /// Reads what [`pack`] wrote. Returns whether it has the right length and all values are below q.
 #[must_use]
 pub fn unpack(body: &[u8], row: &mut [u64]) -> bool {
-    let mut reduced = body.len() == ROW_BYTES && row.len() == N;
-    for (thirteen, four) in body.as_chunks::<13>().0.iter().zip(row.as_chunks_mut::<4>().0) {
-        let mut all = [0; 16];
-        all[..13].copy_from_slice(thirteen);
-        let mut all = u128::from_le_bytes(all);
-        for word in four {
-            *word = all as u64 & ((1 << BITS) - 1);
-            all >>= BITS;
-            reduced &= *word < MODULUS;
-        }
+    for (bytes, four) in body.as_chunks::<13>().0.iter().zip(row.as_chunks_mut::<4>().0) {
+        // value i begins with bit 26 i, which is bit 2 i of byte 3 i, and ends within four bytes
+        let at = |i: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[3 * i + byte])) >> (2 * i);
+        *four = [at(0), at(1), at(2), at(3)].map(|word| u64::from(word & ((1 << BITS) - 1)));
     }
-    reduced
+    body.len() == ROW_BYTES && row.len() == N && are_reduced(row)
 }
 
 #[cfg(test)]
@@ -204,6 +227,17 @@ mod tests {
         };
         let (first, second) = (polynomial(), polynomial());
         assert!(first.iter().zip(&second).filter(|(x, y)| x == y).count() < 8);
+    }
+
+    #[test]
+    fn residues_modulo_p_are_centred() {
+        let (q, p) = (Modulus::new(MODULUS).unwrap(), Modulus::new(PLAIN).unwrap());
+        let half = PLAIN / 2;
+        let edges = (0..1023).flat_map(|i| [0, 1, half - 1, half, half + 1].map(|x| x + i * PLAIN));
+        let all = (0..MODULUS).step_by(997).chain(edges).filter(|x| *x <= MODULUS / 2);
+        for x in all.flat_map(|x| [x, (MODULUS - x) % MODULUS]).map(|x| q.centred(x)) {
+            assert_eq!(residue(x), p.centred(p.of_signed(x)), "{x}");
+        }
     }
 
     #[test]

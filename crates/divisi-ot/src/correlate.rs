@@ -52,6 +52,7 @@
 
 mod bits;
 mod gadget;
+mod long;
 mod payload;
 mod steps;
 mod stream;
@@ -62,11 +63,13 @@ use crate::hash::{CLASSES, Calls, Place, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
-use divisi_core::{Abort, PartyId, Prg, Session, Step, step, taint};
+use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 pub use gadget::gadget;
-pub use payload::{BitVectors, Long, Numbers, Payload};
+pub use long::Long;
+pub use payload::{BitVectors, Numbers, Payload};
 use std::ops::Range;
-use steps::{holder_step, maker_step};
+use steps::{Scratch, add_own, excess_of, holder_step, maker_step};
+pub use wire::Word;
 
 const PAYLOAD: Step = step!("payload");
 
@@ -88,8 +91,6 @@ fn class(blocks: usize) -> Option<u8> {
 struct Direction<'h> {
     calls: Calls<'h>,
     blocks: usize,
-    /// Whether a row's single hashed block is stretched to all its blocks.
-    stretched: bool,
     /// The number of the next row.
     unit: u64,
     /// The inputs of the hash, for at most [`BATCH`] rows.
@@ -107,7 +108,7 @@ impl<'h> Direction<'h> {
     ) -> Direction<'h> {
         let place = Place::new(S::STEP + class, holder, maker);
         let calls = hash.calls(session, place, 1 << class);
-        Direction { calls, blocks, stretched: false, unit: first, inputs: Kept::zeros(BATCH) }
+        Direction { calls, blocks, unit: first, inputs: Kept::zeros(BATCH) }
     }
 
     /// The hashes of the next rows, at most [`BATCH`], after `offset` was added to each.
@@ -115,29 +116,8 @@ impl<'h> Direction<'h> {
         let (unit, inputs) = (self.unit, &mut self.inputs[..rows.len()]);
         inputs.iter_mut().zip(rows).for_each(|(input, row)| *input = row ^ offset);
         let tweak = |i: usize| Tweak { unit: unit + i as u64, row: 0 };
-        if self.stretched {
-            let mut seeds = [0; BATCH];
-            let seeds = &mut seeds[..rows.len()];
-            self.calls.expand(inputs, 1, tweak, seeds);
-            seeds.iter().zip(out.chunks_mut(self.blocks)).for_each(|(seed, out)| stretch(*seed, out));
-            wipe::words(seeds);
-            return;
-        }
         self.calls.expand(inputs, self.blocks, tweak, out);
     }
-}
-
-/// Stretches a seed, which serves one row, to the blocks of `out`.
-fn stretch(seed: u128, out: &mut [u128]) {
-    let mut stream = Prg::new(&seed.to_le_bytes());
-    let mut words = [0; 256];
-    for out in out.chunks_mut(words.len() / 2) {
-        let words = &mut words[..2 * out.len()];
-        stream.words(words);
-        let pairs = out.iter_mut().zip(words.as_chunks::<2>().0);
-        pairs.for_each(|(out, [low, high])| *out = u128::from(*high) << 64 | u128::from(*low));
-    }
-    wipe::words(&mut words);
 }
 
 impl Setup {
@@ -165,17 +145,14 @@ impl Setup {
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
         self.admit(session, pads)?;
-        let hashed = if payload.is_stretched() { 1 } else { payload.blocks() };
-        let Some(class) = class(hashed).filter(|_| payload.is_sound()) else {
+        let Some(class) = class(payload.blocks()).filter(|_| payload.is_sound()) else {
             return Err(session.misuse(PAYLOAD, "no payload, or a payload that is too long"));
         };
         if values.len() != pads.len() * payload.words() {
             return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
         // a bit beyond the width would be sent unmasked, in the place of the next word's bits
-        let excess = values.chunks(payload.words()).flat_map(|row| row.iter().enumerate());
-        let excess = excess.fold(0, |all, (word, value)| all | payload.excess(*value, word));
-        if !taint::verdict(PAYLOAD, excess == 0) {
+        if !taint::verdict(PAYLOAD, excess_of(payload, values) == 0) {
             return Err(session.misuse(PAYLOAD, "a word that no payload can have"));
         }
         let mut round = Round::taken(session, pads, chooser)?;
@@ -222,46 +199,52 @@ impl Setup {
         payload: &P,
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
-        let (me, blocks, stretched) = (session.me(), payload.blocks(), payload.is_stretched());
+        let (me, blocks) = (session.me(), payload.blocks());
         let hash = TweakableHash::new(session);
         let rows = round.len;
         let each = (MESSAGE / payload.bits()).next_multiple_of(BATCH);
         let messages: Vec<Range<usize>> =
             (0..rows).step_by(each).map(|first| first..rows.min(first + each)).collect();
         let mut out = Kept::<P::Word>::zeros(values.len());
-        let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| Direction {
-            stretched,
-            ..Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
+        let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| {
+            Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
         };
         let mut sending: Vec<_> =
             round.others.iter().map(|(peer, part)| direction(session, part, [me, *peer])).collect();
         let mut receiving: Vec<_> =
             round.own.iter().map(|(peer, part)| direction(session, part, [*peer, me])).collect();
-        let mut body = Vec::new();
+        let (mut scratch, mut body) = (Scratch::new(payload), Vec::new());
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {
                 for ((peer, part), direction) in round.others.iter().zip(&mut sending) {
                     let key = self.key_of_pads(session, *peer);
                     body.clear();
-                    holder_step(direction, part, key, rows.clone(), payload, values, &mut out, &mut body);
-                    session.send(PAYLOAD, *peer, &body, (rows.len() * payload.bits()) as u64)?;
+                    let (rows, bits) = (rows.clone(), (rows.len() * payload.bits()) as u64);
+                    holder_step(
+                        direction,
+                        part,
+                        key,
+                        rows,
+                        payload,
+                        values,
+                        &mut out,
+                        &mut scratch,
+                        &mut body,
+                    );
+                    session.send(PAYLOAD, *peer, &body, bits)?;
                 }
             }
             let Some(rows) = step.checked_sub(AHEAD).and_then(|step| messages.get(step)) else { continue };
             for ((peer, part), direction) in round.own.iter().zip(&mut receiving) {
                 body.resize((rows.len() * payload.bits()).div_ceil(8), 0);
                 session.recv(PAYLOAD, *peer, &mut body)?;
-                let right = maker_step(direction, part, round.bits, rows.clone(), payload, &body, &mut out);
+                let (bits, rows) = (round.bits, rows.clone());
+                let right = maker_step(direction, part, bits, rows, payload, &body, &mut out, &mut scratch);
                 session.well_formed(PAYLOAD, *peer, body.len(), right)?;
             }
         }
         if round.chooses {
-            // our own bits times our own payloads
-            let words = payload.words();
-            for (row, (values, out)) in values.chunks(words).zip(out.chunks_mut(words)).enumerate() {
-                let bit = round.bits[row / 64] >> (row % 64);
-                values.iter().zip(out).for_each(|(y, out)| *out = payload.add(*out, payload.times(bit, *y)));
-            }
+            add_own(payload, round.bits, values, &mut out);
         }
         Ok(out)
     }

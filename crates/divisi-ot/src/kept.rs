@@ -34,6 +34,7 @@ pub struct Room<T> {
 thread_local! {
     static WORDS: RefCell<Room<u128>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
     static HALVES: RefCell<Room<u64>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
+    static QUARTERS: RefCell<Room<u32>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
     static BYTES: RefCell<Room<u8>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
 }
 
@@ -46,6 +47,12 @@ impl Keep for u128 {
 impl Keep for u64 {
     fn room<R>(f: impl FnOnce(&mut Room<u64>) -> R) -> Option<R> {
         HALVES.try_with(|room| room.try_borrow_mut().ok().map(|mut room| f(&mut room))).ok().flatten()
+    }
+}
+
+impl Keep for u32 {
+    fn room<R>(f: impl FnOnce(&mut Room<u32>) -> R) -> Option<R> {
+        QUARTERS.try_with(|room| room.try_borrow_mut().ok().map(|mut room| f(&mut room))).ok().flatten()
     }
 }
 

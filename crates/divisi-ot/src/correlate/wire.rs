@@ -1,4 +1,128 @@
 //! Packs words of any number of bits into bytes, without gaps.
+//!
+//! Words that have all the same number of bits are packed in groups of 64, which fill whole words of 64 bits:
+//! then all shifts are constants. This is done for the widths that are used most.
+
+use crate::kept::Keep;
+use divisi_field::kernel::vectorize;
+
+/// A word of a payload: an unsigned integer.
+pub trait Word: Keep {
+    /// The lowest 64 bits.
+    fn low(self) -> u64;
+    /// The bits above these.
+    fn high(self) -> u64;
+    /// The word of these bits; bits for which there is no room are dropped.
+    fn of(low: u64, high: u64) -> Self;
+    /// The word if `mask` is all ones, zero if `mask` is zero; without a branch.
+    fn and(self, mask: u64) -> Self;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn low(self) -> u64 {
+        u64::from(self)
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn of(low: u64, _: u64) -> u32 {
+        low as u32
+    }
+
+    #[inline(always)]
+    fn and(self, mask: u64) -> u32 {
+        self & mask as u32
+    }
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn low(self) -> u64 {
+        self
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn of(low: u64, _: u64) -> u64 {
+        low
+    }
+
+    #[inline(always)]
+    fn and(self, mask: u64) -> u64 {
+        self & mask
+    }
+}
+
+impl Word for u128 {
+    #[inline(always)]
+    fn low(self) -> u64 {
+        self as u64
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        (self >> 64) as u64
+    }
+
+    #[inline(always)]
+    fn of(low: u64, high: u64) -> u128 {
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    #[inline(always)]
+    fn and(self, mask: u64) -> u128 {
+        self & u128::of(mask, mask)
+    }
+}
+
+/// A group: as many words as fill whole words of 64 bits, whatever their width.
+const GROUP: usize = 64;
+
+/// The `B` words that a group of words of `B` bits fills. Words are first joined to pairs.
+#[inline(always)]
+fn join<const B: usize, W: Word>(words: &[W; GROUP]) -> [u64; B] {
+    const { assert!(B <= 32) };
+    let mut pairs = [0; GROUP / 2];
+    let two = words.as_chunks::<2>().0;
+    pairs.iter_mut().zip(two).for_each(|(pair, [x, y])| *pair = x.low() | y.low() << B);
+    let mut out = [0; B];
+    for (i, pair) in pairs.iter().enumerate() {
+        let (at, shift) = (2 * B * i / 64, 2 * B * i % 64);
+        out[at] |= pair << shift;
+        if shift + 2 * B > 64 {
+            out[at + 1] |= pair >> (64 - shift);
+        }
+    }
+    out
+}
+
+/// The group of words of `B` bits that [`join`] packed.
+#[inline(always)]
+fn part<const B: usize, W: Word>(packed: &[u64; B], words: &mut [W; GROUP]) {
+    const { assert!(B <= 32) };
+    let mut pairs = [0; GROUP / 2];
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        let (at, shift) = (2 * B * i / 64, 2 * B * i % 64);
+        *pair = packed[at] >> shift;
+        if shift + 2 * B > 64 {
+            *pair |= packed[at + 1] << (64 - shift);
+        }
+    }
+    let two = words.as_chunks_mut::<2>().0;
+    for ([x, y], pair) in two.iter_mut().zip(&pairs) {
+        let low = (1 << B) - 1;
+        (*x, *y) = (W::of(pair & low, 0), W::of(pair >> B & low, 0));
+    }
+}
 
 /// Packs words, the first one into the lowest bits.
 pub(super) struct Writer<'b> {
@@ -8,16 +132,46 @@ pub(super) struct Writer<'b> {
 }
 
 impl<'b> Writer<'b> {
-    pub(super) fn new(body: &'b mut Vec<u8>) -> Writer<'b> {
+    /// A writer that appends to `body`, which gets room for so many bits.
+    pub(super) fn new(body: &'b mut Vec<u8>, bits: usize) -> Writer<'b> {
+        body.reserve(bits.div_ceil(8) + 8);
         Writer { body, waiting: 0, bits: 0 }
+    }
+
+    /// Appends the lowest `bits` bits of each word, whose other bits are zero.
+    pub(super) fn push_all<W: Word>(&mut self, words: &[W], bits: u32) {
+        let done = match bits {
+            17 if self.bits == 0 => self.push_groups::<17, W>(words),
+            32 if self.bits == 0 => self.push_groups::<32, W>(words),
+            _ => 0,
+        };
+        words[done..].iter().for_each(|word| self.push(*word, bits));
+    }
+
+    /// Appends all whole groups. Returns how many words these are.
+    fn push_groups<const B: usize, W: Word>(&mut self, words: &[W]) -> usize {
+        let (groups, _) = words.as_chunks::<GROUP>();
+        let from = self.body.len();
+        self.body.resize(from + 8 * B * groups.len(), 0);
+        let bytes = self.body[from..].as_chunks_mut::<8>().0.as_chunks_mut::<B>().0;
+        vectorize(
+            #[inline(always)]
+            || {
+                for (bytes, group) in bytes.iter_mut().zip(groups) {
+                    let packed = join::<B, W>(group);
+                    bytes.iter_mut().zip(&packed).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+                }
+            },
+        );
+        GROUP * groups.len()
     }
 
     /// Appends the lowest `bits` (at most 128) of a word, whose other bits are zero.
     #[inline]
-    pub(super) fn push(&mut self, word: u128, bits: u32) {
-        self.push_half(word as u64, bits.min(64));
+    pub(super) fn push<W: Word>(&mut self, word: W, bits: u32) {
+        self.push_half(word.low(), bits.min(64));
         if bits > 64 {
-            self.push_half((word >> 64) as u64, bits - 64);
+            self.push_half(word.high(), bits - 64);
         }
     }
 
@@ -51,11 +205,41 @@ impl<'b> Reader<'b> {
         Reader { body, waiting: 0, bits: 0 }
     }
 
+    /// The next words of `bits` bits each (at most 128); zeros after the end of the body.
+    pub(super) fn pull_all<W: Word>(&mut self, bits: u32, words: &mut [W]) {
+        let done = match bits {
+            17 if self.bits == 0 => self.pull_groups::<17, W>(words),
+            32 if self.bits == 0 => self.pull_groups::<32, W>(words),
+            _ => 0,
+        };
+        words[done..].iter_mut().for_each(|word| *word = self.pull(bits));
+    }
+
+    /// Reads all whole groups. Returns how many words these are.
+    fn pull_groups<const B: usize, W: Word>(&mut self, words: &mut [W]) -> usize {
+        let groups = words.as_chunks_mut::<GROUP>().0;
+        let bytes = self.body.as_chunks::<8>().0.as_chunks::<B>().0;
+        let count = groups.len().min(bytes.len());
+        vectorize(
+            #[inline(always)]
+            || {
+                for (group, bytes) in groups.iter_mut().zip(bytes) {
+                    let mut packed = [0; B];
+                    packed.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+                    part::<B, W>(&packed, group);
+                }
+            },
+        );
+        self.body = &self.body[8 * B * count..];
+        GROUP * count
+    }
+
     /// The next word of `bits` bits (at most 128); zeros after the end of the body.
     #[inline]
-    pub(super) fn pull(&mut self, bits: u32) -> u128 {
-        let low = u128::from(self.pull_half(bits.min(64)));
-        if bits > 64 { low | u128::from(self.pull_half(bits - 64)) << 64 } else { low }
+    pub(super) fn pull<W: Word>(&mut self, bits: u32) -> W {
+        let low = self.pull_half(bits.min(64));
+        let high = if bits > 64 { self.pull_half(bits - 64) } else { 0 };
+        W::of(low, high)
     }
 
     #[inline]
@@ -83,6 +267,7 @@ impl<'b> Reader<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_field::kernel::{available, with};
 
     #[test]
     fn words_come_back() {
@@ -93,23 +278,65 @@ mod tests {
                 .map(|(i, bits)| (i as u128 + 3).wrapping_mul(u128::MAX / 7) >> (128 - bits))
                 .collect();
             let mut body = Vec::new();
-            let mut writer = Writer::new(&mut body);
+            let mut writer = Writer::new(&mut body, 0);
             words.iter().zip(&widths).for_each(|(word, bits)| writer.push(*word, *bits));
             writer.end();
             assert_eq!(body.len(), widths.iter().sum::<u32>().div_ceil(8) as usize);
             let mut reader = Reader::new(&body);
-            assert!(words.iter().zip(&widths).all(|(word, bits)| reader.pull(*bits) == *word));
+            assert!(words.iter().zip(&widths).all(|(word, bits)| reader.pull::<u128>(*bits) == *word));
             assert!(reader.ends());
         }
+    }
+
+    /// Groups are the same bytes as single words, at every kernel, also behind words of another width.
+    fn same_as_single<W: Word + PartialEq>() {
+        for (bits, count) in [17_u32, 32, 21].iter().flat_map(|b| [1, 63, 64, 128, 200].map(|c| (*b, c))) {
+            let at = |i: u64| (i + 5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+            let words: Vec<W> = (0..count).map(|i| W::of(at(i), 0)).collect();
+            for before in [0, 1, 64] {
+                let mut single = Vec::new();
+                let mut writer = Writer::new(&mut single, 0);
+                writer.push(0_u64, before);
+                words.iter().for_each(|word| writer.push(*word, bits));
+                writer.end();
+                for kernel in available() {
+                    let run = || {
+                        let mut body = Vec::new();
+                        let mut writer = Writer::new(&mut body, 0);
+                        writer.push(0_u64, before);
+                        writer.push_all(&words, bits);
+                        writer.end();
+                        assert!(body == single, "{bits} {count} {before}");
+                        let mut reader = Reader::new(&body);
+                        assert_eq!(reader.pull::<u64>(before), 0);
+                        let mut again = vec![W::default(); words.len()];
+                        reader.pull_all(bits, &mut again);
+                        assert!(again == words && reader.ends());
+                        // what is missing is zero
+                        let mut reader = Reader::new(&body[..body.len() / 2]);
+                        reader.pull::<u64>(before);
+                        reader.pull_all(bits, &mut again);
+                        assert!(count == 1 || again.last() == Some(&W::default()) && reader.ends());
+                    };
+                    with(kernel, run).unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn groups_are_their_words() {
+        same_as_single::<u32>();
+        same_as_single::<u64>();
     }
 
     #[test]
     fn what_fills_the_last_byte_is_zero() {
         let mut reader = Reader::new(&[0b1000_0101]);
-        assert_eq!(reader.pull(3), 0b101);
+        assert_eq!(reader.pull::<u64>(3), 0b101);
         assert!(!reader.ends());
         let mut reader = Reader::new(&[0b101]);
-        reader.pull(3);
+        reader.pull::<u32>(3);
         assert!(reader.ends());
     }
 }
