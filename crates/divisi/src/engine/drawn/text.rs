@@ -26,7 +26,8 @@ fn misfit() -> Abort {
     Abort::Misuse { step: KNOWN, what: "a text that its mode does not take" }
 }
 
-/// Whether the job's mode takes a text of these lengths; what it does not take has no circuit, and is refused.
+/// Whether the job's mode takes a text of these lengths; what it does not take has no circuit, and is
+/// refused.
 pub(super) fn takes(job: &TextsJob, text: &PublicText) -> bool {
     let block = job.cipher.block_bytes();
     let whole = |unit: usize| text.bytes > 0 && unit > 0 && text.bytes.is_multiple_of(unit);

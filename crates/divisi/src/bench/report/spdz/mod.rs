@@ -227,9 +227,9 @@ impl SpdzOutcome {
         self.measured.iter().find(same)
     }
 
-    /// Fields: `schema`, `engine`, `security`, `version`, `seconds`, `machine`, `calibration`; `runs`, each as
-    /// `bench` prints it with `network` and `latency_seconds` added; `costs` of each protocol by formula
-    /// beside the measured ones (Table 2); `tables` (Table 5); `papers`.
+    /// Fields: `schema`, `engine`, `security`, `version`, `seconds`, `machine`, `calibration`; `runs`, each
+    /// as `bench` prints it with `network`, `latency_seconds` and `preprocessing_per_second` added; `costs`
+    /// of each protocol by formula beside the measured ones (Table 2); `tables` (Table 5); `papers`.
     fn to_json(&self) -> Value {
         let run = |m: &Measurement| {
             let mut json = m.report.to_json();
