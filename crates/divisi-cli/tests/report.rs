@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi::bench::report::mixed::MixedPlan;
+use divisi::bench::report::spdz::{Network, SpdzPlan};
 use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
 use divisi::cleanup::Cleanup;
 use divisi_rep3::Protocol;
@@ -247,5 +248,51 @@ fn a_page_of_numbers_and_bits_stands_beside_the_papers_tables() {
     }
     assert_eq!(json["counts"].as_array().unwrap().len(), 2);
     assert_eq!((written.runs, told.into_inner().unwrap().len()), (16, 16));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_page_of_masked_tables_stands_beside_the_papers_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = SpdzPlan {
+        protocols: vec!["aes-lt", "aes-rp", "3des-lt", "3des-raw"],
+        blocks: [3, 2],
+        reps: 1,
+        single: [2, 1],
+        networks: [Network { rtt_ms: 0.1, rate_mbit: 10_000.0 }, Network { rtt_ms: 2.0, rate_mbit: 1000.0 }],
+        timeout: Duration::from_secs(60),
+    };
+    let told: Mutex<Vec<Progress>> = Mutex::default();
+    let program = Path::new(env!("CARGO_BIN_EXE_divisi"));
+    let tell = |now: &Progress| told.lock().unwrap().push(now.clone());
+    let written = report::spdz::write(&plan, dir.path(), program, &Cleanup::new(), &tell).unwrap();
+    let page = std::fs::read_to_string(&written.html).unwrap();
+    check_page(&page).unwrap();
+    // figures of each of the paper's tables, and what they are about
+    for part in ["42,240", "51,654", "29,055", "577", "112", "i7-4790", "Malicious", "N = 1024", "3des-raw"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("NaN") && !page.contains(">inf"));
+    let data = std::fs::read_to_string(&written.json).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&data).unwrap();
+    assert!(json["schema"] == 1 && json["engine"] == "spdz" && json["security"] == "malicious");
+    // 3des-raw has no figures far apart
+    let runs = json["runs"].as_array().unwrap();
+    assert_eq!((runs.len(), written.runs, told.into_inner().unwrap().len()), (14, 14, 14));
+    for run in runs {
+        assert!(run["checked"] == true && run["latency_seconds"].as_f64().unwrap() > 0.0, "{run}");
+        assert!(run["preprocessing_per_second"].as_f64().unwrap() > 0.0, "{run}");
+    }
+    assert_eq!(runs.iter().filter(|run| run["network"] == "WAN").count(), 6);
+    // measured rounds and openings are the paper's, and what is made ahead follows the formula
+    for (cost, rounds, openings) in [("aes-lt", 10, 160), ("aes-rp", 70, 1920), ("3des-lt", 46, 384)] {
+        let of = json["costs"].as_array().unwrap().iter().find(|of| of["protocol"] == cost).unwrap();
+        assert!(of["rounds"] == rounds && of["openings"] == f64::from(openings), "{of}");
+        let [measured, formula] =
+            ["measured_megabytes", "bucketed_megabytes"].map(|name| of[name].as_f64().unwrap());
+        assert!(measured >= formula && measured < 3.0 * formula, "{of}");
+    }
+    assert_eq!(json["tables"].as_array().unwrap().len(), 5);
+    assert!(json["papers"]["table4"].as_array().unwrap().len() == 5);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
 }

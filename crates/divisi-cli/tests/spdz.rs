@@ -88,6 +88,43 @@ fn circuits_are_run_by_those_who_have_the_inputs() {
     assert_eq!(told(&output)["outputs"][0], "69c4e0d86a7b0430d8cdb78070b4c55a", "{output:?}");
 }
 
+/// Triple DES as a circuit on each engine that has circuits: the first block of SP 800-67, appendix B.1.
+#[test]
+fn triple_des_is_a_circuit_on_every_engine() {
+    let dir = tempfile::tempdir().unwrap();
+    let (key, text) = ("1=0123456789abcdef23456789abcdef01456789abcdef0123", "2=5468652071756663");
+    for engine in ["spdz", "garble", "mixed"] {
+        let run = ["run", "--engine", engine, "--parties", "2", "--circuit", "des3"];
+        let output = divisi(dir.path(), &[&run[..], &["--input", key, "--input", text]].concat());
+        assert!(output.status.success(), "{engine}: {output:?}");
+        assert_eq!(told(&output)["outputs"][0], "a826fd8ce53b855f", "{engine}");
+    }
+}
+
+/// A circuit of a file, whose ANDs are the openings.
+#[test]
+fn circuits_are_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("and"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
+    let bench = ["bench", "circuit", "--engine", "spdz", "--parties", "2", "--circuit", "and"];
+    let output =
+        divisi(dir.path(), &[&bench[..], &["--count", "3", "--reps", "1", "--warmup", "0"]].concat());
+    let told = told(&output);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        (&told["checked"], &told["count"], &told["unit"]),
+        (&json!(true), &json!(3), &json!("evaluation"))
+    );
+    assert_eq!(
+        (&told["engine"], &told["field_bits"], &told["prep"]),
+        (&json!("spdz"), &json!(48), &json!("bucketed"))
+    );
+    // both factors of each AND are opened under masks
+    assert!(told["openings"].as_u64().unwrap() >= 2 * 3, "{told}");
+    assert!(phase(&told, "preprocessing")["bits_sent_per_party"].as_u64().unwrap() > 0);
+    assert_eq!(phase(&told, "online")["rounds"], 1);
+}
+
 /// SP 800-38A and 38B, SP 800-67, as files of the validation program: what is there passes, what is changed
 /// fails.
 #[test]

@@ -3,8 +3,8 @@
 
 use divisi_field::{Field, Gf6, Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::lab::{SpdzLab, TinyLab};
-use divisi_spdz::{Preparation, SpdzProtocol};
-use divisi_symmetric::suite;
+use divisi_spdz::{Host, Preparation, SpdzProtocol};
+use divisi_symmetric::{aes, suite};
 
 const BUCKETED: Preparation = Preparation::Bucketed;
 const MASCOT: Preparation = Preparation::Mascot;
@@ -76,6 +76,73 @@ fn tables_among_five() {
 #[ignore = "a minute"]
 fn among_five_by_mascot() {
     suite::aes_random(&SpdzLab::<Gf40>::new(5, SpdzProtocol::BitDecomposition).prepared(MASCOT), 6, 1);
+}
+
+/// FIPS 197, C.1: one block, with its key schedule.
+fn one_block(lab: &impl ByteLab) {
+    let inputs: Vec<Vec<u8>> = (0..16).chain((0..16).map(|i| 17 * i)).map(|byte| vec![byte]).collect();
+    let opened = lab.bytes(&inputs, |e, values| {
+        let keys = aes::expand(e, &values[..16])?;
+        let mut state = <[_; 16]>::try_from(values[16..].to_vec()).unwrap_or_else(|_| panic!("a block"));
+        aes::encrypt(e, &keys, &mut state)?;
+        Ok(state.into())
+    });
+    let expected = 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128;
+    assert_eq!(opened.unwrap().concat(), expected.to_be_bytes());
+}
+
+#[test]
+fn tinytable_by_mascot() {
+    one_block(&TinyLab::<Gf40>::new(2).prepared(MASCOT));
+}
+
+#[test]
+fn triple_des_by_mascot_in_tables() {
+    suite::triple_des_samples(&SpdzLab::<Gf40>::new(2, SpdzProtocol::Lookup).prepared(MASCOT), 1);
+    suite::triple_des_samples(&TinyLab::<Gf48>::new(2).prepared(MASCOT), 1);
+}
+
+/// By the polynomial of degree 62: 23,424 products a block.
+#[test]
+#[ignore = "a minute"]
+fn triple_des_by_mascot_in_all_powers() {
+    suite::triple_des_samples(&SpdzLab::<Gf42>::new(2, SpdzProtocol::Raw).prepared(MASCOT), 1);
+}
+
+#[test]
+fn triple_des_among_five() {
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(5, SpdzProtocol::RivainProuff), 1);
+}
+
+/// One block of either cipher for each protocol, preprocessing, number of parties and of two fields.
+#[test]
+#[ignore = "an hour"]
+fn every_cell() {
+    fn aes<F: Host>(n: usize, preparation: Preparation) {
+        for protocol in [SpdzProtocol::Lookup, SpdzProtocol::RivainProuff, SpdzProtocol::BitDecomposition] {
+            eprintln!("{} bits, {n}, {preparation:?}: AES, {protocol:?}", F::BITS);
+            one_block(&SpdzLab::<F>::new(n, protocol).prepared(preparation));
+        }
+        one_block(&TinyLab::<F>::new(n).prepared(preparation));
+    }
+    fn triple_des<F: Host>(n: usize, preparation: Preparation, protocols: &[SpdzProtocol]) {
+        for protocol in protocols {
+            eprintln!("{} bits, {n}, {preparation:?}: triple DES, {protocol:?}", F::BITS);
+            suite::triple_des_samples(&SpdzLab::<F>::new(n, *protocol).prepared(preparation), 1);
+        }
+        suite::triple_des_samples(&TinyLab::<F>::new(n).prepared(preparation), 1);
+    }
+    let (tables, bytes, raw) = (SpdzProtocol::Lookup, SpdzProtocol::RivainProuff, SpdzProtocol::Raw);
+    for n in [2, 3, 5] {
+        for preparation in [BUCKETED, MASCOT] {
+            aes::<Gf40>(n, preparation);
+            aes::<Gf48>(n, preparation);
+            triple_des::<Gf40>(n, preparation, &[tables, bytes]);
+            triple_des::<Gf48>(n, preparation, &[tables, bytes, raw]);
+            // the paper's field for all powers
+            triple_des::<Gf42>(n, preparation, &[raw]);
+        }
+    }
 }
 
 /// Products in GF(2^6), over each field that holds it, are products.

@@ -3,7 +3,8 @@
 use super::{Context, Done};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::report::mixed::{MixedPlan, MixedWritten};
+use divisi::bench::report::mixed::MixedPlan;
+use divisi::bench::report::spdz::SpdzPlan;
 use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
 use divisi::failure::Failure;
 use divisi::local::this_program;
@@ -22,17 +23,30 @@ enum Figure {
     Mixed,
 }
 
+/// The engine of one page.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Three parties: report.html
+    Rep3,
+    /// Masked tables among parties that trust nobody: spdz.html
+    Spdz,
+    /// Numbers and bits among many semi-honest parties: mixed.html
+    Mixed,
+}
+
 /// Measure everything, and write one page with tables and plots, beside the same as JSON.
 ///
 /// All protocols with either security, both directions, one and two threads, batches and single blocks, near
-/// and far apart; the papers' figures stand beside them, with their machines. A second
-/// page is about numbers and bits among many curious parties: operations, and five applications.
+/// and far apart; the papers' figures stand beside them, with their machines. A second page is about numbers
+/// and bits among many curious parties: operations, and five applications. A third is about AES and triple
+/// DES by masked tables among two parties that trust nobody.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench report --quick --out measured\n\
                         One figure: divisi bench report --figure latency --rtt 1,15,30,50,100\n\
-                        Numbers and bits alone: divisi bench report --figure mixed --quick")]
+                        Numbers and bits alone: divisi bench report --engine mixed --quick\n\
+                        Masked tables alone: divisi bench report --engine spdz --quick")]
 pub struct Arguments {
-    /// The directory for report.html, report.json, mixed.html and mixed.json
+    /// The directory for report.html, mixed.html, spdz.html and the same as JSON
     #[arg(long, default_value = "divisi-report", value_name = "DIR")]
     out: PathBuf,
     /// Fewer runs, with fewer blocks and repetitions
@@ -41,7 +55,10 @@ pub struct Arguments {
     /// Only the measurements of this figure
     #[arg(long, value_name = "NAME")]
     figure: Option<Figure>,
-    /// Blocks of a run [default: 100000, quick: 20000]
+    /// Only the page of this engine
+    #[arg(long, value_name = "NAME", conflicts_with = "figure")]
+    engine: Option<Engine>,
+    /// Blocks of a run of rep3 [default: 100000, quick: 20000]
     #[arg(long, value_name = "N")]
     blocks: Option<u64>,
     /// Repetitions of every run [default: 5; for one block 100, fewer over slow links; quick: fewer]
@@ -52,46 +69,94 @@ pub struct Arguments {
     rtt: Option<Vec<f64>>,
 }
 
-/// The page of the engine mixed.
-fn mixed_page(context: &Context, arguments: &Arguments) -> Result<MixedWritten, Failure> {
-    let usual = MixedPlan::usual(arguments.quick);
-    let plan = MixedPlan {
-        reps: arguments.reps.unwrap_or(usual.reps),
-        timeout: context.timeout.unwrap_or(usual.timeout),
-        ..usual
-    };
-    let bar = progress();
-    let tell = |now: &Progress| show(&bar, now);
-    let written = report::mixed::write(&plan, &arguments.out, &this_program()?, &context.cleanup, &tell);
-    bar.finish_and_clear();
-    written
+/// A page of one engine as it was written.
+struct PageWritten {
+    engine: Engine,
+    html: PathBuf,
+    json: PathBuf,
+    runs: usize,
+    seconds: f64,
 }
 
-fn mixed_text(written: &MixedWritten) -> String {
-    format!(
-        "{} runs of numbers and bits in {:.0} s, all outputs checked: {} (as JSON: {})",
-        written.runs,
-        written.seconds,
-        written.html.display(),
-        written.json.display()
-    )
-}
+impl PageWritten {
+    /// Measure what the page of an engine other than rep3 is about, and write it.
+    fn new(context: &Context, arguments: &Arguments, engine: Engine) -> Result<PageWritten, Failure> {
+        let (program, out, cleanup) = (this_program()?, &arguments.out, &context.cleanup);
+        let bar = progress();
+        let tell = |now: &Progress| show(&bar, now);
+        let written = if engine == Engine::Spdz {
+            let usual = SpdzPlan::usual(arguments.quick);
+            let plan = SpdzPlan {
+                reps: arguments.reps.unwrap_or(usual.reps),
+                timeout: context.timeout.unwrap_or(usual.timeout),
+                ..usual
+            };
+            report::spdz::write(&plan, out, &program, cleanup, &tell).map(|w| PageWritten {
+                engine,
+                html: w.html,
+                json: w.json,
+                runs: w.runs,
+                seconds: w.seconds,
+            })
+        } else {
+            let usual = MixedPlan::usual(arguments.quick);
+            let plan = MixedPlan {
+                reps: arguments.reps.unwrap_or(usual.reps),
+                timeout: context.timeout.unwrap_or(usual.timeout),
+                ..usual
+            };
+            report::mixed::write(&plan, out, &program, cleanup, &tell).map(|w| PageWritten {
+                engine,
+                html: w.html,
+                json: w.json,
+                runs: w.runs,
+                seconds: w.seconds,
+            })
+        };
+        bar.finish_and_clear();
+        written
+    }
 
-fn mixed_json(written: &MixedWritten) -> Value {
-    json!({
-        "html": written.html.display().to_string(),
-        "json": written.json.display().to_string(),
-        "runs": written.runs,
-        "seconds": written.seconds,
-    })
+    fn text(&self) -> String {
+        let what = if self.engine == Engine::Spdz { "masked tables" } else { "numbers and bits" };
+        format!(
+            "{} runs of {what} in {:.0} s, all outputs checked: {} (as JSON: {})",
+            self.runs,
+            self.seconds,
+            self.html.display(),
+            self.json.display()
+        )
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "html": self.html.display().to_string(),
+            "json": self.json.display().to_string(),
+            "runs": self.runs,
+            "seconds": self.seconds,
+        })
+    }
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    if matches!(arguments.figure, Some(Figure::Mixed)) {
-        let written = mixed_page(context, arguments)?;
-        let mut json = mixed_json(&written);
+    let alone = match (arguments.engine, arguments.figure) {
+        (Some(engine), _) if engine != Engine::Rep3 => Some(engine),
+        (_, Some(Figure::Mixed)) => Some(Engine::Mixed),
+        _ => None,
+    };
+    if let Some(engine) = alone {
+        if arguments.blocks.is_some() || arguments.rtt.is_some() {
+            return Err(Failure::usage(
+                "--blocks and --rtt are for the page of rep3: leave them out, or give --engine rep3",
+            ));
+        }
+        if arguments.reps == Some(0) {
+            return Err(Failure::usage("--reps is 0: give at least 1"));
+        }
+        let written = PageWritten::new(context, arguments, engine)?;
+        let mut json = written.to_json();
         json["schema"] = json!(1);
-        return Ok(Done::new(mixed_text(&written), json));
+        return Ok(Done::new(written.text(), json));
     }
     let usual = MatrixPlan::default();
     let mut round_trips_ms = arguments.rtt.clone().unwrap_or(usual.round_trips_ms);
@@ -114,10 +179,12 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     json["html"] = json!(written.html.display().to_string());
     json["json"] = json!(written.json.display().to_string());
     let mut text = text(&written);
-    if arguments.figure.is_none() {
-        let mixed = mixed_page(context, arguments)?;
-        text = format!("{text}\n{}", mixed_text(&mixed));
-        json["mixed"] = mixed_json(&mixed);
+    if arguments.figure.is_none() && arguments.engine.is_none() {
+        for (name, engine) in [("mixed", Engine::Mixed), ("spdz", Engine::Spdz)] {
+            let written = PageWritten::new(context, arguments, engine)?;
+            text = format!("{text}\n{}", written.text());
+            json[name] = written.to_json();
+        }
     }
     Ok(Done::new(text, json))
 }

@@ -13,8 +13,6 @@ use super::{Rows, Unsupported};
 use crate::cleanup::lock;
 use divisi_circuit::Program;
 use divisi_core::{Abort, Direction, Step, step};
-use divisi_symmetric::aes::KeySize;
-use divisi_symmetric::mode::ctr;
 use functions::{block, gcm, message};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,7 +26,7 @@ const LONGEST_MESSAGE: usize = 1 << 10;
 /// One circuit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Drawing {
-    /// A block of AES: key and text, or key, text and counter.
+    /// A block of a cipher: key and text, or key, text and counter.
     Block { counter: bool, decrypt: bool },
     /// A text in GCM: key, text, IV and associated data, and the tag that is compared.
     Gcm { decrypt: bool, bytes: usize, iv: usize, aad: usize, tag: usize },
@@ -60,18 +58,23 @@ impl<'j> Drawn<'j> {
         match job {
             Job::Texts(texts) => {
                 let at_once = matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm);
-                let size = texts.cipher.aes().filter(|_| at_once || texts.mode != CipherMode::Cmac);
-                let Some(size) = size else {
+                let (aes, ghash) = (texts.cipher.aes().is_some(), texts.mode == CipherMode::Gcm);
+                let no_circuit = match texts.mode {
+                    CipherMode::Cmac => aes,
+                    CipherMode::Gcm | CipherMode::Whole(_) => !aes,
+                    _ => false,
+                };
+                if no_circuit {
                     return Err(Unsupported::new(format!(
                         "a mode for which the engine {engine} has no circuit"
                     )));
-                };
+                }
                 if !at_once {
-                    return Drawn::texts(job, texts, size);
+                    return Drawn::texts(job, texts);
                 }
                 let counter = texts.mode == CipherMode::Ctr;
                 for (i, text) in texts.texts.iter().enumerate() {
-                    if texts.mode == CipherMode::Gcm {
+                    if ghash {
                         let (bytes, aad, tag) = (text.bytes, text.aad.len(), text.tag_bytes);
                         if bytes.max(aad).max(text.iv.len()) > LONGEST_MESSAGE {
                             instances.push(i);
@@ -84,7 +87,8 @@ impl<'j> Drawn<'j> {
                     // the counter's cipher is the pad, whichever way
                     let decrypt = text.direction == Direction::Decrypt && !counter;
                     let places = drawings.entry(Drawing::Block { counter, decrypt }).or_default();
-                    places.extend((0..text.bytes.div_ceil(16)).map(|block| (i, block)));
+                    places
+                        .extend((0..text.bytes.div_ceil(texts.cipher.block_bytes())).map(|block| (i, block)));
                 }
             }
             Job::Messages(messages) => {
@@ -120,11 +124,11 @@ impl<'j> Drawn<'j> {
     }
 
     /// A circuit for each text that its mode takes.
-    fn texts(job: &'j Job, texts: &TextsJob, size: KeySize) -> Result<Self, Unsupported> {
-        let taken = |(_, public): &(usize, &PublicText)| text::takes(texts.mode, size, public);
+    fn texts(job: &'j Job, texts: &TextsJob) -> Result<Self, Unsupported> {
+        let taken = |(_, public): &(usize, &PublicText)| text::takes(texts, public);
         let taken: Vec<(usize, &PublicText)> = texts.texts.iter().enumerate().filter(taken).collect();
         let too_long = |(_, public): &&(usize, &PublicText)| {
-            public.aad.len() > LONGEST_MESSAGE || text::calls(texts.mode, public) > text::MOST_CALLS
+            public.aad.len() > LONGEST_MESSAGE || text::calls(texts, public) > text::MOST_CALLS
         };
         let instances: Vec<usize> = taken.iter().filter(too_long).map(|(place, _)| *place).collect();
         if !instances.is_empty() {
@@ -212,7 +216,8 @@ impl<'j> Drawn<'j> {
     fn widths(&self, drawing: &Drawing) -> Vec<usize> {
         match (drawing, self.job) {
             (Drawing::Block { counter, .. }, Job::Texts(texts)) => {
-                [texts.cipher.key_bytes(), 16, 16][..if *counter { 3 } else { 2 }].to_vec()
+                let block = texts.cipher.block_bytes();
+                [texts.cipher.key_bytes(), block, block][..if *counter { 3 } else { 2 }].to_vec()
             }
             (Drawing::Text { place }, Job::Texts(texts)) => {
                 let secret = texts.texts.get(*place).map_or(0, |text| text.secret_bytes(texts.mode));
@@ -240,7 +245,9 @@ impl<'j> Drawn<'j> {
         let (drawing, _) = self.drawings.get(number).ok_or_else(misfit)?;
         let widths = self.widths(drawing);
         let program = match (drawing, self.job) {
-            (Drawing::Block { counter, decrypt }, _) => block(&widths, *counter, *decrypt)?,
+            (Drawing::Block { counter, decrypt }, Job::Texts(job)) => {
+                block(&widths, job.cipher, *counter, *decrypt)?
+            }
             (Drawing::Gcm { decrypt, tag, .. }, _) => gcm(&widths, *decrypt, *tag)?,
             (Drawing::Text { place }, Job::Texts(job)) => {
                 let text = job.texts.get(*place).ok_or_else(misfit)?;
@@ -261,11 +268,12 @@ impl<'j> Drawn<'j> {
         let (key, text) = row.split_at(self.key_bytes().min(row.len()));
         let mut values = match (drawing, self.job) {
             (Drawing::Block { counter, .. }, Job::Texts(job)) => {
-                let mut own = text.chunks(16).nth(block).unwrap_or_default().to_vec();
-                own.resize(16, 0);
-                let iv = job.texts.get(i).and_then(|text| <[u8; 16]>::try_from(text.iv.as_slice()).ok());
-                let columns = ctr::columns_128(&iv.unwrap_or_default(), block as u128, 1);
-                let counted = columns.iter().filter_map(|column| column.first().copied()).collect();
+                let width = job.cipher.block_bytes();
+                let mut own = text.chunks(width).nth(block).unwrap_or_default().to_vec();
+                own.resize(width, 0);
+                let mut counted = job.texts.get(i).map(|text| text.iv.clone()).unwrap_or_default();
+                counted.resize(width, 0);
+                add(&mut counted, block);
                 [key.to_vec(), own].into_iter().chain((*counter).then_some(counted)).collect()
             }
             (Drawing::Gcm { .. }, Job::Texts(job)) => match job.texts.get(i) {
@@ -293,6 +301,15 @@ impl<'j> Drawn<'j> {
             Job::Messages(MessagesJob { key_bytes, .. }) => *key_bytes,
             _ => 0,
         }
+    }
+}
+
+/// Counts on by so many blocks, as an integer that wraps around (SP 800-38A, appendix B.1).
+fn add(counter: &mut [u8], blocks: usize) {
+    let mut carry = blocks as u128;
+    for byte in counter.iter_mut().rev() {
+        let sum = u128::from(*byte) + carry;
+        (*byte, carry) = (sum as u8, sum >> 8);
     }
 }
 

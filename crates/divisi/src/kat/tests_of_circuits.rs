@@ -5,6 +5,10 @@ use super::tests::on;
 use super::tests_of_wholes::{all, counts};
 use super::*;
 use crate::engine::in_the_clear;
+use crate::engine::job::{Cipher, CipherMode, DesKeys, PublicText, TextsJob};
+use des::TdesEde3;
+use des::cipher::{BlockCipherEncrypt, KeyInit};
+use divisi_core::Direction;
 use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
 
@@ -71,6 +75,108 @@ fn circuits_of_modes_compute_what_the_standards_say() {
     }
     for content in all(23) {
         assert!(check(&content) > 0);
+    }
+}
+
+const TRIPLE_KEYS: [&str; 3] = ["0123456789abcdef", "23456789abcdef01", "456789abcdef0123"];
+
+/// SP 800-67, appendix B.1, in ECB; two blocks of it in CBC; CMAC of SP 800-38B, appendix D.4.
+fn triple_des() -> Vec<Value> {
+    let [key1, key2, key3] = TRIPLE_KEYS;
+    let both = |algorithm: &str, iv: &str, pt: &str, ct: &str| {
+        let test =
+            json!([{ "tcId": 1, "key1": key1, "key2": key2, "key3": key3, "iv": iv, "pt": pt, "ct": ct }]);
+        let group = |direction| json!({ "testType": "AFT", "direction": direction, "tests": test });
+        json!({ "algorithm": algorithm, "testGroups": [group("encrypt"), group("decrypt")] })
+    };
+    let (first, second) = ("5468652071756663", "a826fd8ce53b855f");
+    // both blocks of CBC give the same block, for the second text takes the chaining away
+    let [text, before]: [[u8; 8]; 2] = [first, second]
+        .map(|hex| std::array::from_fn(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap()));
+    let chained: String = text.iter().zip(before).map(|(x, y)| format!("{:02x}", x ^ y)).collect();
+    let tag = |mac: &str, passed: bool, message: &str, bits: usize| {
+        json!({ "testType": "AFT", "direction": "ver", "keyLen": 192, "msgLen": bits, "macLen": 64, "tests": [{
+            "tcId": 1, "key1": "8aa83bf8cbda1062", "key2": "0bc1bf19fbb6cd58", "key3": "bc313d4a371ca8b5",
+            "message": message, "mac": mac, "testPassed": passed }] })
+    };
+    let made = json!({ "testType": "AFT", "direction": "gen", "keyLen": 192, "msgLen": 64, "macLen": 64, "tests": [{
+        "tcId": 2, "key1": "8aa83bf8cbda1062", "key2": "0bc1bf19fbb6cd58", "key3": "bc313d4a371ca8b5",
+        "message": "6bc1bee22e409f96", "mac": "8e8f293136283797" }] });
+    vec![
+        both("ACVP-TDES-ECB", "", first, second),
+        both("ACVP-TDES-CBC", "0000000000000000", &format!("{first}{chained}"), &format!("{second}{second}")),
+        json!({ "algorithm": "CMAC-TDES", "testGroups": [
+            tag("b7a688e122ffaf95", true, "", 0), tag("b7a688e122ffaf94", false, "", 0), made] }),
+    ]
+}
+
+#[test]
+fn circuits_of_triple_des_compute_what_the_standards_say() {
+    for file in triple_des() {
+        assert!(check(&parse(&file).unwrap()) > 1);
+    }
+}
+
+/// Triple DES where there are only circuits: every vector passes, and none is left out.
+#[test]
+fn triple_des_runs_where_there_are_circuits() {
+    for engine in ["garble", "mixed"] {
+        let security = if engine == "garble" { Security::Malicious } else { Security::SemiHonest };
+        let options = on(engine, Protocol::Gf4Circuit, security);
+        let options = KatOptions { settings: options.settings.among(2), ..options };
+        for (file, passed) in triple_des().iter().zip([2, 2, 3]) {
+            let content = parse(file).unwrap();
+            let report = run_contents(&[("triple".into(), content)], &options).unwrap();
+            assert_eq!(counts(&report), (passed, 0, 0), "{engine} {}", file["algorithm"]);
+        }
+    }
+}
+
+/// Two texts in CTR by triple DES, one of which ends within a block; of the other the counter wraps around.
+fn counted() -> Asked {
+    let key: Vec<u8> = (0..24).map(|i| 2 * i + 1).collect();
+    let (mut texts, mut inputs) = (Vec::new(), Rows::default());
+    for (iv, bytes) in [([7; 8], 13), ([0xff; 8], 16)] {
+        texts.push(PublicText {
+            direction: Direction::Encrypt,
+            iv: iv.to_vec(),
+            aad: Vec::new(),
+            bytes,
+            spare_bits: 0,
+            tag_bytes: 0,
+            sealed: None,
+        });
+        inputs.push(&[&key, &vec![0; bytes]]);
+    }
+    let cipher = Cipher::TripleDes(DesKeys::Three);
+    let job = Job::Texts(TextsJob { mode: CipherMode::Ctr, cipher, texts });
+    Asked { algorithm: VectorAlgorithm::Ctr, job, inputs, of: vec![0, 1] }
+}
+
+/// The key stream of triple DES is the cipher of the counter blocks, on every engine.
+#[test]
+fn triple_des_counts_on_every_engine() {
+    let stream = |counters: &[u64]| -> Vec<u8> {
+        let key: Vec<u8> = (0..24).map(|i| 2 * i + 1).collect();
+        let cipher = TdesEde3::new_from_slice(&key).unwrap();
+        let block = |counter: &u64| {
+            let mut block = counter.to_be_bytes().into();
+            cipher.encrypt_block(&mut block);
+            block.to_vec()
+        };
+        counters.iter().flat_map(block).collect()
+    };
+    let first = u64::from_be_bytes([7; 8]);
+    let expected = [stream(&[first, first + 1])[..13].to_vec(), stream(&[u64::MAX, 0])].concat();
+    for engine in ["plain", "spdz", "garble", "mixed"] {
+        let security = if engine == "mixed" { Security::SemiHonest } else { Security::Malicious };
+        let options = on(engine, Protocol::Gf4Circuit, security);
+        let options = match engine {
+            "plain" => options,
+            _ => KatOptions { settings: options.settings.among(2), ..options },
+        };
+        let (rows, of) = counted().run(&mut Account::default(), &options).unwrap();
+        assert_eq!((of, [rows.row(0), rows.row(1)].concat()), (vec![0, 1], expected.clone()), "{engine}");
     }
 }
 

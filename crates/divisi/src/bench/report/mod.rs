@@ -12,6 +12,7 @@ pub mod mixed;
 mod outcome;
 mod papers;
 mod run;
+pub mod spdz;
 mod svg;
 mod tables;
 

@@ -1,30 +1,34 @@
 //! The circuits of blocks, of texts in GCM, and of hashes and MACs.
 
-use super::KNOWN;
-use crate::engine::job::MessagesJob;
+use crate::engine::job::{Cipher, MessagesJob};
 use divisi_circuit::{Build, BuildBit, Gates, Program};
 use divisi_core::{Abort, Bytes, Direction};
 use divisi_symmetric::aes;
+use divisi_symmetric::batch::triple::TripleByProgram;
 use divisi_symmetric::batch::{Function, Messages as Batch, bits, byte_values};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{GateByte, GateBytes};
+use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::whole;
 
-/// A block of AES; with a counter, its cipher is added to the block.
-pub(super) fn block(widths: &[usize], counter: bool, decrypt: bool) -> Result<Program, Abort> {
+/// A block; with a counter, its cipher is added to the block.
+pub(super) fn block(
+    widths: &[usize],
+    cipher: Cipher,
+    counter: bool,
+    decrypt: bool,
+) -> Result<Program, Abort> {
+    let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
     circuits::drawn(widths, |e, values| {
-        let keys = aes::expand(e, &values[0])?;
-        let misfit = |_| Abort::Misuse { step: KNOWN, what: "a block of 16 bytes" };
-        let mut state = values.last().cloned().unwrap_or_default().try_into().map_err(misfit)?;
-        if decrypt {
-            aes::decrypt(e, &keys, &mut state)?;
-        } else {
-            aes::encrypt(e, &keys, &mut state)?;
-        }
+        let state = values.last().cloned().unwrap_or_default();
+        let mut state = match cipher {
+            Cipher::Aes(_) => aes::expand(e, &values[0])?.permute(e, direction, state)?,
+            Cipher::TripleDes(_) => TripleByProgram::new(values[0].clone())?.permute(e, direction, state)?,
+        };
         if counter {
             state.iter_mut().zip(&values[1]).try_for_each(|(pad, text)| e.add(pad, text))?;
         }
-        Ok(vec![state.to_vec()])
+        Ok(vec![state])
     })
 }
 

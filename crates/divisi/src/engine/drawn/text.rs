@@ -1,17 +1,20 @@
 //! Texts of modes that chain blocks or take a text as a whole: a circuit for each text, in which all that
 //! everybody knows of it (IV, associated data, a ciphertext that came) is a constant.
 
-use super::super::job::{CipherMode, PublicText, TextsJob, Whole};
+use super::super::job::{Cipher, CipherMode, PublicText, TextsJob, Whole};
 use super::super::whole;
 use super::KNOWN;
+use super::functions::same;
 use divisi_circuit::{Build, BuildBit, Program};
 use divisi_core::{Abort, Bytes, Direction, Lanes};
-use divisi_symmetric::aes::{self, KeySize, RoundKeys};
+use divisi_symmetric::aes::{self, RoundKeys};
+use divisi_symmetric::batch::triple::TripleByProgram;
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{GateByte, GateBytes};
+use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::whole::wrap::WrapForm;
 use divisi_symmetric::mode::whole::{Undecided, bitwise, ccm, gcm_siv, siv, stealing, wrap, xts};
-use divisi_symmetric::mode::{cbc, feedback};
+use divisi_symmetric::mode::{cbc, cmac, feedback};
 
 type Byte = GateByte<BuildBit>;
 type Gated<'g> = GateBytes<'g, Build>;
@@ -23,23 +26,29 @@ fn misfit() -> Abort {
     Abort::Misuse { step: KNOWN, what: "a text that its mode does not take" }
 }
 
-/// Whether a mode takes a text of these lengths; what it does not take has no circuit, and is refused.
-pub(super) fn takes(mode: CipherMode, size: KeySize, text: &PublicText) -> bool {
+/// Whether the job's mode takes a text of these lengths; what it does not take has no circuit, and is
+/// refused.
+pub(super) fn takes(job: &TextsJob, text: &PublicText) -> bool {
+    let block = job.cipher.block_bytes();
     let whole = |unit: usize| text.bytes > 0 && unit > 0 && text.bytes.is_multiple_of(unit);
-    match mode {
-        CipherMode::Cbc => text.iv.len() == 16 && whole(16),
-        CipherMode::Cfb { segment } => text.iv.len() == 16 && segment <= 16 && whole(segment),
-        CipherMode::Ofb => text.iv.len() == 16 && text.bytes > 0,
-        CipherMode::Whole(mode) => whole::takes(mode, Some(size), text),
+    match job.mode {
+        CipherMode::Cbc => text.iv.len() == block && whole(block),
+        CipherMode::Cfb { segment } => text.iv.len() == block && segment <= block && whole(segment),
+        CipherMode::Ofb => text.iv.len() == block && text.bytes > 0,
+        CipherMode::Cmac => text.tag_bytes <= block,
+        CipherMode::Whole(mode) => whole::takes(mode, job.cipher.aes(), text),
         _ => false,
     }
 }
 
 /// About how many calls of the cipher the circuit of a text has.
-pub(super) fn calls(mode: CipherMode, text: &PublicText) -> usize {
-    let [text_blocks, aad_blocks] = [text.bytes, text.aad.len()].map(|bytes| bytes.div_ceil(16));
-    match mode {
+pub(super) fn calls(job: &TextsJob, text: &PublicText) -> usize {
+    let block = job.cipher.block_bytes();
+    let [text_blocks, aad_blocks] = [text.bytes, text.aad.len()].map(|bytes| bytes.div_ceil(block));
+    match job.mode {
         CipherMode::Cfb { segment } => text.bytes.div_ceil(segment.max(1)),
+        // the two subkeys are made of a call of their own
+        CipherMode::Cmac => 1 + text_blocks,
         CipherMode::Whole(Whole::Cfb1) => text.bytes.saturating_mul(8),
         CipherMode::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => 6 * text.bytes.div_ceil(8),
         CipherMode::Whole(Whole::Siv | Whole::Ccm | Whole::GcmSiv) => 2 * text_blocks + aad_blocks,
@@ -65,6 +74,13 @@ pub(super) fn program(widths: &[usize], job: &TextsJob, text: &PublicText) -> Re
     circuits::drawn(widths, |e, values| {
         let [key, secret] = &values[..] else { return Err(misfit()) };
         let keys = if let CipherMode::Whole(mode) = job.mode { mode.keys() } else { 1 };
+        if let Cipher::TripleDes(_) = job.cipher {
+            let key = TripleByProgram::new(key.clone())?;
+            return Ok(vec![match job.mode {
+                CipherMode::Cmac => tag(e, key, text, secret)?,
+                mode => chained(e, mode, &key, text, secret)?,
+            }]);
+        }
         let (first, second) = key.split_at(key.len() / keys);
         let first = aes::expand(e, first)?;
         let CipherMode::Whole(mode) = job.mode else {
@@ -96,23 +112,37 @@ fn interleaved(columns: &[Byte]) -> Result<Vec<Byte>, Abort> {
     all.collect::<Option<_>>().ok_or_else(misfit)
 }
 
-fn chained(
-    e: &mut Gated<'_>,
+/// The tag of a message, or whether it is the one that came.
+fn tag<'g>(
+    e: &mut Gated<'g>,
+    key: TripleByProgram<Gated<'g>>,
+    text: &PublicText,
+    message: &[Byte],
+) -> Result<Vec<Byte>, Abort> {
+    let mut tag = cmac::CmacKey::new(e, key)?.tag(e, 1, message)?;
+    tag.truncate(text.tag_bytes);
+    let Some((_, received)) = &text.sealed else { return Ok(tag) };
+    let received: Vec<Byte> = received.iter().map(|byte| e.public(&[*byte])).collect();
+    Ok(vec![same(e, &tag, &received)])
+}
+
+fn chained<'g, C: BlockCipher<Gated<'g>, Byte = Byte>>(
+    e: &mut Gated<'g>,
     mode: CipherMode,
-    key: &RoundKeys<Byte>,
+    key: &C,
     text: &PublicText,
     secret: &[Byte],
 ) -> Result<Vec<Byte>, Abort> {
-    let iv = columns(&text.iv, 16);
+    let iv = columns(&text.iv, C::BYTES);
     match (mode, &text.sealed) {
         (CipherMode::Cbc, None) => cbc::encrypt(e, key, &iv, secret),
         (CipherMode::Cbc, Some((ciphertext, _))) => {
-            let before = columns(&cbc::previous(&text.iv, ciphertext), 16);
-            interleaved(&cbc::decrypt(e, key, &before, &columns(ciphertext, 16))?)
+            let before = columns(&cbc::previous(&text.iv, ciphertext), C::BYTES);
+            interleaved(&cbc::decrypt(e, key, &before, &columns(ciphertext, C::BYTES))?)
         }
         (CipherMode::Cfb { segment }, None) => feedback::cfb_encrypt(e, key, segment, &iv, secret),
         (CipherMode::Cfb { segment }, Some((ciphertext, _))) => {
-            let inputs = columns(&feedback::cfb_inputs(&text.iv, segment, ciphertext), 16);
+            let inputs = columns(&feedback::cfb_inputs(&text.iv, segment, ciphertext), C::BYTES);
             interleaved(&feedback::cfb_decrypt(e, key, &inputs, &columns(ciphertext, segment))?)
         }
         (CipherMode::Ofb, _) => feedback::ofb(e, key, &iv, secret),

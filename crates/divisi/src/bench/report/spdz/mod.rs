@@ -1,0 +1,273 @@
+//! The report of AES and triple DES by masked tables: KOR+17's Tables 2 to 5 side by side with what is
+//! measured here, and with what our formulas say.
+
+mod page;
+mod papers;
+mod prices;
+
+use super::run::Progress;
+use super::{MeasuredOn, directory, no_files, replace};
+use crate::bench::{self, BenchOptions, BenchReport, Work, calibration_json};
+use crate::calibrate::{Calibration, calibrate};
+use crate::cleanup::Cleanup;
+use crate::engine::job::DesKeys;
+use crate::failure::Failure;
+use divisi_net::{Machine, World};
+use prices::{Sizes, material};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const PAGE: &str = "spdz.html";
+const DATA: &str = "spdz.json";
+
+/// All protocols, in the order of Table 2.
+const PROTOCOLS: [&str; 8] =
+    ["aes-bd", "aes-rp", "aes-lt", "aes-tinytable", "3des-raw", "3des-pv", "3des-lt", "3des-tinytable"];
+
+/// The polynomial of degree 62 multiplies so often that its runs have fewer blocks.
+const RAW: &str = "3des-raw";
+
+/// An emulated network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Network {
+    /// The round-trip time, in milliseconds.
+    pub rtt_ms: f64,
+    /// The bandwidth, in 10^6 bits a second.
+    pub rate_mbit: f64,
+}
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct SpdzPlan {
+    /// The protocols by name; all eight by default.
+    pub protocols: Vec<&'static str>,
+    /// The blocks of a batch, near and far.
+    pub blocks: [u64; 2],
+    /// Repetitions of each batch.
+    pub reps: usize,
+    /// Repetitions of one block, near and far.
+    pub single: [usize; 2],
+    /// The network of Table 3, and that of Table 4.
+    pub networks: [Network; 2],
+    /// How long a receive waits for a message.
+    pub timeout: Duration,
+}
+
+impl SpdzPlan {
+    /// The default plan; smaller with `quick`.
+    #[must_use]
+    pub fn usual(quick: bool) -> SpdzPlan {
+        SpdzPlan {
+            protocols: PROTOCOLS.to_vec(),
+            blocks: if quick { [256, 32] } else { [2048, 256] },
+            reps: if quick { 1 } else { 3 },
+            single: if quick { [10, 1] } else { [50, 3] },
+            networks: [
+                Network { rtt_ms: 0.3, rate_mbit: 1000.0 },
+                Network { rtt_ms: 100.0, rate_mbit: 50.0 },
+            ],
+            // a batch's preprocessing fills a slow network for a while
+            timeout: Duration::from_secs(60),
+        }
+    }
+
+    fn options(&self, protocol: &str, place: Place, single: bool) -> BenchOptions {
+        let network = self.networks[place as usize];
+        let whole = self.blocks[place as usize];
+        let blocks = if protocol == RAW { (whole / 32).max(1) } else { whole };
+        let work = if protocol.starts_with("aes") { Work::Aes } else { Work::TripleDes(DesKeys::Three) };
+        BenchOptions {
+            engine: "spdz",
+            parties: Some(2),
+            own: std::iter::once(("protocol".to_owned(), protocol.to_owned())).collect(),
+            work,
+            blocks: if single { 1 } else { blocks },
+            reps: if single { self.single[place as usize] } else { self.reps },
+            warmup: usize::from(single && place == Place::Near),
+            rtt_ms: Some(network.rtt_ms),
+            rate_mbit: Some(network.rate_mbit),
+            timeout: self.timeout,
+            ..BenchOptions::default()
+        }
+    }
+
+    /// All runs: each protocol near, one block and a batch; and far, if the paper has it there or it is ours.
+    fn runs(&self) -> Vec<(&'static str, Place, bool)> {
+        let mut runs = Vec::new();
+        for place in [Place::Near, Place::Far] {
+            for &protocol in self.protocols.iter().filter(|name| place == Place::Near || **name != RAW) {
+                runs.extend([true, false].map(|single| (protocol, place, single)));
+            }
+        }
+        runs
+    }
+}
+
+/// Where the parties are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In one network: Table 3.
+    Near,
+    /// Far apart: Table 4.
+    Far,
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Place::Near => "LAN",
+            Place::Far => "WAN",
+        }
+    }
+}
+
+/// One run.
+struct Measurement {
+    protocol: &'static str,
+    place: Place,
+    /// Whether it is one block, for its latency.
+    single: bool,
+    report: BenchReport,
+}
+
+/// All that was measured.
+struct SpdzOutcome {
+    plan: SpdzPlan,
+    host: MeasuredOn,
+    calibration: Calibration,
+    seconds: f64,
+    measured: Vec<Measurement>,
+}
+
+/// The files of a report.
+#[derive(Clone, Debug)]
+pub struct SpdzWritten {
+    /// The page.
+    pub html: PathBuf,
+    /// The same as JSON.
+    pub json: PathBuf,
+    /// The number of runs.
+    pub runs: usize,
+    /// How long the runs took.
+    pub seconds: f64,
+}
+
+/// Run the plan and write `spdz.html` and `spdz.json` into `out`, which is made if it does not exist. `tell`
+/// is called with the progress before each run.
+///
+/// # Errors
+/// [`Failure`] if the plan makes no sense, the files cannot be written, a run fails, or an output is wrong;
+/// then no file is left.
+pub fn write(
+    plan: &SpdzPlan,
+    out: &Path,
+    program: &Path,
+    cleanup: &Cleanup,
+    tell: &dyn Fn(&Progress),
+) -> Result<SpdzWritten, Failure> {
+    let made = directory(out, cleanup)?;
+    let outcome = measure(plan, program, cleanup, tell)?;
+    let (html, json) = (out.join(PAGE), out.join(DATA));
+    let failed = |e| no_files(out, &e);
+    replace(&html, &page::page(&outcome)).map_err(failed)?;
+    replace(&json, &format!("{:#}\n", outcome.to_json())).map_err(failed)?;
+    if let Some(entry) = made {
+        entry.keep();
+    }
+    Ok(SpdzWritten { html, json, runs: outcome.measured.len(), seconds: outcome.seconds })
+}
+
+fn measure(
+    plan: &SpdzPlan,
+    program: &Path,
+    cleanup: &Cleanup,
+    tell: &dyn Fn(&Progress),
+) -> Result<SpdzOutcome, Failure> {
+    let began = Machine.now();
+    let calibration = calibrate()?;
+    let runs = plan.runs();
+    let mut measured = Vec::with_capacity(runs.len());
+    for (done, (protocol, place, single)) in runs.iter().copied().enumerate() {
+        let what = if single { "one block" } else { "a batch" };
+        let now = format!("{protocol}, {}, {what}", place.name());
+        tell(&Progress { done, of: runs.len(), now: now.clone(), left: None });
+        let options = plan.options(protocol, place, single);
+        let report = bench::run(&options, program, calibration, cleanup, &|_, _| {})
+            .map_err(|failure| Failure { error: format!("{now}: {}", failure.error), ..failure })?;
+        measured.push(Measurement { protocol, place, single, report });
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(SpdzOutcome { plan: plan.clone(), host: MeasuredOn::here(), calibration, seconds, measured })
+}
+
+impl Measurement {
+    /// Blocks a second of all that is done before the inputs are there, the loading of tables included.
+    fn preprocessing_per_second(&self) -> f64 {
+        let measured = &self.report.measured;
+        measured.count as f64 / measured.seconds(&["preprocessing", "load"])
+    }
+
+    /// Megabytes to the peer for a block, before the inputs are there.
+    fn preprocessing_megabytes(&self) -> f64 {
+        let measured = &self.report.measured;
+        let bits: u64 = ["preprocessing", "load"].map(|name| measured.phase(name).bits).iter().sum();
+        bits as f64 / measured.count.max(1) as f64 / 8e6
+    }
+
+    /// Openings of a block, online.
+    fn openings(&self) -> f64 {
+        self.report.measured.number("openings") as f64 / self.report.measured.count.max(1) as f64
+    }
+}
+
+impl SpdzOutcome {
+    fn find(&self, protocol: &str, place: Place, single: bool) -> Option<&Measurement> {
+        let same = |m: &&Measurement| m.protocol == protocol && m.place == place && m.single == single;
+        self.measured.iter().find(same)
+    }
+
+    /// Fields: `schema`, `engine`, `security`, `version`, `seconds`, `machine`, `calibration`; `runs`, each
+    /// as `bench` prints it with `network`, `latency_seconds` and `preprocessing_per_second` added; `costs`
+    /// of each protocol by formula beside the measured ones (Table 2); `tables` (Table 5); `papers`.
+    fn to_json(&self) -> Value {
+        let run = |m: &Measurement| {
+            let mut json = m.report.to_json();
+            json["network"] = json!(m.place.name());
+            json["latency_seconds"] = json!(m.report.latency_seconds());
+            json["preprocessing_per_second"] = json!(m.preprocessing_per_second());
+            json
+        };
+        let cost = |protocol: &&'static str| {
+            let of = material(protocol);
+            let counts = of.and_then(prices::Material::counts);
+            let measured = self.find(protocol, Place::Near, false);
+            let blocks = usize::try_from(self.plan.blocks[0]).unwrap_or(usize::MAX);
+            json!({
+                "protocol": protocol,
+                "rounds": measured.map(|m| m.report.measured.phase("online").rounds),
+                "openings": measured.map(Measurement::openings),
+                "triples": counts.map(|[triples, _]| triples),
+                "random_bits": counts.map(|[_, bits]| bits),
+                "measured_megabytes": measured.map(Measurement::preprocessing_megabytes),
+                "bucketed_megabytes": of.and_then(|of| of.by_buckets(Sizes::new(48, 4), blocks)),
+                "mascot_megabytes": of.and_then(|of| of.by_mascot(Sizes::new(40, 1))),
+            })
+        };
+        json!({
+            "schema": 1,
+            "engine": "spdz",
+            "security": "malicious",
+            "version": env!("CARGO_PKG_VERSION"),
+            "seconds": self.seconds,
+            "machine": { "processor": self.host.processor, "cores": self.host.cores, "system": self.host.system },
+            "calibration": calibration_json(&self.calibration),
+            "runs": self.measured.iter().map(run).collect::<Vec<_>>(),
+            "costs": self.plan.protocols.iter().map(cost).collect::<Vec<_>>(),
+            "tables": page::tables().into_iter().map(|(name, kilobytes)| {
+                json!({ "by": name, "entries": papers::ENTRIES, "kilobytes": kilobytes })
+            }).collect::<Vec<_>>(),
+            "papers": papers::to_json(),
+        })
+    }
+}
