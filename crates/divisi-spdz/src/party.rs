@@ -260,6 +260,6 @@ impl<F: Mac> Party<F> {
     }
 }
 
-fn views(session: &mut Session) -> Option<Echo> {
-    (session.parties() > 2).then(|| Echo::new(session, VIEWS))
+fn views(session: &mut Session) -> Option<Box<Echo>> {
+    (session.parties() > 2).then(|| Box::new(Echo::new(session, VIEWS)))
 }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{House, INPUT, LOOKUP, entropy, key, parameters};
+use common::{House, LOOKUP, entropy, key, parameters};
 use divisi_core::testing::memory::{Found, Needle, find_first, once};
 use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Bytes, Direction, PartyId, Settles};
@@ -15,6 +15,10 @@ use divisi_ot::{Base, SetupConfig};
 use divisi_spdz::{Bucketed, Party, Spdz, SpdzProtocol};
 use divisi_store::stock::Reserve;
 use std::sync::{Barrier, Mutex};
+
+const OUTPUT: &str = "divisi_spdz::engine/output";
+const SIGMA: &str = "divisi_spdz::check/check.4.open";
+const PAYLOAD: &str = "divisi_ot::correlate/payload";
 
 /// Bytes of an element of the field.
 const ELEMENT: usize = 6;
@@ -42,12 +46,9 @@ impl Looking {
 
     /// All parties wait while the first one looks: alpha and the key of pads of each must be there, or not.
     fn look(&self, me: PartyId, there: bool, when: &str) {
-        eprintln!("{me} {:x}", std::ptr::from_ref(&me) as usize);
         self.all.wait();
         if me.index() == 0 {
             let alphas = find_first(ELEMENT, &self.alphas.iter().collect::<Vec<_>>()).unwrap();
-            let here = std::ptr::from_ref(&me) as usize;
-            eprintln!("here {here:x}");
             let pads = self.pads.iter().map(|needle| needle.copies().unwrap());
             let mut wrong = self.wrong.lock().unwrap();
             for (i, found) in alphas.iter().enumerate().filter(|(_, found)| found.is_empty() == there) {
@@ -65,9 +66,6 @@ impl Looking {
 
     fn end(self, what: &str) {
         let wrong = self.wrong.into_inner().unwrap();
-        if !wrong.is_empty() {
-            eprintln!("{}", std::fs::read_to_string("/proc/self/maps").unwrap());
-        }
         assert!(wrong.is_empty(), "{what}: {wrong:#?}");
     }
 }
@@ -89,7 +87,7 @@ fn session(n: usize, seed: u8, protocol: SpdzProtocol, lie: Option<&'static str>
     let looking = Looking::planted(n, seed);
     let harness = Harness::new(n, &parameters());
     if let Some(step) = lie {
-        harness.change(party(n as u8), party(1), step, 0, |body| body[0] ^= 1);
+        harness.change(party(n as u8), party(1), step, 0, |body| body.iter_mut().for_each(|byte| *byte ^= 1));
     }
     let ends = harness.act(|mut session| {
         let me = session.me();
@@ -98,12 +96,6 @@ fn session(n: usize, seed: u8, protocol: SpdzProtocol, lie: Option<&'static str>
         let setup = planted_over_field(&mut session, config, &looking.alphas[i], &looking.pads[i])?;
         let (party, source): (Party<Gf48>, _) = Bucketed::over(session, setup)?;
         let mut engine = Spdz::new(party, Box::new(source), protocol)?;
-        eprintln!(
-            "{me} engine {:x}..+{:x} me {:x}",
-            std::ptr::from_ref(&engine) as usize,
-            std::mem::size_of_val(&engine),
-            std::ptr::from_ref(&me) as usize
-        );
         let end = sboxes(&mut engine, 2);
         looking.look(me, lie.is_none(), "before the end");
         drop(engine);
@@ -190,10 +182,10 @@ fn alpha_lies_nowhere_after_the_end() {
     session(2, 1, protocol, None);
     session(3, 11, protocol, None);
     session(2, 21, SpdzProtocol::BitDecomposition, None);
-    session(2, 31, protocol, Some(INPUT));
+    session(2, 31, protocol, Some(OUTPUT));
     session(2, 41, protocol, Some(LOOKUP));
-    session(3, 51, protocol, Some("divisi_spdz::check/check.4.open"));
-    session(2, 61, protocol, Some("divisi_ot::correlate/payload"));
+    session(3, 51, protocol, Some(SIGMA));
+    session(2, 61, protocol, Some(PAYLOAD));
     stock(false);
     stock(true);
 }

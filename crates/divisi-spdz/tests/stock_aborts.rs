@@ -33,10 +33,8 @@ fn lied(
     f: impl Fn(Session) -> Result<(), Abort> + Sync,
 ) -> Vec<Result<(), Abort>> {
     let harness = Harness::new(2, &parameters()).waiting(Duration::from_secs(5));
-    harness.change(party(2), party(1), step, nth, |body| {
-        let last = body.len() - 1;
-        body[last] ^= 1;
-    });
+    // everywhere: a lie about one item of a bucket alone is not noticed in half of all cases
+    harness.change(party(2), party(1), step, nth, |body| body.iter_mut().for_each(|byte| *byte ^= 1));
     let with = |who| {
         let lenient = (who == party(2)).then_some(checks::K4);
         lenient.into_iter().fold(parameters(), PublicParameters::without)

@@ -59,9 +59,9 @@ fn among(n: usize, check: Option<Check>) -> bool {
             let _busy = busy;
             let mut sent = false;
             for _ in 0..2000 {
-                if let Some(seen) = recording.of(Way::In, OPEN).get(number - 1) {
+                if let Some(seen) = recording.bodies(Way::In, party(1), OPEN).get(number - 1) {
                     frame.body.truncate(32);
-                    frame.body.extend_from_slice(&seen.frame.body[32..]);
+                    frame.body.extend_from_slice(&seen[32..]);
                     sent = tap.inject(party(1), &frame).is_ok();
                     break;
                 }
