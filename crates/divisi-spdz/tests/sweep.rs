@@ -64,7 +64,7 @@ fn right(setting: Setting, party: PartyId) -> Vec<u8> {
         Subject::Public => sboxes(1),
         Subject::Tiny => sboxes(2).repeat(twice),
         Subject::Des => {
-            let wires = bits().chunks(6).map(|plane| PlainBit::new(plane)).collect();
+            let wires = bits().chunks(6).map(PlainBit::new).collect();
             let mut layer = [Lookup { table: &SBOXES[0], wires }];
             Plain.look_up(&mut layer).unwrap();
             let lanes = |wire: &PlainBit| (0..6).map(|lane| u8::from(wire.lane(lane))).collect::<Vec<_>>();

@@ -1,6 +1,6 @@
 //! Few bits of a key are tried offline in no time. Over a field of 256 elements a party tries all keys of the
-//! other one on all that it received in a session until a sigma was opened: trees, payloads, digests, openings
-//! and commitments to sigmas (K14, K21). It finds nothing, unless a commitment has no nonce.
+//! other one on all that it received in a session until a sigma was opened: trees, payloads, digests,
+//! openings and commitments to sigmas (K14, K21). It finds nothing, unless a commitment has no nonce.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, Recording, Way, party};
