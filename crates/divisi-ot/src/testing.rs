@@ -53,12 +53,17 @@ pub fn planted(session: &mut Session, config: SetupConfig, delta: &Needle) -> Re
     Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
 }
 
-/// The same over a field of 2^48 elements; the given key is that of pads.
+/// The same over a field of 2^48 elements: the key of MACs has the first six bytes of its needle.
 ///
 /// # Errors
 /// As [`Setup::over_field`].
-pub fn planted_over_field(session: &mut Session, config: SetupConfig, pads: &Needle) -> Result<Setup, Abort> {
-    let delta = Delta::uniform(48, |bytes| session.entropy(bytes));
+pub fn planted_over_field(
+    session: &mut Session,
+    config: SetupConfig,
+    delta: &Needle,
+    pads: &Needle,
+) -> Result<Setup, Abort> {
+    let delta = Delta::uniform(48, |bytes| delta.plant(bytes));
     let pads = Delta::uniform(128, |bytes| pads.plant(bytes));
     Setup::with_deltas(session, config, Deltas::field(config.k, 48, delta, pads))
 }

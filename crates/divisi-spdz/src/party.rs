@@ -10,6 +10,7 @@ use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
+use divisi_ot::wipe;
 use divisi_store::stock::{Reserve, StockError};
 pub(crate) use ledger::Ledger;
 pub(crate) use openings::SentShares;
@@ -58,6 +59,16 @@ pub struct Party<F: Mac> {
     pub(crate) reserve: Option<Arc<Reserve>>,
     /// Of the most buckets that were made at once their number, and how many items each has.
     pub(crate) buckets: Option<(usize, usize)>,
+    _last: WipesStack,
+}
+
+/// Wipes the stack at the end: what computed with alpha left copies of it there.
+struct WipesStack;
+
+impl Drop for WipesStack {
+    fn drop(&mut self) {
+        wipe::stack(|| ());
+    }
 }
 
 impl<F: Mac> Party<F> {
@@ -83,7 +94,8 @@ impl<F: Mac> Party<F> {
         let views = views(&mut session);
         let ledger = Ledger { x: Vec::new(), m: Vec::new(), views, checked: 0 };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(Party { session, coins, ledger, alpha, zeros, client_zeros, number, reserve: None, buckets: None })
+        let (reserve, buckets, _last) = (None, None, WipesStack);
+        Ok(Party { session, coins, ledger, alpha, zeros, client_zeros, number, reserve, buckets, _last })
     }
 
     /// The number of this party.
@@ -248,6 +260,6 @@ impl<F: Mac> Party<F> {
     }
 }
 
-fn views(session: &mut Session) -> Option<Echo> {
-    (session.parties() > 2).then(|| Echo::new(session, VIEWS))
+fn views(session: &mut Session) -> Option<Box<Echo>> {
+    (session.parties() > 2).then(|| Box::new(Echo::new(session, VIEWS)))
 }

@@ -5,7 +5,7 @@ use divisi_core::testing::{Harness, many, party};
 use divisi_core::{Abort, Check, PublicParameters, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::adversary::Deviation;
-use divisi_ot::{Base, Setup, SetupConfig, testing};
+use divisi_ot::{Base, Bits, Setup, SetupConfig, testing};
 use divisi_spdz::checks;
 use divisi_spdz::{Bucketed, Party, Source, lab};
 use std::time::Duration;
@@ -96,6 +96,43 @@ fn lies_about_rows_end_the_session() {
             let ends = ends(n, &honest, Some((2, rows)));
             assert!(ends[1..].iter().all(Result::is_err), "{n} {rows}");
         }
+    }
+}
+
+/// Tables that are made in a second strand, with rows of both: P_1 has another Delta there, or the same.
+fn in_two_strands(mut session: Session, other: Option<(u128, bool)>) -> Result<(), Abort> {
+    let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
+    let corrupt = session.me() == party(1);
+    let mut setup = Setup::over_field(&mut session, config, 48)?;
+    setup.mac_rows(&mut session, Bits::Random(100))?;
+    let strand = session.strand()?;
+    let (mut party, mut source): (Party<Gf48>, _) = Bucketed::over(strand, setup)?;
+    if let Some((difference, rows)) = other.filter(|_| corrupt) {
+        source.tamper(&mut party, |setup| setup.take_another_delta(difference, rows))?;
+    }
+    source.units(&mut party, 2, 4)?;
+    party.check()
+}
+
+/// 1.32: another Delta in a second strand; and a second set-up there is none at all.
+#[test]
+fn a_strand_has_no_delta_of_its_own() {
+    for n in [2, 3] {
+        assert!(harness(n).act(|session| in_two_strands(session, None)).iter().all(Result::is_ok));
+        for rows in [true, false] {
+            let ends = harness(n).act(|session| in_two_strands(session, Some((2, rows))));
+            assert!(ends[1..].iter().all(Result::is_err), "{n} {rows}");
+        }
+        let again = harness(n).act(|mut session| {
+            let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
+            let first = Setup::over_field(&mut session, config, 48)?;
+            let mut strand = session.strand()?;
+            let second = Setup::over_field(&mut strand, config, 48);
+            assert!(second.is_err());
+            // and the session ends
+            Bucketed::<Gf48>::over(session, first).map(drop)
+        });
+        assert!(again.iter().all(Result::is_err), "{n}");
     }
 }
 

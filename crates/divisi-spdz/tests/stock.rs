@@ -1,140 +1,18 @@
 //! Preprocessing from disk: each value once, whatever happens to sessions and directories.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+
+use common::{House, INPUT, LOOKUP, SBOXES, SIGMA, TABLES, copy, parameters};
 use divisi_core::testing::{Harness, Way, party};
-use divisi_core::{Abort, Bytes, Check, Direction, PublicParameters, Session, Settles};
-use divisi_field::Gf48;
-use divisi_ot::SetupConfig;
+use divisi_core::{Abort, Bytes, Check, Direction, Session, Settles};
 use divisi_spdz::checks;
-use divisi_spdz::stock::{FromStock, Lots, StockPlan, make};
-use divisi_spdz::{Preparation, Spdz, SpdzProtocol};
-use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
+use divisi_store::stock::StockError;
 use divisi_store::{Disk, MachineDisk};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use zeroize::Zeroizing;
-
-const INPUT: &str = "divisi_spdz::input/input";
-const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
-const SIGMA: &str = "divisi_spdz::check/check.4.open";
-
-/// S-boxes that a stock is enough for.
-const SBOXES: u64 = 6;
-const TABLES: usize = 0;
-
-fn entropy() -> Entropy {
-    use divisi_net::{Machine, World};
-    Box::new(|out| Machine.entropy(out))
-}
-
-fn key() -> SealKey {
-    SealKey::new(Zeroizing::new([9; 32]))
-}
-
-/// The directories of the parties' stocks.
-struct House {
-    root: tempfile::TempDir,
-    n: usize,
-}
-
-fn parameters() -> PublicParameters {
-    PublicParameters::new("stock tests")
-}
-
-impl House {
-    fn new(n: usize) -> Self {
-        let house = House { root: tempfile::tempdir().unwrap(), n };
-        for end in Harness::new(n, &parameters()).act(|session| house.make(session)) {
-            end.unwrap();
-        }
-        house
-    }
-
-    fn make(&self, session: Session) -> Result<(), Abort> {
-        self.make_on(session, |_| Box::new(MachineDisk))
-    }
-
-    fn make_on(&self, session: Session, disk: impl Fn(u8) -> Box<dyn Disk>) -> Result<(), Abort> {
-        let owner = party(1);
-        let plan = StockPlan::new(&[
-            (Lots::Units { log: 8 }, SBOXES),
-            (Lots::Known { owner }, 8 * SBOXES),
-            (Lots::Bits, 50),
-            (Lots::ByteTriples, 7),
-        ]);
-        let (me, n) = (session.me().number(), session.parties() as u8);
-        // small buckets: these tests are not about their bits
-        let config = SetupConfig { rho: 4, ..SetupConfig::default() };
-        let create = |id, secret| {
-            let info = StockInfo {
-                id,
-                party: me,
-                parties: n,
-                peers: [0; 32],
-                protocol: "aes-lt".into(),
-                prep: "bucketed".into(),
-                field_bits: 48,
-                k: 4,
-                rho: 4,
-                blocks: 1,
-                series: plan.series::<Gf48>(),
-            };
-            MachineDisk.make_dir(&self.dir(me)).map_err(|e| StockError::Io(self.dir(me), e))?;
-            Reserve::create_on(disk(me), &self.dir(me), key(), entropy(), info, secret)
-        };
-        make::<Gf48>(session, Preparation::Bucketed, config, &plan, create, &mut |_, _| {})
-    }
-
-    fn dir(&self, number: u8) -> PathBuf {
-        self.root.path().join(format!("party-{number}"))
-    }
-
-    fn copy(&self, number: u8) -> PathBuf {
-        self.root.path().join(format!("copy-{number}"))
-    }
-
-    /// Keep a copy of a party's directory.
-    fn keep(&self, number: u8) {
-        copy(&self.dir(number), &self.copy(number));
-    }
-
-    /// Put the copy in its place.
-    fn put_back(&self, number: u8) {
-        copy(&self.copy(number), &self.dir(number));
-    }
-
-    fn state(&self, number: u8) -> Result<StockState, StockError> {
-        look(&self.dir(number), &key()).map(|(_, state)| state)
-    }
-
-    fn taken(&self) -> Vec<u64> {
-        (1..=self.n as u8).map(|number| self.state(number).unwrap().counts[TABLES].taken).collect()
-    }
-
-    fn begin(&self, session: Session) -> Result<Spdz<Gf48>, Abort> {
-        let number = session.me().number();
-        let reserve = Reserve::open(&self.dir(number), key(), entropy(), number);
-        let reserve = reserve.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
-        let (party, source) = FromStock::<Gf48>::start(session, reserve)?;
-        Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)
-    }
-
-    /// The S-box of a byte of party 1, opened to all.
-    fn sbox(&self, session: Session, x: u8) -> Result<u8, Abort> {
-        let mine = session.me() == party(1);
-        let mut engine = self.begin(session)?;
-        let mut byte = engine.input(party(1), mine.then_some(&[x]), 1)?;
-        engine.sbox(Direction::Encrypt, &mut [&mut byte])?;
-        let verified = engine.settled(byte)?;
-        Ok(engine.output(verified)?[0].0)
-    }
-
-    fn all(&self, x: u8) -> Vec<Result<u8, Abort>> {
-        Harness::new(self.n, &parameters()).act(|session| self.sbox(session, x))
-    }
-}
 
 /// A disk that is full after so many writes.
 struct Full {
@@ -158,12 +36,12 @@ impl Disk for Full {
 #[test]
 fn a_full_disk_ends_the_making_and_nothing_is_used() {
     for room in 0..40 {
-        let house = House { root: tempfile::tempdir().unwrap(), n: 2 };
+        let house = House::empty(2);
         let disk = |number: u8| -> Box<dyn Disk> {
             let room = if number == 2 { room } else { usize::MAX };
             Box::new(Full { writes: AtomicUsize::new(0), room })
         };
-        let ends = Harness::new(2, &parameters()).act(|session| house.make_on(session, disk));
+        let ends = Harness::new(2, &parameters()).act(|session| house.make_on(session, disk, |_| ()));
         if ends.iter().all(Result::is_ok) {
             assert!(room > 3 && house.all(0x53).iter().all(|end| *end == Ok(0xed)));
             return;
@@ -173,19 +51,6 @@ fn a_full_disk_ends_the_making_and_nothing_is_used() {
         assert!(house.all(0x53).iter().all(Result::is_err), "{room}");
     }
     panic!("no room was enough");
-}
-
-const STEP: divisi_core::Step = divisi_core::step!("test");
-
-fn copy(from: &Path, to: &Path) {
-    let _ = std::fs::remove_dir_all(to);
-    std::fs::create_dir(to).unwrap();
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o700)).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
-    }
 }
 
 fn why(end: &Result<u8, Abort>) -> &str {

@@ -5,18 +5,34 @@
 //! panics. A sample by default; `cargo test -p divisi-spdz --test sweep -- --ignored` runs more.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, place, salt, sent};
-use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, PublicParameters, Session, settle};
-use divisi_field::{Gf8, Gf48};
+use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, party, place, salt, sent};
+use divisi_core::{
+    Abort, Bytes, Direction, Lanes, Lookup, Lookups, PartyId, Plain, PlainBit, PlainByte, PublicParameters,
+    Session, Settles,
+};
+use divisi_field::{Field, Gf2, Gf8, Gf48};
 use divisi_ot::{Base, Setup, SetupConfig, testing};
-use divisi_spdz::{Bucketed, Mascot, Party, Preparation, Source, Spdz, SpdzProtocol};
+use divisi_spdz::{Bucketed, Mascot, Party, Preparation, Source, Spdz, SpdzProtocol, Tiny};
+use divisi_symmetric::des::SBOXES;
 use std::time::Duration;
 
 const PATIENT: Duration = Duration::from_secs(10);
 
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    /// S-boxes of public bytes, opened to all.
+    Public,
+    /// The first party's bytes through two layers of TinyTable, to the last party and to all.
+    Tiny,
+    /// The first party's bits through a table of DES, to the last party and to all.
+    Des,
+}
+
 /// What is swept.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
+    subject: Subject,
     n: usize,
     preparation: Preparation,
     protocol: SpdzProtocol,
@@ -28,13 +44,87 @@ fn values() -> Vec<u8> {
     vec![0, 0x53, 0xff]
 }
 
-fn right() -> Vec<u8> {
+/// Bits of six indices of a table of DES, plane by plane.
+fn bits() -> Vec<bool> {
+    (0..36).map(|i| i * i % 7 < 3).collect()
+}
+
+fn sboxes(layers: usize) -> Vec<u8> {
     let mut x = PlainByte::new(values());
-    Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
+    for _ in 0..layers {
+        Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
+    }
     x.values().to_vec()
 }
 
-/// S-boxes of public bytes.
+/// What an honest party ends with: the last one twice, for it has an output of its own, too.
+fn right(setting: Setting, party: PartyId) -> Vec<u8> {
+    let twice = if party.index() + 1 == setting.n { 2 } else { 1 };
+    match setting.subject {
+        Subject::Public => sboxes(1),
+        Subject::Tiny => sboxes(2).repeat(twice),
+        Subject::Des => {
+            let wires = bits().chunks(6).map(PlainBit::new).collect();
+            let mut layer = [Lookup { table: &SBOXES[0], wires }];
+            Plain.look_up(&mut layer).unwrap();
+            let lanes = |wire: &PlainBit| (0..6).map(|lane| u8::from(wire.lane(lane))).collect::<Vec<_>>();
+            let out: Vec<u8> = layer[0].wires.iter().flat_map(lanes).collect();
+            out.repeat(twice)
+        }
+    }
+}
+
+/// A session over an engine.
+fn compute(setting: Setting, mut engine: Spdz<Gf48>) -> Result<Vec<u8>, Abort> {
+    let (first, last) = (party(1), party(setting.n as u8));
+    let mine = engine.session().me() == first;
+    match setting.subject {
+        Subject::Public => {
+            let mut x = engine.public(&values());
+            engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+            let verified = engine.settled(x)?;
+            Ok(engine.output(verified)?.into_iter().map(|x: Gf8| x.0).collect())
+        }
+        Subject::Tiny => {
+            let mut tiny = Tiny::new(engine);
+            let given = values();
+            let mask = tiny.engine().input_mask(first, given.len())?;
+            let mut wire = Tiny::mask(mask.shares().clone());
+            for _ in 0..2 {
+                tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
+            }
+            tiny.open_indices()?;
+            let mut public = Tiny::masked(&tiny.engine().masked_input(mask, mine.then_some(&given[..]))?);
+            for _ in 0..2 {
+                tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
+            }
+            let out = tiny.output(wire, public)?;
+            let verified = tiny.engine().settled(out)?;
+            let own = tiny.engine().output_to(last, verified.clone())?;
+            let mut all: Vec<u8> = tiny.engine().output(verified)?.into_iter().map(|x: Gf8| x.0).collect();
+            all.extend(own.iter().flat_map(|own| own.iter()));
+            Ok(all)
+        }
+        Subject::Des => {
+            let given = bits();
+            let x = engine.input_bits(first, mine.then_some(&given[..]), given.len())?;
+            let wire = |k: usize| x.gather(&(6 * k..6 * k + 6).collect::<Vec<_>>()).unwrap();
+            let mut layer = [Lookup { table: &SBOXES[0], wires: (0..6).map(wire).collect() }];
+            engine.look_up(&mut layer)?;
+            let [Lookup { wires, .. }] = layer;
+            let (mut all, mut own) = (Vec::new(), Vec::new());
+            for verified in engine.settled(wires)?.each() {
+                let bits = engine.output_bits_to(last, verified.clone())?;
+                own.extend(bits.iter().flat_map(|bits| bits.iter().map(|bit| u8::from(*bit))));
+                all.extend(engine.output(verified)?.into_iter().map(|bit: Gf2| bit.to_bits() as u8));
+            }
+            all.extend(own);
+            Ok(all)
+        }
+    }
+}
+
+/// A session.
 fn play(setting: Setting, mut session: Session) -> Result<Vec<u8>, Abort> {
     // buckets of few items: that products are right does not depend on them
     let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
@@ -54,12 +144,7 @@ fn play(setting: Setting, mut session: Session) -> Result<Vec<u8>, Abort> {
         }
         other => panic!("{other:?}"),
     };
-    let mut engine = Spdz::new(party, source, setting.protocol)?;
-    let mut x = engine.public(&values());
-    engine.sbox(Direction::Encrypt, &mut [&mut x])?;
-    let pending = engine.close(x);
-    let verified = settle(&mut engine, pending)?;
-    Ok(engine.output(verified)?.into_iter().map(|x: Gf8| x.0).collect())
+    compute(setting, Spdz::new(party, source, setting.protocol)?)
 }
 
 fn harness(setting: Setting, limit: Duration) -> Harness {
@@ -68,10 +153,12 @@ fn harness(setting: Setting, limit: Duration) -> Harness {
 
 /// About so many positions of all that there are; how many were noticed.
 fn sweep(setting: Setting, positions: usize) -> [usize; 2] {
-    let right = right();
+    let right: Vec<Vec<u8>> = PartyId::all(setting.n).map(|party| right(setting, party)).collect();
     let honest = harness(setting, PATIENT);
     let recordings = honest.recordings();
-    assert!(honest.act(|session| play(setting, session)).iter().all(|end| end.as_ref() == Ok(&right)));
+    for (end, right) in honest.act(|session| play(setting, session)).iter().zip(&right) {
+        assert_eq!(end.as_ref(), Ok(right), "{setting:?}");
+    }
     let sent = sent(&recordings);
     let mut jobs = Vec::new();
     for (from, to) in links(setting.n) {
@@ -95,10 +182,11 @@ fn sweep(setting: Setting, positions: usize) -> [usize; 2] {
         place(&harness, at, operator, salt, &sent[&(at.from, at.to)]);
         let ends = harness.act(|session| play(setting, session));
         let mut noticed = false;
-        for (party, end) in divisi_core::PartyId::all(setting.n).zip(&ends).filter(|(p, _)| *p != at.from) {
+        for (party, end) in PartyId::all(setting.n).zip(&ends).filter(|(p, _)| *p != at.from) {
             match end {
                 Ok(out) => {
-                    assert_eq!(*out, right, "{setting:?} {party} {} {} {} {operator:?}", at.from, at.to, at.n)
+                    let right = &right[party.index()];
+                    assert_eq!(out, right, "{setting:?} {party} {} {} {} {operator:?}", at.from, at.to, at.n)
                 }
                 Err(_) => noticed = true,
             }
@@ -113,8 +201,19 @@ fn settings() -> Vec<Setting> {
     for n in [2, 3] {
         for preparation in Preparation::ALL {
             for (protocol, rows) in [(SpdzProtocol::Lookup, false), (SpdzProtocol::BitDecomposition, true)] {
-                all.push(Setting { n, preparation, protocol, rows });
+                all.push(Setting { subject: Subject::Public, n, preparation, protocol, rows });
             }
+        }
+    }
+    all
+}
+
+/// Inputs of a party, outputs to one, TinyTable, and tables of DES, from each preparation.
+fn whole_sessions() -> Vec<Setting> {
+    let mut all = Vec::new();
+    for n in [2, 3] {
+        for (subject, preparation) in [Subject::Tiny, Subject::Des].into_iter().zip(Preparation::ALL) {
+            all.push(Setting { subject, n, preparation, protocol: SpdzProtocol::Lookup, rows: false });
         }
     }
     all
@@ -126,6 +225,25 @@ fn no_change_gives_a_wrong_output() {
         let [tried, noticed] = sweep(setting, 30);
         println!("{setting:?}: {noticed} of {tried} noticed");
         assert!(tried == 30 && noticed > 15, "{setting:?}: {noticed} of {tried}");
+    }
+}
+
+#[test]
+fn no_change_of_a_whole_session_gives_a_wrong_output() {
+    for setting in whole_sessions() {
+        let [tried, noticed] = sweep(setting, 20);
+        println!("{setting:?}: {noticed} of {tried} noticed");
+        assert!(tried == 20 && noticed > 10, "{setting:?}: {noticed} of {tried}");
+    }
+}
+
+#[test]
+#[ignore = "1,000 positions"]
+fn no_change_of_many_in_whole_sessions_gives_a_wrong_output() {
+    for setting in whole_sessions() {
+        let [tried, noticed] = sweep(setting, 250);
+        println!("{setting:?}: {noticed} of {tried} noticed");
+        assert!(tried > 200);
     }
 }
 

@@ -38,6 +38,14 @@ impl Needle {
         Needle(hidden)
     }
 
+    /// A secret that is there already, of at most 16 bytes.
+    #[must_use]
+    pub fn of(secret: &[u8]) -> Needle {
+        let mut hidden = [HIDE; 16];
+        hidden.iter_mut().zip(secret).for_each(|(hidden, byte)| *hidden = byte ^ HIDE);
+        Needle(hidden)
+    }
+
     /// Plant it here.
     pub fn plant(&self, place: &mut [u8; 16]) {
         place.iter_mut().zip(&self.0).for_each(|(byte, hidden)| *byte = hidden ^ HIDE);
@@ -64,9 +72,27 @@ impl Needle {
 /// If the system does not show this process its memory.
 pub fn find(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Found>>> {
     let mut found: Vec<Vec<Found>> = vec![Vec::new(); needles.len()];
-    let halves = Halves::of(needles);
+    let halves = needles.iter().enumerate().flat_map(|(i, n)| [(&n.0[..8], i, false), (&n.0[8..], i, true)]);
+    let halves = Halves::of(8, halves);
     chunks(7, |from, bytes, mapping| {
         halves.within(bytes, |at, needle, second| {
+            found[needle].push(Found { address: from + at, second, mapping: mapping.to_owned() });
+        });
+    })?;
+    found.iter_mut().for_each(Vec::dedup);
+    Ok(found)
+}
+
+/// Where the first bytes of each of these needles lie, so many, in the order of addresses: for secrets that
+/// have fewer than 16.
+///
+/// # Errors
+/// If the system does not show this process its memory.
+pub fn find_first(bytes: usize, needles: &[&Needle]) -> std::io::Result<Vec<Vec<Found>>> {
+    let mut found: Vec<Vec<Found>> = vec![Vec::new(); needles.len()];
+    let parts = Halves::of(bytes, needles.iter().enumerate().map(|(i, n)| (&n.0[..bytes], i, false)));
+    chunks(bytes - 1, |from, bytes, mapping| {
+        parts.within(bytes, |at, needle, second| {
             found[needle].push(Found { address: from + at, second, mapping: mapping.to_owned() });
         });
     })?;
@@ -166,25 +192,27 @@ fn chunks(overlap: usize, mut show: impl FnMut(usize, &[u8], &str)) -> std::io::
     Ok(())
 }
 
-/// Hidden halves, by their first byte as it lies in memory.
-struct Halves<'n>(Vec<Vec<(&'n [u8], usize, bool)>>);
+/// A hidden part of a needle: its bytes, whose it is, and whether it is the second half.
+type Part<'n> = (&'n [u8], usize, bool);
+
+/// Hidden parts of one length, by their first byte as it lies in memory.
+struct Halves<'n> {
+    len: usize,
+    parts: Vec<Vec<Part<'n>>>,
+}
 
 impl<'n> Halves<'n> {
-    fn of(needles: &[&'n Needle]) -> Halves<'n> {
-        let mut halves = vec![Vec::new(); 256];
-        for (i, needle) in needles.iter().enumerate() {
-            for (half, second) in [(&needle.0[..8], false), (&needle.0[8..], true)] {
-                halves[usize::from(half[0] ^ HIDE)].push((half, i, second));
-            }
-        }
-        Halves(halves)
+    fn of(len: usize, all: impl Iterator<Item = Part<'n>>) -> Halves<'n> {
+        let mut parts = vec![Vec::new(); 256];
+        all.for_each(|part| parts[usize::from(part.0[0] ^ HIDE)].push(part));
+        Halves { len, parts }
     }
 
-    /// Where halves lie among these bytes: whose, and which.
+    /// Where parts lie among these bytes: whose, and which.
     fn within(&self, bytes: &[u8], mut seen: impl FnMut(usize, usize, bool)) {
-        for (at, window) in bytes.windows(8).enumerate() {
-            for (half, needle, second) in &self.0[usize::from(window[0])] {
-                if window.iter().zip(*half).all(|(x, y)| *x == y ^ HIDE) {
+        for (at, window) in bytes.windows(self.len).enumerate() {
+            for (part, needle, second) in &self.parts[usize::from(window[0])] {
+                if window.iter().zip(*part).all(|(x, y)| *x == y ^ HIDE) {
                     seen(at, *needle, *second);
                 }
             }

@@ -6,6 +6,7 @@
 mod harness;
 mod lab;
 pub mod memory;
+pub mod misuse;
 mod mutants;
 mod operators;
 mod parties;

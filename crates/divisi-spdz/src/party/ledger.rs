@@ -8,8 +8,9 @@ use divisi_ot::wipe;
 pub(crate) struct Ledger<F: Mac> {
     pub x: Vec<F>,
     pub m: Vec<F>,
-    /// The bytes of what was opened, to be compared, among three or more parties.
-    pub views: Option<Echo>,
+    /// The bytes of what was opened, to be compared, among three or more parties. In a box: the room of one
+    /// that is not there would be filled by whatever the stack holds, and nobody would wipe it.
+    pub views: Option<Box<Echo>>,
     /// The number of values that were opened and checked so far.
     pub checked: u64,
 }

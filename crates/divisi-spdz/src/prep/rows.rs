@@ -12,7 +12,7 @@ use crate::source::KnownBits;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
-use divisi_ot::{AuthBits, Bits, MacShares, Setup, SetupConfig};
+use divisi_ot::{AuthBits, Bits, MacShares, Setup, SetupConfig, wipe};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -42,7 +42,7 @@ impl Rows {
     /// As [`Rows::start`], over an existing set-up.
     pub fn of<F: Mac>(session: Session, setup: Setup) -> Result<(Party<F>, Self), Abort> {
         let config = setup.config();
-        let alpha = Alpha::new(F::from_low_bits(setup.delta().get()));
+        let alpha = wipe::stack(|| Alpha::new(F::from_low_bits(setup.delta().get())));
         let setup = session.bind(setup);
         Ok((Party::new(session, alpha)?, Rows { setup, config }))
     }

@@ -10,7 +10,7 @@ use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
 use crate::source::{Source, Triples};
 use divisi_core::{Abort, Session, Step, step};
-use divisi_ot::SetupConfig;
+use divisi_ot::{SetupConfig, wipe};
 use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -51,8 +51,7 @@ pub fn make<F: Host>(
         }
     };
     let mut source = Exact::new(source);
-    let alpha = Zeroizing::new(party.alpha()?);
-    let secret = Zeroizing::new(divisi_field::Field::to_le_bytes(*alpha).as_ref().to_vec());
+    let secret = wipe::stack(|| secret(&party))?;
     let reserve = create(*party.session.id().as_bytes(), secret).map_err(|e| unfit(MADE, &e))?;
     let reserve = Arc::new(reserve);
     let (_end, _) = at_abort(&party.session, &reserve);
@@ -63,6 +62,12 @@ pub fn make<F: Host>(
         reserve.destroy().map_err(|e| unfit(MADE, &e))?;
     }
     made
+}
+
+/// Our share of alpha, as the stock keeps it.
+fn secret<F: Host>(party: &Party<F>) -> Result<Zeroizing<Vec<u8>>, Abort> {
+    let alpha = Zeroizing::new(party.alpha()?);
+    Ok(Zeroizing::new(alpha.to_le_bytes().as_ref().to_vec()))
 }
 
 fn fill<F: Host>(

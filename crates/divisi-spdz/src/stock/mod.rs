@@ -25,6 +25,7 @@ use crate::source::{KnownBits, Source, Triples, Units};
 use divisi_core::{Abort, AtEnd, PartyId, Session, Step, step};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 use divisi_net::{Fault, Loss};
+use divisi_ot::wipe;
 use divisi_store::stock::{Count, Reserve, StockError, StockInfo};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -96,7 +97,7 @@ impl<F: Mac> FromStock<F> {
     /// ends the session.
     pub fn start(mut session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
         let info = reserve.info().clone();
-        let alpha = Zeroizing::new(fitting::<F>(&session, &info, reserve.secret())?);
+        let alpha = wipe::stack(|| fitting::<F>(&session, &info, reserve.secret()))?;
         // 1.
         let state = reserve.state();
         let mut body = [0; 33 + 16 * MOST_SERIES];
@@ -158,7 +159,7 @@ impl<F: Mac> FromStock<F> {
         reserve.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
         let reserve = Arc::new(reserve);
         let (end, aborted) = at_abort(&session, &reserve);
-        let mut party = Party::new(session, Alpha::new(*alpha))?;
+        let mut party = Party::new(session, alpha)?;
         party.reserve = Some(Arc::clone(&reserve));
         Ok((party, FromStock { reserve, aborted, _end: end, field: PhantomData }))
     }
@@ -223,7 +224,7 @@ fn counted(told: &[u8], at: usize) -> Count {
 }
 
 /// Our share of alpha, if the stock is one of this party, among so many, in this field.
-fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result<F, Abort> {
+fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result<Alpha<F>, Abort> {
     let (me, n, bits) = (session.me(), session.parties(), <F as Field>::BITS as u32);
     if info.party != me.number() {
         return Err(refused(format!(
@@ -244,7 +245,9 @@ fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result
         )));
     }
     let alpha = <F as Field>::from_le_bytes(secret);
-    alpha.ok_or_else(|| refused("the stock holds no share of alpha: drop it with `divisi prep drop`"))
+    alpha
+        .map(Alpha::new)
+        .ok_or_else(|| refused("the stock holds no share of alpha: drop it with `divisi prep drop`"))
 }
 
 impl<F: Mac> FromStock<F> {

@@ -5,6 +5,7 @@
 mod fresh;
 mod lies;
 mod prep;
+mod reflected;
 mod values;
 
 use divisi_core::testing::{Harness, Recording, Way, party};
@@ -13,8 +14,6 @@ use divisi_field::Gf48;
 use divisi_spdz::checks;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{AuthByte, Spdz, SpdzProtocol, Tiny};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
@@ -146,69 +145,6 @@ fn split_index(check: Option<Check>) -> bool {
     recordings.iter().any(commits)
 }
 
-/// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero, under the nonce
-/// and the commitment of its own one.
-fn reflected_sigma(check: Option<Check>) -> bool {
-    let harness = harness(2, check);
-    flip(&harness, LOOKUP);
-    let (recording, tap) = (harness.recording(party(2)), harness.tap(party(2)));
-    let ids = [LOOKUP, OPEN].map(|step| divisi_core::Step::new(step).id);
-    let (mut lookups, mut opened) = (0, 0);
-    let waiting = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&waiting);
-    let mut late: Option<std::thread::JoinHandle<bool>> = None;
-    harness.hand(party(2), party(1), move |mut frame| {
-        if frame.step == ids[0] {
-            lookups += 1;
-            if lookups == 1 {
-                frame.body[0] ^= 1;
-            }
-        }
-        opened += usize::from(frame.step == ids[1]);
-        if frame.step != ids[1] || lookups == 0 {
-            assert!(late.take().is_none_or(|late| late.join().unwrap()));
-            return vec![frame];
-        }
-        // a rushing party: its word follows the other's, which its own thread receives meanwhile
-        let (tap, recording, busy, number) = (tap.clone(), recording.clone(), tap.busy(), opened);
-        let count = Arc::clone(&count);
-        count.fetch_add(1, Ordering::AcqRel);
-        late = Some(std::thread::spawn(move || {
-            let _busy = busy;
-            let mut sent = false;
-            for _ in 0..2000 {
-                if let Some(seen) = recording.of(Way::In, OPEN).get(number - 1) {
-                    frame.body.truncate(32);
-                    frame.body.extend_from_slice(&seen.frame.body[32..]);
-                    sent = tap.inject(party(1), &frame).is_ok();
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            count.fetch_sub(1, Ordering::AcqRel);
-            sent
-        }));
-        vec![]
-    });
-    // the corrupt party never ends the session over its own lie, so that the test sees what the honest one
-    // does
-    let parameters = |who| {
-        let lenient = (who == party(2)).then_some(checks::K4);
-        let all = PublicParameters::new("spdz attacks");
-        check.into_iter().chain(lenient).fold(all, PublicParameters::without)
-    };
-    let ends = harness.act_each(parameters, |session| {
-        let corrupt = session.me() == party(2);
-        two_layers_and(session, || {
-            // its last word is still to come
-            while corrupt && waiting.load(Ordering::Acquire) > 0 {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        })
-    });
-    wrong(&ends)
-}
-
 /// P_2 sets a bit beyond the last one that it opens: whether P_1 goes on.
 fn smuggled_bits(check: Option<Check>) -> bool {
     let harness = harness(2, check);
@@ -322,7 +258,8 @@ divisi_core::mutants! {
     a_false_piece_makes_no_table: K17, "uses unit vectors unchecked", false_piece;
     a_false_product_makes_no_triple: K17, "uses products of bits unchecked", prep::false_bit_triple;
     what_is_told_is_no_share: K20, "opens shares as they are", bare_shares;
-    a_sigma_is_not_reflected: K21, "takes any opening of a commitment", reflected_sigma;
+    a_sigma_is_not_reflected: K21, "takes any opening of a commitment", reflected::by_one;
+    two_parties_reflect_no_sigma: K21, "takes any opening of a commitment", reflected::by_two;
     a_false_e_is_noticed: K22, "does not check opened indices", false_e;
     a_receiver_checks_its_output: K24, "takes a private output unchecked", false_private_output;
 }

@@ -1,0 +1,110 @@
+//! Programs that must not compile: what the types alone forbid (M0.7).
+//!
+//! Each begins with the error that the compiler must name, in `//! [..]`. They are checked against the very
+//! libraries that the calling test was built with; only the kind of error is compared, which is the same in
+//! every version of the compiler. One program, `right_use.rs`, does right what the others get wrong, and must
+//! compile.
+
+#![allow(clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Whose programs they are.
+pub struct Misuse<'a> {
+    /// Where they lie.
+    pub programs: &'a Path,
+    /// The libraries that they use; the last one is that of the caller.
+    pub libraries: &'a [&'a str],
+    /// For what the compiler writes: `CARGO_TARGET_TMPDIR`.
+    pub room: &'a Path,
+    /// The path of cargo: `CARGO`.
+    pub cargo: &'a Path,
+}
+
+/// The builds of a library beside this test, the latest first.
+fn builds(of: &str) -> Vec<PathBuf> {
+    let here = std::env::current_exe().unwrap_or_default();
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        name.starts_with(&format!("lib{of}-")) && name.ends_with(".rlib")
+    };
+    let dir = here.parent().and_then(|dir| std::fs::read_dir(dir).ok());
+    let mut all: Vec<PathBuf> = dir.into_iter().flatten().flatten().map(|e| e.path()).filter(ours).collect();
+    all.sort_by_key(|path| std::cmp::Reverse(path.metadata().and_then(|m| m.modified()).ok()));
+    all
+}
+
+/// Whether a library was built with this build of another one: it has the end of its file's name, by which
+/// the compiler finds it again.
+fn was_built_with(library: &[u8], other: &Path) -> bool {
+    let name = other.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let end = name.rfind('-').map_or("", |at| &name[at..]).as_bytes();
+    !end.is_empty() && library.windows(end.len()).any(|window| window == end)
+}
+
+impl Misuse<'_> {
+    /// Check one program against these builds: what the compiler says.
+    fn check(&self, program: &Path, builds: &[PathBuf]) -> Result<(), String> {
+        let beside = self.cargo.with_file_name("rustc");
+        let name = program.file_stem().unwrap_or_default();
+        let mut rustc = Command::new(if beside.exists() { beside } else { "rustc".into() });
+        rustc.args(["--edition=2024", "--crate-type=bin", "--emit=metadata", "--error-format=short", "-o"]);
+        rustc.arg(self.room.join(format!("{}.rmeta", name.display())));
+        for (library, build) in self.libraries.iter().zip(builds) {
+            let dir = build.parent().unwrap_or(Path::new(".")).display();
+            rustc.args(["-L", &format!("dependency={dir}")]);
+            rustc.args(["--extern", &format!("{library}={}", build.display())]);
+        }
+        let output = rustc.arg(program).output().map_err(|e| e.to_string())?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Builds that belong together: right use compiles against them.
+    fn together(&self) -> Vec<PathBuf> {
+        let control = self.programs.join("right_use.rs");
+        let (last, others) = self.libraries.split_last().unwrap_or((&"", &[]));
+        let mut said = String::new();
+        for own in builds(last).into_iter().take(8) {
+            let bytes = std::fs::read(&own).unwrap_or_default();
+            let found = others.iter().map(|of| builds(of).into_iter().find(|b| was_built_with(&bytes, b)));
+            let Some(mut set) = found.collect::<Option<Vec<_>>>() else { continue };
+            set.push(own);
+            match self.check(&control, &set) {
+                Ok(()) => return set,
+                Err(why) => said.push_str(&why),
+            }
+        }
+        panic!("no builds against which right use compiles: {said}");
+    }
+
+    /// Demands that every program gets its error, and that there are at least so many.
+    ///
+    /// # Panics
+    /// If one compiles, or gets another error.
+    pub fn does_not_compile(&self, least: usize) {
+        let together = self.together();
+        let mut programs = 0;
+        for entry in std::fs::read_dir(self.programs).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.ends_with("right_use.rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let expected = text.strip_prefix("//! [").and_then(|rest| rest.split(']').next());
+            let (Some(expected), Err(said)) = (expected, self.check(&path, &together)) else {
+                panic!("{}: compiles, or names no error", path.display());
+            };
+            let here = path.display().to_string();
+            let mut errors = said.lines().filter(|l| l.contains(": error") && l.contains(&here));
+            assert!(errors.any(|e| e.contains(expected)), "{here}: {said}");
+            // no mistyped names
+            assert!(!said.contains("E0432") && !said.contains("E0433"), "{here}: {said}");
+            programs += 1;
+        }
+        assert!(programs >= least, "{programs} programs");
+    }
+}

@@ -1,0 +1,174 @@
+//! Stocks in directories of their own, which tests make, use and look at.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
+
+use divisi_core::testing::{Harness, party};
+use divisi_core::{Abort, Bytes, Direction, PublicParameters, Session, Settles};
+use divisi_field::Gf48;
+use divisi_ot::SetupConfig;
+use divisi_spdz::stock::{FromStock, Lots, StockPlan, make};
+use divisi_spdz::{Preparation, Spdz, SpdzProtocol};
+use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
+use divisi_store::{Disk, MachineDisk};
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+pub const INPUT: &str = "divisi_spdz::input/input";
+pub const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
+pub const SIGMA: &str = "divisi_spdz::check/check.4.open";
+
+/// S-boxes that a stock is enough for.
+pub const SBOXES: u64 = 6;
+pub const TABLES: usize = 0;
+
+pub fn entropy() -> Entropy {
+    use divisi_net::{Machine, World};
+    Box::new(|out| Machine.entropy(out))
+}
+
+pub fn key() -> SealKey {
+    SealKey::new(Zeroizing::new([9; 32]))
+}
+
+/// The directories of the parties' stocks.
+pub struct House {
+    pub root: tempfile::TempDir,
+    pub n: usize,
+    /// Tables of each.
+    pub tables: u64,
+}
+
+pub fn parameters() -> PublicParameters {
+    PublicParameters::new("stock tests")
+}
+
+impl House {
+    /// Without any stock yet.
+    pub fn empty(n: usize) -> Self {
+        House { root: tempfile::tempdir().unwrap(), n, tables: SBOXES }
+    }
+
+    pub fn new(n: usize) -> Self {
+        House::with(n, SBOXES)
+    }
+
+    /// With so many tables.
+    pub fn with(n: usize, tables: u64) -> Self {
+        let house = House { tables, ..House::empty(n) };
+        for end in Harness::new(n, &parameters()).act(|session| house.make(session)) {
+            end.unwrap();
+        }
+        house
+    }
+
+    pub fn make(&self, session: Session) -> Result<(), Abort> {
+        self.make_on(session, |_| Box::new(MachineDisk), |_| ())
+    }
+
+    /// On a disk of the test's; with a word about this party's share of alpha.
+    pub fn make_on(
+        &self,
+        session: Session,
+        disk: impl Fn(u8) -> Box<dyn Disk>,
+        secret_is: impl FnOnce(&[u8]),
+    ) -> Result<(), Abort> {
+        let owner = party(1);
+        let plan = StockPlan::new(&[
+            (Lots::Units { log: 8 }, self.tables),
+            (Lots::Known { owner }, 16 * SBOXES),
+            (Lots::Bits, 50),
+            (Lots::ByteTriples, 7),
+        ]);
+        let (me, n) = (session.me().number(), session.parties() as u8);
+        // small buckets: these tests are not about their bits
+        let config = SetupConfig { rho: 4, ..SetupConfig::default() };
+        let create = |id, secret: Zeroizing<Vec<u8>>| {
+            secret_is(&secret);
+            let info = StockInfo {
+                id,
+                party: me,
+                parties: n,
+                peers: [0; 32],
+                protocol: "aes-lt".into(),
+                prep: "bucketed".into(),
+                field_bits: 48,
+                k: 4,
+                rho: 4,
+                blocks: 1,
+                series: plan.series::<Gf48>(),
+            };
+            MachineDisk.make_dir(&self.dir(me)).map_err(|e| StockError::Io(self.dir(me), e))?;
+            Reserve::create_on(disk(me), &self.dir(me), key(), entropy(), info, secret)
+        };
+        make::<Gf48>(session, Preparation::Bucketed, config, &plan, create, &mut |_, _| {})
+    }
+
+    pub fn dir(&self, number: u8) -> PathBuf {
+        self.root.path().join(format!("party-{number}"))
+    }
+
+    pub fn copy(&self, number: u8) -> PathBuf {
+        self.root.path().join(format!("copy-{number}"))
+    }
+
+    /// Keep a copy of a party's directory.
+    pub fn keep(&self, number: u8) {
+        copy(&self.dir(number), &self.copy(number));
+    }
+
+    /// Put the copy in its place.
+    pub fn put_back(&self, number: u8) {
+        copy(&self.copy(number), &self.dir(number));
+    }
+
+    pub fn state(&self, number: u8) -> Result<StockState, StockError> {
+        look(&self.dir(number), &key()).map(|(_, state)| state)
+    }
+
+    pub fn taken(&self) -> Vec<u64> {
+        (1..=self.n as u8).map(|number| self.state(number).unwrap().counts[TABLES].taken).collect()
+    }
+
+    pub fn begin(&self, session: Session) -> Result<Spdz<Gf48>, Abort> {
+        let number = session.me().number();
+        let reserve = Reserve::open(&self.dir(number), key(), entropy(), number);
+        self.begin_with(session, reserve)
+    }
+
+    /// The engine of a party that opened its stock, or could not.
+    pub fn begin_with(
+        &self,
+        session: Session,
+        reserve: Result<Reserve, StockError>,
+    ) -> Result<Spdz<Gf48>, Abort> {
+        let reserve = reserve.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
+        let (party, source) = FromStock::<Gf48>::start(session, reserve)?;
+        Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)
+    }
+
+    /// The S-box of a byte of party 1, opened to all.
+    pub fn sbox(&self, session: Session, x: u8) -> Result<u8, Abort> {
+        let mine = session.me() == party(1);
+        let mut engine = self.begin(session)?;
+        let mut byte = engine.input(party(1), mine.then_some(&[x]), 1)?;
+        engine.sbox(Direction::Encrypt, &mut [&mut byte])?;
+        let verified = engine.settled(byte)?;
+        Ok(engine.output(verified)?[0].0)
+    }
+
+    pub fn all(&self, x: u8) -> Vec<Result<u8, Abort>> {
+        Harness::new(self.n, &parameters()).act(|session| self.sbox(session, x))
+    }
+}
+
+pub const STEP: divisi_core::Step = divisi_core::step!("test");
+
+pub fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir(to).unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o700)).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}

@@ -1,0 +1,9 @@
+//! [E0308] Nor is it cloned.
+use divisi_field::Gf48;
+use divisi_spdz::InputMask;
+
+fn twice(mask: &InputMask<Gf48>) -> InputMask<Gf48> {
+    mask.clone()
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! [E0423] Nobody but a check says that a value is verified.
+use divisi_core::Verified;
+use divisi_field::Gf48;
+use divisi_spdz::AuthByte;
+
+fn declare(x: AuthByte<Gf48>) -> Verified<AuthByte<Gf48>> {
+    Verified(x)
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! [E0616] What is owed a check does not come out without it.
+use divisi_core::Pending;
+use divisi_field::Gf48;
+use divisi_spdz::{AuthByte, Openings};
+
+fn look(x: Pending<AuthByte<Gf48>, Openings<Gf48>>) -> AuthByte<Gf48> {
+    x.value
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! [E0308] A share under MACs over one field is none over another.
+use divisi_core::{Abort, Bytes};
+use divisi_field::{Gf40, Gf48};
+use divisi_spdz::{AuthByte, Spdz};
+
+fn mix(e: &mut Spdz<Gf48>, x: &mut AuthByte<Gf48>, y: &AuthByte<Gf40>) -> Result<(), Abort> {
+    e.add(x, y)
+}
+
+fn main() {}

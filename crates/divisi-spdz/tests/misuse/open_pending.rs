@@ -1,0 +1,10 @@
+//! [E0308] What is still owed a check cannot be opened.
+use divisi_core::Pending;
+use divisi_field::Gf48;
+use divisi_spdz::{AuthByte, Openings, Spdz};
+
+fn leak(e: &mut Spdz<Gf48>, x: Pending<AuthByte<Gf48>, Openings<Gf48>>) {
+    let _ = e.output(x);
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! [E0277] A share does not print.
+use divisi_field::Gf48;
+use divisi_spdz::AuthByte;
+
+fn print(x: &AuthByte<Gf48>) {
+    println!("{x:?}");
+}
+
+fn main() {}

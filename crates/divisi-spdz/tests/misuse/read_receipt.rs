@@ -1,0 +1,9 @@
+//! [E0616] A client does not look at what is not proven yet.
+use divisi_field::Gf48;
+use divisi_spdz::Receipt;
+
+fn look(receipt: Receipt<Gf48>) -> usize {
+    receipt.y.len()
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! [E0382] A source serves one engine: two would take the same values.
+use divisi_core::Abort;
+use divisi_field::Gf48;
+use divisi_spdz::{Party, Source, Spdz, SpdzProtocol};
+
+fn twice(p: Party<Gf48>, q: Party<Gf48>, s: Box<dyn Source<Gf48>>) -> Result<(), Abort> {
+    Spdz::new(p, s, SpdzProtocol::Lookup)?;
+    Spdz::new(q, s, SpdzProtocol::Lookup).map(drop)
+}
+
+fn main() {}
