@@ -72,8 +72,8 @@ fn what_a_party_has_of_an_output_is_uniform() {
     }
 }
 
-/// Every output bit has masks of its own: where the output is zero in all lanes, what P1 and what P3 have of it
-/// differs from lane to lane.
+/// Every output bit has masks of its own: where the output is zero in all lanes, what P1 and what P3 have of
+/// it differs from lane to lane.
 #[test]
 fn every_output_bit_has_masks_of_its_own() {
     let (known, _) = known_of_output(Gap::Nothing, 0x00);
