@@ -156,11 +156,10 @@ mod tests {
     fn what_is_missing_or_said_twice_is_noticed() {
         let (list, all) = read();
         let axes = &all[0];
-        let of_cell = |check: &str, axis: Axis| {
-            move |w: &crate::list::Weakening| w.engine == "rep3" && w.check == check && w.axis == axis
-        };
-        let without = |check: &'static str, axis: Axis| {
-            List(list.0.iter().filter(|w| !of_cell(check, axis)(w)).cloned().collect())
+        let without = |check: &str, axis: Axis| {
+            let other =
+                |w: &&crate::list::Weakening| w.engine != "rep3" || w.check != check || w.axis != axis;
+            List(list.0.iter().filter(other).cloned().collect())
         };
         let problem = |axes: &Axes, list: &List| axes.cells("rep3", list).unwrap_err();
         assert!(problem(axes, &without("A7", Axis::Mask)).contains("A7 mask: neither a build nor a reason"));
