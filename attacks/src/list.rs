@@ -96,6 +96,32 @@ pub enum Axis {
 }
 
 impl Axis {
+    /// All of them.
+    pub const ALL: [Axis; 22] = [
+        Axis::Lanes,
+        Axis::Bytes,
+        Axis::Words,
+        Axis::Tiles,
+        Axis::Groups,
+        Axis::Blocks,
+        Axis::Products,
+        Axis::Layers,
+        Axis::Batches,
+        Axis::Circuits,
+        Axis::Instances,
+        Axis::Strands,
+        Axis::Sessions,
+        Axis::Peers,
+        Axis::Early,
+        Axis::Bits,
+        Axis::OnePeer,
+        Axis::OnePosition,
+        Axis::Repetition,
+        Axis::Mask,
+        Axis::Reuse,
+        Axis::Range,
+    ];
+
     /// As the lists write it.
     pub fn name(self) -> String {
         let camel = format!("{self:?}");

@@ -3,8 +3,10 @@
 //!
 //! One build holds all weakenings: `tree` copies the project and writes each of them into the copy as a
 //! branch that an environment variable takes, `compile` compiles the named tests there, `run` runs each test
-//! once without a weakening and then once for each weakening that it is said to notice.
+//! once without a weakening and then once for each weakening that it is said to notice. `axes` says of each
+//! check in what it cannot be too weak.
 
+mod axes;
 mod list;
 mod run;
 mod table;
@@ -69,7 +71,10 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     let list = List::read(&project.join("attacks/weakened"))?;
     if wanted.table {
         let path = project.join("docs/weakened.md");
-        return std::fs::write(&path, table::of(&list)).map(|()| true).map_err(|e| format!("{path:?}: {e}"));
+        let axes = axes::Axes::read_all(&project.join("attacks/weakened"))?;
+        return std::fs::write(&path, table::of(&list, &axes)?)
+            .map(|()| true)
+            .map_err(|e| format!("{path:?}: {e}"));
     }
     let list = if wanted.only.is_empty() { list } else { list.only(&wanted.only) };
     // a sample is taken of the copy that has all of them, so that one which no longer compiles shows at once
@@ -108,7 +113,8 @@ mod tests {
     fn the_page_is_that_of_the_lists() {
         let project = divisi_attacks::mirror::project().unwrap();
         let list = List::read(&project.join("attacks/weakened")).unwrap();
+        let axes = axes::Axes::read_all(&project.join("attacks/weakened")).unwrap();
         let page = std::fs::read_to_string(project.join("docs/weakened.md")).unwrap();
-        assert!(page == table::of(&list), "docs/weakened.md is not that of attacks/weakened");
+        assert!(page == table::of(&list, &axes).unwrap(), "docs/weakened.md is not that of attacks/weakened");
     }
 }

@@ -1,6 +1,7 @@
 //! The table of all weakenings, for docs/weakened.md.
 
-use crate::list::{ENGINES, List};
+use crate::axes::{Axes, Cell, Cells, OPEN};
+use crate::list::{Axis, ENGINES, List};
 use std::fmt::Write;
 
 const HEAD: &str = "\
@@ -11,17 +12,26 @@ known too early, compared in part, done once instead of twice, or a mask is none
 fails in that build, and passes in the real one. `just weakened` runs them all; `attacks/weakened` says what
 each one changes.
 
+Before them stands, for each engine, in what its checks can be too weak at all: a row for each check, a column
+for each axis, the number of builds in each cell. A letter stands for the reason why there is none, and the
+reasons follow (`attacks/weakened/axes-*.toml`). A reason that names other checks was compared with the list:
+one of them has a build in that column. A `?` is an axis that applies and has no build yet.
+
 This page is written by `just weakened-table`.
 ";
 
-/// The page.
-pub fn of(list: &List) -> String {
+/// The page, with the axes of each engine.
+///
+/// # Errors
+/// What is wrong with the axes.
+pub fn of(list: &List, axes: &[Axes]) -> Result<String, String> {
     let mut page = String::from(HEAD);
-    for engine in ENGINES {
+    for (engine, axes) in ENGINES.into_iter().zip(axes) {
         let mut rows: Vec<_> = list.0.iter().filter(|w| w.engine == engine).collect();
         rows.sort_by_key(|w| (order(&w.check), w.axis));
         // a String takes whatever is written
         let _ = write!(page, "\n## {engine}: {} weakenings\n\n", rows.len());
+        matrix(&mut page, &axes.cells(engine, list)?, axes);
         page.push_str(
             "| check | too weak in | what the weakened build does | test that notices |\n|---|---|---|---|\n",
         );
@@ -30,7 +40,38 @@ pub fn of(list: &List) -> String {
             let _ = writeln!(page, "| {check} | {axis} | {} | `{}` |", w.what, w.killed_by);
         }
     }
-    page
+    Ok(page)
+}
+
+/// The builds and reasons of an engine's checks, and the reasons.
+fn matrix(page: &mut String, cells: &Cells, axes: &Axes) {
+    page.push_str("| check |");
+    Axis::ALL.iter().for_each(|axis| _ = write!(page, " {} |", axis.name()));
+    page.push_str("\n|---|");
+    page.push_str(&"---|".repeat(Axis::ALL.len()));
+    page.push('\n');
+    let mut checks: Vec<_> = cells.iter().collect();
+    checks.sort_by_key(|(check, _)| order(check));
+    for (check, row) in checks {
+        let _ = write!(page, "| {check} |");
+        for cell in row {
+            let _ = match cell {
+                Cell::Builds(number) => write!(page, " {number} |"),
+                Cell::Reason(letter) if letter == OPEN => write!(page, " ? |"),
+                Cell::Reason(letter) => write!(page, " {letter} |"),
+            };
+        }
+        page.push('\n');
+    }
+    page.push('\n');
+    for (letter, reason) in &axes.reasons {
+        let _ = write!(page, "- {letter}: {}", reason.why);
+        match reason.there.as_slice() {
+            [] => page.push('\n'),
+            there => _ = writeln!(page, " Builds: {}.", there.join(", ")),
+        }
+    }
+    page.push('\n');
 }
 
 /// A8 before A10.

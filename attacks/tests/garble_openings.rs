@@ -269,6 +269,17 @@ fn digests_of_plans_name_all_of_them() {
         Plan::for_all(&program, 2, &[one, two]).unwrap().digest()
     };
     assert_ne!(sum(false), sum(true));
+    // a product of other wires, whose numbers end in the same byte, and nothing else
+    let product = |at: usize| {
+        let mut g = Build::new();
+        let (x, y) = (g.input(300), g.input(1));
+        let out = g.and(x[at], y[0]);
+        g.output(&[out]);
+        let program = g.finish();
+        Plan::for_all(&program, 2, &[one, two]).unwrap().digest()
+    };
+    let digests: HashSet<_> = [0, 1, 256, 257].map(product).into();
+    assert_eq!(digests.len(), 4);
 }
 
 /// Two circuits of three instances in one session, with all inputs zero: no mask of an input and no label

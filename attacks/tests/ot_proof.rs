@@ -102,6 +102,19 @@ fn every_bit_has_its_mac_for_everybody() {
     });
 }
 
+/// A party that was told a wrong MAC opens none of its sums: it stops first \[W9\].
+#[test]
+fn no_sum_is_opened_before_every_bit_was_looked_at() {
+    for (prover, verifier) in links(3) {
+        let harness = harness();
+        let recording = harness.recording(verifier);
+        let how = Deviation { false_mac: Some((verifier, 0)), ..Deviation::default() };
+        let ends = play(harness, prover, &how);
+        assert!(recording.of(Way::Out, SUMS).is_empty(), "{prover} to {verifier}");
+        assert!(fails(&ends[verifier.index()], checks::W10), "{prover} to {verifier}");
+    }
+}
+
 /// A bit that is opened flipped, with the MACs of the true one, is found whichever it is.
 #[test]
 fn every_opened_bit_is_looked_at() {

@@ -1,7 +1,8 @@
 //! The comparison with zero: every block of a group has a random factor of its own, and every bit counts
-//! (S7).
+//! (S7). So do the lanes that are compared side by side (A23).
 
 use crate::known::{Seen, act, first_random, harness, public_blocks};
+use divisi_core::{Abort, Compares};
 use divisi_field::{Field, Gf128};
 use divisi_rep3::adversary::adaptive::engine;
 
@@ -46,4 +47,35 @@ fn every_bit_of_what_is_opened_counts() {
         let (said, opened) = asked(3, &[&[(Gf128(1 << bit) * r.inverse()).0]]);
         assert_eq!((said[0], opened[0]), (false, Gf128(1 << bit)), "bit {bit}");
     }
+}
+
+/// Lanes that are compared side by side are opened each times a random element of its own: two equal
+/// differences do not show as equal.
+#[test]
+fn every_lane_has_a_random_factor_of_its_own() {
+    let harness = harness(4);
+    let seen = Seen::of(&harness);
+    let said = act(harness, 4, |trio| {
+        let mut e = engine(trio);
+        let difference = public_blocks(&mut e, &[7, 7, 0])?;
+        e.vanish_lanes(difference)
+    });
+    assert!(said.iter().all(|said| *said == Ok(vec![false, false, true])), "{said:?}");
+    let columns = seen.opened(OPENED, 0).unwrap();
+    let opened = [0, 1, 2].map(|l| Gf128::from_ghash(std::array::from_fn(|i| columns[3 * i + l])));
+    let r = first_random(4, 2);
+    assert_eq!(opened, [Gf128(7) * r[0], Gf128(7) * r[1], Gf128(0)]);
+}
+
+/// A comparison of nothing is no comparison.
+#[test]
+fn an_empty_group_is_refused() {
+    let ends = act(harness(5), 5, |trio| {
+        let mut e = engine(trio);
+        let groups = [public_blocks(&mut e, &[0])?, public_blocks(&mut e, &[])?];
+        e.are_zero(&groups)
+    });
+    // who refuses first ends the session for the others
+    assert!(ends.iter().all(Result::is_err), "{ends:?}");
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
 }

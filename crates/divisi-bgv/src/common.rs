@@ -46,7 +46,29 @@ impl Seed {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::Seed;
+    use crate::parameters::{Form, Operation, Parameters};
+    use crate::ring::Ring;
+    use divisi_field::zp::P32;
+
+    /// A polynomial's residues by any two primes have nothing in common: equal words would leave it one
+    /// prime's randomness instead of all primes'.
+    #[test]
+    fn residues_have_words_of_their_own() {
+        let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
+        let ring = Ring::new(p).unwrap();
+        let limbs = ring.parameters().chain().len();
+        let poly = Seed::new(b"context", "purpose", 1, 2).expand(&ring, limbs, true);
+        let parts: Vec<_> = poly.words().chunks_exact(ring.dimension()).collect();
+        assert!(parts.len() > 2);
+        for (i, part) in parts.iter().enumerate() {
+            for other in &parts[..i] {
+                // words are rejected here and there: at first they would be the same
+                assert!(part.iter().zip(*other).take(4).all(|(x, y)| *x as u32 != *y as u32));
+            }
+        }
+    }
 
     /// Every part of a seed changes it; so does the boundary between two neighbouring strings.
     #[test]

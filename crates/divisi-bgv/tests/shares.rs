@@ -168,6 +168,8 @@ fn what_does_not_fit_is_refused() {
         let ends = with_keys(&ring, f);
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
+    // a second set of keys would count its answers from zero
+    misuse(&|session, _, _| Keys::generate(session, &ring).map(drop));
     misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &[1; 7]).map(drop));
     misuse(&|session, keys, sampler| {
         let x = keys.encrypt(sampler, 1, None);

@@ -10,6 +10,7 @@ mod common;
 mod costs;
 mod jobs;
 mod mutants;
+mod names;
 mod right;
 mod seen;
 mod selective;

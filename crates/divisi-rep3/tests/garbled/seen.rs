@@ -72,6 +72,19 @@ fn what_a_party_has_of_an_output_is_uniform() {
     }
 }
 
+/// Every output bit has masks of its own: where the output is zero in all lanes, what P1 and what P3 have of
+/// it differs from lane to lane.
+#[test]
+fn every_output_bit_has_masks_of_its_own() {
+    let (known, _) = known_of_output(Gap::Nothing, 0x00);
+    for known in known {
+        for known in [&known[0], &known[2]] {
+            let different: BTreeSet<u8> = known.iter().copied().collect();
+            assert!(different.len() > 3, "{known:?}");
+        }
+    }
+}
+
 /// Two calls of one circuit in the same roles: what P3 gets of the inputs, as words.
 fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
     let program = small_program();
