@@ -223,7 +223,7 @@ impl<R: Outcome> Begun<R> {
             opened.settle(session, if field { checks::K12 } else { checks::W10 }, deltas)?;
         }
         // 4.
-        // [W11] the positions of the proof are dropped, too; the mutants of W6 and W11 keep theirs, at the end
+        // [W11] the positions of the proof are dropped, too; the mutants of W6 and W11 keep theirs
         let keep = match (session.mutated(checks::W6), session.mutated(checks::W11)) {
             (true, _) => tiles * TILE,
             (_, true) => (tiles - 1) * TILE,

@@ -95,8 +95,8 @@ impl Setup {
     /// between two parties, else 3, and one more for the first rows of a session.
     ///
     /// # Errors
-    /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] for another batch than the
-    /// oldest.
+    /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] for another batch than
+    /// the oldest.
     pub fn finish_ahead(
         &mut self,
         session: &mut Session,
