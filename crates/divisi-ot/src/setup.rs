@@ -10,7 +10,7 @@ use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
 use crate::{Delta, wipe};
-pub use ahead::Ahead;
+pub use ahead::RowsAhead;
 use divisi_core::{Abort, Coins, PartyId, PublicParameters, Session, Step, step, taint};
 pub(crate) use rows::Source;
 pub use rows::WideBits;

@@ -4,7 +4,7 @@
 use divisi_core::testing::run;
 use divisi_core::{Abort, PublicParameters, Session};
 use divisi_ot::testing::fit;
-use divisi_ot::{Ahead, AuthBits, Bits, Setup, SetupConfig};
+use divisi_ot::{AuthBits, Bits, RowsAhead, Setup, SetupConfig};
 
 fn all<R: Send>(
     n: usize,
@@ -27,7 +27,7 @@ fn rows_that_are_begun_ahead_fit() {
             let delta = setup.delta().get();
             let mut made: Vec<(u128, AuthBits)> = Vec::new();
             let mut narrow = Vec::new();
-            let mut before: Option<Ahead> = None;
+            let mut before: Option<RowsAhead> = None;
             for counts in [Some((130, 300)), Some((1, 1)), Some((128, 900)), None] {
                 let begun =
                     counts.map(|(wide, narrow)| setup.begin_ahead(strand, wide, narrow)).transpose()?;

@@ -32,7 +32,7 @@ pub(crate) struct Counts {
 /// Wide and narrow rows under way: our corrections are sent, the peers' are not received, and nothing is
 /// checked. Wiped when dropped.
 #[must_use = "rows that were begun must be finished"]
-pub struct Ahead {
+pub struct RowsAhead {
     /// The number of this batch among all that were begun.
     number: u64,
     under: Under,
@@ -53,7 +53,12 @@ impl Setup {
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] for a set-up without a field, another session's
     /// strand, or no positions.
-    pub fn begin_ahead(&mut self, strand: &mut Session, wide: usize, narrow: usize) -> Result<Ahead, Abort> {
+    pub fn begin_ahead(
+        &mut self,
+        strand: &mut Session,
+        wide: usize,
+        narrow: usize,
+    ) -> Result<RowsAhead, Abort> {
         if self.session != *strand.id().as_bytes() || self.layout.public {
             return Err(strand.misuse(SETUP, "rows ahead in a set-up of another session, or without a field"));
         }
@@ -87,7 +92,7 @@ impl Setup {
                 Under::Dealt(wide, narrow)
             }
         };
-        Ok(Ahead { number, under })
+        Ok(RowsAhead { number, under })
     }
 
     /// Finishes the oldest batch that was begun: receives the peers' corrections from `strand`, on which it
@@ -101,7 +106,7 @@ impl Setup {
         &mut self,
         session: &mut Session,
         strand: &mut Session,
-        ahead: Ahead,
+        ahead: RowsAhead,
     ) -> Result<(WideBits, MacShares), Abort> {
         if ahead.number != self.ahead.finished || self.session != *session.id().as_bytes() {
             return Err(session.misuse(SETUP, "rows that were begun are finished out of order"));

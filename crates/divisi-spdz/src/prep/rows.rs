@@ -12,7 +12,7 @@ use crate::source::KnownBits;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
-use divisi_ot::{Ahead, AuthBits, Bits, MacShares, Setup, SetupConfig, WideBits};
+use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideBits};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -97,7 +97,7 @@ impl Rows {
         // corrections have a strand of their own: they overtake the messages of the batch before
         let mut strand = party.session.strand()?;
         strand.after_chain(party.session.chain());
-        let mut before: Option<Ahead> = None;
+        let mut before: Option<RowsAhead> = None;
         for counts in counts.map(Some).chain([None]) {
             let begun = match counts {
                 Some([wide, narrow]) => {
