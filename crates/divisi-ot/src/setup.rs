@@ -1,5 +1,6 @@
 //! The set-up of a session, from which all its authenticated bits come.
 
+mod ahead;
 #[cfg(feature = "fault")]
 mod corrupt;
 mod pairs;
@@ -9,6 +10,7 @@ use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
 use crate::{Delta, wipe};
+pub use ahead::RowsAhead;
 use divisi_core::{Abort, Coins, PartyId, PublicParameters, Session, Step, step, taint};
 pub(crate) use rows::Source;
 pub use rows::WideBits;
@@ -85,6 +87,8 @@ pub struct Setup {
     pub(crate) source: Source,
     /// Whether the rows so far were checked ones; `None` before the first rows.
     pub(crate) checked: Option<bool>,
+    /// How many rows were begun ahead, and how many of them finished.
+    pub(crate) ahead: ahead::Counts,
 }
 
 impl Setup {
@@ -150,6 +154,7 @@ impl Setup {
             coins,
             source: Source::Trees(ends, false),
             checked: None,
+            ahead: ahead::Counts::default(),
         })
     }
 

@@ -41,6 +41,7 @@ fn dealt(session: &mut Session, config: SetupConfig, dealer: Dealer) -> Result<S
         coins,
         source,
         checked: None,
+        ahead: Default::default(),
     })
 }
 

@@ -26,7 +26,7 @@ pub use columns::{Columns, VoleRows};
 pub(crate) use columns::{Outcome, Proven};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 use divisi_field::Gf128;
-pub(crate) use extend::Request;
+pub(crate) use extend::{Extension, Request};
 
 pub(crate) const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");

@@ -1,8 +1,9 @@
 //! A subfield in place of GF(2^128), for tests that measure the error of a check.
 //!
-//! GF(2^128) has a subfield of 2^b elements for each b that divides 128. Where a thread, which is one party of
-//! a test, has chosen one, coefficients, points and factors that a check draws are taken from it, and all else
-//! is as it is: the same code runs, and what passes there with probability m / 2^128 passes with m / 2^b.
+//! GF(2^128) has a subfield of 2^b elements for each b that divides 128. Where a thread, which is one party
+//! of a test, has chosen one, coefficients, points and factors that a check draws are taken from it, and all
+//! else is as it is: the same code runs, and what passes there with probability m / 2^128 passes with
+//! m / 2^b.
 
 use divisi_field::{Field, Gf128};
 use std::cell::Cell;

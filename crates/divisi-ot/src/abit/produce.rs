@@ -9,9 +9,12 @@ use crate::links::Links;
 use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, Width};
-use crate::vole::{ByGroup, Checked as Passed, Ends, Outcome, PairRows, Request, VoleRows, hash_bits};
+use crate::vole::{
+    ByGroup, Checked as Passed, Columns, Ends, Extension, Outcome, PairRows, Request, VoleRows, hash_bits,
+};
 use divisi_core::{Abort, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
+use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
 const COIN: Step = step!("coin");
@@ -101,64 +104,133 @@ pub(crate) fn produce<R: Outcome>(
     (width, wanted): (Width, Bits<'_>),
     prove: Option<u32>,
 ) -> Result<Produced<R>, Abort> {
-    let (n, me, count) = (session.parties(), session.me(), wanted.count());
-    let field = !ends.layout.public;
+    let (begun, made) = session.exchange(|session| {
+        let mut begun = begin::<R>(session, ends, (width, wanted), prove)?;
+        let made = begun.receive(session, ends, deltas)?;
+        Ok((begun, made))
+    })?;
+    begun.check(session, ends, deltas, coins, made)
+}
+
+/// Steps 1 and 2 up to where we would have to wait for the peers.
+pub(crate) fn begin<R: Outcome>(
+    session: &mut Session,
+    ends: &mut Ends,
+    (width, wanted): (Width, Bits<'_>),
+    prove: Option<u32>,
+) -> Result<Begun<R>, Abort> {
     // 1.
+    let count = wanted.count();
     let tiles = count.div_ceil(TILE) + usize::from(prove.is_some()) + 1;
     let bits = Zeroizing::new(wanted.tiles(session, tiles));
-    let x = vec![bits.as_slice(); n];
+    // 2.
+    let request = Request { width, each: R::each, tiles, links: Links::All };
+    let extension = with_bits(session, ends, &bits, |session, ends, x| ends.begin(session, request, x))?;
+    Ok(Begun { bits, extension: Some(extension), tiles, count, prove, outcome: PhantomData })
+}
+
+/// Runs `work` with our bits towards each party.
+fn with_bits<T>(
+    session: &mut Session,
+    ends: &mut Ends,
+    bits: &[u128],
+    work: impl FnOnce(&mut Session, &mut Ends, &[&[u128]]) -> Result<T, Abort>,
+) -> Result<T, Abort> {
+    let x = vec![bits; session.parties()];
     #[cfg(feature = "fault")]
-    let other = ends.deviation.other(&bits);
+    let other = ends.deviation.other(bits);
     #[cfg(feature = "fault")]
     let x = ends.deviation.towards(x, &other);
-    // 2.
-    let request = Request { width, each: R::each, tiles, x: &x, links: Links::All };
-    let made = ends.extend(session, request, deltas)?;
-    // 3. (a); the proof's commitments travel in the same round, because its rows are fixed, too
-    session.observe(checks::W3); // [W3]
-    coins.ready(session)?;
-    let (coin, proof) = session.exchange(|session| {
-        let mut coin = [2; 16];
-        let mut opened = if session.mutated(checks::W3) { None } else { Some(coins.open(session, COIN)?) };
-        // a corrupt party that waits for the others' openings has to answer the coin first
-        #[cfg(feature = "fault")]
-        if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
-            coin = coins.receive(session, opened)?;
-        }
-        let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, &deltas.delta, ends);
-        let proof = prove.map(commit).transpose()?;
-        if let Some(opened) = opened.take() {
-            coin = coins.receive(session, opened)?;
-        }
-        Ok((coin, proof))
-    })?;
-    let received = proof.map(|proof| proof.receive(session)).transpose()?;
-    // 3. (b) and (d); the echo of the commitments travels in the same round
-    let relation = if field { checks::K11 } else { checks::W5 };
-    let (mut checked, confirmed): (Passed<R>, _) = session.exchange(|session| {
-        let sums = made.send_sums(session, coin, &x, ends)?;
-        let confirmed = received.map(|received| received.confirm(session)).transpose()?;
-        Ok((sums.receive(session, relation, deltas)?, confirmed))
-    })?;
-    checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
-    let mut echo = Echo::new(session, ECHO);
-    for (party, sum) in PartyId::all(n).zip(&checked.sums) {
-        echo.absorb(party, &sum.to_le_bytes());
+    work(session, ends, &x)
+}
+
+/// Rows whose corrections we have sent; those of the peers are not received. They are finished in the order
+/// in which they were begun.
+pub(crate) struct Begun<R> {
+    bits: Zeroizing<Vec<u128>>,
+    /// Taken when the corrections are received.
+    extension: Option<Extension>,
+    tiles: usize,
+    count: usize,
+    prove: Option<u32>,
+    outcome: PhantomData<fn() -> R>,
+}
+
+impl<R: Outcome> Begun<R> {
+    /// The rest of step 2, on the strand that it was begun on.
+    pub(crate) fn receive(
+        &mut self,
+        session: &mut Session,
+        ends: &mut Ends,
+        deltas: &Deltas,
+    ) -> Result<PairRows<Columns>, Abort> {
+        let extension = self.extension.take();
+        let Some(extension) = extension else {
+            return Err(session.misuse(COIN, "rows that were received already"));
+        };
+        with_bits(session, ends, &self.bits, |session, ends, x| ends.finish(session, extension, x, deltas))
     }
-    let echoed = echo.send(session)?;
-    let opened = confirmed.map(|proof| proof.open_bits(session)).transpose()?;
-    echoed.compare(session, checks::W4)?; // [W4]
-    if let Some(opened) = opened {
-        opened.settle(session, if field { checks::K12 } else { checks::W10 }, deltas)?;
+
+    /// Steps 3 and 4, after the corrections of all were received.
+    pub(crate) fn check(
+        self,
+        session: &mut Session,
+        ends: &mut Ends,
+        deltas: &Deltas,
+        coins: &mut Coins,
+        made: PairRows<Columns>,
+    ) -> Result<Produced<R>, Abort> {
+        let Begun { bits, tiles, count, prove, .. } = self;
+        let (n, me) = (session.parties(), session.me());
+        let field = !ends.layout.public;
+        // 3. (a); the proof's commitments travel in the same round, because its rows are fixed, too
+        session.observe(checks::W3); // [W3]
+        coins.ready(session)?;
+        let (coin, proof) = session.exchange(|session| {
+            let mut coin = [2; 16];
+            let mut opened =
+                if session.mutated(checks::W3) { None } else { Some(coins.open(session, COIN)?) };
+            // a corrupt party that waits for the others' openings has to answer the coin first
+            #[cfg(feature = "fault")]
+            if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
+                coin = coins.receive(session, opened)?;
+            }
+            let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, &deltas.delta, ends);
+            let proof = prove.map(commit).transpose()?;
+            if let Some(opened) = opened.take() {
+                coin = coins.receive(session, opened)?;
+            }
+            Ok((coin, proof))
+        })?;
+        let received = proof.map(|proof| proof.receive(session)).transpose()?;
+        // 3. (b) and (d); the echo of the commitments travels in the same round
+        let relation = if field { checks::K11 } else { checks::W5 };
+        let (mut checked, confirmed): (Passed<R>, _) = session.exchange(|session| {
+            let sums =
+                with_bits(session, ends, &bits, |session, ends, x| made.send_sums(session, coin, x, ends))?;
+            let confirmed = received.map(|received| received.confirm(session)).transpose()?;
+            Ok((sums.receive(session, relation, deltas)?, confirmed))
+        })?;
+        checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
+        let mut echo = Echo::new(session, ECHO);
+        for (party, sum) in PartyId::all(n).zip(&checked.sums) {
+            echo.absorb(party, &sum.to_le_bytes());
+        }
+        let echoed = echo.send(session)?;
+        let opened = confirmed.map(|proof| proof.open_bits(session)).transpose()?;
+        echoed.compare(session, checks::W4)?; // [W4]
+        if let Some(opened) = opened {
+            opened.settle(session, if field { checks::K12 } else { checks::W10 }, deltas)?;
+        }
+        // 4.
+        // [W11] the positions of the proof are dropped, too; the mutants of W6 and W11 keep theirs
+        let keep = match (session.mutated(checks::W6), session.mutated(checks::W11)) {
+            (true, _) => tiles * TILE,
+            (_, true) => (tiles - 1) * TILE,
+            _ => count,
+        };
+        Ok(Produced { bits: packed(&bits), rows: checked.rows, keep })
     }
-    // 4.
-    // [W11] the positions of the proof are dropped, too; the mutants of W6 and W11 keep theirs, at the end
-    let keep = match (session.mutated(checks::W6), session.mutated(checks::W11)) {
-        (true, _) => tiles * TILE,
-        (_, true) => (tiles - 1) * TILE,
-        _ => count,
-    };
-    Ok(Produced { bits: packed(&bits), rows: checked.rows, keep })
 }
 
 /// The words of tiles as packed words of 64 bits.

@@ -132,8 +132,8 @@ pub(super) fn connect(
         let begun = match config.base {
             Base::Both => None,
             Base::Half => {
-                let request = Request { width, each: VoleRows::each, tiles, x: &x, links: Links::All };
-                Some(ends.begin(session, request)?)
+                let request = Request { width, each: VoleRows::each, tiles, links: Links::All };
+                Some(ends.begin(session, request, &x)?)
             }
         };
         let coins = coins.confirm(session)?;
@@ -145,7 +145,7 @@ pub(super) fn connect(
                 ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, &deltas.towards(peer))?);
             }
         }
-        let first = begun.map(|begun| ends.finish(session, begun, deltas)).transpose()?;
+        let first = begun.map(|begun| ends.finish(session, begun, &x, deltas)).transpose()?;
         Ok((coins, first))
     })?;
     let Some(first) = first else { return Ok((ends, coins)) };

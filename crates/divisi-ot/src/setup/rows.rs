@@ -8,7 +8,7 @@ use crate::abit::produce::{Bits, Produced, packed, produce};
 use crate::links::Links;
 use crate::pads::{Checked, Pads, Part, SemiHonest};
 use crate::softspoken::TILE;
-use crate::softspoken::layout::{MACS, Width};
+use crate::softspoken::layout::{Layout, MACS, Width};
 use crate::vole::{ByGroup, Ends, Outcome, PairRows, Proven, Request, VoleRows};
 use crate::{AuthBits, MacShares, wipe};
 use divisi_core::{Abort, Session};
@@ -26,12 +26,34 @@ pub(crate) enum Source {
 }
 
 /// What a source makes.
-enum Given<R> {
+pub(super) enum Given<R> {
     /// Rows from trees.
     Made(Produced<R>),
     /// The dealer's authenticated bits and pads.
     #[cfg(feature = "testing")]
     Dealt(AuthBits, Pads<Checked>),
+}
+
+impl Given<VoleRows> {
+    /// Authenticated bits and, if the rows have such columns, pads.
+    pub(super) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
+        match self {
+            Given::Made(made) => made.split(session, layout),
+            #[cfg(feature = "testing")]
+            Given::Dealt(bits, pads) => (bits, pads),
+        }
+    }
+}
+
+impl Given<Proven> {
+    /// Our shares of the MACs of the sums of all parties' bits.
+    pub(super) fn shares(self, delta: u128, columns: usize) -> MacShares {
+        match self {
+            Given::Made(made) => MacShares::of(made, delta, columns),
+            #[cfg(feature = "testing")]
+            Given::Dealt(bits, _) => MacShares::dealt(&bits, delta, columns),
+        }
+    }
 }
 
 /// Wide rows at new positions: authenticated bits, and pads under the same bits.
@@ -103,11 +125,7 @@ impl Setup {
     pub fn mac_shares(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<MacShares, Abort> {
         let delta = Zeroizing::new(self.deltas.delta.get());
         let columns = self.layout.columns(MACS).len();
-        Ok(match self.checked::<Proven>(session, Width::Macs, bits)? {
-            Given::Made(made) => MacShares::of(made, *delta, columns),
-            #[cfg(feature = "testing")]
-            Given::Dealt(bits, _) => MacShares::dealt(&bits, *delta, columns),
-        })
+        Ok(self.checked::<Proven>(session, Width::Macs, bits)?.shares(*delta, columns))
     }
 
     /// Wide rows: authenticated bits with pads under the same bits. Otherwise as [`Setup::mac_rows`]; memory
@@ -156,8 +174,8 @@ impl Setup {
                 let tiles = bits.count().div_ceil(TILE);
                 let x = Zeroizing::new(bits.tiles(session, tiles));
                 let x_of = vec![x.as_slice(); self.parties];
-                let request = Request { width: Width::Pads, each: VoleRows::each, tiles, x: &x_of, links };
-                let made = wipe::stack(|| ends.extend(session, request, &self.deltas));
+                let request = Request { width: Width::Pads, each: VoleRows::each, tiles, links };
+                let made = wipe::stack(|| ends.extend(session, request, &x_of, &self.deltas));
                 let rows = match made {
                     Ok(made) => made.semi_honest(),
                     Err(abort) => {
@@ -204,6 +222,14 @@ impl Setup {
         if !bits.are_there() {
             return Err(session.misuse(SETUP, "not one word for each chosen bit"));
         }
+        if self.ahead.begun != self.ahead.finished {
+            return Err(session.misuse(SETUP, "rows before those that were begun are finished"));
+        }
+        self.admit_rows(session, checked)
+    }
+
+    /// Refuses rows without a check beside checked ones.
+    pub(super) fn admit_rows(&mut self, session: &Session, checked: bool) -> Result<(), Abort> {
         if *self.checked.get_or_insert(checked) != checked {
             return Err(session.misuse(SETUP, "rows with a check and without one from one set-up"));
         }
@@ -217,11 +243,7 @@ impl Setup {
         width: Width,
         bits: Bits<'_>,
     ) -> Result<(AuthBits, Pads<Checked>), Abort> {
-        Ok(match self.checked::<VoleRows>(session, width, bits)? {
-            Given::Made(made) => made.split(session, self.layout),
-            #[cfg(feature = "testing")]
-            Given::Dealt(bits, pads) => (bits, pads),
-        })
+        Ok(self.checked::<VoleRows>(session, width, bits)?.split(session, self.layout))
     }
 
     /// Rows of this width that passed the check, or their columns.

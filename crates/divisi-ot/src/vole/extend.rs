@@ -15,20 +15,18 @@ const AHEAD: usize = 32;
 
 /// A request for rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Request<'x> {
+pub(crate) struct Request {
     pub(crate) width: Width,
     /// How many words a tile with a given number of columns takes.
     pub(crate) each: fn(usize) -> usize,
     pub(crate) tiles: usize,
-    /// Our bits towards each party, one word for each tile.
-    pub(crate) x: &'x [&'x [u128]],
     /// Who makes rows towards whom.
     pub(crate) links: Links,
 }
 
 /// An extension in progress: our first corrections have been sent, the peers' have not been received.
-pub(crate) struct Extension<'x> {
-    request: Request<'x>,
+pub(crate) struct Extension {
+    request: Request,
     groups: Range<usize>,
     made: PairRows<Columns>,
     sums: Sums,
@@ -37,23 +35,24 @@ pub(crate) struct Extension<'x> {
 }
 
 impl Ends {
-    /// Makes the next rows with every peer. One round: corrections go in both directions chunk by chunk, ours
-    /// well ahead of theirs.
+    /// Makes the next rows with every peer. `x` are our bits towards each party, one word for each tile. One
+    /// round: corrections go in both directions chunk by chunk, ours well ahead of theirs.
     pub(crate) fn extend(
         &mut self,
         session: &mut Session,
-        request: Request<'_>,
+        request: Request,
+        x: &[&[u128]],
         deltas: &Deltas,
     ) -> Result<PairRows<Columns>, Abort> {
         session.exchange(|session| {
-            let extension = self.begin(session, request)?;
-            self.finish(session, extension, deltas)
+            let extension = self.begin(session, request, x)?;
+            self.finish(session, extension, x, deltas)
         })
     }
 
     /// Space for the rows of one direction with each peer; `next` gives the number of the next row, or `None`
     /// for a peer that takes no part.
-    fn room(&self, request: &Request<'_>, next: impl Fn(usize) -> Option<u64>) -> Vec<ByGroup<Columns>> {
+    fn room(&self, request: &Request, next: impl Fn(usize) -> Option<u64>) -> Vec<ByGroup<Columns>> {
         let groups = self.layout.groups(request.width);
         let of = |at: usize, group: usize| {
             let next = next(at).filter(|_| groups.contains(&group))?;
@@ -65,11 +64,12 @@ impl Ends {
 
     /// The first part of [`Ends::extend`], which waits for nothing. Other messages of the same round can be
     /// sent after it.
-    pub(crate) fn begin<'x>(
+    pub(crate) fn begin(
         &mut self,
         session: &mut Session,
-        request: Request<'x>,
-    ) -> Result<Extension<'x>, Abort> {
+        request: Request,
+        x: &[&[u128]],
+    ) -> Result<Extension, Abort> {
         // as maker first: the peers may not be ready as holders yet
         let next = |j: usize| {
             let makes = request.links.makes(session, session.me().index(), j);
@@ -81,16 +81,18 @@ impl Ends {
         let mut extension =
             Extension { request, groups, made, sums: Sums::new(), corrections, body: Vec::new() };
         for chunk in 0..extension.chunks().min(AHEAD) {
-            self.correct(session, &mut extension, chunk)?;
+            self.correct(session, &mut extension, x, chunk)?;
         }
         Ok(extension)
     }
 
-    /// The rest of [`Ends::extend`], within the same exchange.
+    /// The rest of [`Ends::extend`], with the same bits, within the same exchange or on the same strand. What
+    /// was begun first must be finished first.
     pub(crate) fn finish(
         &mut self,
         session: &mut Session,
-        mut extension: Extension<'_>,
+        mut extension: Extension,
+        x: &[&[u128]],
         deltas: &Deltas,
     ) -> Result<PairRows<Columns>, Abort> {
         let request = extension.request;
@@ -116,7 +118,7 @@ impl Ends {
                 holder.extend(sums, groups, &key, chunk.len(), corrections, tiles_in(w, &chunk));
             }
             if c + AHEAD < extension.chunks() {
-                self.correct(session, &mut extension, c + AHEAD)?;
+                self.correct(session, &mut extension, x, c + AHEAD)?;
             }
         }
         Ok(extension.made)
@@ -163,17 +165,18 @@ impl Ends {
     fn correct(
         &mut self,
         session: &mut Session,
-        extension: &mut Extension<'_>,
+        extension: &mut Extension,
+        x: &[&[u128]],
         chunk: usize,
     ) -> Result<(), Abort> {
         let chunk = extension.tiles_of(chunk);
-        let Extension { request, groups, made, sums, corrections, body } = extension;
+        let Extension { groups, made, sums, corrections, body, .. } = extension;
         for peer in session.peers() {
             let j = peer.index();
             let v = &mut made.macs[j];
             let (Some(maker), true) = (&mut self.makers[j], v.iter().any(Option::is_some)) else { continue };
             corrections.clear();
-            let x = &request.x[j][chunk.clone()];
+            let x = &x[j][chunk.clone()];
             maker.extend(sums, groups, x, tiles_in(v, &chunk), corrections);
             #[cfg(feature = "fault")]
             self.deviation.correct(corrections, chunk.len());
@@ -204,7 +207,7 @@ fn pads_in(layout: Layout, rows: &mut [u128]) -> Tiles<'_> {
     tiles
 }
 
-impl Extension<'_> {
+impl Extension {
     fn chunks(&self) -> usize {
         self.request.tiles.div_ceil(CHUNK)
     }

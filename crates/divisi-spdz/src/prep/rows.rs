@@ -12,7 +12,7 @@ use crate::source::KnownBits;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
-use divisi_ot::{AuthBits, Bits, MacShares, Setup, SetupConfig, wipe};
+use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideBits, wipe};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -84,6 +84,34 @@ impl Rows {
     /// Narrow rows: this party's bits, and its shares of the MACs of the sums.
     pub fn narrow<F: Mac>(&mut self, party: &mut Party<F>, bits: Bits<'_>) -> Result<MacShares, Abort> {
         self.with(party, |session, setup| setup.mac_shares(session, bits))
+    }
+
+    /// The rows of batches, each of so many wide and so many narrow ones: our corrections for the next batch
+    /// leave before this one's are awaited, so that they travel while we work on this one.
+    pub fn batches<F: Mac>(
+        &mut self,
+        party: &mut Party<F>,
+        counts: impl Iterator<Item = [usize; 2]>,
+        mut work: impl FnMut(&mut Self, &mut Party<F>, WideBits, MacShares) -> Result<(), Abort>,
+    ) -> Result<(), Abort> {
+        // corrections have a strand of their own: they overtake the messages of the batch before
+        let mut strand = party.session.strand()?;
+        strand.after_chain(party.session.chain());
+        let mut before: Option<RowsAhead> = None;
+        for counts in counts.map(Some).chain([None]) {
+            let begun = match counts {
+                Some([wide, narrow]) => {
+                    Some(self.with(party, |_, setup| setup.begin_ahead(&mut strand, wide, narrow))?)
+                }
+                None => None,
+            };
+            if let Some(batch) = std::mem::replace(&mut before, begun) {
+                let (wide, narrow) =
+                    self.with(party, |session, setup| setup.finish_ahead(session, &mut strand, batch))?;
+                work(self, party, wide, narrow)?;
+            }
+        }
+        Ok(())
     }
 
     /// Random bits that `owner` alone knows: the other parties' bits at the same positions are dropped.

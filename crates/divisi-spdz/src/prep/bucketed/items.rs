@@ -9,7 +9,7 @@ use crate::share::{Auth, Wiped};
 use divisi_core::Abort;
 use divisi_field::{Field, Gf2};
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::{Bits, Kept, wipe};
+use divisi_ot::{Kept, MacShares, WideBits, wipe};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
@@ -112,7 +112,14 @@ fn pop<V: Shareable, F: Mac>(of: &mut [Auth<V, F>], lanes: usize) -> Option<Vec<
     of.iter_mut().map(|plane| plane.pop(lanes)).collect()
 }
 
-/// Steps 1 and 2 for a batch of so many lanes; of `firsts` the bits of the last vector are kept apart.
+/// The wide and the narrow rows that a batch of so many lanes takes: bits of products; bits of vectors, and
+/// the mask of the proof.
+pub(super) fn rows_of<F: Mac>(shape: &Shape, lanes: usize) -> [usize; 2] {
+    [shape.products() * lanes, shape.bits() * lanes + <F as Field>::BITS]
+}
+
+/// Steps 1 and 2 for a batch of so many lanes, from its rows ([`rows_of`]); of `firsts` the bits of the last
+/// vector are kept apart.
 ///
 /// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' =
 /// ceil(f / k), p' = ceil(128 / k); f narrow rows and f bits; two tiles of rows.
@@ -122,13 +129,12 @@ pub(super) fn leaky<F: Mac>(
     shape: &Shape,
     lanes: usize,
     firsts: bool,
+    (mut b_rows, v_rows): (WideBits, MacShares),
 ) -> Result<Items<F>, Abort> {
     let (n, f) = (shape.products(), <F as Field>::BITS);
-    let mut b_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(n * lanes)))?;
     let b_macs = rows.with(party, |_, setup| Ok(rows::macs_of_all::<F>(&b_rows.bits, setup)))?;
     // bit q of a lane stands behind all lanes' bits q - 1; the bits of r stand last
     let width = shape.bits() * lanes;
-    let v_rows = rows.narrow(party, Bits::Random(width + f))?;
     let plane = |q: usize| q * lanes..(q + 1) * lanes;
     let mut items = Items::<F>::default();
     for j in 0..n {

@@ -2,7 +2,7 @@
 
 use super::super::rows::{self, Rows};
 use super::buckets;
-use super::items::{Items, leaky};
+use super::items::{Items, leaky, rows_of};
 use super::shape::Shape;
 use super::{Bucketed, short};
 use crate::checks;
@@ -221,12 +221,16 @@ fn combined<F: Mac>(
     // whole tiles, for then planes are added up as columns
     let lanes = (BITS / shape.bits()).next_multiple_of(MacShares::TILE);
     let mut made = [Items::<F>::default(), Items::<F>::default()];
-    for (made, (count, first)) in made.iter_mut().zip([(tables, true), (tables * (size - 1), false)]) {
-        for from in (0..count).step_by(lanes) {
-            made.append(&leaky(rows, party, shape, lanes.min(count - from), first)?, count);
-            buckets::relieve(party)?;
-        }
-    }
+    let counts = [(tables, true), (tables * (size - 1), false)];
+    let batches = counts.iter().flat_map(|(count, first)| {
+        (0..*count).step_by(lanes).map(move |from| (lanes.min(count - from), *first, *count))
+    });
+    let mut each = batches.clone();
+    rows.batches(party, batches.map(|(lanes, ..)| rows_of::<F>(shape, lanes)), |rows, party, b, v| {
+        let Some((lanes, first, count)) = each.next() else { return Err(short(party)) };
+        made[usize::from(!first)].append(&leaky(rows, party, shape, lanes, first, (b, v))?, count);
+        buckets::relieve(party)
+    })?;
     let [mut firsts, others] = made;
     let partition = buckets::partition(party, tables, size)?;
     let widths: Vec<usize> = shape.pieces.iter().map(|piece| piece.width).collect();
@@ -335,8 +339,12 @@ mod tests {
             for log in [6, 8] {
                 let shape = Shape::new(log);
                 for firsts in [true, false] {
-                    let items = leaky(&mut source.rows, &mut party, &shape, lanes, firsts)?;
-                    found.push((held(&items), lanes * Items::<Gf48>::bytes(&shape, firsts)));
+                    let counts = [rows_of::<Gf48>(&shape, lanes)].into_iter();
+                    source.rows.batches(&mut party, counts, |rows, party, b, v| {
+                        let items = leaky(rows, party, &shape, lanes, firsts, (b, v))?;
+                        found.push((held(&items), lanes * Items::<Gf48>::bytes(&shape, firsts)));
+                        Ok(())
+                    })?;
                 }
             }
             party.check_here()?;

@@ -12,8 +12,8 @@ use crate::share::{Auth, Wiped};
 use crate::source::Triples;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field};
-use divisi_ot::Bits;
 use divisi_ot::correlate::BitVectors;
+use divisi_ot::{MacShares, WideBits};
 use zeroize::Zeroizing;
 
 const DIFFERENCES: Step = step!("triples.d");
@@ -42,13 +42,17 @@ pub(super) fn triples<V: Shareable + Field, F: Mac + Embeds<V>>(
         let size = buckets::size(buckets, rows.config().rho);
         let items = buckets * size;
         let mut made = empty(items);
-        for from in (0..items).step_by(LANES) {
-            let Triples { a, b, c } = leaky(rows, party, LANES.min(items - from))?;
+        let batches = (0..items).step_by(LANES).map(|from| LANES.min(items - from));
+        let (f, w) = (width::<F>(), width::<V>());
+        let mut each = batches.clone();
+        rows.batches(party, batches.map(|lanes| [w * lanes, w * lanes + f]), |rows, party, x, y| {
+            let Some(lanes) = each.next() else { return Err(short(party)) };
+            let Triples { a, b, c } = leaky(rows, party, lanes, (x, y))?;
             made.a.append(&a);
             made.b.append(&b);
             made.c.append(&c);
-            buckets::relieve(party)?;
-        }
+            buckets::relieve(party)
+        })?;
         let Triples { a, b, c } = combined(party, made, buckets, size)?;
         all.a.append(&a);
         all.b.append(&b);
@@ -67,16 +71,15 @@ fn power<V: Field>(m: usize) -> V {
     V::from_low_bits(1 << m)
 }
 
-/// Steps 1 and 2 for a batch.
+/// Steps 1 and 2 for a batch, from its rows.
 fn leaky<V: Shareable + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     lanes: usize,
+    (mut x_rows, y_rows): (WideBits, MacShares),
 ) -> Result<Triples<V, F>, Abort> {
     let (f, w) = (width::<F>(), width::<V>());
-    let mut x_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(w * lanes)))?;
     let x_macs = rows.with(party, |_, setup| Ok(rows::macs_of_all::<F>(&x_rows.bits, setup)))?;
-    let y_rows = rows.narrow(party, Bits::Random(w * lanes + f))?;
     let y_macs = Wiped::new(rows::macs::<F>(&y_rows, 0..w * lanes));
     let x: Auth<V, F> = elements(x_rows.bits.bits(), &x_macs, lanes);
     let y: Auth<V, F> = elements(y_rows.bits(), &y_macs, lanes);
