@@ -49,6 +49,8 @@ pub(super) struct Task {
     pub security: Security,
     /// How programs run.
     pub rounds: Rounds,
+    /// Whether programs in constant rounds are garbled when their inputs are there.
+    pub on_demand: bool,
     /// The number of instances that the engine computes at once.
     pub chunk: usize,
     /// The statistical security in bits, and the passes that reach it.
@@ -65,7 +67,7 @@ impl Task {
             What::Aes { .. } => self.protocol.has_vectors(),
             // linear but for one block
             What::Function(using) if matches!(using.algorithm, Algorithm::Gmac(_)) => false,
-            _ => self.rounds == Rounds::Constant,
+            _ => self.rounds == Rounds::Constant && !self.on_demand,
         }
     }
 }
