@@ -242,7 +242,8 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             measure(context, BenchOptions { work, choice: goal.choice(), blocks: messages.count, ..usual })
         }
         Commands::Circuit(arguments) => {
-            let Circuit { circuit, count, engine, circuits, manner, streamed, goal, garbling, effort } = arguments;
+            let Circuit { circuit, count, engine, circuits, manner, streamed, goal, garbling, effort } =
+                arguments;
             let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
             let usual = effort.options(context, Some(*engine));
             let mut own = manner.own(*streamed);
