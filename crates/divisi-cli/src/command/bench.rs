@@ -2,7 +2,7 @@
 
 use super::effort::Effort;
 use super::engine::{CircuitsChoice, EngineChoice, Manner};
-use super::{AnyProtocol, Context, Done, Goal};
+use super::{AnyProtocol, Context, Done, Garbling, Goal};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
@@ -122,6 +122,8 @@ pub struct Hash {
     #[command(flatten)]
     goal: Goal,
     #[command(flatten)]
+    garbling: Garbling,
+    #[command(flatten)]
     effort: Effort,
 }
 
@@ -142,6 +144,8 @@ pub struct Mac {
     engine: EngineChoice,
     #[command(flatten)]
     choice: AnyProtocol,
+    #[command(flatten)]
+    garbling: Garbling,
     #[command(flatten)]
     effort: Effort,
 }
@@ -174,6 +178,8 @@ pub struct Circuit {
     streamed: bool,
     #[command(flatten)]
     goal: Goal,
+    #[command(flatten)]
+    garbling: Garbling,
     #[command(flatten)]
     effort: Effort,
 }
@@ -228,18 +234,21 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let options = ciphered(context, work, *engine, *choice, manner, *blocks, effort)?;
             measure(context, BenchOptions { direction: *direction, ..options })
         }
-        Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
+        Commands::Hash(Hash { algorithm, messages, engine, goal, garbling, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let mut usual = effort.options(context, Some(*engine));
             goal.own(&mut usual.own);
+            garbling.own(&mut usual.own);
             measure(context, BenchOptions { work, choice: goal.choice(), blocks: messages.count, ..usual })
         }
         Commands::Circuit(arguments) => {
-            let Circuit { circuit, count, engine, circuits, manner, streamed, goal, effort } = arguments;
+            let Circuit { circuit, count, engine, circuits, manner, streamed, goal, garbling, effort } =
+                arguments;
             let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
             let usual = effort.options(context, Some(*engine));
             let mut own = manner.own(*streamed);
             goal.own(&mut own);
+            garbling.own(&mut own);
             circuits.own(engine.engine(), &mut own)?;
             let usual = BenchOptions { own, work: work(0), ..usual };
             usual.check()?;
@@ -271,10 +280,11 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             Ok(Done::new(out, json))
         }
         Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
-        Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
+        Commands::Mac(Mac { algorithm, messages, engine, choice, garbling, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let mut usual = effort.options(context, Some(*engine));
             choice.own(engine.engine(), &mut usual.own)?;
+            garbling.own(&mut usual.own);
             measure(context, BenchOptions { work, choice: choice.get(), blocks: messages.count, ..usual })
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use divisi::engine::settings::{CONSTANT_ROUND, MODE};
+use divisi::engine::settings::{CONSTANT_ROUND, MODE, ON_DEMAND};
 use divisi::engine::{Engine, first_with};
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Priority};
@@ -106,6 +106,24 @@ pub(super) struct Goal {
     /// the fewest rounds; constant-round, of rep3, garbles: two messages whatever the circuit
     #[arg(long, value_name = "NAME", value_parser = aims())]
     mode: Option<Aim>,
+}
+
+/// When what is garbled is garbled.
+#[derive(Args, Clone, Copy)]
+pub(super) struct Garbling {
+    /// With --mode constant-round: garble nothing ahead; online is then all that a job takes which meets no
+    /// idle time before it
+    #[arg(long)]
+    on_demand: bool,
+}
+
+impl Garbling {
+    /// Add it to the options of the engine.
+    pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
+        if self.on_demand {
+            own.insert(ON_DEMAND.into(), String::new());
+        }
+    }
 }
 
 /// What a circuit is to be run by.

@@ -24,7 +24,7 @@ mod report;
 mod run;
 mod server;
 
-use choice::{AnyProtocol, Goal, ProtocolChoice};
+use choice::{AnyProtocol, Garbling, Goal, ProtocolChoice};
 use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;

@@ -57,6 +57,12 @@ impl EngineSettings {
         self.own.get(MODE).is_some_and(|mode| mode == CONSTANT_ROUND)
     }
 
+    /// Whether calls of that mode are garbled when their inputs are there, and not ahead.
+    #[must_use]
+    pub fn is_on_demand(&self) -> bool {
+        self.own.contains_key(ON_DEMAND)
+    }
+
     /// The mode's name, for JSON.
     #[must_use]
     pub fn mode_name(&self) -> Option<&'static str> {
@@ -75,6 +81,9 @@ impl EngineSettings {
 pub const MODE: &str = "mode";
 /// See [`MODE`].
 pub const CONSTANT_ROUND: &str = "constant-round";
+
+/// The name of the option by which nothing is garbled ahead.
+pub const ON_DEMAND: &str = "on-demand";
 
 /// The name of the option by which a circuit stays in its file.
 pub const STREAMED: &str = "streamed";

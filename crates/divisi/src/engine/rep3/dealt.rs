@@ -68,6 +68,7 @@ impl<'j> Dealt<'j> {
             protocol,
             security: settings.security,
             rounds,
+            on_demand: settings.is_on_demand(),
             chunk: super::chunk(job, protocol).min(garbled),
             statistical: bits,
             passes: Passes::for_bits(bits).ok_or_else(|| Unsupported::new(super::TOO_MANY_BITS))?,
@@ -140,6 +141,7 @@ impl Prepared for Dealt<'_> {
             .with("message bytes", &(task.input_bytes as u64).to_le_bytes())
             .with("key bits", &(bits as u64).to_le_bytes())
             .with("decrypt", &[u8::from(decrypt)])
+            .with("garbled on demand", &[u8::from(task.on_demand)])
             .with("chunk", &(task.chunk as u64).to_le_bytes())
             .with("statistical bits", &task.statistical.to_le_bytes())
             .with("strands", &(self.strands(count) as u64).to_le_bytes())
@@ -202,7 +204,7 @@ impl Prepared for Dealt<'_> {
             trio.set_passes(self.task.passes);
             let mut rep = Rep3::new(trio, self.task.protocol, self.task.security);
             rep.use_rounds(self.task.rounds);
-            if self.task.rounds == Rounds::Constant {
+            if self.task.rounds == Rounds::Constant && !self.task.on_demand {
                 rep.stock_calls(GARBLED_BYTES);
             }
             Ok::<_, Abort>(rep)
@@ -307,6 +309,10 @@ fn agree(
     let public = blake3::hash(&(count as u64).to_le_bytes());
     let agreed = engine.trio().agree_input(checks::A24, public.as_bytes(), Some(inputs))?; // [A24]
     same(engine, agreed)?;
+    if dealt.task.rounds == Rounds::Constant {
+        // a call that begins with inputs that are not settled has a message more
+        engine.trio().barrier()?;
+    }
     let chunk = |lanes: std::ops::Range<usize>| {
         let column = |j: usize| {
             let side = |side: &[u8]| {

@@ -9,7 +9,7 @@ mod report;
 mod strands;
 
 use super::job::{Between, Job};
-use super::settings::MODE;
+use super::settings::{MODE, ON_DEMAND};
 use super::{
     Adversary, Clock, Demonstration, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members,
 };
@@ -127,7 +127,7 @@ impl Engine for Replicated {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["mode", "protocol"]
+        &["mode", "protocol", ON_DEMAND]
     }
 
     fn demonstration(&self) -> Option<Demonstration> {
@@ -166,6 +166,9 @@ impl Engine for Replicated {
             _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
                 Err(Unsupported::new("a mode that the engine rep3 does not have"))
             }
+            _ if settings.is_on_demand() && !settings.is_constant_round() => Err(Unsupported::new(
+                "--on-demand belongs to --mode constant-round: give it too, or leave --on-demand out",
+            )),
             EngineSettings { statistical: Some(_), .. } if settings.is_constant_round() => Err(
                 Unsupported::new("--mode constant-round has no statistical error: leave --statistical out"),
             ),

@@ -41,6 +41,9 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
         "computational_bits": measured.computational_bits,
     }));
     object.extend(lookups::told(&measured.facts));
+    if measured.settings.is_constant_round() {
+        object.insert("on_demand".into(), measured.settings.is_on_demand().into());
+    }
     object
 }
 

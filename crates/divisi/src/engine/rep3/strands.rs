@@ -49,6 +49,8 @@ pub(super) struct Task {
     pub security: Security,
     /// How programs run.
     pub rounds: Rounds,
+    /// Whether programs in constant rounds are garbled when their inputs are there.
+    pub on_demand: bool,
     /// The number of instances that the engine computes at once.
     pub chunk: usize,
     /// The statistical security in bits, and the passes that reach it.
@@ -65,7 +67,7 @@ impl Task {
             What::Aes { .. } => self.protocol.has_vectors(),
             // linear but for one block
             What::Function(using) if matches!(using.algorithm, Algorithm::Gmac(_)) => false,
-            _ => self.rounds == Rounds::Constant,
+            _ => self.rounds == Rounds::Constant && !self.on_demand,
         }
     }
 }
@@ -123,20 +125,20 @@ fn make_ahead(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Re
     rep.prepare(rounds, chunk.columns.len(), chunk.lanes)
 }
 
+/// A chunk's outputs that are not verified yet, and whether nothing is left to verify: then settling them is
+/// part of *online*. A garbler that is done before the others may have to wait for a core there, which would
+/// otherwise be counted as a phase after theirs.
+type Computed = (Pending<Vec<Byte>, Products>, bool);
+
 /// One chunk, from shares of inputs to shares of outputs.
-fn compute(
-    rep: &mut Rep3,
-    task: &Task,
-    ready: &Ready,
-    chunk: &Columns,
-) -> Result<Pending<Vec<Byte>, Products>, Abort> {
+fn compute(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<Computed, Abort> {
     rep.trio().session().phase(ONLINE);
     let output = outputs(rep, task, ready, chunk)?;
     if (matches!(ready, Ready::Circuit) || task.rounds == Rounds::Constant) && !rep.owes() {
         // a circuit without products, or one that was garbled
-        return rep.close_linear(output);
+        return Ok((rep.close_linear(output)?, true));
     }
-    Ok(rep.close(output))
+    Ok((rep.close(output), false))
 }
 
 /// As [`compute`], to outputs that owe what they owe.
@@ -244,10 +246,11 @@ fn one_strand(
             watch.took(PREPROCESSING, start.until(made));
             start = made;
         }
-        let pending = compute(rep, task, ready, columns)?;
+        let (pending, is_all) = compute(rep, task, ready, columns)?;
         let computed = Moment::now();
         outputs.push(verify(rep, pending)?);
         let verified = Moment::now();
+        let computed = if is_all { verified } else { computed };
         watch.took(ONLINE, start.until(computed));
         watch.took(VERIFICATION, computed.until(verified));
         start = verified;
@@ -283,9 +286,12 @@ fn strands_at_once(
         let strands = at_once(engines, permits, |s, rep| {
             let mut outputs = Vec::new();
             for columns in batch.iter().skip(s).step_by(k) {
-                let pending = compute(rep, task, ready, columns)?;
+                let (pending, is_all) = compute(rep, task, ready, columns)?;
                 *lock(&computed) = Moment::now();
                 outputs.push(verify(rep, pending)?);
+                if is_all {
+                    *lock(&computed) = Moment::now();
+                }
             }
             Ok(outputs)
         })?;
