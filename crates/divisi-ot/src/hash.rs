@@ -146,6 +146,15 @@ impl<'a> Calls<'a> {
         self.0.hash(x, tweak);
     }
 
+    /// The same for whole units, one after the other from `first` on, each of `ROWS` rows of `EACH` inputs:
+    /// the tweaks of an input take less time than its hash.
+    ///
+    /// # Panics
+    /// If the inputs are not whole units.
+    pub fn hash_units<const ROWS: usize, const EACH: usize>(&mut self, x: &mut [u128], first: u64) {
+        self.0.hash_units::<ROWS, EACH>(x, first);
+    }
+
     /// The first `blocks` blocks (at most 256) of the hash of each `x[i]` under `tweak(i)`, input by input;
     /// units must not decrease. pi(x) is computed once for all blocks of an input.
     ///

@@ -94,6 +94,36 @@ impl<'a, F: Family> Keyed<'a, F> {
         }
     }
 
+    /// The same for whole units, from this one on, each of `ROWS` rows of `EACH` inputs.
+    pub(super) fn hash_units<const ROWS: usize, const EACH: usize>(&mut self, x: &mut [u128], first: u64) {
+        assert_eq!(x.len() % (ROWS * EACH), 0, "whole units");
+        let place = self.place;
+        let rows: [u128; ROWS] = std::array::from_fn(|row| Tweak { unit: 0, row: row as u8 }.word(place));
+        let (mut unit, mut rest) = (first, x);
+        while !rest.is_empty() {
+            let block = unit >> self.shift;
+            let under_this_key = ((block + 1) << self.shift) - unit;
+            let most = (BATCH / (ROWS * EACH)).min(usize::try_from(under_this_key).unwrap_or(BATCH));
+            let n = most.min(rest.len() / (ROWS * EACH));
+            let (now, later) = rest.split_at_mut(n * ROWS * EACH);
+            let of =
+                |i: usize| Tweak { unit: unit + (i / (ROWS * EACH)) as u64, row: (i / EACH % ROWS) as u8 };
+            self.note(now, 1, block, of);
+            if self.words.len() < now.len() {
+                self.words.resize(now.len(), 0);
+            }
+            let words = &mut self.words[..now.len()];
+            for (unit, words) in (unit..).zip(words.as_chunks_mut::<EACH>().0.as_chunks_mut::<ROWS>().0) {
+                let low = u128::from(unit << 8);
+                for (words, row) in words.iter_mut().zip(&rows) {
+                    words.fill(row | low);
+                }
+            }
+            turned(&mut self.current, self.family, place, block).hash(now, words);
+            (unit, rest) = (unit + n as u64, later);
+        }
+    }
+
     pub(super) fn expand(
         &mut self,
         x: &[u128],

@@ -36,6 +36,30 @@ fn a_batch_of_any_length_is_the_hash_of_each() {
     }
 }
 
+#[test]
+fn whole_units_are_hashed_as_their_inputs_are() {
+    fn compare<const ROWS: usize, const EACH: usize>() {
+        let (place, targets) = (place(FIRST_STEP, 1, 2), 512);
+        let per = ROWS * EACH;
+        for (first, units) in [(0, 0), (0, 1), (2, 3), (5, 40), ((1 << 40) - 5, 75)] {
+            let x: Vec<u128> =
+                (0..units * per).map(|i| i as u128 * 0x1234_5678_9abc_def0_0fed_cba9).collect();
+            let tweak = |i: usize| Tweak { unit: first + (i / per) as u64, row: (i / EACH % ROWS) as u8 };
+            let (mut want, mut out) = (x.clone(), x);
+            let family = Aes::new(&[7; 32]);
+            let mut calls = Calls::new(&family, place, targets);
+            calls.hash(&mut want, tweak);
+            calls.hash_units::<ROWS, EACH>(&mut out, first);
+            assert_eq!(want, out, "{ROWS} {EACH} {first} {units}");
+        }
+    }
+    compare::<1, 1>();
+    compare::<1, 2>();
+    compare::<2, 1>();
+    compare::<2, 2>();
+    compare::<3, 5>();
+}
+
 /// A run ends before a unit of another block.
 #[test]
 #[cfg(debug_assertions)]

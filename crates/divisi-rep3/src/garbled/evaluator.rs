@@ -14,7 +14,7 @@ use crate::checks;
 use crate::trio::Trio;
 use divisi_core::{Abort, PartyId, Step, taint};
 use divisi_ot::Kept;
-use divisi_ot::hash::{Tweak, TweakableHash};
+use divisi_ot::hash::TweakableHash;
 
 /// The evaluator in a call.
 pub(super) struct Evaluator<'t, 'h> {
@@ -111,8 +111,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     ) -> Result<(), Abort> {
         let mut hashed = Kept::<u128>::with_capacity(labels.len());
         hashed.extend_from_slice(labels);
-        let unit = self.oracle.wire;
-        self.oracle.pairs.hash(&mut hashed, |i| Tweak { unit: unit + i as u64, row: 0 });
+        self.oracle.pairs.hash_units::<1, 1>(&mut hashed, self.oracle.wire);
         self.oracle.wire += labels.len() as u64;
         let pairs = bits::read(pairs);
         let mut difference = 0;
@@ -224,9 +223,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
         let hashed = &mut self.oracle.scratch[..operands.len()];
         hashed.copy_from_slice(operands);
-        let from = self.oracle.gate;
-        let tweak = |i: usize| Tweak { unit: from + i as u64 / 2, row: (i % 2) as u8 };
-        self.oracle.gates.hash(hashed, tweak);
+        self.oracle.gates.hash_units::<2, 1>(hashed, self.oracle.gate);
         let table = self.table.as_chunks::<16>().0.as_chunks::<2>().0.iter().skip(self.done);
         let gates = hashed.as_chunks::<2>().0.iter().zip(operands.as_chunks::<2>().0).zip(table);
         for ((([of_a, of_b], [a, b]), [t_g, t_e]), out) in gates.zip(out.iter_mut()) {

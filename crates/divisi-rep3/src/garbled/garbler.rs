@@ -12,7 +12,7 @@ use crate::checks;
 use crate::trio::Trio;
 use crate::views::Begun;
 use divisi_core::{Abort, PartyId};
-use divisi_ot::hash::{Tweak, TweakableHash};
+use divisi_ot::hash::TweakableHash;
 use divisi_ot::{Kept, wipe};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -139,7 +139,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         let delta = *self.delta;
         hashed.extend(first.iter().flat_map(|label| [*label, label ^ delta]));
         let from = self.oracle.wire;
-        self.oracle.pairs.hash(&mut hashed, |i| Tweak { unit: from + i as u64 / 2, row: 0 });
+        self.oracle.pairs.hash_units::<1, 2>(&mut hashed, from);
         self.oracle.wire += first.len() as u64;
         let mut out = Kept::with_capacity(32 * first.len());
         bits::write(hashed.iter().copied(), &mut out);
@@ -244,9 +244,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         for (hashed, [a, b]) in hashed.as_chunks_mut::<4>().0.iter_mut().zip(operands) {
             *hashed = [*a, a ^ delta, *b, b ^ delta];
         }
-        let from = self.oracle.gate;
-        let tweak = |i: usize| Tweak { unit: from + i as u64 / 4, row: (i / 2 % 2) as u8 };
-        self.oracle.gates.hash(hashed, tweak);
+        self.oracle.gates.hash_units::<2, 2>(hashed, self.oracle.gate);
         let gates = hashed.as_chunks::<4>().0.iter().zip(operands);
         let table = self.table[32 * self.filled..].as_chunks_mut::<16>().0.as_chunks_mut::<2>().0;
         for ((([a0, a1, b0, b1], [a, b]), out), row) in gates.zip(out.iter_mut()).zip(table) {
@@ -392,8 +390,9 @@ impl LabelGates for Garbler<'_, '_> {
             self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
             done += n;
             if self.filled == PIECE.min(self.left) {
-                // an abort made where Delta lay takes it along, in bytes that it does not use
-                wipe::stack(|| ());
+                // an abort made where Delta lay takes it along, in bytes that it does not use; what garbles a
+                // piece calls few functions
+                wipe::few_calls(|| ());
                 self.send_table()?;
             }
         }
