@@ -1,6 +1,7 @@
 //! Known answers with real preprocessing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::testing::ByteLab;
 use divisi_field::{Field, Gf6, Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_spdz::{Host, Preparation, SpdzProtocol};
