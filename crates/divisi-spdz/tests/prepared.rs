@@ -121,14 +121,14 @@ fn triple_des_among_five() {
 fn every_cell() {
     fn aes<F: Host>(n: usize, preparation: Preparation) {
         for protocol in [SpdzProtocol::Lookup, SpdzProtocol::RivainProuff, SpdzProtocol::BitDecomposition] {
-            eprintln!("{} bits, {n}, {preparation:?}: AES, {protocol:?}", F::BITS);
+            eprintln!("{} bits, {n}, {preparation:?}: AES, {protocol:?}", <F as Field>::BITS);
             one_block(&SpdzLab::<F>::new(n, protocol).prepared(preparation));
         }
         one_block(&TinyLab::<F>::new(n).prepared(preparation));
     }
     fn triple_des<F: Host>(n: usize, preparation: Preparation, protocols: &[SpdzProtocol]) {
         for protocol in protocols {
-            eprintln!("{} bits, {n}, {preparation:?}: triple DES, {protocol:?}", F::BITS);
+            eprintln!("{} bits, {n}, {preparation:?}: triple DES, {protocol:?}", <F as Field>::BITS);
             suite::triple_des_samples(&SpdzLab::<F>::new(n, *protocol).prepared(preparation), 1);
         }
         suite::triple_des_samples(&TinyLab::<F>::new(n).prepared(preparation), 1);
