@@ -1,6 +1,7 @@
 //! Known answers with real preprocessing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::testing::ByteLab;
 use divisi_field::{Field, Gf6, Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_spdz::{Host, Preparation, SpdzProtocol};
@@ -120,14 +121,14 @@ fn triple_des_among_five() {
 fn every_cell() {
     fn aes<F: Host>(n: usize, preparation: Preparation) {
         for protocol in [SpdzProtocol::Lookup, SpdzProtocol::RivainProuff, SpdzProtocol::BitDecomposition] {
-            eprintln!("{} bits, {n}, {preparation:?}: AES, {protocol:?}", F::BITS);
+            eprintln!("{} bits, {n}, {preparation:?}: AES, {protocol:?}", <F as Field>::BITS);
             one_block(&SpdzLab::<F>::new(n, protocol).prepared(preparation));
         }
         one_block(&TinyLab::<F>::new(n).prepared(preparation));
     }
     fn triple_des<F: Host>(n: usize, preparation: Preparation, protocols: &[SpdzProtocol]) {
         for protocol in protocols {
-            eprintln!("{} bits, {n}, {preparation:?}: triple DES, {protocol:?}", F::BITS);
+            eprintln!("{} bits, {n}, {preparation:?}: triple DES, {protocol:?}", <F as Field>::BITS);
             suite::triple_des_samples(&SpdzLab::<F>::new(n, *protocol).prepared(preparation), 1);
         }
         suite::triple_des_samples(&TinyLab::<F>::new(n).prepared(preparation), 1);
