@@ -111,8 +111,12 @@ impl Num {
     #[must_use]
     pub fn join(parts: &[&Num]) -> Num {
         let mut out = Hidden::zeros(parts.iter().map(|part| part.lanes()).sum());
-        let all = parts.iter().flat_map(|part| part.0.iter());
-        out.iter_mut().zip(all).for_each(|(out, x)| *out = *x);
+        let mut rest = &mut out[..];
+        for part in parts {
+            let (now, later) = rest.split_at_mut(part.lanes());
+            now.copy_from_slice(&part.0);
+            rest = later;
+        }
         Num(out, parts.iter().fold(Origin::Brought, |origin, part| origin.and(part.1)))
     }
 }
