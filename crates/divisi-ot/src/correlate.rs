@@ -69,7 +69,7 @@ pub use long::Long;
 pub use payload::{BitVectors, Numbers, Payload};
 use std::ops::Range;
 use steps::{Scratch, add_own, excess_of, holder_step, maker_step};
-pub use wire::Word;
+pub use wire::PayloadWord;
 
 const PAYLOAD: Step = step!("payload");
 

@@ -8,7 +8,7 @@ mod common;
 use common::{House, LOOKUP, entropy, key, parameters};
 use divisi_core::testing::memory::{Found, Needle, find_first, once};
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Abort, Bytes, Direction, PartyId, Settles};
+use divisi_core::{Abort, Bytes, Direction, PartyId, Settles, Step};
 use divisi_field::Gf48;
 use divisi_ot::testing::planted_over_field;
 use divisi_ot::{Base, SetupConfig};
@@ -82,12 +82,20 @@ fn sboxes(engine: &mut Spdz<Gf48>, layers: usize) -> Result<u8, Abort> {
     Ok(engine.output(verified)?[0].0)
 }
 
-/// A session of `n` parties; with `lie`, a message of the last one is changed on its way to the first.
+/// A session of `n` parties; with `lie`, the last one's messages of a step are changed on their way to the
+/// first.
 fn session(n: usize, seed: u8, protocol: SpdzProtocol, lie: Option<&'static str>) {
     let looking = Looking::planted(n, seed);
     let harness = Harness::new(n, &parameters());
     if let Some(step) = lie {
-        harness.change(party(n as u8), party(1), step, 0, |body| body.iter_mut().for_each(|byte| *byte ^= 1));
+        // all messages of the step: one payload's lie passes where no bit meets it
+        let id = Step::new(step).id;
+        harness.hand(party(n as u8), party(1), move |mut frame| {
+            if frame.step == id {
+                frame.body.iter_mut().for_each(|byte| *byte ^= 1);
+            }
+            vec![frame]
+        });
     }
     let ends = harness.act(|mut session| {
         let me = session.me();

@@ -1,6 +1,6 @@
 //! The kinds of payloads, and how they are masked.
 
-use super::wire::Word;
+use super::wire::PayloadWord;
 use divisi_field::kernel::vectorize;
 
 /// A kind of payload: how a row's payload is divided into words, and how each word is masked and sent. The
@@ -10,7 +10,7 @@ use divisi_field::kernel::vectorize;
 /// they have neither branches nor products of 128 bits.
 pub trait Payload: Copy {
     /// One element of a payload.
-    type Word: Word;
+    type Word: PayloadWord;
 
     /// How many words a row has.
     fn words(&self) -> usize;

@@ -5,7 +5,7 @@
 //! their own over the words of a piece, which stays in the nearest cache. Such loops become vector code.
 
 use super::payload::Payload;
-use super::wire::{Reader, Word, Writer};
+use super::wire::{PayloadWord, Reader, Writer};
 use super::{BATCH, Direction};
 use crate::Kept;
 use crate::delta::mask;
@@ -17,7 +17,7 @@ use std::ops::Range;
 const PIECE: usize = 1024;
 
 /// Memory for the steps of a call. Wiped when dropped.
-pub(super) struct Scratch<W: Word> {
+pub(super) struct Scratch<W: PayloadWord> {
     /// Blocks of the hashes of a batch of rows.
     blocks: [Kept<u128>; 2],
     /// How many rows a piece has.
@@ -28,7 +28,7 @@ pub(super) struct Scratch<W: Word> {
     masks: Kept<u64>,
 }
 
-impl<W: Word> Scratch<W> {
+impl<W: PayloadWord> Scratch<W> {
     pub(super) fn new<P: Payload<Word = W>>(payload: &P) -> Scratch<W> {
         let (words, blocks) = (payload.words(), payload.blocks());
         let rows = (PIECE / words).clamp(1, BATCH);

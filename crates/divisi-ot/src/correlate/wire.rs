@@ -7,7 +7,7 @@ use crate::kept::Keep;
 use divisi_field::kernel::vectorize;
 
 /// A word of a payload: an unsigned integer.
-pub trait Word: Keep {
+pub trait PayloadWord: Keep {
     /// The lowest 64 bits.
     fn low(self) -> u64;
     /// The bits above these.
@@ -18,7 +18,7 @@ pub trait Word: Keep {
     fn and(self, mask: u64) -> Self;
 }
 
-impl Word for u32 {
+impl PayloadWord for u32 {
     #[inline(always)]
     fn low(self) -> u64 {
         u64::from(self)
@@ -40,7 +40,7 @@ impl Word for u32 {
     }
 }
 
-impl Word for u64 {
+impl PayloadWord for u64 {
     #[inline(always)]
     fn low(self) -> u64 {
         self
@@ -62,7 +62,7 @@ impl Word for u64 {
     }
 }
 
-impl Word for u128 {
+impl PayloadWord for u128 {
     #[inline(always)]
     fn low(self) -> u64 {
         self as u64
@@ -89,7 +89,7 @@ const GROUP: usize = 64;
 
 /// The `B` words that a group of words of `B` bits fills. Words are first joined to pairs.
 #[inline(always)]
-fn join<const B: usize, W: Word>(words: &[W; GROUP]) -> [u64; B] {
+fn join<const B: usize, W: PayloadWord>(words: &[W; GROUP]) -> [u64; B] {
     const { assert!(B <= 32) };
     let mut pairs = [0; GROUP / 2];
     let two = words.as_chunks::<2>().0;
@@ -107,7 +107,7 @@ fn join<const B: usize, W: Word>(words: &[W; GROUP]) -> [u64; B] {
 
 /// The group of words of `B` bits that [`join`] packed.
 #[inline(always)]
-fn part<const B: usize, W: Word>(packed: &[u64; B], words: &mut [W; GROUP]) {
+fn part<const B: usize, W: PayloadWord>(packed: &[u64; B], words: &mut [W; GROUP]) {
     const { assert!(B <= 32) };
     let mut pairs = [0; GROUP / 2];
     for (i, pair) in pairs.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ impl<'b> Writer<'b> {
     }
 
     /// Appends the lowest `bits` bits of each word, whose other bits are zero.
-    pub(super) fn push_all<W: Word>(&mut self, words: &[W], bits: u32) {
+    pub(super) fn push_all<W: PayloadWord>(&mut self, words: &[W], bits: u32) {
         let done = match bits {
             17 if self.bits == 0 => self.push_groups::<17, W>(words),
             32 if self.bits == 0 => self.push_groups::<32, W>(words),
@@ -149,7 +149,7 @@ impl<'b> Writer<'b> {
     }
 
     /// Appends all whole groups. Returns how many words these are.
-    fn push_groups<const B: usize, W: Word>(&mut self, words: &[W]) -> usize {
+    fn push_groups<const B: usize, W: PayloadWord>(&mut self, words: &[W]) -> usize {
         let (groups, _) = words.as_chunks::<GROUP>();
         let from = self.body.len();
         self.body.resize(from + 8 * B * groups.len(), 0);
@@ -168,7 +168,7 @@ impl<'b> Writer<'b> {
 
     /// Appends the lowest `bits` (at most 128) of a word, whose other bits are zero.
     #[inline]
-    pub(super) fn push<W: Word>(&mut self, word: W, bits: u32) {
+    pub(super) fn push<W: PayloadWord>(&mut self, word: W, bits: u32) {
         self.push_half(word.low(), bits.min(64));
         if bits > 64 {
             self.push_half(word.high(), bits - 64);
@@ -206,7 +206,7 @@ impl<'b> Reader<'b> {
     }
 
     /// The next words of `bits` bits each (at most 128); zeros after the end of the body.
-    pub(super) fn pull_all<W: Word>(&mut self, bits: u32, words: &mut [W]) {
+    pub(super) fn pull_all<W: PayloadWord>(&mut self, bits: u32, words: &mut [W]) {
         let done = match bits {
             17 if self.bits == 0 => self.pull_groups::<17, W>(words),
             32 if self.bits == 0 => self.pull_groups::<32, W>(words),
@@ -216,7 +216,7 @@ impl<'b> Reader<'b> {
     }
 
     /// Reads all whole groups. Returns how many words these are.
-    fn pull_groups<const B: usize, W: Word>(&mut self, words: &mut [W]) -> usize {
+    fn pull_groups<const B: usize, W: PayloadWord>(&mut self, words: &mut [W]) -> usize {
         let groups = words.as_chunks_mut::<GROUP>().0;
         let bytes = self.body.as_chunks::<8>().0.as_chunks::<B>().0;
         let count = groups.len().min(bytes.len());
@@ -236,7 +236,7 @@ impl<'b> Reader<'b> {
 
     /// The next word of `bits` bits (at most 128); zeros after the end of the body.
     #[inline]
-    pub(super) fn pull<W: Word>(&mut self, bits: u32) -> W {
+    pub(super) fn pull<W: PayloadWord>(&mut self, bits: u32) -> W {
         let low = self.pull_half(bits.min(64));
         let high = if bits > 64 { self.pull_half(bits - 64) } else { 0 };
         W::of(low, high)
@@ -289,7 +289,7 @@ mod tests {
     }
 
     /// Groups are the same bytes as single words, at every kernel, also behind words of another width.
-    fn same_as_single<W: Word + PartialEq>() {
+    fn same_as_single<W: PayloadWord + PartialEq>() {
         for (bits, count) in [17_u32, 32, 21].iter().flat_map(|b| [1, 63, 64, 128, 200].map(|c| (*b, c))) {
             let at = |i: u64| (i + 5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
             let words: Vec<W> = (0..count).map(|i| W::of(at(i), 0)).collect();

@@ -30,7 +30,7 @@ const RAW: &str = "3des-raw";
 
 /// An emulated network.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Network {
+pub struct LinkLimits {
     /// The round-trip time, in milliseconds.
     pub rtt_ms: f64,
     /// The bandwidth, in 10^6 bits a second.
@@ -49,7 +49,7 @@ pub struct SpdzPlan {
     /// Repetitions of one block, near and far.
     pub single: [usize; 2],
     /// The network of Table 3, and that of Table 4.
-    pub networks: [Network; 2],
+    pub networks: [LinkLimits; 2],
     /// How long a receive waits for a message.
     pub timeout: Duration,
 }
@@ -64,8 +64,8 @@ impl SpdzPlan {
             reps: if quick { 1 } else { 3 },
             single: if quick { [10, 1] } else { [50, 3] },
             networks: [
-                Network { rtt_ms: 0.3, rate_mbit: 1000.0 },
-                Network { rtt_ms: 100.0, rate_mbit: 50.0 },
+                LinkLimits { rtt_ms: 0.3, rate_mbit: 1000.0 },
+                LinkLimits { rtt_ms: 100.0, rate_mbit: 50.0 },
             ],
             // a batch's preprocessing fills a slow network for a while
             timeout: Duration::from_secs(60),

@@ -69,6 +69,7 @@ pub fn products(l: u32) -> usize {
 
 /// What a block of a protocol takes of preprocessing.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub enum Material {
     /// Products of bytes, and random bits.
     Bytes(usize, usize),
