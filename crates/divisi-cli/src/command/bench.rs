@@ -47,8 +47,8 @@ pub enum Commands {
 
 /// Measure AES among processes over TLS, phase by phase.
 ///
-/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the
-/// largest of the parties where parties differ.
+/// Another process makes the inputs and checks every output. Each figure is the median over the
+/// repetitions; where the parties differ, it is the largest of theirs.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
@@ -77,8 +77,8 @@ pub struct Aes {
 
 /// Measure triple DES among processes over TLS, phase by phase.
 ///
-/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the
-/// largest of the parties where parties differ.
+/// Another process makes the inputs and checks every output. Each figure is the median over the
+/// repetitions; where the parties differ, it is the largest of theirs.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi bench des3 --engine spdz --parties 2 --protocol 3des-lt --blocks 512"
@@ -105,8 +105,8 @@ pub struct Des3 {
 
 /// Measure a hash of messages among three processes over TLS, phase by phase.
 ///
-/// A fourth process makes the messages and checks every digest. Figures are medians over the repetitions; the
-/// largest of the three parties where parties differ.
+/// A fourth process makes the messages and checks every digest. Each figure is the median over the
+/// repetitions; where the parties differ, it is the largest of theirs.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench hash --algorithm sha256 --message-bytes 55 --count 10000\n\
                         One alone: divisi bench hash --algorithm sha256 --message-bytes 55 --count 1 --mode low-latency --reps 50")]
@@ -129,8 +129,8 @@ pub struct Hash {
 
 /// Measure a MAC of messages under one key among three processes over TLS, phase by phase.
 ///
-/// The states that a key needs (of pads, subkeys, powers) are made and verified in the set-up, and kept. A
-/// fourth process makes the messages and checks every tag.
+/// What depends on the key alone (pad states, subkeys, powers of the hash key) is computed and verified once,
+/// in the set-up. A fourth process makes the messages and checks every tag.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mac --algorithm hmac-sha256 --message-bytes 32 --count 10000")]
 pub struct Mac {
@@ -153,9 +153,9 @@ pub struct Mac {
 /// Measure a Boolean circuit of random inputs among processes over TLS, phase by phase.
 ///
 /// With garble: inputs belong to the parties in turn, party 1 learns the outputs, and each repetition is a
-/// session of its own. More evaluations than fit the memory go in waves through all phases but the set-up,
-/// one wave after the other: seconds and bytes are those of all waves, rounds those of one. With --streamed
-/// the phases alternate, and have one clock.
+/// session of its own. Evaluations that do not fit the memory together are split into waves, which pass
+/// through all phases but the set-up one after the other: seconds and bytes are sums over all waves, rounds
+/// those of one wave. With --streamed the phases alternate, and are timed together.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000\n\
                         Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1\n\
@@ -173,7 +173,8 @@ pub struct Circuit {
     circuits: CircuitsChoice,
     #[command(flatten)]
     manner: Manner,
-    /// With garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    /// With garble: take the inputs first, then garble and evaluate the circuit piece by piece, in memory
+    /// that does not grow with the circuit
     #[arg(long)]
     streamed: bool,
     #[command(flatten)]

@@ -7,8 +7,9 @@ use divisi::failure::Failure;
 
 /// Measure lookups in a public table among three processes over TLS, phase by phase.
 ///
-/// The table has bytes for entries; party 1 has random places, and another process checks every entry. A
-/// table that is looked up by three factors is measured by two as well, and both are told.
+/// The entries of the table are bytes. Party 1 holds random indices, and another process checks every entry
+/// that is looked up. If the vectors have three factors, two factors are measured as well, and both results
+/// are printed.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench lookup --entries 65536 --count 65536\n\
                         Of two inputs: divisi bench lookup --entries 65536 --inputs 2 --security semi-honest\n\
@@ -17,7 +18,7 @@ pub struct Lookup {
     /// The number of entries of the table: a power of two from 2 to 16777216
     #[arg(long, value_name = "N")]
     entries: usize,
-    /// The number of inputs over which an index is split: 1, 2 or 3
+    /// The number of inputs that together form an index: 1, 2 or 3
     #[arg(long, default_value_t = 1, value_name = "K")]
     inputs: usize,
     /// The number of factors of the one-hot vectors: 1, 2, 3, or auto for the one that sends least

@@ -44,12 +44,11 @@ impl Mixed {
     }
 }
 
-/// Measure operations on numbers and bits among curious parties (semi-honest), as processes over TLS, phase
-/// by phase.
+/// Measure operations on numbers and bits among semi-honest parties, as processes over TLS, phase by phase.
 ///
-/// A fourth kind of process deals random inputs, and checks every output. Numbers are modulo 2^32 - 2^30 + 1.
-/// Random bits by ciphertexts, and triples of numbers, come a ring at once: those beyond the count are made,
-/// and counted.
+/// A further process deals random inputs, and checks every output. Numbers are modulo 2^32 - 2^30 + 1. A
+/// ciphertext makes as many random bits or triples of numbers as its ring has slots: if --count is not a
+/// multiple of that, the surplus is made and counted too.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
                         Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree\n\
@@ -75,7 +74,7 @@ pub struct Mixed {
     #[arg(long, value_name = "FILE|NAME")]
     program: Option<Name>,
     /// With the program mnist: images of 28x28 points in the format IDX, as MNIST has them, of which the
-    /// first ones are read, as many as --count says; how many are right is told
+    /// first --count are read; the number of right answers is printed
     #[arg(long, value_name = "FILE", requires = "labels")]
     images: Option<Name>,
     /// With --images: the digits that they show, in the same format

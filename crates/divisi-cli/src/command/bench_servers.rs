@@ -9,12 +9,12 @@ use divisi::calibrate::calibrate;
 use divisi::failure::Failure;
 use divisi::local::this_program;
 
-/// Measure a file of random bytes through three servers on this machine, there and back, compared byte by
-/// byte.
+/// Measure how fast three servers on this machine encrypt and decrypt a file of random bytes; the result is
+/// compared byte by byte.
 ///
 /// Three servers run as three processes, joined by TLS over loopback; the client is this process. The clock
-/// runs from the first byte read to the last byte written; MB are 10^6 bytes of text. CPU is that of both
-/// ways, of the server that has most of it.
+/// runs from the first byte read to the last byte written; MB are 10^6 bytes of text. CPU is the time of the
+/// busiest server, encryption and decryption together.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench file --bytes 67108864\n\
                         A client far away: divisi bench file --bytes 1000000 --rtt 20 --json")]
@@ -23,7 +23,7 @@ pub struct File {
     #[arg(long, value_name = "N")]
     bytes: u64,
     /// Emulate this round-trip time in milliseconds between the client and each server, at most 1000. The
-    /// links among the servers are not emulated, nor is the making of connections
+    /// links among the servers are not emulated, and the set-up of connections is not slowed down
     #[arg(long, value_name = "MS", value_parser = positive)]
     rtt: Option<f64>,
     #[command(flatten)]
@@ -34,9 +34,9 @@ pub struct File {
 ///
 /// Three servers run as three processes, joined by TLS over loopback; the clients are threads of this
 /// process, each with an identity of its own and connections that stay open, and send one request after the
-/// other. What counts began after the clock started and ended before it stopped. What is refused, or is to be
-/// tried again, is counted and tried again after 10 ms; any other failure ends the benchmark. A wrong result
-/// ends it with exit code 1.
+/// other. A request counts if it began after the clock started and ended before it stopped. A request that is
+/// refused, or that the servers ask to try again, is counted as such and repeated after 10 ms; any other
+/// failure ends the benchmark. A wrong result ends it with exit code 1.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench serve --clients 16 --seconds 10\n\
                         Beside a long file and a long hash: divisi bench serve --clients 3 --seconds 60 --mix mixed --json")]

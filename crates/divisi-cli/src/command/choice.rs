@@ -108,11 +108,11 @@ pub(super) struct Goal {
     mode: Option<Aim>,
 }
 
-/// When what is garbled is garbled.
+/// Whether circuits are garbled ahead of the inputs.
 #[derive(Args, Clone, Copy)]
 pub(super) struct Garbling {
-    /// With --mode constant-round: garble nothing ahead; online is then all that a job takes which meets no
-    /// idle time before it
+    /// With --mode constant-round: garble nothing ahead, so that the online phase has all the work of a job
+    /// that no idle time precedes
     #[arg(long)]
     on_demand: bool,
 }
@@ -126,7 +126,7 @@ impl Garbling {
     }
 }
 
-/// What a circuit is to be run by.
+/// How a circuit is run: a mode of a protocol, or constant rounds.
 #[derive(Clone, Copy)]
 pub(super) enum Aim {
     Mode(Priority),
@@ -146,7 +146,7 @@ impl Goal {
         self.mode().map(Choice::from).unwrap_or_default()
     }
 
-    /// What of it is an option of one engine.
+    /// Add the choice of constant rounds, which is an option of one engine.
     pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
         if let Some(Aim::ConstantRound) = self.mode {
             own.insert(MODE.into(), CONSTANT_ROUND.into());
@@ -166,13 +166,13 @@ impl Goal {
     }
 }
 
-/// The modes by name, each explained where the grammar is.
+/// The parser of modes, with an explanation of each for the help text.
 fn modes() -> impl TypedValueParser<Value = Priority> {
     let mode = |mode: Priority| PossibleValue::new(mode.name()).help(mode.purpose());
     PossibleValuesParser::new(Priority::ALL.map(mode)).try_map(|name| name.parse::<Priority>())
 }
 
-/// The same, and constant rounds.
+/// The parser of modes and of constant rounds.
 fn aims() -> impl TypedValueParser<Value = Aim> {
     let mode = |mode: Priority| PossibleValue::new(mode.name()).help(mode.purpose());
     let garbled = PossibleValue::new(CONSTANT_ROUND)

@@ -184,7 +184,7 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
     if !context.json {
         let _ = writeln!(std::io::stderr(), "before: {}\nafter: {}", text(&before), text(&after));
         if kept {
-            let _ = writeln!(std::io::stderr(), "nothing to gain: the gates are those that there were");
+            let _ = writeln!(std::io::stderr(), "nothing to gain: the gates are the same as before");
         }
         if first_bit_first {
             let _ = writeln!(
@@ -200,7 +200,8 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
     Ok(Done::new("", json))
 }
 
-/// Write a circuit to a file, or to standard output, from its own file where that is given: what it has then.
+/// Write a circuit to a file or to standard output, transcribed from `source` if there is one. Returns the
+/// counts of what was written.
 fn put(
     context: &Context,
     mut circuit: NamedCircuit,

@@ -9,9 +9,10 @@ use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Encrypt or decrypt with a key of the servers. The file is what any library makes of it: of gcm IV (12
-/// bytes), ciphertext, tag (16 bytes); of siv synthetic IV (16 bytes), ciphertext; of kw and kwp the wrapped
-/// key; of cbc IV (16 bytes), ciphertext, padded by PKCS #7.
+/// Encrypt or decrypt with a key of the servers. Any library that has the algorithm and the key can read the
+/// file. It has, for gcm, IV (12 bytes), ciphertext, tag (16 bytes); for siv, synthetic IV (16 bytes),
+/// ciphertext; for kw and kwp, the wrapped key; for cbc, IV (16 bytes), ciphertext of the text padded by PKCS
+/// #7.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\
@@ -105,8 +106,8 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     Ok(Done::new(text, json))
 }
 
-/// What is used: what is asked for, or what the key's type serves, as the servers say it. A key that is not
-/// there is theirs to refuse.
+/// The algorithm: the one that was asked for, or that of the key's type, for which the servers are asked. If
+/// the key does not exist, it is the servers that refuse the request.
 fn using(client: &mut Client, arguments: &Arguments) -> Result<Using, Failure> {
     let using = match client.key_named(&arguments.key)?.map(|listed| listed.key) {
         Some(key) => Using::choose(arguments.algorithm, &key.name, key.kind)?,

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 /// Start three servers on this machine, make a key that none of them holds, encrypt and decrypt a file.
 ///
-/// With --engine spdz there are no servers but parties of whom all but one may be corrupt: they draw a key
-/// together, and encrypt the file in CBC mode with padding that the client adds.
+/// With --engine spdz there are no servers: parties, of which all but one may be corrupt, draw a key together
+/// and encrypt the file in CBC mode, with padding that the client adds.
 #[derive(Args)]
 #[command(after_help = "Example: divisi demo --file photo.jpg --key-bits 256\n\
                         Nobody trusted: divisi demo --engine spdz --parties 3 --cipher aes-256-cbc --file note.txt")]

@@ -11,11 +11,11 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// A message that takes a second or more.
+/// The length in bytes from which a message takes a second or more.
 const LONG: u64 = 8192;
 
-/// Hash a text by three servers, none of which sees the text or the digest. The digest is what any library
-/// gives.
+/// Hash a text with three servers, none of which sees the text or the digest. The digest is the one that any
+/// library computes.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi hash --algorithm sha3-256 --in a.pdf --config mesh.toml --identity client-me.key"
@@ -34,9 +34,9 @@ pub struct Hash {
     membership: Membership,
 }
 
-/// Make the tag of a text under a key that three servers hold in parts, or compare one: no server sees the
-/// key, the text or the tag. The tag is what any library gives; that of GMAC stands behind the nonce of 12
-/// bytes that the servers drew.
+/// Make the tag of a text under a key that is shared among three servers, or verify a tag: no server sees the
+/// key, the text or the tag that it makes. The tag is the one that any library computes; a GMAC tag is
+/// printed after the nonce of 12 bytes that the servers drew.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --config mesh.toml --identity client-me.key\n\
@@ -66,7 +66,7 @@ pub struct Mac {
     membership: Membership,
 }
 
-/// What is hashed, and how much of the output is wanted.
+/// The text to hash, and the length of the output.
 #[derive(Args)]
 struct Text {
     /// The file to read [default: standard input, up to 64 MiB]. Servers accept 16 MiB, or as much as
@@ -198,7 +198,8 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     Ok(Done::new(text, json))
 }
 
-/// That a key is one of an algorithm, as the servers say it. A key that is not there is theirs to refuse.
+/// Check that the key is for the algorithm, by the servers' list. If the key does not exist, it is the
+/// servers that refuse the request.
 fn serves(client: &mut Client, key: &KeyName, algorithm: Algorithm) -> Result<(), Failure> {
     match client.key_named(key)?.map(|listed| listed.key) {
         Some(found) if found.kind.name() != algorithm.name() => Err(Failure::usage(format!(

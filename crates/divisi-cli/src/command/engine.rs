@@ -136,7 +136,7 @@ enum BaseName {
 pub enum PrepName {
     /// Products of bits and vectors, combined in buckets
     Bucketed,
-    /// MASCOT, as the paper measures
+    /// MASCOT, which the paper measures
     Mascot,
 }
 

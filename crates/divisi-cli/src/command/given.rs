@@ -1,6 +1,7 @@
 //! Input values: as digits on the command line, in a file (`1=@FILE`), or on standard input (`1=-`).
 //!
-//! Everybody can read arguments in the list of processes, but not files and standard input.
+//! Everybody on the machine can see arguments in the list of processes; files and standard input are not
+//! shown there.
 
 use divisi::failure::Failure;
 use divisi::name::Name;
@@ -10,7 +11,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use zeroize::Zeroizing;
 
-/// So many bytes of digits are read at most.
+/// The largest number of bytes of digits that is read.
 const LONGEST: u64 = 16 << 20;
 
 /// The values with their digits, in the order of the arguments.

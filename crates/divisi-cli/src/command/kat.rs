@@ -10,7 +10,7 @@ use divisi_rep3::Security;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Run published test vectors through an engine, one line an algorithm.
+/// Run published test vectors through an engine, and print one line for each algorithm.
 #[derive(Args)]
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
                         Files: Wycheproof (v1: AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM,\n\
@@ -31,7 +31,7 @@ pub struct Arguments {
     security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
-    /// Run tests that take long, too, with an estimate of the time on standard error: Monte Carlo tests, some
+    /// Also run tests that take long, with an estimate of the time on standard error: Monte Carlo tests, some
     /// of a hundred thousand steps, and messages of gigabytes, which take days
     #[arg(long)]
     long: bool,

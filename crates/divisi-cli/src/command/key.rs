@@ -261,7 +261,8 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
     Ok(Done::new(text, json))
 }
 
-/// A key's bytes: as many as its type says, and no more are read than it takes to know.
+/// Read a key's bytes, which must be as many as its type has; at most one byte more is read, to detect a
+/// longer file.
 fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let mut key = Zeroizing::new(Vec::with_capacity(4097));
     let shown = path.map_or("standard input".into(), |path| path.display().to_string());

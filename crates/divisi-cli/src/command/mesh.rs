@@ -32,7 +32,7 @@ pub enum Commands {
     after_help = "Example: divisi mesh new --parties 3 --hosts one.example:4701,two.example:4701,three.example:4701 --clients me --out mesh"
 )]
 pub struct New {
-    /// The number of parties; servers of keys are 3
+    /// The number of parties; servers that keep keys are always 3
     #[arg(long, value_name = "N")]
     parties: usize,
     /// The addresses of the parties as host:port, in their order [default: ports from 4701 on this machine]
@@ -76,8 +76,8 @@ pub struct Add {
     fingerprint: String,
 }
 
-/// Remove a client from the configuration: from then on the parties refuse it. Its keys stay, and serve
-/// whoever gets its name again.
+/// Remove a client from the configuration: from then on the parties refuse it. Its keys stay: an identity
+/// that is added under the same name later can use them.
 #[derive(Args)]
 #[command(after_help = "Example: divisi mesh remove --config mesh.toml --client anna")]
 pub struct Remove {
@@ -103,7 +103,7 @@ fn usage(e: impl ToString) -> Failure {
     Failure::usage(e.to_string())
 }
 
-/// A new directory for secrets, which goes again if the command fails.
+/// A new directory for secrets, which is removed again if the command fails.
 fn directory(context: &Context, path: &Path) -> Result<divisi::cleanup::Entry, Failure> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().mode(0o700).create(path).map_err(|e| {
@@ -218,7 +218,7 @@ fn remove(arguments: &Remove) -> Result<Done, Failure> {
     Ok(Done::new(text, json))
 }
 
-/// Write a file as a whole or not at all.
+/// Write a file completely or not at all.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let write = || {

@@ -136,7 +136,7 @@ struct Context {
     cleanup: Cleanup,
 }
 
-/// A file's name in JSON, where every text is Unicode: what is not stands there as U+FFFD.
+/// A file's name in JSON, whose texts are Unicode: U+FFFD replaces what is not.
 fn named(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

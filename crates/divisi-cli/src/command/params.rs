@@ -11,8 +11,8 @@ use divisi_field::zp::P32;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Print how the parameters of threshold BGV come about, for semi-honest protocols: ring, primes, noise,
-/// floods; or those of garbled circuits, and what they cost.
+/// Print how the parameters of threshold BGV are derived, for semi-honest protocols: ring, primes, noise,
+/// floods (wide noise that hides other noise); with mpgc, the parameters of garbled circuits, and their cost.
 #[derive(Args)]
 #[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree\n\
                         Garbled circuits, and the default way of lookup: divisi params --op mpgc --parties 128")]
@@ -36,9 +36,9 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Name {
-    /// Random bits shared modulo 2 and modulo p, and public tables of two
+    /// Random bits shared modulo 2 and modulo p, and lookups in public tables of two entries
     Dabit,
-    /// Private tables of two
+    /// Lookups in private tables of two entries
     Lookup,
     /// Triples of numbers
     TripleArith,

@@ -23,11 +23,11 @@ pub enum Commands {
     Drop(Drop),
 }
 
-/// Make preprocessing for so many blocks, and keep it on disk.
+/// Make preprocessing for a number of blocks, and store it on disk.
 ///
 /// All parties are threads of this process; with --party, one of them is here and the others run the same
-/// command elsewhere. Each party's part lies in a directory of its own, sealed under a key file. What is
-/// taken from it is gone: every value serves once.
+/// command elsewhere. Each party's part lies in a directory of its own, sealed under a key file. A run
+/// removes the values that it takes: each value is used once.
 #[derive(Args)]
 #[command(after_help = "Example: divisi prep make --protocol aes-lt --blocks 2048 --parties 2 --out stock\n\
                   Then: divisi bench aes --engine spdz --parties 2 --blocks 512 --prep-from stock --reps 1 --warmup 0\n\

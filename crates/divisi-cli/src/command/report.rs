@@ -34,12 +34,13 @@ enum Engine {
     Mixed,
 }
 
-/// Measure everything, and write one page with tables and plots, beside the same as JSON.
+/// Measure everything, and write pages with tables and plots, and the same figures as JSON.
 ///
-/// All protocols with either security, both directions, one and two threads, batches and single blocks, near
-/// and far apart; the papers' figures stand beside them, with their machines. A second page is about numbers
-/// and bits among many curious parties: operations, and five applications. A third is about AES and triple
-/// DES by masked tables among two parties that trust nobody.
+/// The first page has all protocols with both kinds of security, both directions, one and two threads,
+/// batches and single blocks, short and long round-trip times, next to the papers' figures and the machines
+/// of the papers. A second page is about numbers and bits among many semi-honest parties: operations, and
+/// five applications. A third is about AES and triple DES by masked tables among two parties that trust
+/// nobody.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench report --quick --out measured\n\
                         One figure: divisi bench report --figure latency --rtt 1,15,30,50,100\n\
@@ -69,7 +70,7 @@ pub struct Arguments {
     rtt: Option<Vec<f64>>,
 }
 
-/// A page of one engine as it was written.
+/// A page of one engine, after it was written.
 struct PageWritten {
     engine: Engine,
     html: PathBuf,
@@ -79,7 +80,7 @@ struct PageWritten {
 }
 
 impl PageWritten {
-    /// Measure what the page of an engine other than rep3 is about, and write it.
+    /// Measure the figures for the page of an engine other than rep3, and write the page.
     fn new(context: &Context, arguments: &Arguments, engine: Engine) -> Result<PageWritten, Failure> {
         let (program, out, cleanup) = (this_program()?, &arguments.out, &context.cleanup);
         let bar = progress();

@@ -21,10 +21,10 @@ use zeroize::Zeroizing;
 /// themselves.
 ///
 /// All parties are processes on this machine; with --party, one of them is here and the others run the same
-/// command elsewhere. --input stands once for each input value, in the circuit's order: the number of its
-/// owner, and the value in hexadecimal as the standard prints it; the values of others are written without
-/// their digits. Of a program (--engine mixed) each input is --input NAME=V,V,..., and the text says whose it
-/// is and who learns what.
+/// command elsewhere. Give --input once for each input value, in the circuit's order: the number of the party
+/// that owns it, and the value in hexadecimal as the standard prints it; with --party, the values of other
+/// parties have no digits (--input 2=). For a program (--engine mixed) each input is --input NAME=V,V,...,
+/// and the program says who owns it and who learns the outputs.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
@@ -65,7 +65,8 @@ pub struct Arguments {
     /// [default: 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
-    /// With garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    /// With garble: take the inputs first, then garble and evaluate the circuit piece by piece, in memory
+    /// that does not grow with the circuit
     #[arg(long)]
     streamed: bool,
     #[command(flatten)]
