@@ -66,7 +66,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// So many bytes from this one on are given out.
+    /// Record that this many bytes are drawn, from byte `first` on.
     pub(crate) fn note(&self, first: u64, bytes: usize) {
         if let Some(stream) = self.draws.streams().get_mut(self.stream)
             && bytes > 0

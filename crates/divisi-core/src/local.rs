@@ -76,10 +76,10 @@ pub fn run_over<R: Send>(
     })
 }
 
-/// All results, or the most informative abort.
+/// All results, or the most informative of the aborts.
 ///
 /// # Errors
-/// That abort.
+/// The most informative of the aborts.
 pub fn first<R>(ends: Vec<Result<R, Abort>>) -> Result<Vec<R>, Abort> {
     let cause = ends.iter().find_map(|end| match end {
         Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. } | Abort::Unfit { .. })) => {

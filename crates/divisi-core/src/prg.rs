@@ -105,7 +105,7 @@ impl Prg {
         prg
     }
 
-    /// So many bytes are about to be given out.
+    /// Record that this many bytes are about to be drawn.
     #[inline(always)]
     fn note(&self, bytes: usize) {
         #[cfg(feature = "fault")]

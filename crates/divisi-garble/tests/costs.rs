@@ -170,7 +170,7 @@ fn rounds_do_not_depend_on_depth_size_or_count() {
     }
 }
 
-/// Nor do those of the triples, as long as they are made together.
+/// The rounds of triples do not depend on their number either, as long as they are made together.
 #[test]
 fn rounds_of_triples_do_not_depend_on_their_number() {
     for (n, most) in [(2, 9), (3, 13)] {

@@ -9,7 +9,7 @@ use divisi_garble::{GarbleOptions, Plan};
 
 const WIDTH: usize = 500;
 
-/// So many layers of ANDs and XORs.
+/// A program with this many layers of ANDs and XORs.
 fn layers(layers: usize) -> Program {
     let mut g = Build::verbatim();
     let mut wires = g.input(WIDTH);

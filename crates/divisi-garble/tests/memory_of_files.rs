@@ -12,7 +12,7 @@ use std::path::Path;
 
 const WIDTH: usize = 500;
 
-/// So many layers of ANDs and XORs, gate by gate: nothing here holds the circuit.
+/// Write this many layers of ANDs and XORs, gate by gate, so that this process never holds the circuit.
 fn write(path: &Path, layers: usize) {
     let mut file = BufWriter::new(File::create(path).unwrap());
     let wires = WIDTH * (2 * layers + 1);

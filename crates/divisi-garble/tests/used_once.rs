@@ -12,7 +12,7 @@ use divisi_ot::record::{self, Call, Records};
 use divisi_ot::{Setup, SetupConfig};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// So many layers of 60 ANDs.
+/// A program with this many layers of 60 ANDs.
 fn program(layers: usize) -> Program {
     let mut g = Build::new();
     let (x, y) = (g.input(60), g.input(60));

@@ -74,7 +74,8 @@ pub fn check(tier: &Tier) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Of one kernel: how far a fixed input without structure and how far zeros are from random ones.
+/// Measure one kernel: the differences in time between a fixed input without structure and random ones, and
+/// between zeros and random ones.
 fn timed(entry: &Entry, samples: usize) -> [Apart; 2] {
     let words = (entry.make)().words();
     let mut fixed = vec![0; words];

@@ -62,7 +62,7 @@ pub enum Work {
         expect(dead_code, reason = "only runs that are followed have it")
     )]
     Whole(Whole),
-    /// So many lookups in a public table of bytes by two or three factors (OHVerture).
+    /// A number of lookups in a public table of bytes by two or three factors (OHVerture).
     #[cfg_attr(
         not(any(test, feature = "taint")),
         expect(dead_code, reason = "only runs that are followed have it")

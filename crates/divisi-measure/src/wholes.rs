@@ -12,7 +12,7 @@ use divisi_symmetric::mode::{cbc, feedback};
 const WHOLE: Step = step!("whole");
 
 const AAD: &[u8] = b"associated data";
-/// Of another length than 96 bits.
+/// An IV of another length than 96 bits.
 const IV: [u8; 13] = [0x5a; 13];
 
 /// Which mode.

@@ -74,7 +74,8 @@ pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Res
     one_batch(session, keys, sampler, batch)
 }
 
-/// So many batches in order, several at once: a party works on one while another waits for a peer.
+/// Make `count` batches, in order and several at the same time: a party works on one batch while another one
+/// waits for a peer.
 ///
 /// # Errors
 /// As [`triples`].

@@ -32,9 +32,9 @@ impl Strands {
     }
 }
 
-/// So many batches in order, each of them counted as a chunk of the current phase that begins where we are.
-/// What follows is counted behind the longest. `one` makes one of them, by its place among these and its
-/// number among all of this purpose.
+/// Make `count` batches, several at the same time, and return them in order. The meter counts each of them as
+/// a chunk of the current phase that begins now, and continues after the longest one. `one` makes a batch,
+/// given its position among these and its number among all batches for this purpose.
 pub(crate) fn batches<R: Send>(
     session: &mut Session,
     keys: &Keys,

@@ -88,7 +88,8 @@ fn bits_and_conversions() {
     }
 }
 
-/// As many batches as parties, so that everybody has had every role: what the default form is chosen by.
+/// The times by which the default form is chosen, with as many batches as parties, so that each party has
+/// every role once.
 #[test]
 #[ignore = "a measurement"]
 fn random_bits_of_two_forms() {

@@ -39,7 +39,7 @@ pub enum What<'a> {
 }
 
 impl What<'_> {
-    /// That a key is not used for another purpose than its own: whatever a server's policy says.
+    /// Check that a key is used for its own purpose only. No policy of a server changes this.
     pub(crate) fn is_purpose(&self) -> Result<(), Refusal> {
         // which of the ciphers' modes a request asks for is compared with its key's type where it is begun
         let (key, tags) = match self {

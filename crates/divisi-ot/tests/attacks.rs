@@ -40,8 +40,9 @@ fn named(end: &Result<AuthBits, Abort>, check: Check) -> bool {
     matches!(end, Err(Abort::CheckFailed { check: c, culprit: Some(p), .. }) if *c == check && *p == party(1))
 }
 
-/// Of `of` trials that each succeed with probability `p` so many do, within three standard deviations; if
-/// not, and one time in 370 it is not, four times as many decide.
+/// Check that of `of` trials, which succeed with probability `p` each, the expected number succeeds, within
+/// three standard deviations. Chance alone exceeds these once in 370 times; then four times as many trials
+/// decide.
 fn as_often_as(trials: impl Fn(usize) -> usize, of: usize, p: f64) {
     let fits = |of: usize| {
         let (count, mean, deviation) = (trials(of), of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());

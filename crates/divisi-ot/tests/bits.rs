@@ -54,8 +54,8 @@ fn bits_fit_for_two_three_and_five_parties_in_either_form() {
     }
 }
 
-/// So many that corrections go ahead of what is received, which bounds the memory; and what comes after them
-/// fits, too.
+/// So many bits are made that corrections are sent before earlier answers are received; the batch after them
+/// is right, too.
 #[test]
 fn bits_fit_where_corrections_go_ahead() {
     for chunks in [33, 66] {

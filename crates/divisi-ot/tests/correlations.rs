@@ -354,7 +354,7 @@ fn words_that_are_no_payload_do_not_leave() {
     refused(Numbers { modulus: P, count: 2 }, P - 1, &[P, u64::MAX]);
 }
 
-/// Of a vector of 168 bits the first word has all its bits and the second one 40.
+/// A vector of 168 bits fills its first word of 128 bits, and 40 bits of the second one.
 #[test]
 fn a_last_word_has_what_is_left() {
     for (at, fits) in [(0, true), (1, false)] {

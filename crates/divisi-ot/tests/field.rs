@@ -218,8 +218,9 @@ fn census() {
     }
 }
 
-/// Of `of` trials that each succeed with probability `p` so many do, within three standard deviations; if
-/// not, and one time in 370 it is not, four times as many decide.
+/// Check that of `of` trials, which succeed with probability `p` each, the expected number succeeds, within
+/// three standard deviations. Chance alone exceeds these once in 370 times; then four times as many trials
+/// decide.
 fn as_often_as(passes: impl Fn() -> bool + Sync, of: usize, p: f64) {
     let fits = |of: usize| {
         // most of a run that ends is waiting

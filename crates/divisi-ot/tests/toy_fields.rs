@@ -30,9 +30,9 @@ fn with_roots(roots: impl Iterator<Item = u8>) -> Vec<u8> {
     })
 }
 
-/// Of T tiles the best liar errs by the coefficients of a polynomial with T - 1 roots: of 2^8 coins T - 1
-/// pass. The bound of the meter is T in 2^f, one coin more. Liars chosen at random pass with 2^-8 on average,
-/// and none of them more often than the best one.
+/// The best liar about T tiles errs by the coefficients of a polynomial with T - 1 roots, and passes with T -
+/// 1 of the 2^8 coins. The bound of the meter is T in 2^f, one coin more. Liars chosen at random pass with
+/// 2^-8 on average, and none of them more often than the best one.
 #[test]
 fn the_best_liar_passes_as_often_as_the_bound_says() {
     let mut state = 1_u64;

@@ -239,7 +239,8 @@ impl Script {
         self.lines.get(&party).copied()
     }
 
-    /// That it is not too large to be run: it has at most [`LARGEST_PROGRAM`] entries in all.
+    /// Check that the program is small enough to be run: its values have at most [`LARGEST_PROGRAM`] entries
+    /// in all.
     ///
     /// # Errors
     /// If it has more.

@@ -5,7 +5,7 @@ use crate::trio::Trio;
 use divisi_core::{Abort, Session, Step};
 
 impl Trio {
-    /// That of a value made now.
+    /// The origin of a value that is made now.
     pub(crate) fn origin(&self) -> Origin {
         Origin { engine_id: self.engine_id, closed: self.closed }
     }

@@ -271,7 +271,8 @@ fn encode(verdict: Agreement) -> [u8; 2] {
     }
 }
 
-/// Of two verdicts the greater counts: what may still come is better than what is refused.
+/// The rank of a verdict, by which the worse of two verdicts is chosen. An input that may still arrive ranks
+/// below one that is refused.
 fn rank([code, party]: [u8; 2]) -> (u8, u8) {
     if code == CODES[4] { (0, party.saturating_add(1)) } else { (code, party) }
 }

@@ -79,7 +79,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// That of planes which are no value yet: no engine takes them.
+    /// The origin of planes that are not a value yet: no engine accepts them.
     pub(crate) const NONE: Origin = Origin { engine_id: EngineId::NONE, closed: 0 };
 
     /// The origin of what consists of both, if they go together.

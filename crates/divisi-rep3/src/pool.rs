@@ -13,7 +13,7 @@ const KEPT: usize = 96 << 20;
 pub(crate) struct Pool(Arc<Mutex<Vec<Vec<Plane>>>>);
 
 impl Pool {
-    /// So many planes, all zero.
+    /// Take a vector of this many planes, all zero.
     pub(crate) fn take(&self, planes: usize) -> Vec<Plane> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // the smallest that is large enough

@@ -24,7 +24,7 @@ pub(crate) struct Pair {
 pub(crate) struct Streams {
     zero: Pair,
     rand: Pair,
-    /// That of F_coin.
+    /// The streams of F_coin.
     pub(crate) coin: Pair,
     input: Pair,
     /// A buffer for stream output, kept from step to step.

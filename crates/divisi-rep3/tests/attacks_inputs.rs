@@ -134,8 +134,8 @@ fn digests_of_inputs_are_keyed() {
     assert!(one.is_disjoint(&two));
 }
 
-/// Of a list each input has its own verdict: what differs, is refused or has not come harms no other, and a
-/// refusal counts more than what may still come.
+/// Each input of a list has its own verdict: an input that differs, is refused or has not arrived does not
+/// affect the others, and a refusal takes precedence over an input that may still arrive.
 #[test]
 fn each_input_of_a_list_has_its_own_verdict() {
     let dealt = parts(b"x");

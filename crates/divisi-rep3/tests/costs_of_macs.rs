@@ -104,8 +104,9 @@ fn the_products_that_are_checked_are_the_ands_of_the_emitted_circuit() {
     }
 }
 
-/// Of GMAC: a product over GF(2^128) for each block of message and its length, all in one sum and one round;
-/// they are checked as one inner product over GF(2^128), which is less than two over GF(2^64) for each.
+/// GMAC takes a product over GF(2^128) for each block of the message and for the block of lengths, all in one
+/// sum and one round. They are checked as one inner product over GF(2^128), which costs less than two
+/// products over GF(2^64) for each of them.
 #[test]
 fn gmac_checks_one_product_a_block() {
     let settings = Settings::new("gmac-aes128".parse().unwrap());

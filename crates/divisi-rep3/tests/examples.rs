@@ -107,7 +107,7 @@ fn exponentials_are_the_nearest() {
     assert_eq!(exponential::round(f32::NAN), 0x7fc0);
 }
 
-/// Of all pairs the sum that is nearest, by a search of its own over all numbers.
+/// The sum of each pair is the nearest number, as an independent search over all numbers finds it.
 #[test]
 fn sums_of_small_floats_are_the_nearest() {
     let numbers: Vec<(u8, i32)> = (0..=255).filter_map(|x| Some((x, minifloat::value(x)?))).collect();

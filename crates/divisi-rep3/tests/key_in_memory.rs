@@ -21,7 +21,7 @@ const LANE: usize = 150;
 /// What a component looks like: as bytes, as a plane of bits, and as an element of GF(2^128).
 const FORMS: [&str; 3] = ["bytes", "plane", "block"];
 
-/// Of each component of the keys a needle in each form.
+/// What is searched in memory: each component of the keys in each form that it may have there.
 struct Planted {
     needles: [[Needle; 3]; 3],
     all: Barrier,

@@ -151,7 +151,8 @@ fn what_another_strand_settled_does_not_leave_where_it_is_owed() {
     }
 }
 
-/// Nor while it is closed there and waits, though what was closed before it is settled.
+/// A value that was closed in another strand and is not settled does not leave either, even if what was
+/// closed before it is settled.
 #[test]
 fn what_is_closed_and_not_settled_does_not_leave() {
     let results = Harness::default().patient().act(|mut trio| {

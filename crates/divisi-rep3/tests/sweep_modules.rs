@@ -20,7 +20,7 @@ use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// Of every module one; outputs of 16 bytes, that of HKDF among them.
+/// One function of every module; outputs have 16 bytes, also that of HKDF.
 const MODULES: [&str; 7] =
     ["sha256", "sha3-256", "hmac-sha3-256", "kmac128", "cmac-aes128", "gmac-aes128", "hkdf"];
 

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!([6, 7, 8, 9, 10].map(products), [5, 7, 11, 19, 35]);
     }
 
-    /// Of each piece its own bits are told, of small tables too.
+    /// A decomposition opens exactly one bit for each entry of a piece, also for small tables.
     #[test]
     fn what_is_decomposed_takes_an_entry_a_bit() {
         for (log, lanes) in [(1, 9), (2, 9), (3, 5), (4, 3), (5, 2), (6, 2)] {

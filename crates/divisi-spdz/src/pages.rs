@@ -26,7 +26,7 @@ pub trait Word: Copy + Default + FromBytes + IntoBytes + Immutable {}
 impl<W: Copy + Default + FromBytes + IntoBytes + Immutable> Word for W {}
 
 impl<W: Word> Pages<W> {
-    /// So many zeros.
+    /// Memory for `len` words, all zero.
     pub fn zeros(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<W>());
         let large = if bytes >= LARGE { MmapMut::map_anon(bytes).ok() } else { None };

@@ -57,7 +57,7 @@ pub struct Party<F: Mac> {
     number: u64,
     /// The stock that alpha belongs to, if it outlives the session.
     pub(crate) reserve: Option<Arc<Reserve>>,
-    /// Of the most buckets that were made at once their number, and how many items each has.
+    /// The largest number of buckets that were made together, and the number of items in each of them.
     pub(crate) buckets: Option<(usize, usize)>,
     _last: WipesStack,
 }

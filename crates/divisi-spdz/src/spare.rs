@@ -39,7 +39,7 @@ pub(crate) fn with_room<T: Copy + 'static>(len: usize) -> Vec<T> {
     vector
 }
 
-/// So many zeros.
+/// A vector of zeros, in memory that was kept if there is some.
 pub(crate) fn zeros<T: Copy + Default + 'static>(len: usize) -> Vec<T> {
     let Some(mut vector) = taken(len) else { return vec![T::default(); len] };
     // what was kept is zero already
@@ -55,7 +55,7 @@ pub(crate) fn copy<T: Copy + 'static>(of: &[T]) -> Vec<T> {
     vector
 }
 
-/// Of those that have room for so many elements, and not for many more, the smallest.
+/// Take the smallest kept vector that has room for `len` elements, and not for many more.
 fn taken<T: 'static>(len: usize) -> Option<Vec<T>> {
     if !SIZES.contains(&len.saturating_mul(size_of::<T>())) {
         return None;

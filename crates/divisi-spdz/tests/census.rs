@@ -99,8 +99,8 @@ fn shared(e: &mut Spdz<Gf48>, owner: PartyId, mine: bool) -> Result<AuthByte<Gf4
     e.input(owner, mine.then_some(&[7; LANES][..]), LANES)
 }
 
-/// So many tables of 256 entries from buckets, made at once: proofs of first and of other items, D of the
-/// buckets, D of the seven products, a decomposition.
+/// The openings for tables of 256 entries that are made together from buckets: proofs of first and of other
+/// items, D of the buckets, D of the seven products, a decomposition.
 const TABLES: [u64; 2] = [2 + 1 + 7 + 1, 1 + 7 + 1];
 
 /// The checks of these, 11 pieces each.

@@ -224,8 +224,8 @@ fn a_false_output_is_seen_by_every_row() {
     }
 }
 
-/// Of an output that is zero C y is zero, and the client would accept whatever V is, if no u were added:
-/// whether it accepts would tell P_2 of y.
+/// If an output y is zero, so is C y. Without u the client would then accept whatever V is, and whether it
+/// accepts would tell P_2 something about y.
 #[test]
 fn whether_a_client_accepts_tells_nothing() {
     let refused = many(ROWS * ROWS, 4, |at| {

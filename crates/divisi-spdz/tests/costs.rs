@@ -93,7 +93,7 @@ fn counts_of_the_powers() {
     }
 }
 
-/// Of one block, key schedule, indices, inputs and output apart; what is made for it.
+/// The costs of one block, without key schedule, indices, inputs and output; and of what is made for it.
 #[test]
 fn counts_of_aes_tinytable() {
     let counts = std::sync::Mutex::new(Vec::new());
@@ -162,7 +162,8 @@ fn counts_of_3des() {
     }
 }
 
-/// Of one block, indices, inputs and output apart; the masks of outputs take four random bits each.
+/// The costs of one block, without indices, inputs and output; the masks of outputs take four random bits
+/// each.
 #[test]
 fn counts_of_3des_tinytable() {
     let counts = std::sync::Mutex::new(Vec::new());

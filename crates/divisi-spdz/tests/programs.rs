@@ -84,7 +84,7 @@ fn bytes_fall_into_bits_and_come_back() {
     assert_eq!(found, (vec![values], vec![highest]));
 }
 
-/// Of groups of bytes nothing is opened but a random multiple of a random combination.
+/// A comparison of groups of bytes with zero opens nothing but a random multiple of a random combination.
 #[test]
 fn zeros_are_told_from_all_else() {
     let groups = [vec![0; 16], vec![0, 0, 1], [vec![0; 15], vec![0x80]].concat(), vec![7], vec![0]];

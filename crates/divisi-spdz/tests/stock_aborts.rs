@@ -204,9 +204,9 @@ struct Given {
     /// Shares of unit vectors, by party: 264 bits each.
     units: HashSet<(u8, Vec<u8>)>,
     ids: HashSet<SessionId>,
-    /// Of streams that two parties share.
+    /// The keys of streams that two parties share.
     keys: HashSet<[u8; 16]>,
-    /// What was given twice.
+    /// The values that were used twice.
     twice: Vec<String>,
 }
 

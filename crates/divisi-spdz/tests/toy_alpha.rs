@@ -52,7 +52,7 @@ struct View {
     id: [u8; 32],
     /// What P_2 told it before the last sigma.
     received: Vec<Vec<u8>>,
-    /// That sigma, and its nonce.
+    /// The sigma that was committed to, and its nonce.
     sigma: u8,
     nonce: Vec<u8>,
     /// P_1's own one, which is the same if nobody lied.

@@ -105,7 +105,7 @@ pub trait Disk: Send + Sync {
     }
 }
 
-/// That a directory, if it is there, is its owner's alone.
+/// Check that only the owner can enter a directory, if it exists.
 pub(crate) fn private(dir: &Path) -> Result<(), StoreError> {
     match fs::metadata(dir) {
         Ok(meta) if meta.permissions().mode() & 0o077 == 0 => Ok(()),

@@ -34,7 +34,7 @@ pub struct OwnedCircuit<'c> {
     /// The input wires of each party, value after value.
     wires: [Vec<usize>; PARTIES],
     receivers: &'c [PartyId],
-    /// Of all that is public about it.
+    /// A digest of everything public about the computation.
     digest: [u8; 32],
 }
 

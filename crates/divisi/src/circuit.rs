@@ -23,7 +23,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// No longer file is read.
+/// The largest file that is read, in bytes.
 const LONGEST: u64 = 1 << 30;
 
 /// A circuit, and its origin.
@@ -71,8 +71,9 @@ fn read(name: Name, text: &[u8]) -> Result<NamedCircuit, Failure> {
     })
 }
 
-/// That there is a file of that name, which is not too long: its length in bytes. Before it is opened: a pipe
-/// would be waited for, and every party of a run reads the file anew.
+/// Check that there is a file of that name, and that it is not too long; returns its length in bytes. The
+/// check comes before the file is opened, because opening a pipe would wait, and because each party of a run
+/// reads the file again.
 fn in_file(name: &Name) -> Result<usize, Failure> {
     let known = std::fs::metadata(name.path()).map_err(|e| unread(name, e))?;
     if !known.is_file() {
@@ -173,7 +174,7 @@ impl NamedCircuit {
     }
 }
 
-/// So many wires of columns of bytes, a bit a lane.
+/// The bits of the first `wires` wires, packed into words with one bit a lane, from columns of bytes.
 fn words(wires: usize, lanes: usize, columns: &[u8]) -> Vec<Vec<u64>> {
     let wire = |i: usize| {
         let column = columns.get(i / 8 * lanes..(i / 8 + 1) * lanes).unwrap_or_default();

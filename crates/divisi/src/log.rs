@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
-/// So many lines wait to be written.
+/// The largest number of lines that wait to be written.
 const QUEUE: usize = 1024;
 /// How often an end that waits for room looks for it.
 const ROOM: Duration = Duration::from_millis(2);

@@ -68,7 +68,7 @@ impl PrepOptions {
         SealKey::new(bytes).save(&path).map_err(|e| usage(&e))
     }
 
-    /// That nothing is there that somebody may want to use.
+    /// Check that the directory holds no stock with values that are not used.
     fn free(&self, parties: impl Iterator<Item = PartyId>) -> Result<(), Failure> {
         let key = SealKey::load(&self.key_file()).map_err(|e| usage(&e))?;
         for party in parties {

@@ -96,8 +96,8 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     ended
 }
 
-/// As many descriptors as the system allows without asking: connections, and handshakes under way, need one
-/// or two each.
+/// Raise the limit of open descriptors to the most that the system allows without privileges: a connection or
+/// a handshake takes one or two.
 pub(crate) fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     // with fewer it serves fewer at a time

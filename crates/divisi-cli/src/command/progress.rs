@@ -17,7 +17,7 @@ pub struct Progress {
 }
 
 struct Lines {
-    /// Of bytes; `None` for a progress in percent.
+    /// The number of bytes in all; `None` for a progress in percent.
     total: Option<u64>,
     begun: Instant,
     last: Cell<Instant>,

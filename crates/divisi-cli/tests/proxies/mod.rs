@@ -189,9 +189,9 @@ fn middles_of(sent: [u64; PARTIES], told: &Value) -> [Vec<u64>; PARTIES] {
     })
 }
 
-/// That those whom nothing happened to ended in time, with an abort that names a peer and a step, and told
-/// nothing of the output; what each of them told. Where the victim may have sent all that another needs, that
-/// one may also have the right output.
+/// Check that the parties other than the victim ended in time, with an abort that names a peer and a step,
+/// and printed nothing of the output; returns what each of them printed. If the victim may have sent
+/// everything that another party needs, that party may also have the right output.
 pub fn aborted(ends: Ends, victim: usize, at: &str, may_be_done: bool) -> [Value; PARTIES] {
     let mut all = [const { Value::Null }; PARTIES];
     for (party, end) in ends.into_iter().enumerate().filter(|(party, _)| *party != victim) {

@@ -62,7 +62,7 @@ pub fn block(client: &mut Client, key: &KeyName) {
     client.encrypt(key, b"", &mut &[7; 16][..], 16, &mut Vec::new(), &mut |_| {}).unwrap();
 }
 
-/// Of so many requests of one block all but the first thousand leave memory and descriptors as they were.
+/// After the first thousand of `n` requests of one block, the servers' memory and descriptors do not grow.
 fn requests(n: usize) {
     let mut house = House::new(10.0);
     house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);

@@ -139,7 +139,7 @@ fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> House 
     house
 }
 
-/// That a server's log names who did it.
+/// Check that the log of some server has a line with this text, which names the client.
 fn named(house: &House, text: &str) {
     let told = || (1..=3).any(|party| house.log(party).iter().any(|line| line.contains(text)));
     until(&format!("a line with {text:?}"), Duration::from_secs(20), told);
@@ -273,8 +273,8 @@ fn connections_that_idle(run: Run) {
     }
 }
 
-/// So many beginnings of handshakes a second at the first so many servers: whole ones of a stranger, and more
-/// that stop after a few bytes.
+/// Begin this many handshakes a second at the first `servers` servers: some are complete, with an unknown
+/// identity, and more stop after a few bytes.
 fn handshakes(run: Run, a_second: u64, servers: usize) {
     let house = beside(run, 1, |site| {
         let (config, addresses) = (site.config(), site.addresses());

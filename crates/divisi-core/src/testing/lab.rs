@@ -30,9 +30,9 @@ impl<E: Bytes + Blocks + ?Sized> Outputs<E> {
 /// What a run gave, opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// Of each byte the values, lane by lane.
+    /// The values of each byte, lane by lane.
     pub bytes: Vec<Vec<u8>>,
-    /// Of each block the values, lane by lane, as the strings that GHASH knows.
+    /// The values of each block, lane by lane, as the strings that GHASH processes.
     pub blocks: Vec<Vec<[u8; 16]>>,
 }
 

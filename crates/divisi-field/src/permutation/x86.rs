@@ -82,7 +82,7 @@ fn few<const REGISTERS: usize>(keys: &[__m512i; 11], blocks: &mut [u128]) {
     store(&x, blocks);
 }
 
-/// As many blocks as there are, at most those that the registers hold; zeros in the rest.
+/// Load the blocks, at most as many as the registers hold, and fill the rest with zeros.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load<const REGISTERS: usize>(blocks: &[u128]) -> [__m512i; REGISTERS] {
@@ -188,7 +188,7 @@ fn narrow_hashes<const REGISTERS: usize>(keys: &[__m256i; 11], blocks: &mut [u12
     narrow_store(&x, blocks);
 }
 
-/// As many blocks as there are, at most those that the registers hold; zeros in the rest.
+/// Load the blocks, at most as many as the registers hold, and fill the rest with zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn narrow_load<const REGISTERS: usize>(blocks: &[u128]) -> [__m256i; REGISTERS] {

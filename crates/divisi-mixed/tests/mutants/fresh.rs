@@ -91,7 +91,7 @@ fn every_input_has_a_mask_of_its_own() {
     are_fresh(&shares.concat(), 4);
 }
 
-/// Of three parties none is told an output but its receivers, one or several \[G11\].
+/// Among three parties only the receivers of an output, one or several, learn it \[G11\].
 #[test]
 fn nobody_but_receivers_is_told() {
     let sets: [&[u8]; 5] = [&[1], &[2], &[3], &[1, 3], &[2, 3]];
@@ -198,9 +198,9 @@ fn rejected<R: Send>(
     (ends, told.map(|seen| seen.frame.body.len() / 4).collect())
 }
 
-/// Of candidates for a mask d is opened and nothing else, and no r of p or more is taken, in the first try or
-/// the next, whatever other lanes are: with it a zero has the bits of p. All candidates of a try may be
-/// rejected, and none of them serves later \[G6\].
+/// Only d is opened of the candidates for a mask, and no r of p or more is accepted, in the first try or the
+/// next, whatever the other lanes are: with such an r a zero would get the bits of p. All candidates of a try
+/// may be rejected, and none of them is used later \[G6\].
 #[test]
 fn masks_of_p_or_more_serve_nobody() {
     let lanes: usize = 120;

@@ -84,7 +84,7 @@ impl Link {
         }
     }
 
-    /// That a server's word about a key is one that an honest server could say: it goes to a terminal.
+    /// Check that an honest server could send this entry of a key: it is printed on a terminal.
     fn check(&mut self, step: Step, key: &KeyEntry) -> Result<(), Error> {
         if key.is_well_formed() { Ok(()) } else { Err(self.malformed(step, "an entry that no key can have")) }
     }

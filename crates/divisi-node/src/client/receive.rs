@@ -189,7 +189,7 @@ const BROKEN: u8 = 4;
 /// A server that talks, and has no answer: it waits for somebody.
 const LATE: u8 = 5;
 
-/// Of several errors the one that says most, with who says it unless all do.
+/// The most informative of several errors, with the servers that report it unless all do.
 fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     let unanimous = errors.len() == 3 && errors.windows(2).all(|pair| pair[0].2 == pair[1].2);
     let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();

@@ -54,14 +54,15 @@ pub struct UsedKey {
 /// The longest name of a client that a configuration takes.
 const CLIENT_NAME: usize = 64;
 impl NewKey {
-    /// That it names no more clients than a key can, and none at more length than a configuration does.
+    /// Whether it names no more clients than a key can have, each by a name that is not too long for a
+    /// configuration.
     pub(super) fn is_well_formed(&self) -> bool {
         self.clients.len() <= CLIENTS && self.clients.iter().all(|name| name.len() <= CLIENT_NAME)
     }
 }
 
 impl KeyEntry {
-    /// That it names no more clients than a key can, each as a configuration may.
+    /// Whether it names no more clients than a key can have, each by a name that is valid in a configuration.
     pub(crate) fn is_well_formed(&self) -> bool {
         let named = |name: &String| is_client_name(name);
         self.clients.len() <= CLIENTS && named(&self.maker) && self.clients.iter().all(named)

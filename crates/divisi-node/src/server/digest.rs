@@ -65,7 +65,7 @@ pub fn least_tag(algorithm: Algorithm) -> usize {
     }
 }
 
-/// That a tag to be compared is one of these settings.
+/// Check that a tag to be compared has the form that these settings require.
 pub(crate) fn fits(settings: &Settings, tag: &Tag) -> Result<(), Failed> {
     let message = match (tag.nonce.is_some(), settings.algorithm.nonce_bytes() > 0) {
         _ if matches!(settings.algorithm, Algorithm::Otp(_)) => {
@@ -81,7 +81,7 @@ pub(crate) fn fits(settings: &Settings, tag: &Tag) -> Result<(), Failed> {
     Err(Failed::refused(SETTINGS, message))
 }
 
-/// That a key is one of the algorithm that is asked for.
+/// Check that a key is for the algorithm of the request.
 pub(crate) fn serves(key: &KeyInfo, settings: &Settings) -> Result<(), Failed> {
     let (name, kind, algorithm) = (&key.name, key.kind, settings.algorithm);
     let message =

@@ -186,7 +186,8 @@ impl House<'_> {
         self.node.shared.with(|intake, _| counted.retain(|(id, number)| intake.has(id, *number)));
     }
 
-    /// Of what all three have, as much as a round may hold, whatever its leader offered; the rest goes back.
+    /// Of the requests that all three servers have, take those that fit into a round, whatever the leader
+    /// offered. The others go back and wait.
     fn within_budget(&mut self, leader: PartyId, agreed: Vec<Candidate>) -> Vec<Candidate> {
         let mut left = Room::new(Budget::ROUND);
         let mut kept = Vec::with_capacity(agreed.len());

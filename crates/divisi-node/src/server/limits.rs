@@ -143,7 +143,7 @@ impl From<Limits> for Allowances {
     }
 }
 
-/// That a configuration limits messages of nothing but what servers compute: a name that is misspelt would
+/// Check that the limits of a configuration name only algorithms that servers have: a misspelt name would
 /// limit nothing.
 pub(super) fn known_names(config: &Config) -> Result<(), String> {
     let of_clients = config.clients().iter().map(|client| &client.limits);

@@ -89,7 +89,7 @@ pub struct ServerOptions {
     pub timeout: Option<Duration>,
     /// The number of threads that may compute at the same time; `None` for no limit.
     pub threads: Option<usize>,
-    /// Who may do what.
+    /// Decides which client may do what.
     pub admit: Arc<dyn Admit>,
     /// How much of it each client, where the configuration says nothing.
     pub limits: Limits,
@@ -357,7 +357,7 @@ impl Server {
     }
 }
 
-/// That a configuration is one of three servers, and limits what servers compute.
+/// Check that a configuration has three servers, and that its limits name algorithms that servers have.
 fn usable(config: &Config) -> Result<(), ServerError> {
     let n = config.parties().len();
     if n != 3 {

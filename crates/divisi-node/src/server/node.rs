@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const KNOWN: Step = step!("known");
 
-/// How long nothing is logged of another server's list of clients after it was the same again.
+/// After another server's list of clients became equal again, a new difference is not logged for this time.
 const DIFFERS: Duration = Duration::from_secs(60);
 
 /// What a server's threads share.
@@ -49,7 +49,7 @@ impl Node {
         self.listener.config()
     }
 
-    /// Of what a corrupt leader could offer, what it does.
+    /// The offers that a corrupt leader makes, of those that it could make.
     #[cfg(test)]
     pub(super) fn offered(&self, mut offers: Vec<super::intake::Offer>) -> Vec<super::intake::Offer> {
         if let Some((_, name)) = self.options.passes_over.filter(|(who, _)| *who == self.me) {
@@ -119,7 +119,7 @@ impl Node {
         });
     }
 
-    /// That a client is in the configuration, with the identity that it proved.
+    /// Check that a client is in the configuration, with the identity that it proved.
     pub fn knows(&self, who: &Who) -> Result<(), Failed> {
         let config = self.config();
         let known = |c: &divisi_net::ClientEntry| {

@@ -12,20 +12,20 @@ pub(crate) enum Mine {
     Refused,
 }
 
-/// What becomes of it.
+/// What is done with an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Do it.
     Do,
-    /// It waits: this server has not received all of it yet.
+    /// It goes back to wait: a party has not received all of it yet.
     Back(PartyId),
-    /// It waits, and this server had taken nothing of it.
+    /// It waits, and this server had not taken anything for it.
     Wait,
     /// Refuse it.
     Refuse,
 }
 
-/// Of a step's data and of the key that it uses.
+/// What is done with a step, by the verdicts on its data and on the key that it uses.
 pub(crate) fn fate(mine: Mine, data: Agreement, key: Agreement) -> Fate {
     let refusal = |verdict| !matches!(verdict, Agreement::Agreed | Agreement::NotYet(_));
     if refusal(data) || refusal(key) {

@@ -28,7 +28,7 @@ const LENGTHS: Step = step!("lengths");
 const SECOND: Step = step!("ciphertext.second");
 const VERIFY: Step = step!("verify");
 
-/// That GCM has room for a message.
+/// Check that a message and its associated data are short enough for GCM.
 pub(super) fn room(aad: &Blob, length: u64) -> Result<(), Failed> {
     let fits = aad.0.len() <= crate::AAD && Lengths::new(aad.0.len() as u64, length).is_ok();
     let message =

@@ -34,7 +34,7 @@ const BLOCK: usize = 16;
 /// How many calls of the cipher that wait for each other one step makes: some 20 ms of rounds.
 const CALLS: usize = 8;
 
-/// That a key serves a mode.
+/// Check that a key is for this mode.
 pub(crate) fn serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
     let purpose = match mode {
         Mode::Cbc => Purpose::Cbc,
@@ -53,7 +53,7 @@ pub(crate) fn serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
     ))
 }
 
-/// That a mode takes a text of this length.
+/// Check that the mode accepts a text of this length.
 pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
     asked.misfit().map_or(Ok(()), |message| Err(Failed::refused(SETTINGS, message)))
 }

@@ -85,7 +85,7 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
     Ok(Some(found))
 }
 
-/// That a key is one of AES-GCM.
+/// Check that a key is for AES-GCM.
 fn gcm_serves(key: &KeyInfo) -> Result<(), Failed> {
     if key.purpose == Purpose::Gcm && key.kind.purpose() == Purpose::Gcm {
         return Ok(());

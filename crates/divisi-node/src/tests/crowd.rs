@@ -52,7 +52,8 @@ fn one_client_with_many_requests_starves_nobody() {
     assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
 }
 
-/// As many connections as a client may have, all idle: others are served, and one more is told to try again.
+/// A client has as many idle connections as it may have: other clients are served, and its next connection is
+/// told to try again.
 #[test]
 fn idle_connections_are_bounded_by_client() {
     let house = House::new();

@@ -30,7 +30,7 @@ fn resident() -> usize {
     1024 * line.trim().trim_end_matches(" kB").parse::<usize>().unwrap()
 }
 
-/// That no more memory is held than an attack may take.
+/// Check that the memory did not grow by more than an attack may take.
 fn bounded_memory(before: usize, what: &str) {
     let grown = resident().saturating_sub(before);
     println!("{what}: {} MiB more", grown >> 20);

@@ -59,7 +59,7 @@ pub fn held(vectors: &Verified<OneHots>) -> Vec<[Vec<Plane>; 2]> {
     one.or_else(two).or_else(byte).unwrap_or_default()
 }
 
-/// Of each plane, of which bits of the place r it is the product.
+/// For each plane of a one-hot vector, the set of those bits of the position r whose product it is.
 #[must_use]
 pub fn sets(protocol: Protocol) -> Vec<usize> {
     let all: Vec<(usize, usize)> = match protocol {

@@ -32,7 +32,7 @@ pub struct Layer {
 /// A flipped bit of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct Error {
-    /// Of which S-box.
+    /// The S-box that has the bit.
     pub byte: usize,
     /// Which bit: first those of a'_h, then those of a'_l.
     pub plane: usize,

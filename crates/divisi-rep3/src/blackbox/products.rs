@@ -53,7 +53,8 @@ impl BlackBox {
         Ok(Shared { rep: z, origin: self.origin, rests_on: self.statements })
     }
 
-    /// That a sum of products is what is replicated now is owed a verification.
+    /// Record what has to be verified: that a sum of products equals the value `z` that was replicated for
+    /// it.
     pub(super) fn owe_sum<F: Element>(&mut self, x: &mut Additive<F>, z: &Rep<F>) -> Result<(), Abort> {
         let claim = sum(z, &x.linear);
         let products = (x.pairs.len() * claim.len()) as u64;

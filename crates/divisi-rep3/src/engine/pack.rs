@@ -63,7 +63,7 @@ pub(super) fn unpack<'b>(packed: &Byte, x: impl Iterator<Item = &'b mut Byte>) {
     }
 }
 
-/// So many packed bytes of so many lanes, apart.
+/// Split a packed byte into the `bytes` bytes that were packed into it.
 pub(super) fn apart(packed: &Byte, bytes: usize) -> Vec<Byte> {
     let mut out: Vec<Byte> = (0..bytes).map(|_| Byte::zero(packed.lanes() / bytes)).collect();
     unpack(packed, out.iter_mut());

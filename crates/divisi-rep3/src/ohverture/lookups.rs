@@ -24,11 +24,11 @@ enum Held<G: Element> {
 
 /// One-hot vectors for the lookups of a table, for a single use: they cannot be copied.
 pub enum FactoredOneHots {
-    /// Of one factor.
+    /// Vectors of one factor.
     One(OneHotsRss),
-    /// Of two.
+    /// Vectors of two factors.
     Two(OneHotsAdd),
-    /// Of three.
+    /// Vectors of three factors.
     Three(OneHotsCube),
 }
 

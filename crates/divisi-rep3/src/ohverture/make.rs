@@ -91,7 +91,8 @@ impl Monomials {
         made
     }
 
-    /// Of the vectors in a range, the rows of products with one set of the high half each, as they came.
+    /// Store the products of a message in the vectors of a range. They arrive in rows: a row has all products
+    /// with one set of the high half.
     fn place(&mut self, side: usize, low: usize, range: Range<usize>, message: &[u8]) {
         let mut from = Reader::new(message);
         let (rows, row) = (1usize << (self.k - low), (1usize << low) - 1);

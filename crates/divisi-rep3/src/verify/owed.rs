@@ -13,26 +13,26 @@ use divisi_field::Field;
 use std::ops::Add;
 
 /// The probability with which something that was executed misses a lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[must_use = "an error that is not told to the meter is forgotten"]
+# [derive(Clone, Copy, Debug, PartialEq)] [must_use = "an error that is not reported to the meter is lost"]
 pub(crate) struct Missed(f64);
 
 impl Missed {
-    /// Of what was never looked at every lie is missed.
+    /// The probability for values that were not checked at all: every lie is missed.
     const ALL: Missed = Missed(1.0);
 
-    /// So many elements of a field at which a lie is missed, of a uniform one.
+    /// The probability that a uniform element of the field is one of `elements` elements, at which a lie is
+    /// missed.
     pub(super) fn at<F: Field>(elements: usize) -> Missed {
         Missed(elements as f64 * (-(F::BITS as f64)).exp2())
     }
 
-    /// Of two passes with coins of their own, both miss it.
+    /// The probability that two passes with independent coins both miss a lie.
     fn by_both(self, other: Missed) -> Missed {
         Missed(self.0 * other.0)
     }
 }
 
-/// Of two steps of a pass, one misses it.
+/// A bound on the probability that one of two steps of a pass misses a lie.
 impl Add for Missed {
     type Output = Missed;
 

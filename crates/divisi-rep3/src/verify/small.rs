@@ -134,7 +134,8 @@ pub(crate) fn bits4<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
     out
 }
 
-/// That the small field and the weights say the same: on random planes, in every lane.
+/// Check on random planes, in every lane, that the relation in the small field equals the relation of the
+/// weights.
 #[cfg(test)]
 pub(crate) fn agree<const K: usize, S: Small<K>>(relation: &crate::relation::Relation) {
     use divisi_field::Gf64;

@@ -15,7 +15,7 @@ impl Noise {
         (self.next() >> 8) as usize % n
     }
 
-    /// So many columns of bytes, each with so many lanes.
+    /// Random columns of bytes, each with a number of lanes.
     pub fn columns(&mut self, bytes: usize, lanes: usize) -> Vec<Vec<u8>> {
         (0..bytes).map(|_| (0..lanes).map(|_| self.below(256) as u8).collect()).collect()
     }

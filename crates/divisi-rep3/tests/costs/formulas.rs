@@ -180,7 +180,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// So many relations over these records, of these lanes.
+    /// Add this many relations over the records of these layers; each record is given by its number of lanes.
     pub fn add(&mut self, relations: u64, layers: &[Vec<u64>]) {
         let records: Vec<u64> = layers.concat();
         let groups = records.chunks(1 << FOLDS);

@@ -80,7 +80,7 @@ fn play(
     e.trio().open(&verified)
 }
 
-/// So many calls without inputs and outputs: roles move on, nothing is sent.
+/// Make calls without inputs and outputs: the roles rotate, and nothing is sent.
 fn turn(e: &mut Rep3, calls: usize) -> Result<(), Abort> {
     let empty = Build::new().finish();
     for _ in 0..calls {

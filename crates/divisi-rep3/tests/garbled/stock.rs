@@ -187,7 +187,7 @@ fn runs_of_several_programs_take_what_waits_together() {
 /// Runs of one program under keys, which leave its first eight inputs, once for all lanes.
 struct Keys {
     program: Program,
-    /// Of each key, and of the messages.
+    /// The values of each key, and of the messages.
     values: Vec<Vec<Vec<u8>>>,
     parts: Vec<[Vec<Part>; 3]>,
 }

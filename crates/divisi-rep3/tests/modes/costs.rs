@@ -15,7 +15,7 @@ use divisi_symmetric::mode::{cbc, feedback};
 const SBOX: u64 = 20;
 const LAYER: u64 = 4;
 
-/// Of AES-128 and products over GF(2^128).
+/// A cost in calls of AES-128 and in products over GF(2^128).
 #[derive(Clone, Copy)]
 struct Cost {
     /// Calls one after the other, and blocks of one text in all of them.
@@ -65,7 +65,7 @@ fn case(
 /// How many texts go side by side.
 const TEXTS: usize = 3;
 
-/// So many public columns, or rows.
+/// Public columns or rows of this width.
 fn known(rows: usize, width: usize) -> Vec<Vec<u8>> {
     (0..rows).map(|i| (0..width).map(|j| (31 * i + 7 * j) as u8).collect()).collect()
 }

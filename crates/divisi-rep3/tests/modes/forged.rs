@@ -121,7 +121,7 @@ fn every_byte_of_what_is_compared_counts() {
     }
 }
 
-/// Of texts that are opened side by side each has its own verdict, and those that are authentic leave alone.
+/// Each of several texts that are opened together has its own verdict, and only the authentic ones leave.
 #[test]
 fn of_several_texts_each_has_its_verdict() {
     for mode in ALL {

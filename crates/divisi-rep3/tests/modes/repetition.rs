@@ -35,8 +35,8 @@ fn others() -> Vec<Vec<u8>> {
     all
 }
 
-/// That two ciphertexts tell nothing but that their texts differ: the tags have nothing in common, and no
-/// block of one has the key stream of any of the other's.
+/// Whether two ciphertexts reveal nothing but that their texts differ: their tags are unrelated, and no block
+/// of one has the key stream of a block of the other.
 fn strangers([x, of_x]: [&Sealed; 2], [y, of_y]: [&[u8]; 2]) -> bool {
     let stream = |sealed: &Sealed, text: &[u8]| -> Vec<Vec<u8>> {
         let all: Vec<u8> = sealed.ciphertext.iter().zip(text).map(|(x, y)| x ^ y).collect();
@@ -66,7 +66,7 @@ fn texts_that_differ_anywhere_have_nothing_in_common() {
     }
 }
 
-/// Of less than a block, too, for which SIV has another way.
+/// This includes texts of less than a block, which SIV processes differently.
 #[test]
 fn texts_that_end_in_zeros_have_nothing_in_common() {
     for mode in [Mode::Siv, Mode::GcmSiv] {

@@ -13,7 +13,8 @@ use divisi_rep3::{Protocol, Rep3, Security};
 
 const COIN: &str = "divisi_rep3::random/coin.share";
 
-/// As many lanes as a guess is confirmed in: by chance with probability 2^-256 at most.
+/// The number of lanes in which a guess must hold: a wrong one holds by chance with probability 2^-256 at
+/// most.
 const LANES: usize = 64;
 
 fn sbox(x: u8) -> u8 {

@@ -14,8 +14,8 @@ fn sbox(x: u8) -> u8 {
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
 }
 
-/// So many layers of S-boxes one after the other on random bytes, verified and opened: whether they are
-/// right.
+/// Run layers of S-boxes one after the other on random bytes, verify and open the result; returns whether it
+/// is right.
 fn substituted(e: &mut Rep3, layer: Layer, layers: usize) -> Result<bool, Abort> {
     let x = (0..layer.bytes).map(|_| e.random_bytes(layer.lanes)).collect::<Result<Vec<_>, _>>()?;
     let mut y = x.clone();

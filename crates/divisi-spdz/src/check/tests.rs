@@ -21,7 +21,7 @@ fn harness(n: usize) -> Harness {
     Harness::new(n, &PublicParameters::new("checks of MACs"))
 }
 
-/// So many random elements, opened; P_2 adds `d` at these places.
+/// Open random elements; P_2 adds `d` to those at the given positions.
 fn opened(
     party: &mut Party<Gf48>,
     dealer: &mut Dealer<Gf48>,

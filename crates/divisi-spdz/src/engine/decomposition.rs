@@ -54,7 +54,7 @@ fn get(row: &Row, column: usize) -> bool {
 }
 
 impl Decomposition {
-    /// Of a table of at most six bits, if its values fit; nothing is secret here.
+    /// The decomposition of a table of at most six bits, if its values have one; nothing here is secret.
     pub fn of(table: &Table) -> Option<Self> {
         let mut prg = Prg::new(&SEED);
         // a few choices of q1, of which the first served every table so far

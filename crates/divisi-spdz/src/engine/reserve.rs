@@ -41,7 +41,7 @@ fn products_of(protocol: SpdzProtocol) -> (usize, usize) {
 }
 
 impl<F: Host> Spdz<F> {
-    /// So many S-boxes of AES are to come, encrypting.
+    /// Announce this many S-boxes of AES that will be computed for encryption.
     pub(super) fn foresee_powers(&mut self, sboxes: usize) {
         let (bits, triples) = products_of(self.protocol);
         self.foresee_products(sboxes.saturating_mul(bits), sboxes.saturating_mul(triples));
@@ -58,7 +58,7 @@ impl<F: Host> Spdz<F> {
         }
     }
 
-    /// So many random bits and products of bytes are to come.
+    /// Announce this many random bits and products of bytes that will be used.
     fn foresee_products(&mut self, bits: usize, triples: usize) {
         let reserve = &mut self.reserve;
         reserve.foreseen_bits = reserve.foreseen_bits.saturating_add(bits);

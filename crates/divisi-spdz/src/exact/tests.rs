@@ -22,7 +22,7 @@ const ENTER: &str = "divisi_spdz::engine::tiny/tinytable.enter";
 const ENTER_BITS: &str = "divisi_spdz::engine::tiny_bits/tinytable.bits.enter";
 const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
 
-/// What a source gives in place of so many lanes.
+/// What a source gives in place of the lanes that were asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -32,14 +32,14 @@ enum Lie {
     /// The values go to all, or to nobody.
     Everybody,
     Nobody,
-    /// As many shares, fewer values.
+    /// The right number of shares, and too few values.
     ShortValues,
 }
 
 impl Lie {
-    /// Of another number of shares, at all parties.
+    /// Lies about the number of shares, at all parties.
     const OF_LANES: [Lie; 3] = [Lie::OneFewer, Lie::OneAlone, Lie::OneMore];
-    /// Of the values that the owner is told, at some party.
+    /// Lies about the values that only the owner may know, at some party.
     const OF_VALUES: [Lie; 3] = [Lie::Everybody, Lie::Nobody, Lie::ShortValues];
 }
 

@@ -105,7 +105,7 @@ fn fill<F: Host>(
     reserve.close().map_err(|e| unfit(MADE, &e))
 }
 
-/// So many values of a kind, checked, as they lie on disk.
+/// Make values of one kind, check them, and encode them as they are stored on disk.
 fn lot<F: Host>(
     party: &mut Party<F>,
     source: &mut dyn Source<F>,

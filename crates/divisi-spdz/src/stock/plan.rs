@@ -19,7 +19,7 @@ pub enum Lots {
     Bits,
     /// Random bits that one party knows.
     Known {
-        /// That party.
+        /// The party that knows the bits.
         owner: PartyId,
     },
     /// Products of bytes.

@@ -71,7 +71,7 @@ pub(super) fn too_long(dir: &Path) -> StockError {
     StockError::Damaged(dir.into(), "it has more kinds of values than a stock has")
 }
 
-/// That a directory is its owner's alone.
+/// Check that only the owner can enter a directory.
 pub(super) fn private(dir: &Path) -> Result<(), StockError> {
     use std::os::unix::fs::PermissionsExt;
     match std::fs::metadata(dir) {

@@ -116,7 +116,7 @@ fn random_stock_states() {
     divisi_fuzz::run("stock-states", env!("CARGO_MANIFEST_DIR"), &seeds, state);
 }
 
-/// Of what lies on disk nothing opens but what was sealed.
+/// Of all bytes that may be on disk, only those that were sealed can be opened.
 #[test]
 fn random_sealed_files() {
     let context: [&[u8]; 3] = [&[9; 32], &[1], b"bits-00000000.lot"];

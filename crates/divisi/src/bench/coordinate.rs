@@ -86,7 +86,8 @@ pub fn run(
     Ok(BenchReport { options: options.clone(), measured, json, page })
 }
 
-/// That verifications were as good as was asked, where there was something to verify.
+/// Check that the verifications reached the statistical security that was asked for, if there was something
+/// to verify.
 fn reached(engine: &dyn Engine, measured: &Measured) -> Result<(), Failure> {
     let asked = engine.statistical_bits(&measured.settings);
     // a circuit without products has nothing to verify

@@ -95,8 +95,8 @@ impl Group<'_> {
         }
     }
 
-    /// Of each text, filled up to whole blocks where its blocks of `unit` bytes stand apart, the block that
-    /// is at a place.
+    /// The texts as columns of bytes: column i has byte i of each block of `unit` bytes, block by block and
+    /// text by text. A last block that is incomplete is filled up with zeros.
     fn columns_of(&self, unit: usize, texts: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let mut columns = vec![Vec::new(); unit];
         for ((_, text), bytes) in self.texts().zip(texts) {

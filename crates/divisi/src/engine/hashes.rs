@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 const HASHES: Step = step!("hashes");
 
-/// So many bytes of each message go through at once, as far as all have as many: what they owe is settled
-/// with them.
+/// The number of bytes of each message that are hashed at once, as long as all messages have that many left.
+/// What these bytes owe is settled with them.
 const PIECE: usize = 2048;
 
-/// Byte `j` of all rows from that place on, filled up with zeros: a column for each byte of the longest.
+/// The rows as columns: column j has byte `from + j` of each row, or zero where a row is shorter.
 pub(super) fn columns(rows: &Rows, from: usize, longest: usize) -> Vec<Vec<u8>> {
     let byte = |j: usize| rows.iter().map(|row| row.get(from + j).copied().unwrap_or(0)).collect();
     (0..longest).map(byte).collect()

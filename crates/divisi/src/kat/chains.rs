@@ -26,7 +26,8 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Of the first message and all ends; none if there is no end, or one of another length than a digest.
+    /// A chain from the first message and all ends; `None` if there is no end, or one that does not have the
+    /// length of a digest.
     pub(super) fn new(id: u64, settings: Settings, seed: Vec<u8>, ends: Vec<Vec<u8>>) -> Option<Chain> {
         let fits = ends.iter().all(|end| end.len() == settings.output_bytes);
         let starts: Vec<Vec<u8>> =

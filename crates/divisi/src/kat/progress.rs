@@ -21,7 +21,7 @@ impl Progress {
         Progress { name, what, begun: Instant::now(), said: None }
     }
 
-    /// So many are done, of so many in all.
+    /// Report that `done` of `all` steps are done.
     pub(super) fn at(&mut self, done: u64, all: u64) {
         let due = self.said.map_or(self.begun.elapsed() >= FIRST, |said| said.elapsed() >= EVERY);
         if !due || done >= all {

@@ -61,17 +61,17 @@ impl Account {
         self.tallies.entry(algorithm).or_insert_with(new)
     }
 
-    /// So many vectors were not tried.
+    /// Count `n` vectors that were not run, with the reason.
     pub(super) fn lacks(&mut self, algorithm: VectorAlgorithm, reason: &str, n: u64) {
         *self.of(algorithm).unsupported.entry(reason.to_owned()).or_default() += n;
     }
 
-    /// The engine was called, and opened so many values.
+    /// Count a call of the engine, and the values that it opened.
     pub(super) fn called(&mut self, openings: u64) {
         self.called_often(1, openings);
     }
 
-    /// So many calls, with so many openings.
+    /// Count calls of the engine, and the values that it opened.
     pub(super) fn called_often(&mut self, calls: u64, openings: u64) {
         self.calls += calls;
         self.openings += openings;

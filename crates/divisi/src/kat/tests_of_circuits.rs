@@ -197,8 +197,8 @@ fn modes_run_garbled() {
     }
 }
 
-/// Of a text whose tag differs in any byte the circuit tells that and nothing else: zeros come out; of a MAC
-/// one bit.
+/// For a text whose tag is wrong in any byte, the outputs of the circuit reveal only that: the text is zeros.
+/// For a MAC the output is one bit.
 #[test]
 fn a_circuit_compares_every_byte_of_a_tag_and_keeps_what_is_not_authentic() {
     let gcm = standards().swap_remove(4);

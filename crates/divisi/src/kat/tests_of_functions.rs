@@ -94,7 +94,7 @@ fn all_of_wycheproof_malicious() {
     }
 }
 
-/// Of a tag that is only to be compared nothing is opened but a random multiple of its difference.
+/// If a tag is only compared, nothing is opened but a random multiple of the difference.
 #[test]
 fn nothing_of_an_invalid_vector_is_opened() {
     let mut content = parse(&file("HMACSHA3-256", TestName::HmacSha3_256)).unwrap();

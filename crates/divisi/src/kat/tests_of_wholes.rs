@@ -22,7 +22,7 @@ fn word(result: TestResult) -> &'static str {
     }
 }
 
-/// Of the crate's vectors as their file has them every so manieth.
+/// Every `every`-th of the crate's vectors, in the form of their file.
 fn sealed(algorithm: &str, name: aead::TestName, every: usize) -> Content {
     let set = aead::TestSet::load(name).unwrap();
     let tests = set.test_groups.iter().flat_map(|group| &group.tests).step_by(every).map(|test| {

@@ -8,8 +8,9 @@ use divisi_core::PartyId;
 use divisi_store::KeyName;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many rounds in succession of one leader without anything of a client whose request was there are no
-/// accident: messages to the leader that are under way explain a few.
+/// If a leader leaves out a client with a waiting request in this many of the rounds that it leads, one after
+/// the other, it is no accident. A few such rounds can be due to messages that have not reached the leader
+/// yet.
 const SUSPICIOUS: u32 = 32;
 
 /// How many rounds in succession each leader has passed over each client.

@@ -87,8 +87,8 @@ fn failure(intake: &mut Intake, id: &ConnectionId) -> Option<Failed> {
     }
 }
 
-/// Of a client's requests so many wait, on all its connections, those included that it sent ahead: what
-/// comes beyond that is refused, and nothing else.
+/// A bounded number of a client's requests can wait, on all its connections together and including those that
+/// it sent ahead. Only requests beyond this number are refused.
 #[test]
 fn only_so_many_requests_of_a_client_wait() {
     let (mut intake, now) = intake();

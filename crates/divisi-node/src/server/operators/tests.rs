@@ -166,8 +166,8 @@ fn another_key_of_the_same_name_is_not_meant() {
     }
 }
 
-/// Of two orders with one key the later counts; orders are bounded, and what others ask for is told of a few
-/// times an hour.
+/// If there are two orders about one key, the later one counts. The number of orders is bounded, and orders
+/// of other operators are logged a few times an hour only.
 #[test]
 fn what_waits_and_what_is_logged_is_bounded() {
     let (mut orders, now) = orders();

@@ -58,8 +58,8 @@ impl<F: Mac> Stocks<F> {
         }
     }
 
-    /// Of which functions there are too few tables for so many lookups, and how many are to be made: as many
-    /// as were foreseen.
+    /// The functions with too few tables for these lookups, and how many tables to make for each: as many as
+    /// were announced, and at least those that are missing now.
     pub fn lacking(&mut self, wanted: &[(&'static Table, usize)]) -> Vec<(&'static Table, usize)> {
         let lacks = |(table, count): &(&'static Table, usize)| {
             let stock = self.of(table);

@@ -89,9 +89,9 @@ impl<E: BitEngine> Undecided<E> {
 }
 
 impl<'g, G: Gates> Undecided<GateBytes<'g, G>> {
-    /// Of one text, in a circuit: a byte that is 1 + p if claim `p` holds and 0 if none does, and then the
-    /// text, which is zeros if none does. So the verdict is a wire, and nothing else of what is not authentic
-    /// comes out.
+    /// The outputs for one text, in a circuit: a byte that is 1 + p if claim `p` holds and 0 if none does,
+    /// and then the text, replaced by zeros if none does. So the verdict is on a wire, and nothing else of a
+    /// text that is not authentic leaves the circuit.
     pub fn masked(self, e: &mut GateBytes<'g, G>) -> Vec<GateByte<G::Bit>> {
         let g = e.gates();
         let none = g.constant(false);

@@ -226,7 +226,7 @@ fn write_random(path: &Path, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// That what came back is what was sent, and that what lay between is not.
+/// Check that the decrypted file equals the original, and that the encrypted one does not.
 fn compare(plain: &Path, sealed: &Path, opened: &Path, bytes: u64) -> Result<(), Failure> {
     let same = |path: &Path, skip: u64, bytes: u64| {
         same_bytes(plain, path, skip, bytes).map_err(|e| unusable(path, &e))

@@ -326,7 +326,8 @@ fn agree(
     Ok(dealt.chunks(count).map(chunk).collect())
 }
 
-/// That the client dealt all parties the same: it is trusted to, so that nothing else is to be done about it.
+/// Check that the client dealt the same to all parties. The client of a benchmark is trusted, so a difference
+/// is a misuse.
 fn same(rep: &mut Rep3, agreement: Agreement) -> Result<(), Abort> {
     match agreement {
         Agreement::Agreed => Ok(()),

@@ -197,7 +197,7 @@ impl Pieces<'_> {
         Some(Part { first: first.to_vec(), second: second.to_vec() })
     }
 
-    /// So many pieces as inputs, or as many as are left.
+    /// Enter the next `most` parts as inputs, or as many as are left.
     fn inputs(&mut self, rep: &mut Rep3, most: usize) -> Result<Vec<Byte>, Abort> {
         let mut inputs = Vec::new();
         while inputs.len() < most

@@ -138,7 +138,7 @@ impl Prepared for KnownAnswers<'_> {
         Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
-    /// Of each group the keys, which are party 1's, then the texts, which are party 2's.
+    /// Deal the inputs, group by group: the keys belong to party 1, the texts to party 2.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let mut owns = vec![Own::default(); self.how.parties];
         let batches = whole::batches(&self.texts);

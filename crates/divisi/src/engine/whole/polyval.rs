@@ -31,7 +31,7 @@ pub(in super::super) trait Polyval<E: Releases> {
     }
 }
 
-/// Of an engine that multiplies blocks.
+/// GCM-SIV on an engine that multiplies blocks.
 pub(in super::super) struct OnBlocks;
 
 impl<E: Releases + MacEngine> Polyval<E> for OnBlocks {
@@ -55,7 +55,7 @@ impl<E: Releases + MacEngine> Polyval<E> for OnBlocks {
     }
 }
 
-/// Of an engine that does not: nothing that needs them is prepared on it.
+/// For an engine that does not multiply blocks: it refuses GCM-SIV when a job is prepared.
 pub(in super::super) struct WithoutBlocks;
 
 impl<E: Releases> Polyval<E> for WithoutBlocks {}
