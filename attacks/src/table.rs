@@ -7,15 +7,16 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # Weakened checks
 
-Each row is a build in which one check is there and too weak: something is equal where it must be independent,
-known too early, compared in part, done once instead of twice, or a mask is none. The test in the last column
-fails in that build, and passes in the real one. `just weakened` runs them all; `attacks/weakened` says what
-each one changes.
+Each row is a build in which one check is there but too weak: a value is equal where it must be independent,
+or known too early; only part of something is compared; something is done once instead of twice; or a mask is
+missing. The test in the last column fails in that build, and passes in the real one. `just weakened` runs
+them all; `attacks/weakened` says what each one changes.
 
-Before them stands, for each engine, in what its checks can be too weak at all: a row for each check, a column
-for each axis, the number of builds in each cell. A letter stands for the reason why there is none, and the
-reasons follow (`attacks/weakened/axes-*.toml`). A reason that names other checks was compared with the list:
-one of them has a build in that column. A `?` is an axis that applies and has no build yet.
+Each engine begins with a table of the ways in which its checks can be too weak: it has a row for each check,
+a column for each way (*axis*), and in each cell the number of builds. A letter stands for the reason why
+there is no build; the reasons follow the table (`attacks/weakened/axes-*.toml`). If a reason names other checks, a
+test has made sure that one of them has a build in that column. A `?` is an axis that applies and has no build
+yet.
 
 This page is written by `just weakened-table`.
 ";
