@@ -14,9 +14,9 @@ them all; `attacks/weakened` says what each one changes.
 
 Each engine begins with a table of the ways in which its checks can be too weak: it has a row for each check,
 a column for each way (*axis*), and in each cell the number of builds. A letter stands for the reason why
-there is no build; the reasons follow the table (`attacks/weakened/axes-*.toml`). If a reason names other checks, a
-test has made sure that one of them has a build in that column. A `?` is an axis that applies and has no build
-yet.
+there is no build; the reasons follow the table (`attacks/weakened/axes-*.toml`). If a reason names other
+checks, a test has made sure that one of them has a build in that column. A `?` is an axis that applies and
+has no build yet.
 
 This page is written by `just weakened-table`.
 ";
