@@ -287,7 +287,7 @@ struct Sections {
     products: Groups,
 }
 
-/// Gates by groups; within each in their order.
+/// Gates, sorted into groups; within a group they keep their order.
 struct Groups {
     /// Where each group begins, and the end.
     starts: Vec<u32>,
@@ -295,7 +295,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// `each` gives all gates with their groups.
+    /// `each` yields the group and the index of each gate.
     fn new<I: Iterator<Item = (usize, usize)>>(count: usize, each: impl Fn() -> I) -> Groups {
         let mut starts = vec![0_u32; count + 1];
         each().for_each(|(group, _)| starts[group + 1] += 1);

@@ -28,7 +28,7 @@ fn bench(dir: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// The object that a benchmark prints, which leaves nothing behind.
+/// The JSON object that a benchmark prints. The benchmark must leave no files behind.
 fn json(args: &[&str]) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let Output { status, stdout, stderr } = bench(dir.path(), args).output().unwrap();

@@ -335,8 +335,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Whoever dies while a stock is made leaves what both parties have, and that is used. (A party that dies in
-/// a check of MACs leaves a stock that nobody may use: then another one is killed.)
+/// If a party dies while a stock is made, the values that both parties have remain and can be used. (A party
+/// that dies in a check of MACs leaves a stock that nobody may use: then another one is killed.)
 #[test]
 fn a_kill_keeps_what_is_whole() {
     let used = || {

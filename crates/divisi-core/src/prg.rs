@@ -97,7 +97,7 @@ impl Prg {
         }
     }
 
-    /// The stream of a key, each draw of which is noted.
+    /// The stream of a key, with a record of each draw.
     #[cfg(feature = "fault")]
     pub(crate) fn recorded(key: &[u8; 16], record: crate::draws::Record) -> Self {
         let mut prg = Prg::new(key);

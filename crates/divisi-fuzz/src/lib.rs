@@ -1,10 +1,10 @@
-//! Gives random inputs to a decoder: none may panic, take long, or be kept as something that would not be
-//! written.
+//! Random inputs for a decoder: no input may make it panic, take long, or accept bytes that its encoder would
+//! not write.
 //!
-//! For tests alone, each in the crate whose decoder it is. Inputs are mutations of a corpus: what the
-//! encoders write, and the files of `tests/corpus/NAME` in that crate, where an input belongs that failed
-//! once. They follow from a seed, so that a failure can be had again. How many there are says
-//! `DIVISI_FUZZ_INPUTS`: a few thousand by default, a million every night (`just fuzz`).
+//! For tests only, each in the crate of its decoder. Inputs are mutations of a corpus: what the encoders
+//! write, and the files of `tests/corpus/NAME` in that crate, to which every input that once failed is added.
+//! They follow from a seed, so that a failure can be reproduced. `DIVISI_FUZZ_INPUTS` is their number: a few
+//! thousand by default, a million every night (`just fuzz`).
 //!
 //! ```
 //! divisi_fuzz::run("numbers", env!("CARGO_MANIFEST_DIR"), &[b"17".to_vec()], |bytes| {
@@ -24,19 +24,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// No input may take longer, on a machine that does other things too.
+/// The longest time that an input may take, on a machine that has other work.
 const LONGEST: Duration = Duration::from_secs(10);
-/// The longest input.
+/// The largest length of an input.
 const BYTES: usize = 4096;
-/// How many inputs there are if nobody says.
+/// The number of inputs if `DIVISI_FUZZ_INPUTS` is not set.
 const INPUTS: u64 = 3_000;
 
-/// Give a decoder inputs made of `seeds` and of the crate's corpus of that name; `decode` says whether it
-/// took one, or what was wrong with what it took.
+/// Run a decoder on inputs made from `seeds` and from the crate's corpus `name`. `decode` returns whether it
+/// accepted an input, or an error if it accepted one that it should not have accepted.
 ///
 /// # Panics
-/// If an input makes it panic, or takes too long, or `decode` says so: with the input; and if it takes not
-/// even what is in the corpus.
+/// If `decode` panics, takes too long or returns an error: the message contains the input. Also if it accepts
+/// nothing of the corpus.
 pub fn run(
     name: &str,
     manifest_dir: &str,
@@ -51,7 +51,7 @@ pub fn run(
     let mut random = Random::new(seed);
     let mut taken = 0_u64;
     for at in 0..inputs.max(corpus.len() as u64) {
-        // first the corpus as it is
+        // first the corpus, unchanged
         let input = match usize::try_from(at).ok().and_then(|at| corpus.get(at)) {
             Some(whole) => whole.clone(),
             None => random.mutation(&corpus, BYTES),

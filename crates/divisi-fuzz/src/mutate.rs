@@ -1,6 +1,6 @@
 //! Random changes of known inputs.
 
-/// SplitMix64: fast, and the same everywhere.
+/// SplitMix64: a fast generator with the same output on every platform.
 pub struct Random(u64);
 
 impl Random {

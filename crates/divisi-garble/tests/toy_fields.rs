@@ -66,8 +66,8 @@ fn the_masked_total_is_zero_once_more() {
     );
 }
 
-/// Who guesses m bits is caught unless all were right, or the wrong ones' coefficients cancel: 2^-m, and 2^-8
-/// of the rest.
+/// A party that guesses m bits passes only if all guesses are right (2^-m), or if the coefficients of the
+/// wrong ones cancel (2^-8 of the other cases).
 #[test]
 fn guesses_cost_a_bit_each() {
     let mut prg = Prg::new(&[2; 16]);

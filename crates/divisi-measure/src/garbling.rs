@@ -57,7 +57,7 @@ pub fn name(parties: usize, work: Work) -> String {
     format!("{work}, {parties} parties")
 }
 
-/// Run all parties; what each party's meter counted.
+/// Run all parties, and return what the meter of each counted.
 ///
 /// # Errors
 /// The first party's abort, as it prints; or that the output was wrong.

@@ -296,7 +296,7 @@ fn cost_of_garbling() {
     }
 }
 
-/// The formula by which the way of lookup is chosen gives what the meter counts.
+/// The formula by which the way of lookup is chosen gives the same costs as the meter.
 fn cost_is_that_of_the_meter(n: usize, form: Option<Form>, program: &Program) {
     let way = form.map_or(Way::Transfers, |form| hops_by(form, n));
     let by = lattice(&way);

@@ -72,8 +72,8 @@ fn labels_that_return(without: Option<Check>) -> bool {
     scheme.difference(&row(0), &row(4)).iter().all(small)
 }
 
-/// Contributions of nobody in the place of a party's: what comes out decrypts to no key. Without the check
-/// the garbage is taken for an output.
+/// The contributions of one party are replaced by zeros, so the sums decrypt to no key. Without the check the
+/// garbage is taken for an output.
 fn missing_contributions(without: Option<Check>) -> bool {
     let harness = harness(without);
     harness.change(party(3), party(1), ROWS, 0, |body| body[HEADER..].fill(0));
@@ -113,7 +113,7 @@ mutants! {
     outputs_go_to_their_receivers: G11, "tells everybody", outputs_of_another;
 }
 
-/// Every check that is this crate's own has a mutant, and so has what becomes of outputs.
+/// Every check of this crate has a mutant, and so has the check of who learns outputs.
 #[test]
 fn every_check_has_a_mutant() {
     let killed: Vec<Check> = MUTANTS.iter().map(|(check, ..)| *check).collect();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const LONGEST: usize = 1 << 20;
 
-/// A client's end, and the server's that receives and sends at once.
+/// A client's end of a connection, and the server's end, which can receive and send at the same time.
 fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized) {
     let site = site(3, &["alice"]);
     let listener = site.listener(0);

@@ -298,7 +298,7 @@ fn a_flood_ends_the_link_and_not_the_memory() {
     }
 }
 
-/// What a proxy does to the bytes from the dialling end after the first thousands.
+/// What a proxy does to the bytes from the dialling end, after it has passed on the first few thousand.
 #[derive(Clone, Copy)]
 enum Line {
     Stall,

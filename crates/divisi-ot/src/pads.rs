@@ -96,7 +96,7 @@ impl<S: Trust> Pads<S> {
         made
     }
 
-    /// Wipes what lies after the last position.
+    /// Wipe the bits after the last position.
     fn cut(&mut self) {
         let words = self.len.div_ceil(64);
         self.bits.iter_mut().skip(words).for_each(Zeroize::zeroize);

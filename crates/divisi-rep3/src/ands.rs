@@ -32,11 +32,11 @@ pub(crate) struct Chunk {
     groups: usize,
     /// The number of dots in it.
     used: usize,
-    /// The place of the next dot, if there is room: the group, the number in it, and the first lane.
+    /// The position of the next sum of products: the group, the index in it, and the first lane.
     next: (usize, usize, usize),
 }
 
-/// Where a dot stands.
+/// The position of a sum of products.
 #[derive(Clone, Copy)]
 pub(crate) struct DotPosition {
     chunk: usize,

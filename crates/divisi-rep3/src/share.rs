@@ -44,7 +44,7 @@ pub(crate) enum Form {
     Additive(Link),
 }
 
-/// Where a byte in the middle of a chain comes from; nothing where nothing is verified.
+/// The origin of a byte in the middle of a chain; none if nothing is verified.
 #[derive(Clone, Default)]
 pub(crate) struct Link(pub(crate) Option<Box<Combination>>);
 

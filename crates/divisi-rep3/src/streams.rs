@@ -112,7 +112,7 @@ impl Streams {
         }
     }
 
-    /// F_zero on the first bits of a message.
+    /// Add a share of zero (F_zero) to the first `bits` bits of a message.
     pub(crate) fn add_zero_bytes(&mut self, message: &mut [u8], bits: usize) {
         for stream in [&mut self.zero.first, &mut self.zero.second] {
             let mut words = [0; 64];

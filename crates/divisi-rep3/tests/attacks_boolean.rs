@@ -36,8 +36,8 @@ struct Lie {
     bits: Vec<usize>,
 }
 
-/// Run a program on random bits, and settle what comes out. Nobody can tell a right result from a wrong one
-/// by its value, so that whoever gets one at all was deceived.
+/// Run a program on random bits, and settle its outputs. As a lie changes them, a party that gets outputs at
+/// all was deceived.
 fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Result<(), Abort> {
     let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
     if let Some(lie) = lie {

@@ -129,8 +129,8 @@ fn what_is_linear_stays_so_when_resumed() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
-/// Values of two strands, one of which saw a split opening: settling them in the other would never compare
-/// the views of the first.
+/// Values of two strands, one of which had an opening that differed between parties, cannot be settled in the
+/// other strand: that would never compare the views of the first.
 #[test]
 fn openings_of_another_strand_are_not_forgotten() {
     for join in [false, true] {

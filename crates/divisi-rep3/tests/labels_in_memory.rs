@@ -119,7 +119,7 @@ enum Course {
     RunBesideBarrier,
     /// Garbled ahead with the labels of a key, and run then.
     RunAhead,
-    /// The same, and dropped.
+    /// Garbled ahead with the labels of a key, and dropped.
     DropAhead,
     /// The same, and kept while another strand ends the session.
     EndAhead,

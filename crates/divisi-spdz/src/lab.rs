@@ -14,7 +14,7 @@ use divisi_field::{Field, Gf2};
 use divisi_ot::SetupConfig;
 use std::marker::PhantomData;
 
-/// A number of parties, with preprocessing from a dealer unless another one is named.
+/// A lab with a number of parties. Preprocessing comes from a dealer unless another source is chosen.
 pub struct SpdzLab<F> {
     parties: usize,
     protocol: SpdzProtocol,

@@ -72,7 +72,7 @@ fn of_preprocessing() {
     ends.into_iter().for_each(|end| end.unwrap());
 }
 
-/// How much memory two parties in one process take for the tables of 2,048 blocks, asked for in parts.
+/// The memory that two parties in one process take for the tables of 2,048 blocks, which they take in parts.
 #[test]
 #[ignore = "a measurement"]
 fn memory_of_many_tables() {

@@ -1,5 +1,5 @@
-//! Hashes and MACs on the three-party engine: made ready with a key, and tags compared inside, of which
-//! one verified bit comes out \[S7\].
+//! Hashes and MACs on the three-party engine: functions are prepared with a key, and tags are compared inside
+//! the computation, so that only one verified bit is opened \[S7\].
 
 use crate::cipher;
 use crate::settle::close;
@@ -11,8 +11,8 @@ use divisi_symmetric::batch::Function;
 
 const TAGS: Step = step!("tags");
 
-/// A hash or MAC made ready: what its key leaves is verified here, once, before its first use. The key
-/// is given byte by byte.
+/// Prepare a hash or MAC: what depends on its key alone is computed and verified here, once, before its first
+/// use. The key is given byte by byte.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] for settings that make no sense.

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A name as it was given. As text, whatever is not Unicode stands in it as U+FFFD.
+/// A name as it was given. Its text has U+FFFD in place of whatever is not Unicode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     exact: OsString,

@@ -1,5 +1,5 @@
-//! A file gate by gate in another format, or with the wires of its values the other way round: nothing is
-//! made anew, so that no gate comes to it but where the other format has none of that name.
+//! Transcribes a file gate by gate into another format, or with the wires of its values in reverse order. The
+//! circuit is not rebuilt: gates are added only if the other format has no gate of that name.
 
 use super::error::BristolError;
 use super::gates::Reader;
@@ -12,9 +12,9 @@ use std::io::{self, Write};
 pub struct Transcript {
     /// The format.
     pub to: Format,
-    /// Whether the wires of every value come in reverse order.
+    /// Whether the wires of every value are written in reverse order.
     pub turned: bool,
-    /// Whether `OR`, `NAND`, `NOR` and `XNOR` stay, which the formats as published do not have.
+    /// Whether to keep `OR`, `NAND`, `NOR` and `XNOR`, which the published formats do not have.
     pub keeps_names: bool,
 }
 
@@ -22,16 +22,16 @@ pub struct Transcript {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Untranscribed {
-    /// It is no circuit.
+    /// It is not a circuit.
     Unread(BristolError),
     /// The format has no room for it, or it cannot be written.
     Unwritable(Unwritable),
-    /// An output of it is an input, which a gate would have to copy: it must be written anew.
+    /// One of its outputs is an input, for which a gate must be added: such a circuit has to be rebuilt.
     Overlap,
 }
 
-/// Transcribe a file: the counts of what is written. Whether its wires exist and are written once is for
-/// [`super::read`] to say.
+/// Transcribe a file; returns the counts of what is written. It does not check that wires exist and are
+/// written once: [`super::read`] does.
 ///
 /// # Errors
 /// [`Untranscribed`].

@@ -20,12 +20,12 @@ pub use wires::{FAULTS, Fault, Plan, Record, When, Wires, through_proxies};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 pub const PARTIES: usize = 3;
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// What a busy machine may add to it.
+/// The time that a busy machine may take in addition.
 const BUSY: Duration = Duration::from_secs(15);
 
-/// A mesh whose party i dials those before it through proxies: each has a configuration of its own. Runs at
-/// the same time have different addresses, where a machine has several of its own, for a port is free for a
-/// moment before its party takes it.
+/// Make a mesh in which party i dials the parties before it through proxies, so that each party has its own
+/// configuration. Simultaneous runs use different loopback addresses if the machine has several, because each
+/// port is free for a moment before its party listens on it.
 fn mesh(dir: &Path, lane: u8, wires: &Arc<Mutex<Wires>>) {
     let own = || TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2 + lane), 0));
     let listen = |_| own().or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();

@@ -83,8 +83,8 @@ fn honest(
     lab.play(session, plan, &mine).map(|(outputs, _)| outputs)
 }
 
-/// A run of n parties with a hand on their messages, put there by `prepare`: whether one of the honest ones
-/// accepted a wrong output.
+/// Run n parties whose messages `prepare` tampers with; returns whether an honest party accepted a wrong
+/// output.
 fn tampered(
     n: usize,
     check: Option<Check>,

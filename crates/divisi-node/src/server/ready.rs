@@ -157,8 +157,8 @@ mod tests {
         stock.find(&[key; 16], |()| true).is_some()
     }
 
-    /// What the engine calls a key is of its id, and of all that it is used with: states that KMAC's key
-    /// leaves depend on its customization.
+    /// The name under which the engine knows a key depends on the key's id and on all settings with which it
+    /// is used, because the state of a KMAC key depends on the customization.
     #[test]
     fn a_key_is_called_by_all_that_it_leaves_something_for() {
         let kmac = |text: &str, output_bytes: usize| Settings {

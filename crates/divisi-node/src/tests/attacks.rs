@@ -171,7 +171,7 @@ fn a_client_that_stalls_is_named_and_the_next_is_served() {
     refused(&answers, "client alice has sent party", "plaintext");
 }
 
-/// A request that reached one server only is given up, by its own fault and nobody else's.
+/// A request that reached only one server ends with a failure of its own, and affects no other request.
 #[test]
 fn a_request_to_one_server_only_is_given_up() {
     let (house, key) = house();
@@ -289,9 +289,9 @@ fn garbage_harms_nobody_else() {
     unharmed(&house, &key);
 }
 
-/// Messages to be hashed and authenticated: wrong parts, in the first piece or when products are owed
-/// already; other lengths; a tag that is another one at another server. The next request is served as if
-/// nothing had been.
+/// Messages to be hashed and authenticated are refused like texts if their parts are wrong (in the first
+/// piece, or when products already have to be verified), if their lengths differ, or if servers get different
+/// tags. The next request is served as usual.
 #[test]
 fn messages_are_refused_like_texts() {
     let house = House::new();

@@ -212,7 +212,7 @@ fn a_server_that_cannot_run_says_why() {
     assert_eq!(error.kind, ErrorKind::Usage);
 }
 
-/// The leader's word that there is nothing to do keeps the session alive.
+/// A leader that has nothing to do says so, which keeps the session alive.
 #[test]
 fn a_session_without_requests_lives_on() {
     let house = House::new();

@@ -271,7 +271,8 @@ mod tests {
     use divisi_core::testing::{links, run};
     use std::collections::HashSet;
 
-    /// Equal rows give different keys at every index, in every direction of every pair, and in every session.
+    /// Keys of base OTs differ between all indices, directions, pairs and sessions, even if the rows are
+    /// equal.
     #[test]
     fn keys_of_base_ots_name_their_place() {
         let mut seen = HashSet::new();

@@ -13,7 +13,8 @@ use divisi_field::Field;
 use std::ops::Add;
 
 /// The probability with which something that was executed misses a lie.
-# [derive(Clone, Copy, Debug, PartialEq)] [must_use = "an error that is not reported to the meter is lost"]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "an error that is not reported to the meter is lost"]
 pub(crate) struct Missed(f64);
 
 impl Missed {

@@ -98,7 +98,7 @@ impl BigField for Toy {
 
 const PRODUCT: Step = step!("toy product");
 
-/// Who lies as well as one can.
+/// The best adversary against a verification.
 #[derive(Default)]
 struct Best {
     /// The error of z so far.
@@ -161,9 +161,9 @@ fn passes(n: usize) -> bool {
     honest[0].is_ok()
 }
 
-/// How often a lie about `n` terms passes: within three standard deviations of what it must be, which is
-/// below the bound. One sound count in 370 lies outside by chance; then one of four times as many runs
-/// decides.
+/// Check that a lie about `n` terms passes as often as expected, within three standard deviations, and that
+/// the expected frequency is below the bound. By chance one count in 370 is outside; then a count of four
+/// times as many runs decides.
 fn measured(n: usize, levels: i32, runs: usize) {
     let expected = 1.0 - (254.0_f64 / 256.0).powi(levels) * (255.0_f64 / 256.0).powi(2);
     let bound = f64::from(2 * levels + 2) / 256.0;

@@ -12,10 +12,10 @@ use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Trio};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lanes of these runs: their outputs are more than 64.
+/// The number of lanes of these runs, which have more than 64 outputs.
 pub const LANES: usize = 16;
 
-/// What the protocol of a run lacks.
+/// What is missing in the protocol of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gap {
     Nothing,

@@ -1,4 +1,4 @@
-//! [E0277] What reconst gives cannot be printed.
+//! [E0277] The result of `reconst` cannot be printed.
 use divisi_field::Gf8;
 use divisi_rep3::blackbox::Unverified;
 

@@ -13,7 +13,7 @@ const RESULT: &str = "divisi_rep3::ohverture::cube::lookup/result";
 const PARTS: [usize; 3] = [2, 2, 4];
 /// More than a tile, and lanes in several words of each.
 const MANY: usize = 600;
-/// Bytes of a plane in a message: of the first tile, and of the second.
+/// The number of bytes of a plane in a message, for the first tile and for the second one.
 const TILES: [usize; 2] = [64, 11];
 
 fn cube() -> Cube<Gf8> {

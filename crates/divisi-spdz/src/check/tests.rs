@@ -36,8 +36,8 @@ fn opened(
     party.open(OPENED, &x.x, &x.m).map(drop)
 }
 
-/// A lie about any value is noticed, and two that add up to zero are: no two coefficients are equal, within
-/// what is combined at once or beyond.
+/// A lie about any value is noticed, and so are two lies that add up to zero: no two values have the same
+/// coefficient, in one block of values that are combined together or in different blocks.
 #[test]
 fn a_lie_anywhere_is_noticed() {
     let count = 1300;

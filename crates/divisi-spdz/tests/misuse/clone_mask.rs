@@ -1,4 +1,4 @@
-//! [E0308] Nor is it cloned.
+//! [E0308] A mask cannot be cloned.
 use divisi_field::Gf48;
 use divisi_spdz::InputMask;
 

@@ -1,4 +1,4 @@
-//! [E0382] A source serves one engine: two would take the same values.
+//! [E0382] A source belongs to one engine: two engines would use the same values.
 use divisi_core::Abort;
 use divisi_field::Gf48;
 use divisi_spdz::{Party, Source, Spdz, SpdzProtocol};

@@ -205,9 +205,9 @@ fn one_product(mut session: Session) -> Result<(), Abort> {
     party.check()
 }
 
-/// A fresh coin helps nobody if it is tossed too soon: whoever knows it before payloads are told, or items
-/// are proven, makes lies that cancel or fall into one bucket. P_1 opens no coin while what it judges is
-/// missing.
+/// A coin must not be tossed too early: a party that knows it before payloads are sent, or before items are
+/// proven, can make lies that cancel or that fall into one bucket. P_1 opens no coin while the values that
+/// the coin checks are missing.
 #[test]
 fn coins_follow_what_they_judge() {
     const NONE: usize = usize::MAX - 1;

@@ -198,7 +198,7 @@ fn one_process_at_a_time() {
     StoredKeys::open(&dir.path().join("keys")).unwrap();
 }
 
-/// A machine's disk that counts what is read.
+/// A disk that counts the reads.
 #[derive(Default)]
 struct Counted(std::sync::atomic::AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! Keys made ready for AES-GCM, from parts that were dealt.
+//! Keys prepared for AES-GCM, from parts that were dealt.
 
 use crate::cipher;
 use divisi_core::{Abort, Step, step};

@@ -72,7 +72,8 @@ impl Clock<'_> {
         }
     }
 
-    /// The cause of an abort: what went wrong between the coordinator and us comes first.
+    /// The cause of an abort: a failure of the connection with the coordinator, if there was one, and
+    /// otherwise the abort itself.
     fn cause(&mut self, abort: Abort) -> Failure {
         self.failed.take().unwrap_or_else(|| abort.into())
     }

@@ -91,8 +91,8 @@ pub struct Measured {
     pub reps: usize,
     /// The time that the parties took to connect, in seconds.
     pub connect_seconds: f64,
-    /// The phases by name, in order: medians over the repetitions, of the slowest party, and of the one that
-    /// sends most.
+    /// The phases by name, in order. Each figure is the median over the repetitions; times are those of the
+    /// slowest party, bytes those of the party that sends most.
     pub phases: Vec<(&'static str, Phase)>,
     /// The time of each repetition, phase by phase.
     pub repetitions: Vec<Vec<Took>>,

@@ -10,7 +10,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Split bytes into rows of these widths; missing bytes are missing at the end.
+    /// Split bytes into rows of these widths. If there are too few bytes, the last rows are shorter or empty.
     #[must_use]
     pub fn cut(bytes: Vec<u8>, widths: impl Iterator<Item = usize>) -> Rows {
         let (mut end, length) = (0_usize, bytes.len());

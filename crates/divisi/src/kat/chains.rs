@@ -2,14 +2,13 @@
 //! where the one before ended. The file gives the ends of all chains, so that they run side by side, one in
 //! each lane; no digest in between is opened.
 //!
-//! Those of SHA-2, with its some thousand rounds for each digest, and of SHAKE, whose lengths depend on what
-//! came before, are not run.
+//! Those of SHA-1, SHA-2, SHAKE and cSHAKE open the answer of each step, and are in [`super::monte`].
 
 use super::{Asked, VectorAlgorithm};
 use crate::engine::{Job, Rows, job};
 use divisi_symmetric::algorithm::Settings;
 
-/// How many digests follow one another from a start to its end.
+/// The number of digests from the start of a chain to its end.
 const STEPS: usize = 1000;
 
 /// A Monte Carlo test.

@@ -40,7 +40,7 @@ pub struct MessageGroup {
 }
 
 impl MessageGroup {
-    /// All vectors as one job: what is made, and what is compared inside.
+    /// All vectors as one job, with the outputs to make and the tags to compare inside the computation.
     pub(super) fn ask(&self) -> Asked {
         let key_bytes = self.vectors.first().map_or(0, |vector| vector.key.len());
         let mut inputs = Rows::default();

@@ -5,9 +5,9 @@ use super::*;
 use crate::engine;
 use serde_json::Value;
 
-/// One input in so many that are taken runs on an engine: that takes a thousand times as long as reading it.
+/// One accepted input in this number is run on an engine, which takes a thousand times as long as reading it.
 const RUNS: u64 = 64;
-/// Longer inputs do not run.
+/// The longest input that is run.
 const LONGEST_RUN: usize = 2048;
 
 const CORPUS: [&str; 15] = [

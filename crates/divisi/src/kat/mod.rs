@@ -83,7 +83,7 @@ pub fn run_contents(contents: &[(String, Content)], options: &KatOptions) -> Res
     Ok(account.report(contents.iter().map(|(_, content)| content)))
 }
 
-/// A job whose instances belong to vectors: which, by their places.
+/// A job, and for each of its instances the index of the vector that it belongs to.
 struct Asked {
     algorithm: VectorAlgorithm,
     job: Job,
@@ -92,7 +92,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Without these instances.
+    /// The job without these instances.
     fn without(&self, gone: &[usize]) -> Asked {
         let mut inputs = Rows::default();
         let kept: Vec<usize> = (0..self.of.len()).filter(|i| !gone.contains(i)).collect();
@@ -101,8 +101,8 @@ impl Asked {
         Asked { algorithm: self.algorithm, job: self.job.without(gone), inputs, of }
     }
 
-    /// One call of the engine: the outputs, and the vectors that they belong to. What the engine cannot do is
-    /// counted, vector by vector where it is about some of them.
+    /// Call the engine once. Returns the outputs, and the indices of the vectors that they belong to. Vectors
+    /// that the engine does not support are left out and counted.
     fn run(mut self, account: &mut Account, options: &KatOptions) -> Result<(Rows, Vec<usize>), Failure> {
         while !self.of.is_empty() {
             let lacks = match options.engine.prepare(&self.job, &options.settings) {
@@ -115,7 +115,7 @@ impl Asked {
             };
             let all = || self.of.iter().copied().enumerate();
             let is_gone = |i: usize| lacks.instances.is_empty() || lacks.instances.contains(&i);
-            // a vector goes as a whole
+            // a vector is left out with all its instances
             let gone: BTreeSet<usize> =
                 all().filter(|(i, _)| is_gone(*i)).map(|(_, vector)| vector).collect();
             account.lacks(self.algorithm, &lacks.reason, gone.len() as u64);
@@ -146,7 +146,7 @@ fn run_blocks(account: &mut Account, name: &str, group: &Group, options: &KatOpt
     Ok(())
 }
 
-/// Run a digest of digests: it is one vector, however many ends it has.
+/// Run chains of digests. They count as one vector, whatever their number.
 fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &KatOptions) -> Result<(), Failure> {
     let asked = chain.ask();
     let algorithm = asked.algorithm;

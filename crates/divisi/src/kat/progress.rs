@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-/// When the first word is said: an estimate from what was done until then.
+/// The time after which the first report is printed, with an estimate from what is done by then.
 const FIRST: Duration = Duration::from_secs(2);
-/// How often a word is said after that.
+/// The time between later reports.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// How far a test is.
+/// The progress of a test.
 pub(super) struct Progress {
     name: String,
     what: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A test by its name, which goes through so many of `what`.
+    /// Start the progress of a test with this name; `what` is the unit in which steps are counted.
     pub(super) fn new(name: String, what: &'static str) -> Self {
         Progress { name, what, begun: Instant::now(), said: None }
     }
@@ -33,7 +33,7 @@ impl Progress {
     }
 }
 
-/// A time in a unit that people read it in.
+/// A time in seconds, minutes, hours or days.
 fn span(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{s:.0} s"),

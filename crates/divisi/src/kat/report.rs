@@ -7,7 +7,7 @@ use divisi_symmetric::des::has_equal_keys;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Why vectors of an algorithm that is not known do not run.
+/// The reason that is counted for vectors of an unknown algorithm.
 const NOT_KNOWN: &str = "an algorithm that is not in this version";
 
 /// The results of the vectors of one algorithm.
@@ -19,7 +19,7 @@ pub struct Tally {
     pub passed: u64,
     /// Vectors with a wrong answer.
     pub failed: u64,
-    /// Vectors that were not tried, by reason.
+    /// The number of vectors that were not run, by reason.
     pub unsupported: BTreeMap<String, u64>,
     /// The first vectors that failed, as file name and number.
     pub failures: Vec<String>,
@@ -90,7 +90,7 @@ impl Account {
         }
     }
 
-    /// All of it, and the vectors of algorithms that this version does not know.
+    /// The complete report, with the vectors of algorithms that this version does not know.
     pub(super) fn report<'c>(self, contents: impl Iterator<Item = &'c Content> + Clone) -> KatReport {
         let triple = contents.clone().flat_map(|content| &content.groups);
         let triple = triple.filter(|group| matches!(group.cipher, Cipher::TripleDes(_)));

@@ -8,7 +8,7 @@ use divisi_core::Direction;
 use divisi_symmetric::mode::whole::strings;
 use std::collections::BTreeSet;
 
-/// All directions of all vectors, by the vectors' places: first those that encrypt.
+/// All directions of all vectors, each with the vector's index: first those that encrypt.
 fn directions_of(group: &Group) -> Vec<(usize, &Vector, Direction)> {
     let all = || group.vectors.iter().enumerate();
     let encrypt = all().filter(|(_, v)| v.encrypts()).map(|(i, v)| (i, v, Direction::Encrypt));
@@ -71,10 +71,10 @@ pub(super) fn ask(group: &Group) -> Asked {
     Asked { algorithm: group.algorithm, job: Job::Texts(texts), inputs, of }
 }
 
-/// The numbers of the vectors that the outputs belong to, with whether all directions of each are right.
+/// For each vector that has outputs: its number, and whether the outputs of all its directions are right.
 pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bool)> {
     let mut ways: Vec<(bool, Answer, Answer)> = vec![(false, None, None); group.vectors.len()];
-    // a vector is left out as a whole, so that its directions come in the order of all
+    // a vector is left out with all its directions, so the others are in the order of `directions_of`
     let of: BTreeSet<usize> = of.iter().copied().collect();
     let left = directions_of(group).into_iter().filter(|(place, ..)| of.contains(place));
     let mut rows = outputs.iter();
@@ -82,7 +82,7 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
         let given = if direction == Direction::Encrypt { &vector.plaintext } else { &vector.ciphertext };
         let pieces = vector.pieces(given.len());
         let answer = if vector.units.is_some() {
-            // the rows of all of them, whatever came of the first
+            // take the rows of all pieces, even if the first one failed
             let all: Vec<Option<(Vec<u8>, usize)>> = pieces
                 .iter()
                 .map(|(.., bits)| {
@@ -108,7 +108,7 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
         .collect()
 }
 
-/// What came of one text, from the row of an engine.
+/// The answer for one text, from a row of the engine's outputs.
 fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row: &[u8]) -> Answer {
     match (algorithm, row.split_first()) {
         (_, Some((1, rest))) if algorithm.is_gcm() => {
@@ -131,7 +131,7 @@ fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row
         }
         _ => {
             let mut text = row.to_vec();
-            // the stream has whole bytes; parts are cut where they are joined
+            // the output has whole bytes; pieces are cut to their bits when they are joined
             if let (Some(last), None) = (text.last_mut(), &vector.units) {
                 *last = *last >> vector.spare_bits << vector.spare_bits;
             }
@@ -140,7 +140,7 @@ fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row
     }
 }
 
-/// Text and tag, of what is encrypted; the tag of SIV comes first.
+/// Split what was encrypted into text and tag; the tag of SIV comes first.
 fn apart(mode: Whole, direction: Direction, tag_bytes: usize, text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let from = match mode {
         _ if direction == Direction::Decrypt => text.len(),
@@ -155,19 +155,19 @@ fn apart(mode: Whole, direction: Direction, tag_bytes: usize, text: &[u8]) -> (V
     (text.to_vec(), tag.to_vec())
 }
 
-/// What a client asks to decrypt: nothing if it is no whole number of blocks, for then there is nothing to
-/// ask.
+/// What a client sends for decryption: nothing if the ciphertext is not a whole number of blocks, because the
+/// client then refuses it by itself.
 fn whole(algorithm: VectorAlgorithm, ciphertext: &[u8]) -> Vec<u8> {
     let refused = algorithm == VectorAlgorithm::CbcPadded && !ciphertext.len().is_multiple_of(16);
     if refused { Vec::new() } else { ciphertext.to_vec() }
 }
 
-/// A text filled up to whole blocks (PKCS #7): by the client, as in practice.
+/// A text padded to whole blocks (PKCS #7), as a client does it.
 fn padded(text: &[u8]) -> Vec<u8> {
     crate::padding::add(text, 16)
 }
 
-/// The text without its padding; nothing if it has none.
+/// The text without its padding; `None` if it has no valid padding.
 fn unpadded(text: &[u8]) -> Option<Vec<u8>> {
     crate::padding::remove(text, 16)
 }

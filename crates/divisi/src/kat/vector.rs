@@ -73,7 +73,7 @@ impl fmt::Display for VectorAlgorithm {
 }
 
 impl VectorAlgorithm {
-    /// Whether its cipher is triple DES; else it is AES.
+    /// Whether its cipher is triple DES; otherwise it is AES.
     pub(super) fn is_triple_des(self) -> bool {
         matches!(self, VectorAlgorithm::TripleEcb | VectorAlgorithm::TripleCbc | VectorAlgorithm::TripleCmac)
     }
@@ -88,7 +88,7 @@ impl VectorAlgorithm {
         if let VectorAlgorithm::Whole(mode) = self { mode.keys() } else { 1 }
     }
 
-    /// Whether its texts are as long as bits, not bytes.
+    /// Whether the lengths of its texts are in bits and not in bytes.
     pub(super) fn counts_bits(self) -> bool {
         let whole = |mode| matches!(mode, Whole::Xts | Whole::Stealing(_) | Whole::Cfb1);
         matches!(self, VectorAlgorithm::Ctr) || matches!(self, VectorAlgorithm::Whole(mode) if whole(mode))
@@ -169,7 +169,7 @@ pub struct Group {
     pub vectors: Vec<Vector>,
 }
 
-/// What came of one vector's ways: the text, and the tag where there is one; nothing if it was refused.
+/// The answer in one direction: the text, and the tag if there is one; `None` if it was refused.
 pub(super) type Answer = Option<(Vec<u8>, Vec<u8>)>;
 
 impl Vector {
@@ -177,13 +177,13 @@ impl Vector {
         self.expected == Expected::Valid && self.ways != Ways::Decrypt
     }
 
-    /// An invalid vector is one that decryption must refuse, whichever way the file had in mind.
+    /// An invalid vector is run as a decryption, which must refuse it, whatever direction the file has.
     pub(super) fn decrypts(&self) -> bool {
         self.expected != Expected::Valid || self.ways != Ways::Encrypt
     }
 
-    /// What goes through by itself of a text of that many bytes: its IV, where its bits begin, and how many
-    /// they are.
+    /// The pieces of a text of `bytes` bytes that are processed separately: the IV of each, its first bit,
+    /// and its number of bits.
     pub(super) fn pieces(&self, bytes: usize) -> Vec<(&[u8], usize, usize)> {
         let bits = (8 * bytes).saturating_sub(self.spare_bits);
         let Some(units) = &self.units else { return vec![(&self.iv, 0, bits)] };

@@ -50,8 +50,8 @@ impl Visit for Recomputed {
     }
 }
 
-/// What these records add to the claims at the corners, by the first coin: of records that are errors and
-/// nothing else, the error of each corner, if no error is in a factor.
+/// The sums that these records contribute to the claims at the corners, with the coefficients of the first
+/// coin. For records that contain only errors, and none in a factor, this is the error of each corner.
 pub(crate) fn claims(made: &[Record], coin: &Coin) -> [Gf64; GROUP] {
     let batch = Batch::new(made, coin, |_| false);
     let mut grid = Grid::new(batch.alphas(coin));

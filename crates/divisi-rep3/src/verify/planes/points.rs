@@ -14,7 +14,7 @@ pub(crate) const GRID: usize = 3usize.pow(FOLDS as u32);
 /// Bytes of lanes in a plane.
 pub(super) const BYTES: usize = Plane::BYTES;
 
-/// The weight of h at each point in its value at this one.
+/// The weights with which the values of h on the grid add up to its value at this point.
 pub(super) fn weights(point: &[Gf64; FOLDS]) -> [Gf64; GRID] {
     let mut all = grid::point_weights(point);
     std::array::from_fn(|_| all.next().unwrap_or(Gf64::ZERO))

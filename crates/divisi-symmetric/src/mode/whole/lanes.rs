@@ -173,7 +173,7 @@ pub(super) fn count<E: BitEngine>(
     long_iv::counters_from(e, &first, &(0..blocks).collect::<Vec<u32>>())
 }
 
-/// The key stream of so many bytes from shared counter blocks of one text, a lane each.
+/// A key stream of `bytes` bytes from the shared counter blocks of one text, one block in each lane.
 pub(super) fn masked<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,

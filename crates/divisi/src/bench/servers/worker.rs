@@ -16,14 +16,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// How long a client waits before it asks again servers that refused.
+/// The time that a client waits before it repeats a request that servers refused.
 const AGAIN: Duration = Duration::from_millis(10);
 /// The bytes of a block.
 const BLOCK: usize = 16;
 /// Associated data.
 const AAD: &[u8] = b"divisi bench serve";
 
-/// What came of the requests of one kind that began and ended while the clock ran.
+/// The results of the requests of one kind that began and ended while the clock ran.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// The latencies of requests that were done, in milliseconds.
@@ -80,7 +80,7 @@ impl Shared {
         self.over.load(Ordering::SeqCst)
     }
 
-    /// A request is over; `done` if it was not refused.
+    /// Record the end of a request; `done` if it was not refused.
     fn tell(&self, kind: RequestKind, began: Instant, ended: Instant, done: bool) {
         let Some((start, stop)) = self.window.get() else { return };
         if began < *start || ended > *stop {
@@ -133,7 +133,7 @@ impl Job {
         }
     }
 
-    /// One request, and whether its result is right.
+    /// Send one request; returns whether its result is right.
     fn request(&mut self, client: &mut Client, key: &KeyName) -> Result<bool, Error> {
         let quiet = &mut |_| {};
         match self {
@@ -149,7 +149,7 @@ impl Job {
                     let length = file.len() as u64;
                     let result = client.decrypt(key, AAD, &mut Cursor::new(&file), length, &mut *back, quiet);
                     if result.is_err() {
-                        // refused: the same again
+                        // refused: decrypt the same block again
                         *sealed = Some((text, file));
                     }
                     result.map(|()| back[..] == text)
@@ -173,7 +173,7 @@ impl Job {
     }
 }
 
-/// Encrypt a random block: it and the file.
+/// Encrypt a random block; returns the block and the encrypted file.
 fn encrypt_block(client: &mut Client, key: &KeyName) -> Result<([u8; BLOCK], Vec<u8>), Error> {
     let (mut text, mut file) = ([0; BLOCK], Vec::new());
     Machine.entropy(&mut text);
@@ -181,7 +181,7 @@ fn encrypt_block(client: &mut Client, key: &KeyName) -> Result<([u8; BLOCK], Vec
     Ok((text, file))
 }
 
-/// Counts what is written, and keeps none of it.
+/// Counts the bytes that are written, and discards them.
 struct Counted(u64);
 
 impl io::Write for Counted {
@@ -226,7 +226,7 @@ impl Worker {
         while !self.shared.is_over() {
             let mut began = Instant::now();
             let result = self.connection().and_then(|mut client| {
-                // a connection that had to be made anew is no part of the request
+                // the time to make a new connection does not count for the request
                 began = Instant::now();
                 let result = self.job.request(&mut client, &self.key);
                 self.client = Some(client);
@@ -245,7 +245,7 @@ impl Worker {
                     std::thread::sleep(AGAIN);
                 }
                 Err(error) => {
-                    // whoever waits for it may have had another's
+                    // the receiver may have ended already, because of another client's failure
                     let _ = self.shared.failed.send(error.into());
                     return;
                 }
@@ -253,8 +253,8 @@ impl Worker {
         }
     }
 
-    /// Whether the client goes on after this: by the same connection if servers said no, by a new one if it
-    /// may have been closed.
+    /// Whether the client continues after this error. If servers refused, it keeps the connection; otherwise
+    /// it makes a new one, because the old one may be closed.
     fn goes_on(&mut self, error: &Error) -> bool {
         if error.kind != ErrorKind::Refused {
             self.client = None;
@@ -271,7 +271,7 @@ impl Worker {
     }
 }
 
-/// Whether it was the servers' will not to do this, now or at all.
+/// Whether the servers refused the request, for now or for ever.
 fn is_refusal(error: &Error) -> bool {
     error.kind == ErrorKind::Refused || error.retry
 }

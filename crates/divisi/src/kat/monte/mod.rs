@@ -24,7 +24,7 @@ use crate::failure::Failure;
 /// The reason that is counted without `--long`.
 pub const NEEDS_LONG: &str = "needs --long";
 
-/// How many steps a thousand has.
+/// The number of steps of a chain.
 const STEPS: usize = 1000;
 
 /// A Monte Carlo test.
@@ -32,9 +32,9 @@ const STEPS: usize = 1000;
 pub struct Monte {
     /// Its number in the file.
     pub id: u64,
-    /// What is computed.
+    /// The algorithm.
     pub algorithm: VectorAlgorithm,
-    /// How.
+    /// The chains.
     pub kind: Fed,
 }
 
@@ -50,7 +50,7 @@ pub enum Fed {
     Outputs(Outputs),
 }
 
-/// Why a test did not come to its end.
+/// Why a test was not completed.
 enum Stopped {
     /// The engine cannot do it.
     Lacks(Unsupported),
@@ -62,14 +62,14 @@ enum Stopped {
 struct Calls<'o> {
     options: &'o KatOptions,
     progress: Progress,
-    /// How many steps are done, of how many.
+    /// The number of steps done, and that of all steps.
     steps: (u64, u64),
     calls: u64,
     openings: u64,
 }
 
 impl Calls<'_> {
-    /// One call, a step of all lanes.
+    /// Call the engine for a step of all lanes.
     fn call(&mut self, job: &Job, inputs: &Rows) -> Result<Rows, Stopped> {
         let prepared = self.options.engine.prepare(job, &self.options.settings).map_err(Stopped::Lacks)?;
         let (outputs, counts) =
@@ -83,8 +83,8 @@ impl Calls<'_> {
 }
 
 impl Monte {
-    /// Whether all thousands end as the file says; why not if the engine cannot. With it how many calls of
-    /// the engine that took, and how many values were opened.
+    /// Run the test. Returns whether all chains end as the file says, the number of calls of the engine and
+    /// the number of opened values; or why the engine does not support the test.
     pub(super) fn run(&self, options: &KatOptions) -> Result<Result<(bool, u64, u64), Unsupported>, Failure> {
         let steps = match &self.kind {
             Fed::Texts(texts) => texts.steps(),

@@ -22,7 +22,7 @@ pub struct OutputLengths {
 }
 
 impl OutputLengths {
-    /// The length after an output.
+    /// The length of the output that follows this one.
     fn after(self, output: &XofOutput) -> usize {
         let many = self.most.saturating_sub(self.least) / self.step.max(1) + 1;
         self.least + usize::from(output.last_bits()) % many * self.step
@@ -54,7 +54,7 @@ pub struct XofOutput {
 }
 
 impl XofOutput {
-    /// Bits of the last byte that are no part of it.
+    /// The number of bits of the last byte that do not belong to the output.
     fn spare(&self) -> usize {
         (8 * self.bytes.len()).saturating_sub(self.bits).min(7)
     }
@@ -66,7 +66,7 @@ impl XofOutput {
         (number >> self.spare()) as u16
     }
 
-    /// What is fed to the next: the first bits, with zeros behind.
+    /// The next message: the first bits of the output, padded with zeros.
     fn message(&self) -> Vec<u8> {
         let mut message = self.bytes.clone();
         message.resize(MESSAGE, 0);
@@ -87,8 +87,8 @@ impl Outputs {
         XofOutput { bytes: self.start.clone(), bits: 8 * self.start.len() }
     }
 
-    /// All thousands at once: a call gives the longest output that a lane asks for, and of a shorter one its
-    /// beginning is taken.
+    /// All chains at once: a call makes the longest output that a lane needs, and the other lanes take the
+    /// beginning of theirs.
     fn side_by_side(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
         let starts = [self.first()].into_iter().chain(self.ends.iter().rev().skip(1).rev().cloned());
         let mut lanes: Vec<(XofOutput, usize)> = starts
@@ -115,7 +115,7 @@ impl Outputs {
         Ok(lanes.len() == self.ends.len() && lanes.iter().zip(&self.ends).all(|((last, _), end)| last == end))
     }
 
-    /// One thousand after the other, each with the customization that the last one left.
+    /// One chain after the other, each with the customization with which the one before it ended.
     fn one_after_the_other(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
         let (mut last, mut bits) = (self.first(), self.lengths.most);
         let mut customization = Vec::new();
@@ -149,7 +149,7 @@ impl Outputs {
     }
 }
 
-/// A string of letters from bytes: one of 26 for each.
+/// Map bytes to capital letters, as the standard does for customization strings.
 fn letters(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| b'A' + byte % 26).collect()
 }

@@ -31,7 +31,7 @@ pub struct Thousand {
 }
 
 impl Texts {
-    /// Ten thousand of triple DES (SP 800-20).
+    /// The number of steps of a chain: ten thousand for triple DES (SP 800-20).
     pub(super) fn steps(&self) -> usize {
         if self.cipher.aes().is_some() { STEPS } else { 10 * STEPS }
     }
@@ -43,7 +43,7 @@ impl Texts {
             let (job, inputs) = self.job(algorithm, &all);
             let answers = calls.call(&job, &inputs)?;
             for (feed, answer) in all.iter_mut().zip(answers.iter()) {
-                // of a text as a whole a byte says first that there is one
+                // for a mode of whole texts, the first byte says whether there is a text
                 let answer =
                     if let VectorAlgorithm::Whole(_) = algorithm { answer.get(1..) } else { Some(answer) };
                 feed.took(algorithm, self.direction, answer.unwrap_or_default().to_vec());
@@ -76,7 +76,7 @@ impl Texts {
 
 const CFB1: VectorAlgorithm = VectorAlgorithm::Whole(Whole::Cfb1);
 
-/// One thousand, on its way.
+/// The state of one chain.
 struct Feed {
     /// The next input.
     text: Vec<u8>,
@@ -101,8 +101,8 @@ impl Feed {
         Feed { text: lane.text.clone(), iv: lane.iv.clone(), first, answers: Vec::new() }
     }
 
-    /// An answer came: the next text is the answer so many steps before, or a part of the IV; the next IV is
-    /// what the mode chains with.
+    /// Take an answer: the next text is an earlier answer or a part of the IV, and the next IV is the value
+    /// that the mode chains.
     fn took(&mut self, algorithm: VectorAlgorithm, direction: Direction, answer: Vec<u8>) {
         let ciphertext = if direction == Direction::Encrypt { &answer } else { &self.text };
         match algorithm {

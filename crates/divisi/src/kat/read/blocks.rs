@@ -33,7 +33,7 @@ pub(in crate::kat) fn sort(
     content.groups.extend(groups.into_values());
 }
 
-/// What GCM can take: an IV of a bit at least, a tag of a length of the standard's.
+/// Check that GCM supports a vector: its IV has at least one bit, and its tag a length that the standard has.
 pub(in crate::kat) fn gcm_can(vector: Vector) -> Result<Vector, String> {
     let tag = 8 * vector.tag.len();
     if vector.iv.is_empty() {
