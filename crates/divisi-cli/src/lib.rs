@@ -17,7 +17,8 @@ use std::process::ExitCode;
 /// Exit codes: 0 done; 1 aborted, refused or a wrong result; 2 wrong arguments, files or configuration.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Before the grammar: a failure to read the arguments is told in the form that they ask for, too.
+    // This comes before the arguments are parsed, so that a failure to parse them is printed as JSON, too, if
+    // `--json` is given.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const WAY: RunChoice =
     RunChoice { engine: "rep3", more: &["--mode", "constant-round"], task: &proxies::AES_128 };
 
-/// Who garbles and learns z, who garbles, and who evaluates in the first call of a session.
+/// The roles in the first call of a session: P1 garbles and learns z, P2 garbles, P3 evaluates.
 const P1: usize = 0;
 const P2: usize = 1;
 const P3: usize = 2;

@@ -57,7 +57,7 @@ static PROGRAM: Task = Task {
     timeout: Duration::from_secs(5),
 };
 
-/// Who sends rows: the first party sends none.
+/// The parties that send rows: the first party sends none.
 #[test]
 fn whoever_stops_while_many_garble_the_others_abort_in_time() {
     let way = RunChoice { engine: "mixed", more: &[], task: &GARBLED };

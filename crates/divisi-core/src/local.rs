@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::{checks, step};
 
-    /// Who found something wrong is reported before those who only lost a peer.
+    /// A party that found a failed check is reported before parties that only lost a peer.
     #[test]
     fn the_cause_comes_before_what_it_led_to() {
         let last = PartyId::new(3).unwrap();

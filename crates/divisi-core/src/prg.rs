@@ -84,7 +84,7 @@ impl Cipher {
 }
 
 impl Prg {
-    /// The stream of a key, which must serve this purpose only.
+    /// The stream of a key, which must not be used for anything else.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Self {
         Prg {

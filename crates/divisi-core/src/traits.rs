@@ -1,7 +1,7 @@
 //! The operations that a cipher needs from an engine.
 //!
 //! A *lane* is one instance of a batch. One value holds a secret of every instance; the values of one call
-//! have the same number of lanes, except that a value of a single lane serves all. Ciphers in
+//! have the same number of lanes, except that a value of a single lane is used for all. Ciphers in
 //! `divisi-symmetric` are written against these traits; each engine has its own sharing, inputs and openings.
 
 use crate::Abort;
@@ -181,7 +181,7 @@ pub trait Boolean {
 
     /// Run all jobs in lockstep, lane by lane: products of one level, in all jobs, share a round, so that all
     /// together cost the rounds of the deepest job. The inputs of a job have the same number of lanes, except
-    /// that an input of one lane serves all; a job without inputs has one lane.
+    /// that an input of one lane is used for all; a job without inputs has one lane.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the inputs are not those of the program, or have different numbers of lanes; the

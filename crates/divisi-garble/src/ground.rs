@@ -12,7 +12,7 @@ pub(crate) struct Ground<'a> {
     pub form: GarblingForm,
     /// The number, within the session, of the batch's first triple.
     pub first: u64,
-    /// Shares of random bits that serve only the zero check, as many as [`crate::zero::bits`] says.
+    /// Shares of random bits that are used only in the zero check, as many as [`crate::zero::bits`] says.
     pub fresh: Shares,
 }
 

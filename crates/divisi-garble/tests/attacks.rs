@@ -246,10 +246,11 @@ fn first_coefficient(links: &[Vec<u8>]) -> Gf128 {
     Gf128(u128::from(words[0]) | u128::from(words[1]) << 64)
 }
 
-/// Who is caught learns nothing. All parties but P_1 are corrupt; the last one tells another e of one triple,
-/// so that the combinations miss zero by its coefficient times the honest Delta. If they were opened as they
-/// are, as in Fig. 8, whoever has tables of an earlier circuit or batch of the session could open all of
-/// their rows with that Delta, and read P_1's inputs: for the price of an abort.
+/// A party that is caught learns nothing. All parties but P_1 are corrupt; the last one sends another e for
+/// one triple, so that the sum of the combinations is the triple's coefficient times the honest Delta instead
+/// of zero. If the combinations were opened directly, as in Fig. 8, corrupt parties with tables of an earlier
+/// circuit or batch of the session could decrypt all their rows with that Delta, and read P_1's inputs, for
+/// the price of an abort.
 #[test]
 fn an_abort_does_not_tell_delta() {
     const COIN: &str = "divisi_garble::laand/6.coin";

@@ -1,4 +1,4 @@
-//! `dudect`: whether the running time of a kernel tells a fixed secret input from random ones.
+//! `dudect`: whether the running time of a kernel differs between a fixed secret input and random ones.
 //!
 //! After Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?" (DATE 2017): inputs of two
 //! classes in random order, the first always the same, the second random; both are made ahead and lie side by
@@ -6,10 +6,10 @@
 //! ([`crate::welch`]). Meant for the kernel whose instructions memcheck does not know; `DIVISI_KERNEL`
 //! chooses another.
 //!
-//! Two fixed inputs are tried. One without structure must not be told from others at all. All zeros, the
-//! input that early exits and short products show best, may differ by less than a tick of the clock: the
-//! current that a processor draws, and with it its clock, depends on how many bits it switches, which no
-//! choice of instructions changes (docs/measuring.md).
+//! Two fixed inputs are tried. One without structure must not be distinguishable from others at all. All
+//! zeros, the input that early exits and short products show best, may differ by less than a tick of the
+//! clock: the current that a processor draws, and with it its clock, depends on how many bits it switches,
+//! which no choice of instructions changes (docs/measuring.md).
 
 use crate::lattices;
 use crate::noise::Noise;

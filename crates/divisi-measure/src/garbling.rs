@@ -31,10 +31,10 @@ pub enum Work {
 pub const RUNS: [(usize, Work); 5] =
     [(2, Work::Bits), (3, Work::Bits), SMALL, (2, Work::Aes), (3, Work::Aes)];
 
-/// The run in which leaks are planted; without them it has none.
+/// The run in which leaks are planted; without them it must have no report.
 pub const SMALL: (usize, Work) = (2, Work::Gates);
 
-/// Where they are planted, each on what is secret there: Delta, choices of base OTs, masks of wires, inputs,
+/// The places where leaks are planted, each on a secret: Delta, choices of base OTs, masks of wires, inputs,
 /// labels.
 pub const LEAKS: [&str; 5] = [
     "divisi_ot::setup/setup",

@@ -63,7 +63,7 @@ pub fn check() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Write the file anew.
+/// Write the file again.
 pub fn update() -> Result<(), Failure> {
     let path = file();
     let found = measure()?;
@@ -133,7 +133,7 @@ pub fn marked_child(what: &str) -> Result<(), Failure> {
     each(what, &mut |name| println!("{name}"))
 }
 
-/// Measure everything, or the kernel of this name, and tell the name of each after its count.
+/// Measure everything, or the kernel of this name; prints each name after its count.
 fn each(what: &str, tell: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     kernel::select().map_err(|e| Failure::Unable(e.to_string()))?;
     let unable = |name: &str, what: String| Failure::Unable(format!("{name}: {what}"));

@@ -68,7 +68,7 @@ impl fmt::Display for Change {
 }
 
 impl Ledger {
-    /// Read a file; the line that is none of ours.
+    /// Read a file. The error is the first line that does not have the right form.
     pub fn parse(text: &str) -> Result<Ledger, String> {
         let mut ledger = Ledger::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

@@ -68,8 +68,8 @@ pub fn cure(at: *mut u8, bytes: usize) {
     request(Code::MakeMemDefined, at as u64, bytes as u64);
 }
 
-/// Who counts instructions counts from zero: callgrind, or the plugin `qemu/count.c`, which knows two hints
-/// that no processor has and that do nothing therefore.
+/// Set the count of instructions to zero, in callgrind or in the plugin `qemu/count.c`. The plugin recognises
+/// two hint instructions that no processor defines, and that therefore do nothing.
 pub fn zero_counts() {
     request(Code::ZeroStats, 0, 0);
     #[cfg(target_arch = "aarch64")]
@@ -79,8 +79,8 @@ pub fn zero_counts() {
     }
 }
 
-/// Callgrind writes what it counted, under this name, and goes on from zero; the plugin writes it without the
-/// name.
+/// Make callgrind write its counts under this name, and continue from zero; the plugin writes them without
+/// the name.
 pub fn dump_counts(name: &std::ffi::CStr) {
     #[cfg(target_arch = "aarch64")]
     // SAFETY: as in `zero_counts`.

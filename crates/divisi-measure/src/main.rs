@@ -1,4 +1,4 @@
-//! Guards of speed and constant time, as commands for who works on Divisi. Nothing depends on this crate.
+//! Checks of speed and constant time, as commands for developers of Divisi. Nothing depends on this crate.
 //!
 //! | command | what it tells | with |
 //! |---|---|---|

@@ -54,8 +54,8 @@ pub const RUNS: [(usize, Work); 17] = [
     (3, Work::Numbers),
 ];
 
-/// Where leaks are planted, and the run in which each of them is, which has none otherwise: on a coefficient
-/// of a key share and of a flood, a bit that is shared by signs and one by choices, and a triple.
+/// The places where leaks are planted, each with its run, which has no leak otherwise: on a coefficient of a
+/// key share and of a flood, a bit that is shared by signs and one by choices, and a triple.
 pub const LEAKS: [(&str, (usize, Work)); 5] = [
     ("divisi_bgv::keys/share", (2, Work::Shares)),
     ("divisi_bgv::shares/flood", (2, Work::Shares)),

@@ -1,10 +1,10 @@
-//! The declassification list: what a run opened, told by the engine's own marks, against what its protocols
-//! open.
+//! The declassification list: compares what a run opened, according to the marks in the engine's code, with
+//! what its protocols open.
 //!
-//! Two accounts that know nothing of each other: the marks ([`divisi_core::taint`]) say where memory was
-//! declared public; the meter says which messages were sent at which steps, and how many checks were made.
-//! Every step must be known here, as an opening or as one whose messages are masked, so that a new message
-//! has to be thought about.
+//! There are two independent accounts: the marks ([`divisi_core::taint`]) say where memory was declared
+//! public; the meter says which messages were sent at which steps, and how many checks were made. Every step
+//! must be known here, as an opening or as one whose messages are masked, so that a new message has to be
+//! thought about.
 
 use crate::calls::Call;
 use crate::garbling;

@@ -72,7 +72,7 @@ const WRONG: &str = "WRONG: ";
 /// The last line.
 const COMPLETE: &str = "complete";
 
-/// Without the feature nothing tells what is secret.
+/// Without the feature, nothing marks what is secret.
 #[cfg(not(feature = "taint"))]
 pub fn child(_: &str) -> Result<(), Failure> {
     Err(Failure::Unable("built without the feature taint: call the command poison".to_owned()))

@@ -234,7 +234,7 @@ pub struct SentBits {
 }
 
 impl SentBits {
-    /// The second half of an output: the values, at who is told.
+    /// The second half of an output: the values, at the receivers.
     ///
     /// # Errors
     /// As [`Gmw::output`].

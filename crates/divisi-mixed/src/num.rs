@@ -214,7 +214,7 @@ pub struct SentNumbers {
 }
 
 impl SentNumbers {
-    /// The second half of an output: the numbers, at who is told.
+    /// The second half of an output: the numbers, at the receivers.
     ///
     /// # Errors
     /// As [`open`].

@@ -3,7 +3,7 @@
 //! Adversary: semi-honest, all parties but one. In transfers between each two parties, one chooses with its
 //! share of a, and the other's payload is its share of b (Gilboa 1999, on rows of SoftSpokenOT). The results
 //! add up to a b. Check \[G14\]: the rows have the type of semi-honest ones, no tweak is used twice, and a
-//! row serves one payload.
+//! row is used for one payload.
 //!
 //! Cost of a triple to each peer: ceil(128 / k) bits for its row and one for the payload. At k = 4 these are
 //! 4.125 bytes, and at most 4.3 with frames. Two rounds for each batch (test `cost_of_boolean_triples`). A

@@ -49,8 +49,8 @@ fn a_dead_party_is_noticed_at_once_by_all() {
     }
 }
 
-/// Whoever learns from another that a session is over, and has not yet seen that the third one is dead, names
-/// the dead one; if nobody is dead, whoever said it.
+/// A party that learns from another one that a session is over, and has not yet seen that the third one is
+/// dead, names the dead one; if nobody is dead, it names the party that told it.
 #[test]
 fn who_is_gone_is_named_and_not_who_noticed_it_first() {
     for dies in [true, false] {

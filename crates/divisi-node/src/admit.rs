@@ -1,5 +1,5 @@
-//! A server's access policy: which clients it serves, and with what. Each server decides by itself; a request
-//! that one server refuses is refused.
+//! A server's access policy: which clients may use which keys. Each server decides by itself; a request that
+//! one server refuses is refused.
 
 use divisi_core::{Refusal, Step, step};
 use divisi_store::{KeyInfo, Purpose};
@@ -80,9 +80,9 @@ pub trait Admit: Send + Sync {
 }
 
 /// The policy of the lists stored with the keys. Every client of the configuration may make keys, list its
-/// own and hash. A key serves its maker and the clients that its maker named; only its maker may destroy it,
-/// or export it if it was made exportable. Names belong to whom the operators say: a client whose identity
-/// they replace keeps its keys.
+/// own and hash. A key may be used by its maker and by the clients that its maker named; only its maker may
+/// destroy it, or export it if it was made exportable. The operators decide which identity has a name: a
+/// client whose identity they replace keeps its keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lists;
 

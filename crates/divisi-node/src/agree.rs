@@ -41,7 +41,7 @@ pub(crate) fn agree(
     Ok(verdict_of(verdict, step, about)?)
 }
 
-/// What a client is told of an input that is not the same at all three, or that one of them lacks.
+/// The failure that a client receives for an input that differs between servers, or that one of them lacks.
 pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Result<(), Failed> {
     let (peer, message) = match (verdict, about) {
         (Agreement::Agreed, _) => return Ok(()),
@@ -81,7 +81,8 @@ pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Ab
     for peer in session.peers() {
         session.recv(STATUS, peer, &mut all[peer.index()])?;
     }
-    // who tells the two others different things makes their views differ: an abort at the next barrier
+    // if a party sends different states to the two others, their views differ, which is an abort at the next
+    // barrier
     rep.trio().absorb("status", &all.concat());
     Ok(all)
 }

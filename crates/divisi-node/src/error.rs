@@ -119,10 +119,10 @@ impl Failed {
             _ => abort.peer(),
         };
         let hearsay = match abort {
-            // who was only told that the session ended does not know why
+            // a party that was only told that the session ended does not know why
             Abort::Network(Fault::Aborted { .. } | Fault::Poisoned { .. }) => true,
             Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => true,
-            // who does not even say whom it waits for does nothing, whatever it was told
+            // a party that does not even report for whom it waits is not working, whatever it was told
             Abort::Network(
                 Fault::Stalled { claim: Some(_), .. } | Fault::WrongStep { .. } | Fault::Malformed { .. },
             ) => !compared,

@@ -109,8 +109,8 @@ impl TweakableHash {
         TweakableHash(Aes::new(session.id().as_bytes()))
     }
 
-    /// A separate hash, for what `name` names within this session. Different names have different keys.
-    /// Whoever does not know a secret part of the name cannot compute anything ahead.
+    /// A separate hash, for what `name` names within this session. Different names have different keys. A
+    /// party that does not know a secret part of the name cannot compute anything in advance.
     #[must_use]
     pub fn named(session: &Session, name: &[u8; 32]) -> TweakableHash {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash of a name v1");

@@ -244,7 +244,7 @@ fn garbled_circuits_in_the_middle_of_a_program() {
     }
 }
 
-/// Who learns what makes no rounds: all groups are sent before one is received.
+/// The number of groups of receivers does not add rounds: all outputs are sent before one is received.
 #[test]
 fn outputs_to_many_groups_take_one_round() {
     let mut body = String::from("input x 1 num 3\ninput b 2 bits 4 3\n");

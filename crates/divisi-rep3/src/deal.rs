@@ -45,9 +45,9 @@ pub fn split(data: &[u8], entropy: impl Fn(&mut [u8])) -> [Part; 3] {
 /// Two parties answered differently about a component that both hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disagree {
-    /// Who sent the component.
+    /// The party that sent the component.
     pub holder: PartyId,
-    /// Who sent its digest.
+    /// The party that sent its digest.
     pub witness: PartyId,
 }
 

@@ -3,8 +3,8 @@
 //! Adversary: one malicious server, or any number of malicious clients. Before an input is used, both holders
 //! of each secret component compare it by a digest under a key that only they hold, so that the third party
 //! learns nothing; and all three compare a digest of everything public about it. In a second round all
-//! parties exchange the outcome, so that honest servers go on or refuse together: a difference is no abort,
-//! because the client is as likely to be at fault as a server. It ends that request and nothing else. What
+//! parties exchange the outcome, so that honest servers continue or refuse together. A difference is not an
+//! abort, because the client may be at fault as well as a server: it ends that request and nothing else. What
 //! one honest server refuses, the other refuses too; but a corrupt server can turn "agreed" into a refusal at
 //! one of them only. The outcome enters the view, so that this ends in an abort at the next barrier, before
 //! any output.

@@ -55,8 +55,9 @@ impl Trio {
         }
     }
 
-    /// Reshare of shares that were never replicated: as [`Trio::reshare`], where re-randomising keeps the
-    /// receiver from what the sender's share tells of the third's \[A19\].
+    /// Reshare of shares that were never replicated: as [`Trio::reshare`], but here re-randomising is
+    /// necessary: the sender's share would reveal something about the third party's share to the receiver
+    /// \[A19\].
     pub(crate) fn reshare_chain<const K: usize>(
         &mut self,
         step: Step,

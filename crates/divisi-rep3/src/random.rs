@@ -42,8 +42,8 @@ impl Trio {
 
     /// F_coin inside a verification, where a Reshare of elements follows: the redundant holders' digests ride
     /// along with it, and are compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md,
-    /// 6). One round. What is sent before the comparison is masked by F_zero, so that parties whose coins
-    /// differ tell nothing by it.
+    /// 6). One round. What is sent before the comparison is masked by F_zero, so it reveals nothing even if
+    /// the parties' coins differ.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
         if self.session.mutated(checks::M0_2) {

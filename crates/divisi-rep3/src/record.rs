@@ -88,7 +88,7 @@ pub(crate) trait Visit {
 }
 
 /// What one layer made. One-hot vectors are verified before they are used: their records are the vectors.
-/// Whoever knows the kind gets the planes ([`Record::planes`]).
+/// Code that knows the kind gets the planes ([`Record::planes`]).
 pub(crate) struct Record(Box<dyn Layer>);
 
 impl Record {

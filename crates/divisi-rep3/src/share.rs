@@ -147,8 +147,8 @@ impl Byte {
         Ok(byte)
     }
 
-    /// One of our components as bytes, a byte a lane, appended to `out`. A share of a chain that is not
-    /// finished is no component of anything: it would tell its receiver more than the value \[A19\].
+    /// One of our components as bytes, a byte a lane, appended to `out`. A share in a chain that is not
+    /// finished is not a component of a value: it would reveal more than the value to its receiver \[A19\].
     pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) -> Result<(), Abort> {
         if !self.is_replicated() {
             return Err(Abort::Misuse {

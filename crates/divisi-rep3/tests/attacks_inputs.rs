@@ -166,7 +166,7 @@ fn each_input_of_a_list_has_its_own_verdict() {
     assert!(results.iter().all(|result| *result == Ok(expected.clone())), "{results:?}");
 }
 
-/// Whoever tells two servers different lists ends the session before anything of them is done.
+/// A party that sends two servers different lists ends the session before anything on them is done.
 #[test]
 fn lists_that_differ_end_the_session() {
     let dealt = parts(b"x");

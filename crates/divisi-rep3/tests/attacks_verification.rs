@@ -69,7 +69,7 @@ fn open_and_verify(trio: Trio) -> Result<(), Abort> {
     multiply_and_open(&mut e, 2).map(drop)
 }
 
-/// Whoever is shown something else than the others stops there: no message of a verification leaves it (1.2,
+/// A party that sees another opening than the others stops there: it sends no message of a verification (1.2,
 /// 1.35).
 #[test]
 fn a_split_view_of_an_opening_stops_before_any_verification() {

@@ -35,7 +35,8 @@ use zeroize::Zeroizing;
 const CHALLENGE: Step = step!("client.challenge");
 const INPUT: Step = step!("client.input");
 
-/// A party's state of an output to a client, between its first and last message. It serves one challenge.
+/// A party's state of an output to a client, between its first and last message. It is used for one
+/// challenge.
 #[must_use = "the client waits for the proof"]
 pub struct ForClient<F: Host> {
     y: AuthByte<F>,

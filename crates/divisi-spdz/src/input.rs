@@ -168,7 +168,8 @@ impl<F: Host> Spdz<F> {
         Ok(Some(values.iter().zip(mask).map(|(x, r)| add(*x, *r)).collect()))
     }
 
-    /// The owner, who has the values, tells all; echoed \[M0.3\].
+    /// The owner, who has the values, sends them masked to all; the parties compare what they received
+    /// \[M0.3\].
     fn broadcast<V: Shareable>(
         &mut self,
         owner: PartyId,

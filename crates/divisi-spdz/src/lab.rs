@@ -94,7 +94,7 @@ pub fn triple_shares<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> [Vec<V>; 
     [&triples.a, &triples.b, &triples.c].map(|of| of.x.clone())
 }
 
-/// Who gives which input: the parties by turns.
+/// The owners of inputs: the parties in turn.
 fn owners(parties: usize) -> impl Iterator<Item = PartyId> {
     PartyId::all(parties).collect::<Vec<_>>().into_iter().cycle()
 }

@@ -21,7 +21,7 @@ impl<F: Mac> Party<F> {
     /// round"), by Beaver's method: with \[\[a\]\], \[\[b\]\], \[\[c\]\], c = a b, open e = s + a and d = p +
     /// b; then s p = c + e b + d a + e d.
     ///
-    /// Adversary: n - 1 malicious; what it makes of e and d the next check sees. a and b serve once \[K6\].
+    /// Adversary: n - 1 malicious; the next check detects errors in e and d. a and b are used once \[K6\].
     /// Cost: 1 + BITS bits a product to each peer, one round.
     #[inline(never)]
     pub(crate) fn multiply_bits(

@@ -72,8 +72,9 @@ impl Drop for WipesStack {
 }
 
 impl<F: Mac> Party<F> {
-    /// A party with its share of alpha. One a session, in whatever strand: there is one alpha, and one check
-    /// of it at a time, for the sigmas of one that fails tell what forges in another one \[K21\].
+    /// A party with its share of alpha. A session has one of them, in whatever strand: there is one alpha,
+    /// and one check at a time, because the sigmas of a failed check reveal what an attacker needs to forge
+    /// MACs in another one \[K21\].
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the second; the abort that ends the session.

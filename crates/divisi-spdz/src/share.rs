@@ -88,7 +88,8 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
         self.x.is_empty()
     }
 
-    /// \[\[x\]\] + \[\[y\]\], local; false if there are not as many of y, and not one alone that serves all.
+    /// \[\[x\]\] + \[\[y\]\], local. Returns false if y has another number of lanes, unless y has one lane,
+    /// which is then used for all.
     #[must_use]
     pub(crate) fn add(&mut self, y: &Self) -> bool {
         match (y.x.as_slice(), y.m.as_slice()) {
@@ -184,8 +185,8 @@ impl<'a, V, F> View<'a, V, F> {
     }
 }
 
-/// The last values of a list, which are used where they lie, and may be changed there. Whatever comes of it,
-/// they are wiped and taken off when this is dropped.
+/// The last values of a list, which are used in place and may be changed there. They are wiped and removed
+/// from the list when this is dropped, also after an error.
 pub(crate) struct Tail<'a, V: Shareable, F: Mac> {
     of: &'a mut Auth<V, F>,
     from: usize,

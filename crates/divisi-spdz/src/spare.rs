@@ -1,8 +1,8 @@
-//! Memory of shares that waits, wiped, for the next ones.
+//! Wiped memory of shares that is kept for the next ones.
 //!
-//! A layer of a cipher fills long vectors and lets them go again. To give their memory back to the system and
-//! to have it cleared and mapped anew takes longer than most of what is computed in it. So a thread keeps
-//! some of what it let go: as zeros, where no other thread sees it, and no longer than the thread lives.
+//! A layer of a cipher fills long vectors and drops them again. To return their memory to the system, and to
+//! have it cleared and mapped again, takes longer than most of the computation in it. So a thread keeps some
+//! of the memory that it dropped: as zeros, for itself alone, and until the thread ends.
 
 use std::any::Any;
 use std::cell::RefCell;

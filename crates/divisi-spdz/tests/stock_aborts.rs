@@ -48,7 +48,7 @@ fn gone(house: &House, number: u8) -> bool {
     house.state(number).is_err() && !house.dir(number).join("head").exists()
 }
 
-/// Whoever lies while a stock is made, in rows, payloads or a check, ends it.
+/// A lie while a stock is made, in rows, payloads or a check, destroys the stock.
 #[test]
 fn a_lie_while_a_stock_is_made_leaves_none() {
     let steps = ["divisi_ot::vole/correct", "divisi_ot::correlate/payload", SIGMA, COMMIT];
@@ -90,8 +90,8 @@ fn tiny(house: &House, session: Session) -> Result<(), Abort> {
     Ok(())
 }
 
-/// Whoever lies while a stock is used, in its load, its openings, its check or its outputs, ends it: alpha is
-/// gone, and what the liar kept of its own part serves nobody.
+/// A lie while a stock is used, in its load, its openings, its check or its outputs, destroys the stock:
+/// alpha is wiped, and what the liar has kept of its own part is useless.
 #[test]
 fn a_lie_in_any_phase_destroys_the_stock() {
     type Use = fn(&House, Session) -> Result<(), Abort>;

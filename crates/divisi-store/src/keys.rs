@@ -67,14 +67,14 @@ impl StoredKeys {
         let keys =
             StoredKeys { folder, index: Index::default(), unfinished, used: Mutex::default(), _lock: None };
         for name in keys.folder.names()?.iter().filter_map(|file| file.parse().ok()) {
-            // what is damaged is told by `troubles`
+            // `troubles` reports damaged files
             let _ = keys.load(&name);
         }
         Ok(keys)
     }
 
-    /// The errors of single key files, which are refused while all other keys can be used: to tell the
-    /// operator at the start.
+    /// The errors of single key files, for the operator at the start of a server. Damaged keys are refused;
+    /// all other keys can be used.
     ///
     /// # Errors
     /// [`StoreError::Io`] if the directory cannot be read.

@@ -8,15 +8,15 @@
 //! | module | what |
 //! |---|---|
 //! | [`maestro`], [`sharp`], [`macnifico`] | AES, hashes and MACs under the names of the Symphony slides |
-//! | [`gcm`] | AES-GCM that streams through, on a key that is ready |
-//! | [`mod@short`], [`many`] | many GCM messages in one call: under keys that are ready, or each under its own |
-//! | [`tags`] | hashes and MACs made ready, tags compared inside |
+//! | [`gcm`] | AES-GCM of a stream, under a prepared key |
+//! | [`mod@short`], [`many`] | many GCM messages in one call: under prepared keys, or each under its own |
+//! | [`tags`] | prepared hashes and MACs, and comparison of tags inside the computation |
 //! | [`circuit`] | any Boolean circuit: inputs of any party, outputs to chosen ones |
 //! | [`owner`] | how a party brings its own values |
-//! | [`cipher`] | what of AES depends on how S-boxes are computed |
+//! | [`cipher`] | the parts of AES that depend on how S-boxes are computed |
 //!
-//! Ciphers and modes are written once, in `divisi-symmetric`, against the engine traits: so is what of them
-//! is opened, and when. Here stands who brings a value, and who learns one.
+//! Ciphers and modes are written once, in `divisi-symmetric`, against the engine traits, together with what
+//! they open and when. This crate decides who brings a value, and who learns one.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

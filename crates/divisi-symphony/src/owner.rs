@@ -58,11 +58,11 @@ pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -
     Ok(all)
 }
 
-/// Compare among all three what is public about a step, before anything of it is computed: a party that
-/// means something else by it is noticed here, and not by what becomes of secrets. Two rounds.
+/// Compare everything public about a step among all three parties, before anything of it is computed, so that
+/// parties with different parameters stop before they use secrets. Two rounds.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] with A25 if somebody's differs.
+/// [`Abort::CheckFailed`] with A25 if the parameters of some party differ.
 pub(crate) fn agree_public(rep: &mut Rep3, step: Step, public: &Public) -> Result<(), Abort> {
     let agreed = rep.trio().agree_input(checks::A25, &public.digest(), Some(&NOTHING))?;
     rep.trio().session().require(checks::A25, step, agreed == Agreement::Agreed, None) // [A25]

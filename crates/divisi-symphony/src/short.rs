@@ -32,10 +32,10 @@ use std::collections::BTreeSet;
 
 const SHORT: Step = step!("short");
 
-/// The most rounds besides the layers of S-boxes in which keys are made ready.
+/// The most rounds that the preparation of keys takes, besides the layers of S-boxes.
 const BESIDE_KEYS: usize = 80;
 
-/// What came of a message.
+/// The result of a message.
 pub type BatchOutcome = GcmOutcome<Byte>;
 
 /// One message.

@@ -136,7 +136,7 @@ fn unnamed(dir: &Path, mode: u32) -> io::Result<File> {
 fn named(dir: &Path, mode: u32, cleanup: &Cleanup) -> io::Result<Unfinished> {
     let mut builder = Builder::new();
     let file = builder.prefix(UNFINISHED).permissions(Permissions::from_mode(mode)).tempfile_in(dir)?;
-    // where files cannot be locked, nothing is told apart, and nothing removed
+    // if files cannot be locked, files of killed processes cannot be recognised, and nothing is removed
     let _ = file.as_file().try_lock();
     let entry = cleanup.path(file.path());
     Ok(Unfinished::Named(file, entry))

@@ -10,7 +10,7 @@ pub(crate) fn add(text: &[u8], block: usize) -> Vec<u8> {
     padded
 }
 
-/// The text without its padding; nothing if what stands at its end is none. The client alone sees which.
+/// The text without its padding; `None` if the padding is not valid. Only the client learns whether it is.
 #[must_use]
 pub(crate) fn remove(padded: &[u8], block: usize) -> Option<Vec<u8>> {
     let n = usize::from(*padded.last()?);

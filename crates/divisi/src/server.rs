@@ -120,7 +120,7 @@ pub(crate) struct Plan {
     pub timeout_ms: Option<u64>,
 }
 
-/// What a server of a command is asked while it serves.
+/// A request of the command that started a server to that server.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Order {
     /// Report the resources used so far, as [`Usage`].

@@ -72,7 +72,7 @@ fn three_machines_encrypt_a_block() {
     assert_eq!(blocks, vec![vec![expected]; 3]);
 }
 
-/// Who begins reads no more than a page.
+/// The examples for beginners are at most a page long.
 #[test]
 fn those_to_begin_with_are_short() {
     for example in ["own_protocol", "circuit_among_five", "three_machines"] {

@@ -35,7 +35,7 @@ impl PlainBit {
         (0..self.lanes).map(|lane| self.lane(lane))
     }
 
-    /// The words in so many lanes: one lane serves all.
+    /// The words for this many lanes; a single lane is repeated in all.
     fn spread(&self, lanes: usize) -> Option<Vec<u64>> {
         match self.lanes {
             n if n == lanes => Some(self.words.to_vec()),

@@ -1,5 +1,5 @@
-//! Any number of parties over links in memory with a hand on some of them: attacked runs, and recordings of
-//! what was said.
+//! Any number of parties over links in memory, some of which are controlled by a test: attacked runs, and
+//! recordings of messages.
 
 use super::parties::{links, run_over};
 use crate::{Abort, PartyId, PublicParameters, Session, Step};

@@ -1,4 +1,4 @@
-//! "Plain in, plain out" over any engine, so that one suite of known answers serves them all.
+//! "Plain in, plain out" over any engine, so that one suite of known answers runs on all of them.
 
 use crate::plain::{Plain, PlainBit, PlainByte};
 use crate::{Abort, Blocks, Bytes, Convert, Lanes, Lookups};

@@ -13,8 +13,8 @@
 //! polynomials; with it MACs could be forged with probability 2^-6. Every modulus here is tested for
 //! irreducibility.
 //!
-//! Elements of at most 48 bits are 64-bit words, whose products are accumulated unreduced in 128 bits; the
-//! same kernels serve all of these fields.
+//! Elements of at most 48 bits are 64-bit words, whose products are accumulated unreduced in 128 bits; all of
+//! these fields use the same kernels.
 
 use crate::field::operators;
 use crate::kernel::{dispatch, vectorize};

@@ -137,7 +137,7 @@ pub(super) fn transfers(session: Session, agreed: &Agreed) -> Result<(Ended, Cou
     Ok((Ended { learned, bits, ..Ended::default() }, mixed.session().meter().read()))
 }
 
-/// Arithmetic triples and products; A2B; lookups in private tables, told to the first party.
+/// Arithmetic triples and products; A2B; lookups in private tables, whose results the first party learns.
 pub(super) fn numbers(session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
     let p = agreed.plain;
     let gmw = Gmw::new(session, SetupConfig::default())?;

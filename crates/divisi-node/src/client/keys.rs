@@ -186,7 +186,7 @@ fn listed(places: [Option<KeyEntry>; 3]) -> Option<Listed> {
     Some(Listed { key, differs })
 }
 
-/// A list that does not go on in order, or does not end.
+/// The failure for a list of keys that is not in order, or does not end.
 fn endless(party: PartyId) -> Error {
     let keys = PAGES * PAGE;
     let message = format!(

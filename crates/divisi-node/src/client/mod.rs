@@ -30,7 +30,8 @@ const CONNECT: Step = step!("connect");
 const REQUEST: Step = step!("request");
 const COMPARE: Step = step!("compare");
 
-/// How long the other servers' word about a request's end is waited for when one has told of it, or is gone.
+/// When one server has reported the end of a request, or is gone, the time to wait for the other servers'
+/// reports.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A client's connection with all three servers.

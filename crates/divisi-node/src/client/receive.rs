@@ -64,7 +64,7 @@ impl Client {
         Ok(())
     }
 
-    /// Send each server its message; one that cannot be reached is told of with the next answers.
+    /// Send each server its message; a server that cannot be reached is reported with the next answers.
     fn tell(&mut self, step: Step, message: impl Fn(PartyId) -> ToServer) {
         for (link, unsent) in self.links.iter_mut().zip(&mut self.unsent) {
             let party = link.party();
@@ -124,7 +124,7 @@ impl Client {
         three.map_err(|_| Error::new(ErrorKind::Unavailable, step, "a server did not answer"))
     }
 
-    /// Receive from all, whatever happens: a server that is gone is best told by the other two.
+    /// Receive from all servers, even after an error: if a server is gone, the other two report best why.
     fn receive(&mut self, step: Step, received: &mut [Option<Received>; 3]) {
         let start = self.world.now();
         let mut last = [start; 3];

@@ -71,7 +71,7 @@ impl From<&Settings> for Asked {
 pub(crate) struct SboxChoice(pub Protocol);
 
 impl SboxChoice {
-    /// What clients ask for unless they are told otherwise.
+    /// The protocol that clients ask for by default.
     pub const USUAL: SboxChoice = SboxChoice(Protocol::Gf4Circuit);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The message arrives as shares, piece by piece. One answer leaves at the end: the digest or tag to the
 //! client alone, a component from one holder and a digest of it from the other; or, for a tag to be compared,
-//! one bit \[S7\]. A key serves the MAC of its type and nothing else.
+//! one bit \[S7\]. A key can be used for the MAC of its type and nothing else.
 //!
 //! The nonce of a tag that is made is a coin of all three servers. The nonce of a tag that is compared comes
 //! with the tag from the client, which can thus ask about many tags under one nonce: whoever guesses a GMAC

@@ -43,7 +43,7 @@ impl Loaded {
     }
 }
 
-/// What a server has of a key, told to the others.
+/// A server's state of a key, as it is sent to the others.
 const ABSENT: u8 = 0;
 const UNFINISHED: u8 = 1;
 const SAME: u8 = 2;
@@ -210,7 +210,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     })
 }
 
-/// A key that nobody knows: any one server's part tells nothing about it.
+/// Draw a key that nobody knows: the part of one server reveals nothing about it.
 fn draw(turn: &mut Turn<'_>, new: &NewKey) -> Part {
     turn.rep.trio().random_part(new.kind.bytes())
 }
@@ -252,8 +252,9 @@ fn finish(turn: &mut Turn<'_>, mut info: KeyInfo) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The keys that this client may use, in the order of their names. Which these are is known without a look at
-/// the disk; of those that are told the files are read, so that what is lost or damaged is not listed.
+/// The keys that this client may use, in the order of their names. Which keys these are is known without
+/// reading the disk; the files of the keys on this page are read, so that lost or damaged keys are not
+/// listed.
 pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), Stop> {
     let (node, who) = (turn.node, turn.who);
     let mut names = node.keys.list(after, PAGE + 1, |key| node.admit.admit(who, &What::See(key)).is_ok());

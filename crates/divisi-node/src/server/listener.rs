@@ -15,13 +15,13 @@ use std::time::Duration;
 
 const BUSY: Step = step!("busy");
 
-/// How often handshakes that came to nothing are told of.
+/// The interval at which failed handshakes are logged.
 const EVERY: Duration = Duration::from_secs(60);
 /// How often the accepting thread looks whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The life of the accepting thread. Its end of the channel, and those of the clients' threads, tell when all
-/// are over.
+/// The accepting thread. Its end of the channel `over`, and those of the clients' threads, are dropped when
+/// they end, which shows that all have ended.
 pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     let world = &node.shared.world;
     let attendance = Attendance::default();
@@ -65,8 +65,8 @@ fn tell_refused(node: &Node, refused: Refused) {
     }
 }
 
-/// Tell a client that there is no room for it now. What it is told fits into the socket's buffer: nobody is
-/// waited for.
+/// Tell a client that there is no room for it now. The message fits into the socket's buffer, so this does
+/// not wait for anybody.
 fn turn_away(me: PartyId, mut connection: Connection) {
     let message = format!("{me} is busy with other connections: try again");
     let failed = Failed { kind: ErrorKind::Unavailable, retry: true, ..Failed::refused(BUSY, message) };
@@ -77,7 +77,7 @@ fn turn_away(me: PartyId, mut connection: Connection) {
     }
 }
 
-/// Who is at the other end, by the configuration in force.
+/// The client at the other end, according to the current configuration.
 fn identity(node: &Node, connection: &Connection) -> Option<Who> {
     let Peer::Client(name) = connection.peer() else { return None };
     let config = node.config();

@@ -70,7 +70,7 @@ use std::time::Duration;
 
 const JOIN: Step = step!("join");
 
-/// How long one attempt to join the others lasts: clients that wait meanwhile are told after it.
+/// The duration of one attempt to join the other servers. Clients that wait during it get an answer after it.
 const ATTEMPT: Duration = Duration::from_secs(3);
 /// The shortest time between the beginnings of two attempts.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -105,13 +105,13 @@ pub struct ServerOptions {
     /// Lays hands on what a corrupt server of a test says to the others.
     #[cfg(test)]
     pub(crate) hand: Option<Arc<dyn Fn(&Mesh) + Send + Sync>>,
-    /// Whom a corrupt server of a test never calls when it leads.
+    /// The client that a corrupt server of a test never serves when it leads.
     #[cfg(test)]
     pub(crate) passes_over: Option<(PartyId, &'static str)>,
-    /// How often refused handshakes are told of, where that is not once a minute.
+    /// The interval at which refused handshakes are logged, if it is not a minute.
     #[cfg(test)]
     pub(crate) minute: Option<Duration>,
-    /// The disk of one server, where it is none of this machine.
+    /// The simulated disk of one server.
     #[cfg(test)]
     pub(crate) disk: Option<(PartyId, crate::tests::TestDisk)>,
 }
@@ -270,7 +270,7 @@ impl Server {
         self.node.listener.reload(config).map_err(|e| ServerError(e.to_string()))
     }
 
-    /// What stops the server when it is set: what is under way has ten seconds to end, the rest is told to
+    /// Stops the server when it is set: requests under way have ten seconds to end, all others are told to
     /// try again.
     #[must_use]
     pub fn stop_flag(&self) -> Arc<AtomicBool> {

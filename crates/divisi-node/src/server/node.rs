@@ -58,7 +58,7 @@ impl Node {
         offers
     }
 
-    /// No request can be served now: everybody who waits is told.
+    /// No request can be served now: fail all that wait.
     pub(super) fn fail_all(&self, failed: &Failed) {
         self.shared.with(|intake, now| intake.fail_all(failed, now));
         self.tick();
@@ -79,7 +79,7 @@ impl Node {
         self.operators(|orders, now| orders.tick(now));
     }
 
-    /// Something happens to what the operators ask for; what there is to log of it is logged.
+    /// Change the state of the operators' orders, and log what changed.
     pub(super) fn operators<R>(&self, f: impl FnOnce(&mut Orders, Instant) -> R) -> R {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         let result = f(&mut orders, self.shared.world.now());
@@ -100,13 +100,13 @@ impl Node {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, differs) = &mut *lists;
         let (differ, now) = (own[..] != *theirs, self.shared.world.now());
-        // whoever says one thing and the other by turns is told of once in a while
+        // a server that keeps changing between the two is logged from time to time only
         let soon = |since: &Instant| now.saturating_duration_since(*since) < DIFFERS;
         let news = |(before, since): &&mut (bool, Option<Instant>)| {
             *before != differ && !since.as_ref().is_some_and(soon)
         };
         let Some(before) = differs.get_mut(party.index()).filter(news) else { return };
-        // the first that differs is told at once, and so is its end
+        // a first difference is logged at once, and so is its end
         *before = (differ, if differ { before.1 } else { Some(now) });
         drop(lists);
         self.log(&if differ {

@@ -55,7 +55,7 @@ impl Drop for OperatorSocket {
     }
 }
 
-/// The life of the thread that serves the operator: one connection after the other, each bounded in time.
+/// The thread that serves the operator: one connection after the other, each with a time limit.
 pub(super) fn attend(node: &Node, socket: &OperatorSocket) {
     while !node.stop.load(Ordering::SeqCst) {
         match socket.listener.accept() {
@@ -95,7 +95,7 @@ fn serve(node: &Node, mut stream: UnixStream) -> io::Result<()> {
     stream.write_all(&encode(&answer, 0).unwrap_or_default())
 }
 
-/// Take an order, and wait a moment for what comes of it; or why it is refused.
+/// Take an order, and wait a moment for its outcome; an error says why it is refused.
 fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     let Asking { party, fingerprint, order } = asking;
     let (me, config) = (node.me, node.config());

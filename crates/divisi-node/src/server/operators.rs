@@ -58,7 +58,7 @@ impl Order {
         Order { key, deed: Deed::Chown { to } }
     }
 
-    /// Whom it names.
+    /// The clients that it names.
     pub(crate) fn clients(&self) -> &[String] {
         match &self.deed {
             Deed::Chown { to } => to,
@@ -125,7 +125,7 @@ pub enum OrderState {
 /// The number of a party.
 pub type PartyNumber = u8;
 
-/// What a server has of an order, as it tells the others.
+/// A server's state of an order, as it is sent to the others.
 pub(super) const NONE: u8 = 0;
 pub(super) const SAME: u8 = 1;
 pub(super) const OTHER: u8 = 2;

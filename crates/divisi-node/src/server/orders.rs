@@ -8,7 +8,7 @@
 //!    says that it may yet come, and then nobody carries it out.
 //! 3. A barrier: no server saw another outcome.
 //! 4. Each carries it out, durably; all learn who has.
-//! 5. Of a key that was given away all compare what is on the disks \[A26\].
+//! 5. If the key was given away, all compare what is on their disks \[A26\].
 //!
 //! Adversary: one malicious server. An honest server carries out only what its own operator ordered, and the
 //! other honest server's operator, too, for without that server's word step 2 ends otherwise at all servers.
@@ -119,7 +119,7 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
     if let Err(e) = &written {
         node.log(&format!("key {name} at {ORDER}: {e}"));
     }
-    // whoever it served before is told, and asks again if it may
+    // end the requests that use the key; a client that may still use it asks again
     node.shared.with(|intake, now| intake.key_is_gone(name, "was given to other clients", now));
     // what lies on the disk now
     let stored = written.is_ok().then(|| node.keys.load(name).ok().flatten()).flatten();

@@ -89,7 +89,7 @@ impl Budget {
 #[derive(Clone, Copy, Default)]
 struct Planned {
     lanes: usize,
-    /// Whether keys are made ready for it, all in the rounds of one.
+    /// Whether keys have to be prepared for it; all keys together take the rounds of one.
     makes: bool,
 }
 
@@ -234,8 +234,8 @@ mod tests {
         planned.into_iter().map(|(group, planned)| planned.rounds(group)).sum()
     }
 
-    /// Texts of one group cost its rounds once, however many there are; each other size or way costs its own,
-    /// and keys that are made ready theirs, once.
+    /// The texts of one group cost its rounds once, whatever their number; another key size or another way to
+    /// compute S-boxes costs rounds of its own, and the preparation of keys once more.
     #[test]
     fn rounds_count_once_for_a_group() {
         let turns = Turns::default();
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(plan(&[long], &turns, Budget { lanes: 0, rounds: 0, ..BUDGET }), [0]);
     }
 
-    /// Whoever waits is served in the end, however many come after him.
+    /// A client that waits is served in the end, however many come after it.
     #[test]
     fn nobody_waits_for_ever() {
         let mut turns = Turns::default();

@@ -35,7 +35,7 @@ pub(super) fn key_name(id: &[u8; 16], settings: &Settings) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// A key that was made ready.
+/// A prepared key.
 pub(crate) struct Prepared<K> {
     name: KeyName,
     id: [u8; 16],
@@ -44,7 +44,7 @@ pub(crate) struct Prepared<K> {
     key: K,
 }
 
-/// Keys made ready in this session, the one that was used last at the end.
+/// The keys that were prepared in this session, in the order of their last use.
 pub(crate) struct KeyCache<K>(Vec<Prepared<K>>);
 
 pub(crate) type Ready = KeyCache<ReadyKey>;
@@ -113,8 +113,9 @@ impl Ready {
         !gone.is_empty()
     }
 
-    /// What the engine may call the key of which this was made, as long as it is ready: who uses it longer
-    /// has nothing made ahead for it that nobody would wipe, and what is made of a key anew is shared anew.
+    /// The name under which the engine may garble ahead for the key of this function, as long as the key
+    /// stays prepared. A request that uses the function for longer gets no name, because what was garbled for
+    /// it would not be wiped; and a key that is prepared again has new shares.
     pub fn bound(&self, id: &[u8; 16], function: &Mac) -> Option<[u8; 32]> {
         self.0.iter().filter(|known| known.id == *id).find_map(|known| match &known.key {
             ReadyKey::Mac(settings, same) if Rc::ptr_eq(same, function) => Some(key_name(id, settings)),

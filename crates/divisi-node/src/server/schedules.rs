@@ -171,7 +171,8 @@ impl World {
         }
     }
 
-    /// A server begins anew: its clients are gone there, and soon elsewhere; the others' session ends.
+    /// A server is restarted: it has lost its clients, and the others will lose theirs soon; the others'
+    /// session ends.
     fn restart(&mut self, i: usize) {
         self.intakes[i] = intake(i, &self.limits);
         self.draining[i] = false;
@@ -182,7 +183,7 @@ impl World {
         self.intakes.iter_mut().for_each(|intake| intake.fail_all(&failed, self.now));
     }
 
-    /// A server that is told to stop begins nothing any more, and then begins anew.
+    /// A server that is told to stop begins no further requests, and is then restarted.
     fn drain(&mut self, i: usize) {
         if std::mem::replace(&mut self.draining[i], true) {
             self.intakes[i].close(self.now);

@@ -108,7 +108,8 @@ mod tests {
         (0..seats.len()).filter(|at| seats[*at].leaves(since(*at))).collect()
     }
 
-    /// Clients that hold all connections keep out nobody who has none; a client with one keeps it.
+    /// Clients that hold all connections cannot keep out a client that has none; a client with one connection
+    /// keeps it.
     #[test]
     fn who_has_no_connection_gets_one_of_whoever_has_most() {
         let (all, now) = (Attendance::default(), Instant::now());

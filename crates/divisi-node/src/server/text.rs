@@ -145,7 +145,7 @@ impl Encrypting {
     }
 }
 
-/// What server `me` tells of a chunk of ciphertext: the first sends it, the others its digest.
+/// What server `me` sends of a chunk of ciphertext: the first server sends the chunk, the others its digest.
 pub(super) fn sealed(me: PartyId, context: &[u8; 32], ciphertext: Vec<u8>) -> ToClient {
     if me.index() == 0 {
         ToClient::Ciphertext(Blob(ciphertext))
@@ -234,7 +234,7 @@ impl Decrypting {
     }
 }
 
-/// What a client is told of a text that is not authentic.
+/// The failure that a client receives for a text that is not authentic.
 pub(super) fn unauthentic() -> Failed {
     let message =
         "the ciphertext, its associated data or its tag is not what this key made: nothing was decrypted";

@@ -72,8 +72,8 @@ impl Turn<'_> {
         public(&self.request, step, extra)
     }
 
-    /// The failure that the client is told when the store refuses: what is wrong with this server's file is
-    /// for its operator, in the log.
+    /// The failure that a client receives when the store refuses. What is wrong with this server's file is in
+    /// the log, for its operator.
     pub fn stored(&self, step: Step, name: &KeyName, error: &StoreError) -> Failed {
         stored(self.node, step, name, error)
     }

@@ -182,7 +182,8 @@ impl Texting {
         Ok(After::More { in_hand: false })
     }
 
-    /// A ciphertext, when all behind it is verified: to all three, who tell the client.
+    /// Open a ciphertext, when everything that it depends on is verified, to all three servers, which send it
+    /// to the client.
     fn tell_all(&mut self, turn: &mut Turn<'_>, made: Vec<Byte>) -> Result<(), Stop> {
         let mut bytes = Vec::new();
         if !made.is_empty() {

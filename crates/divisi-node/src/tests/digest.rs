@@ -196,9 +196,9 @@ fn counted(house: &House, key: &KeyName) -> [u64; 3] {
     })
 }
 
-/// Whoever may ask whether the first byte of a tag is right, then the second, has in the end a second tag
-/// under one nonce, and with it the hash key. Servers say nothing about so few bytes, neither make them, and
-/// count every question.
+/// A client that could ask whether the first byte of a tag is right, then the second, and so on, would get a
+/// second tag under one nonce, and with it the hash key. Servers neither compare nor make tags of so few
+/// bytes, and count every comparison.
 #[test]
 fn a_tag_cannot_be_guessed_byte_by_byte() {
     let house = House::new();

@@ -167,8 +167,8 @@ fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
     assert!(input.spring.is_none() && !house.logged("session ended"));
 }
 
-/// Whoever leads a round proposes how it runs, and all go along: servers that propose different things serve
-/// the same requests.
+/// The leader of a round proposes how it runs, and the others follow: requests are served even if servers
+/// propose different ways.
 #[test]
 fn servers_may_propose_different_things() {
     let mut house = House::new();

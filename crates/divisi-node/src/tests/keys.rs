@@ -1,4 +1,4 @@
-//! Who may do what with which key, and what becomes of files.
+//! Which client may do what with which key, and what happens to files.
 
 use super::house::{House, decrypt, encrypt, eventually};
 use crate::{Client, ErrorKind, KeyState, KeyType};

@@ -217,7 +217,7 @@ fn deaf(run: Run) {
     });
 }
 
-/// Whoever reads no answers at all is disconnected, and named.
+/// A client that reads no answers at all is disconnected, and named.
 #[test]
 fn a_client_that_reads_nothing_is_named() {
     let house = House::new();

@@ -1,5 +1,5 @@
-//! Who presses on three servers over their sockets, known to them or not: honest clients are served all the
-//! same, and nothing grows. Each attack for a moment; the long ones, which measure, by
+//! Attacks on three servers over their sockets, by clients that they know or do not know: honest clients are
+//! served all the same, and nothing grows. Each attack lasts a moment; the long ones, which measure, run by
 //! `cargo test -p divisi-node --test pressure -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

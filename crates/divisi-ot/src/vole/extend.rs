@@ -20,7 +20,7 @@ pub(crate) struct Request {
     /// How many words a tile with a given number of columns takes.
     pub(crate) each: fn(usize) -> usize,
     pub(crate) tiles: usize,
-    /// Who makes rows towards whom.
+    /// Which party makes rows towards which peers.
     pub(crate) links: Links,
 }
 

@@ -14,8 +14,8 @@ const FAR: usize = 64;
 const NOT_NEGATIVE: usize = OFFSET - 1;
 
 impl Lower<'_> {
-    /// The offset word of a number, made if there is none: of what it was gathered from, if that is no larger
-    /// or is wanted as a word too.
+    /// The offset word of a number, which is made if there is none. If the number was gathered from another
+    /// value, the word of that value is made instead, if the value is not larger or its word is needed, too.
     pub(super) fn offset(&mut self, id: Id) -> Id {
         if let Some(word) = self.known_offset(id) {
             return word;

@@ -37,7 +37,7 @@ impl<F: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send> Adaptive<F> {
     }
 }
 
-/// Lies about elements of GF(2^128), told of shares that consist of such.
+/// A lie about elements of GF(2^128), in messages whose shares are such elements.
 pub fn about_elements(mut lies: Lies) -> impl FnMut(&[[u8; 16]], &str, &mut [u8]) + Send {
     move |coins, step, share| {
         let Some(mut elements) = crate::wire::read_elements::<Gf128>(share, share.len() / 16) else { return };

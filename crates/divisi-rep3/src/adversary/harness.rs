@@ -1,4 +1,4 @@
-//! Three parties over memory links with a hand on some of them.
+//! Three parties over memory links, some of which are controlled by a test.
 
 use crate::trio::Trio;
 use divisi_core::testing;

@@ -95,8 +95,8 @@ pub fn masked(x: &Byte, vectors: &Verified<OneHots>, side: usize) -> [Plane; 8] 
     std::array::from_fn(|i| x.tiles[0][side][i] ^ held[0][side][i])
 }
 
-/// A layer of lookups that does not consume its vectors, which no caller can do. What comes out is no value
-/// to go on with.
+/// A layer of lookups that does not consume its vectors, which no caller can do. Its result is not a value
+/// that may be used further.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -147,8 +147,8 @@ struct Before {
 }
 
 /// Ten layers of lut256 on one secret byte in each lane. Party 1 turns the low bit of what party 2 sees
-/// opened in layer 9, so that party 2 goes on with another input of that layer; and guesses that layer's
-/// input.
+/// opened in layer 9, so that party 2 continues with another input of that layer; then party 1 guesses that
+/// layer's input.
 #[must_use]
 pub fn split_in_layer_9(harness: Harness, secret: &[u8], guess: &[u8]) -> Split {
     let (parts, lanes) = (deal_all(&[secret.to_vec()]), secret.len());

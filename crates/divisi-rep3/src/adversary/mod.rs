@@ -2,9 +2,9 @@
 //!
 //! A blind change of a message ([`divisi_net::tamper`]) leaves its sender out of step with its own lie, and
 //! the next opening gives it away. The adversary of MAESTRO's functionalities is stronger: F_weakMult lets it
-//! choose an additive error of each product (Figure 2) and go on consistently. [`Deviate`] is that adversary:
-//! it sees every coin, and adds what it likes to its share before that is kept and sent. Everything else its
-//! party does honestly.
+//! choose an additive error of each product (Figure 2) and continue consistently. [`Deviate`] is that
+//! adversary: it sees every coin, and adds what it likes to its share before that is kept and sent.
+//! Everything else its party does honestly.
 
 #[cfg(feature = "testing")]
 pub mod adaptive;

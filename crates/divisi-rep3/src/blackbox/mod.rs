@@ -357,8 +357,8 @@ impl BlackBox {
         self.security == Security::Malicious
     }
 
-    /// Demand that the session has not ended: whoever goes on after an abort gets its cause again, and never
-    /// a value.
+    /// Demand that the session has not ended: a caller that continues after an abort gets the cause of the
+    /// abort again, and never a value.
     fn demand_alive(&self) -> Result<(), Abort> {
         self.trio.session.cause().map_or(Ok(()), Err)
     }

@@ -33,7 +33,7 @@ impl BlackBox {
         mask: Mask<F>,
     ) -> Result<(Unverified<F>, Shared<F>), Abort> {
         let sum = self.add(x, &mask.0)?;
-        // c tells x to whoever knows r: opening r is opening x
+        // whoever knows r gets x from c, so opening r would open x
         let mut r = mask.0;
         r.rests_on = r.rests_on.max(x.rests_on);
         Ok((self.open(&sum, F::BITS)?, r))

@@ -105,8 +105,8 @@ impl Blocks for Rep3 {
 }
 
 impl Rep3 {
-    /// As [`Trio::admit`](crate::Trio), where no error can be given: what does not belong here ends the
-    /// session, and no engine takes what comes of it.
+    /// As [`Trio::admit`](crate::Trio), for a function that cannot return an error: a value of another engine
+    /// ends the session, and no engine accepts the result.
     fn admit_or_end(&mut self, step: Step, blocks: &[&Block]) -> Origin {
         self.trio.admit(step, blocks.iter().map(|block| block.origin)).unwrap_or(Origin::NONE)
     }

@@ -2,17 +2,17 @@
 //! 4 and 6).
 //!
 //! `c = v + r` is opened for the place r of a fresh vector; then every share of T(v) is a sum over the vector
-//! turned by c: [`table`]. Nothing else is opened, and c tells nothing: r is uniform and used once.
+//! turned by c: [`table`]. Nothing else is opened, and c reveals nothing: r is uniform and used once.
 //!
 //! Adversary: one malicious party. What it can do to the opening depends on how v is shared:
 //!
 //! - **Additively** ([`Trio::open_additive`]; Protocol 4 step 3, Protocol 6 step 4): each party sends its
 //!   share of c to both others, re-randomised by F_zero \[A16\], for the share of v is a function of
-//!   replicated secrets that its receiver half knows. The opening binds nobody: a party can add an error to
-//!   c, which is an error of v that the checks of [`crate::sbox`] find; and it can show its peers different
-//!   shares, which the comparison of views finds before the first message of the verification \[A2\].
-//!   Whatever honest parties see then, the corrupt one can compute from what it sent and received, so that
-//!   digests of such openings tell it nothing new.
+//!   replicated secrets that its receiver half knows. The opening is not bound to v: a party can add an error
+//!   to c, which is an error of v that the checks of [`crate::sbox`] find; and it can show its peers
+//!   different shares, which the comparison of views finds before the first message of the verification
+//!   \[A2\]. Whatever honest parties see then, the corrupt one can compute from what it sent and received, so
+//!   that digests of such openings reveal nothing new to it.
 //! - **Replicated** ([`Trio::open_layer`]; the variants of section 3.5.1): each party sends one component to
 //!   its next. A false component makes the receiver's c wrong, and with it everything that it computes until
 //!   the comparison: a digest over values that rest on it would let the corrupt party test guesses of a

@@ -5,15 +5,15 @@
 //! the other in a third round: the same 247 products in 3 rounds (docs/lookups.md, 2; test
 //! `one_hot_vectors_cost_what_the_paper_says`).
 //!
-//! Verified by one multiplication over GF(2^64) a vector instead of the paper's seven:
-//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the 15 sets of the low nibble
-//! and {4}, {5}, {4,5}, {6}, T over the 15 of the high nibble and {1}, {2}, {3}, {2,3}. Each of the 361
-//! products on the left is a monomial again, and every one of the 247 products that the protocol makes is
-//! among them (`every_product_is_on_the_left`): those across the nibbles as they are made, those within a
-//! nibble by its own sets and the four of it on the other side. alpha and beta come from the coin of the
-//! batch, tossed after the barrier: what wrong products leave is a bilinear form in alpha and beta, not zero
-//! because some product m_S m_T differs from its claim, and zero at a random point with probability at most
-//! 2/2^64 \[A17\]. alpha and beta serve one batch; its coefficients come on top.
+//! Verified by one multiplication over GF(2^64) a vector instead of the paper's seven: `(sum alpha_S m_S)
+//! (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the 15 sets of the low nibble and {4}, {5},
+//! {4,5}, {6}, T over the 15 of the high nibble and {1}, {2}, {3}, {2,3}. Each of the 361 products on the
+//! left is a monomial again, and every one of the 247 products that the protocol makes is among them
+//! (`every_product_is_on_the_left`): those across the nibbles as they are made, those within a nibble by its
+//! own sets and the four of it on the other side. alpha and beta come from the coin of the batch, tossed
+//! after the barrier: what wrong products leave is a bilinear form in alpha and beta, not zero because some
+//! product m_S m_T differs from its claim, and zero at a random point with probability at most 2/2^64
+//! \[A17\]. alpha and beta are used for one batch; the coefficients of its vectors come in addition.
 
 use super::nibble::{self, Multiply, NIBBLE_PLANES, NIBBLES_PLANES, Product};
 use crate::checks;

@@ -8,11 +8,11 @@
 //! as many bits.
 //!
 //! Adversary: as [`crate::multiply`]: an error can be added to each product until it is verified.
-//! [`crate::Rep3::vectors`] verifies what it makes before anybody gets it \[A17\]; a vector is no value that
-//! could be copied, and a lookup consumes it \[A18\]. Its place r is drawn by F_rand and held by nobody.
+//! [`crate::Rep3::vectors`] verifies what it makes before anybody gets it \[A17\]; a vector cannot be copied,
+//! and a lookup consumes it \[A18\]. Its place r is drawn by F_rand and held by nobody.
 //!
-//! Three kinds, by the lookup they serve: 16 entries ([`nibble`], for lut16), two of 16 whose tensor product
-//! is additively shared (for lut256-additive), 256 replicated ([`byte`], for lut256).
+//! There are three kinds, by the lookup for which they are: 16 entries ([`nibble`], for lut16), two of 16
+//! whose tensor product is additively shared (for lut256-additive), 256 replicated ([`byte`], for lut256).
 //!
 //! [`crate::ohverture`] is another maker because its vectors have any length, and the bits of one of them
 //! stand side by side in words; here each monomial is a bit plane of 512 vectors, as S-boxes compute.

@@ -70,7 +70,7 @@ impl<G: Element> HeldTable<G> {
         HeldTable::by(Dimensions::of(k, width)?, entries)
     }
 
-    /// The same by this way; `None` also if it does not serve so many entries.
+    /// The same with this number of factors; `None` also if that is impossible for this number of entries.
     #[must_use]
     pub fn by(way: Dimensions, entries: &[G]) -> Option<HeldTable<G>> {
         let held = match way {

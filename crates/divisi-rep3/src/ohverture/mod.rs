@@ -32,12 +32,13 @@
 //!   [`BlackBox::verify_mul`] \[A17, A18\], which fails exactly if there is one, whatever the secrets are
 //!   (`relation.rs`: one relation a vector is enough). Until then a vector may be used: its r is random in
 //!   any case, and what rests on its products is opened under a mask or not at all.
-//! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by
+//! - c = x + r is opened replicated, under an r that nobody knows and that is used once: a vector is taken by
 //!   value, nothing copies it, and its number enters the view when it is used, with the call and the table
 //!   \[A18\]. What another party opened is compared in the same round, before anything that rests on it is
 //!   digested \[A22\], and the last before any output \[S1\].
-//! - An additive index binds nobody: each party sends its share of c to both others, under a share of zero
-//!   \[A16\], and an error that it adds is one of the products in x, which are owed with r + c as their sum.
+//! - An additive opening is not bound to the index: each party sends its share of c to both others, under a
+//!   share of zero \[A16\], and an error that it adds is one of the products in x, which are owed with r + c
+//!   as their sum.
 //! - An additive result is a function of components that its receiver half knows: it leaves only through
 //!   [`BlackBox::reshare`], under a fresh share of zero \[A16, A19\].
 //!

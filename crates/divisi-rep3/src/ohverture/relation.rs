@@ -2,7 +2,8 @@
 //!
 //! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the sets of the low half of
 //! the bits and the single bits of the high half, T over the sets of the high half and the single bits of the
-//! low. alpha and beta are drawn from the coin after all products are fixed, for each batch of vectors anew.
+//! low. alpha and beta are drawn from the coin after all products are fixed, and are different for each batch
+//! of vectors.
 //!
 //! *If every term holds, every product is right*: m_{T or b} = m_T m_b for all sets T and bits b of the same
 //! half gives, bit by bit, all sets of a half, and then m_{S or T} = m_S m_T gives those across. *If one does

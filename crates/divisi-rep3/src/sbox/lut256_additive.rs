@@ -18,8 +18,9 @@
 //! | 10: VerifySbox | the record as relation \[A20\] |
 //!
 //! A wrong input of layer i is replicated in its record, so that the outputs of layer i - 1 are traced back
-//! wrong, and their pairs fail. What fails is one masked value for the whole batch: its place or its amount
-//! would tell of the secret input \[A21\]. For the inverse S-box the pair is (Affine^-1(x), y) \[A23\].
+//! wrong, and their pairs fail. Only one masked value for the whole batch is opened, because the place or the
+//! amount of the failure would reveal something about the secret input \[A21\]. For the inverse S-box the
+//! pair is (Affine^-1(x), y) \[A23\].
 
 use super::chained::{Chained, Input, Side, pair};
 use super::verify_sbox::{SBOX_PLANES, X};

@@ -58,7 +58,7 @@ pub(super) fn verify<O: Owed>(trio: &mut Trio, fixed: &Fixed, all: &[O]) -> Resu
         return Ok(());
     }
     if trio.session.mutated(checks::A21) && all.len() > 1 {
-        // the mutant verifies one by one: when it stops tells which was wrong
+        // the mutant verifies one by one: the moment when it stops reveals which product was wrong
         return all.chunks(1).try_for_each(|one| verify(trio, fixed, one));
     }
     let mut missed = Missed::ALL;

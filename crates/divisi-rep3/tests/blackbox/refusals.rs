@@ -125,7 +125,7 @@ fn what_is_not_verified_is_not_opened() {
     });
 }
 
-/// Whoever does not heed a failed verification gets neither proofs nor values from the next one.
+/// A caller that ignores a failed verification gets neither proofs nor values from the next one.
 #[test]
 fn nothing_is_proved_after_a_failed_verification() {
     let results = Harness::default().patient().act(|mut trio| {

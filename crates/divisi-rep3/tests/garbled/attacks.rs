@@ -38,7 +38,7 @@ impl Gap {
     }
 }
 
-/// Who is P1, P2 and P3 after so many calls.
+/// The parties that are P1, P2 and P3 after this many calls.
 pub fn roles(calls: usize) -> [PartyId; 3] {
     let first = party((calls % 3 + 1) as u8);
     [first, first.next(3), first.prev(3)]
@@ -160,7 +160,7 @@ fn tweaks_return_in([first, second, evaluator]: [Vec<Call>; 3]) -> bool {
     !once
 }
 
-/// Who lied is named where nobody else can have caused the failure, and nobody else ever is.
+/// A party that lied is named if nobody else can have caused the failure; an honest party is never named.
 #[test]
 fn blame_falls_on_a_liar_or_on_nobody() {
     for calls in 0..3 {

@@ -170,7 +170,8 @@ fn no_abort_of_many_depends_on_the_selected_bit() {
     an_abort_tells_nothing(1 << 10);
 }
 
-/// Whoever made the list or its digest lied: nobody knows which, and nobody is named.
+/// Either the party that sent the list or the one that sent its digest lied: as nobody knows which of them,
+/// nobody is named.
 #[test]
 fn a_spoiled_list_names_nobody() {
     for spoiled in positions() {

@@ -81,7 +81,7 @@ fn what_is_not_authentic_tells_that_and_nothing_else() {
     }
 }
 
-/// Who lies at the opening of a verdict or in the product before it ends the session: no honest party takes a
+/// A lie at the opening of a verdict, or in the product before it, ends the session: no honest party takes a
 /// text that is not authentic, nor refuses one that is.
 #[test]
 fn a_lie_about_a_verdict_is_an_abort_and_no_text() {

@@ -61,8 +61,8 @@ fn engine(trio: Trio) -> Rep3 {
     Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious)
 }
 
-/// Who sends a ciphertext of its own choice and looks on at one server learns what the cipher under the
-/// secret key makes of it, where the integrity value is opened and not compared.
+/// If the integrity value is opened instead of compared, a client that chooses a ciphertext and watches one
+/// server learns what the cipher under the secret key makes of it.
 pub fn integrity_value_in_the_open(check: Option<Check>) -> bool {
     let mut ciphertext = wrapped();
     assert_eq!(integrity_value(&ciphertext), [0xa6; 8]);

@@ -309,7 +309,7 @@ fn openings_of_three_are_shared_anew() {
     }
 }
 
-/// Whoever receives an opening of a sigma compares it with the commitment of the same party.
+/// Each receiver of an opening of a sigma compares it with the commitment of the same party.
 #[test]
 fn each_opening_of_a_sigma_is_checked_by_each() {
     for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)] {

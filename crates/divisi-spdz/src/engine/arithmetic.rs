@@ -185,7 +185,8 @@ impl<F: Host> Spdz<F> {
 /// that any order is as good, if all parties take the same.
 #[derive(Clone, Copy)]
 enum Planes {
-    /// Bit k of all lanes, of which there are so many, and then the next bit: for whoever goes on with bits.
+    /// Bit k of all lanes (of which there are this many), and then the next bit: for a caller that continues
+    /// with bits.
     OfAll(usize),
     /// The eight planes of a chunk, and then the next chunk: memory is read from one end to the other, where
     /// planes that lie a power of two apart would displace each other in a cache.

@@ -3,9 +3,10 @@
 //!
 //! An index is an element x of GF(2^8) whose upper bits are zero. With the monomials of the classes of x, x^3
 //! and x^7 a polynomial is a sum of linear maps of these three; for any table of DES there are such p1, q1,
-//! p2 and a constant with T(x) the low bits of p1(x) q1(x) + p2(x) + c. q1 is chosen at random and serves all
-//! tables; p1, p2 and c then solve a linear system over GF(2), of a bit of each value a row. (The text has no
-//! constant term. Without it no table of DES has a solution: all that is left is zero at zero.)
+//! p2 and a constant with T(x) the low bits of p1(x) q1(x) + p2(x) + c. q1 is chosen at random, and is the
+//! same for all tables; p1, p2 and c then solve a linear system over GF(2) that has a row for each bit of
+//! each value. (The paper has no constant term. Without it no table of DES has a solution, because all other
+//! terms are zero at x = 0.)
 
 use super::arithmetic::{Linear, image};
 use divisi_core::{Prg, Table};

@@ -52,8 +52,8 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
     ///    local. 2. R of m x m random bytes that nobody knows; R d by Beaver's method. 3. All that was opened
     ///    is checked, then R d is opened, and checked.
     ///
-    /// If all x_j are zero so is R d. Else d is zero with probability 2^-8m, and where it is not R d is
-    /// uniform: it tells nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a
+    /// If all x_j are zero, so is R d. Otherwise d is zero with probability 2^-8m; if it is not, R d is
+    /// uniform, so it reveals nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a
     /// wrong answer fails a check. Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two
     /// checks.
     #[inline(never)]

@@ -131,9 +131,9 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// BitDec of elements of which only the low bits are not zero: these are opened, masked, and the element
-    /// that they give is what the MAC is of. The sum of the shares' other bits is zero, whoever tells the
-    /// truth; of a sum that is not, the check of the MACs sees nothing but a wrong opening.
+    /// BitDec of elements in which only the low bits can be one. These bits are opened under a mask, and the
+    /// MAC is checked for the element that they form. The other bits of the shares add up to zero if all
+    /// parties are honest; if they do not, the check of MACs finds a wrong opening.
     fn value_bits(&mut self, y: &Auth<Gf6, F>) -> Result<Auth<Gf2, F>, Abort> {
         let lanes = y.len();
         let mut r = self.random_bits(WIDTH * lanes)?;

@@ -14,16 +14,15 @@ const SHAPE: Step = step!("zero6");
 const BITS: usize = <Gf6 as Shareable>::BITS;
 
 impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
-    /// For each group of bits, whether all of them are zero: as of bytes, with GF(2^6) in the place of
-    /// GF(2^8).
+    /// For each group of bits, whether all of them are zero: as for bytes, with GF(2^6) in place of GF(2^8).
     ///
     /// 1. Bits 6i to 6i + 5 of a group are an element x_i, the last one filled up with zeros; local. A coin,
     ///    tossed when all x_i are fixed, gives a matrix C of m rows, 6 m at least the bits of F; d = C x. 2.
     ///    R of m x m random elements that nobody knows; R d by Beaver's method. 3. All that was opened is
     ///    checked, then R d is opened, and checked.
     ///
-    /// If all bits are zero so is R d. Else d is zero with probability 2^-6m, and where it is not R d is
-    /// uniform: it tells nothing else, and is zero with probability 2^-6m. Adversary: n - 1 malicious; a
+    /// If all bits are zero, so is R d. Otherwise d is zero with probability 2^-6m; if it is not, R d is
+    /// uniform, so it reveals nothing else, and is zero with probability 2^-6m. Adversary: n - 1 malicious; a
     /// wrong answer fails a check. Cost: m^2 products in GF(2^6) and 6 m^2 random bits a group, two rounds,
     /// two checks. A field of MACs that does not hold GF(2^6) has no such products \[K10\].
     #[inline(never)]

@@ -17,7 +17,7 @@ pub(crate) struct SentShares<V: Shareable> {
 
 impl<F: Mac> Party<F> {
     /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh
-    /// sharing of zero, so that they tell nothing but their sum \[K20\].
+    /// sharing of zero, so that they reveal nothing but their sum \[K20\].
     #[inline(never)]
     pub(crate) fn send_shares<V: Shareable>(&mut self, step: Step, x: &[V]) -> Result<SentShares<V>, Abort> {
         let mut ours = Wiped::new(x.to_vec());
@@ -42,7 +42,7 @@ impl<F: Mac> Party<F> {
         self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
     }
 
-    /// Our shares of what a client is told, re-randomised, whatever the number of parties \[K20\].
+    /// Our shares of a client's output, re-randomised, whatever the number of parties \[K20\].
     pub(crate) fn for_client<V: Shareable>(&mut self, x: &[V], body: &mut Vec<u8>) {
         let mut ours = Zeroizing::new(x.to_vec());
         self.session.observe(checks::K20); // [K20]

@@ -3,9 +3,10 @@
 //! All sessions on a stock use its alpha, one session after the other: a party's process has exclusive use of
 //! its part ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2)
 //! needs that the first failed check is the last: an abort destroys the stock and its alpha at every party,
-//! before it tells anybody. Before a party sends its sigma, it writes to disk that alpha may become known,
-//! until the check has passed; a party that finds this note at a start destroys the stock (attack 1.10). A
-//! link lost at any other time reveals nothing about alpha, and leaves the rest of the stock usable.
+//! before the party tells anybody that the session has ended. Before a party sends its sigma, it writes to
+//! disk that alpha may become known, until the check has passed; a party that finds this note at a start
+//! destroys the stock (attack 1.10). A link lost at any other time reveals nothing about alpha, and leaves
+//! the rest of the stock usable.
 
 #[cfg(test)]
 mod fuzz;
@@ -55,8 +56,8 @@ fn is_loss(why: &Abort) -> bool {
     )
 }
 
-/// What becomes of a stock when its session is aborted: it is destroyed, unless a link was lost while nobody
-/// could learn alpha. And whether that happened.
+/// Decides about a stock when its session aborts: the stock is destroyed, unless a link was lost while nobody
+/// could learn alpha. Also records that the session aborted.
 fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool>) {
     let (reserve, aborted) = (Arc::clone(reserve), Arc::new(AtomicBool::new(false)));
     let noted = Arc::clone(&aborted);
@@ -214,7 +215,7 @@ impl<F: Mac> FromStock<F> {
     }
 }
 
-/// What a peer told of a series.
+/// What a peer reports about a series.
 fn counted(told: &[u8], at: usize) -> Count {
     let number = |from: usize| {
         let bytes = told.get(from..).and_then(|rest| rest.first_chunk::<8>()).copied().unwrap_or_default();

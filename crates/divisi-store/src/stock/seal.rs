@@ -101,7 +101,7 @@ impl SealKey {
         key
     }
 
-    /// What tells keys apart, and nothing about them.
+    /// An identifier of a key, which differs between keys and reveals nothing about them.
     fn check(&self) -> [u8; CHECK] {
         let all = self.derive("divisi 2026 stock key check v1", &[]);
         all.first_chunk().copied().unwrap_or_default()

@@ -194,7 +194,8 @@ impl Parties<'_> {
         }
     }
 
-    /// Each phase runs to the last party's end; one that the engine does not tell is nobody's.
+    /// The times of each phase, which are those of its slowest party; zero for a phase that the engine does
+    /// not report.
     fn slowest(&self, through: &[Vec<(String, Took)>]) -> Vec<Took> {
         let of = |phase: &str| {
             let all = through.iter().flatten().filter(|(name, _)| name == phase);

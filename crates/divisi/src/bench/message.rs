@@ -4,7 +4,7 @@ use crate::engine::Took;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a party is told to do.
+/// An order of the coordinator to a party.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Order {
     /// Begin a session, for one repetition or many, with `count` instances. A frame follows: this party's
@@ -12,7 +12,7 @@ pub(super) enum Order {
     Begin { session: u32, count: u64 },
     /// A batch of `count` instances. A frame follows: this party's input to it.
     Batch { count: u64 },
-    /// All parties have reached the barrier: go on, the clock runs.
+    /// All parties have reached the barrier: continue, the clock runs.
     Go,
     /// Send the outputs of the batch, as a frame.
     Outputs,

@@ -6,10 +6,10 @@
 //! it is part of no figure. A barrier, which is not timed, opens each phase, and the phase lasts until its
 //! last party has finished. Figures are medians over the repetitions, and figures of a party are the maximum
 //! over the parties. Warm-up runs come first. The engine determines the phases, the size of a batch and what
-//! a session serves ([`crate::engine::Prepared::course`]): rep3 computes in chunks, with the preprocessing of
-//! each made just before it, so that memory does not grow with their number, and serves repetitions of at
-//! most one chunk in one session, whose set-up is counted in each; garble has a session for each repetition,
-//! and does its phases in waves where many instances exceed the memory.
+//! one session computes ([`crate::engine::Prepared::course`]): rep3 computes in chunks, with the
+//! preprocessing of each made just before it, so that memory does not grow with their number, and computes
+//! repetitions of at most one chunk in one session, whose set-up is counted in each; garble has a session for
+//! each repetition, and splits its phases into waves if the instances exceed the memory.
 
 mod coordinate;
 mod expected;
@@ -258,7 +258,7 @@ pub fn calibration_json(calibration: &Calibration) -> Value {
     })
 }
 
-/// A callback that is told which process is which party, before anything is measured: for tests of faults.
+/// A callback that gets the processes of the parties before anything is measured: for tests of faults.
 pub type OnStart<'a> = &'a dyn Fn(PartyId, u32);
 
 /// The middle of some figures, the mean of the two in the middle for an even number.

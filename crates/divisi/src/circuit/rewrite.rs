@@ -60,8 +60,8 @@ pub fn optimised(circuit: &NamedCircuit, text: Option<&[u8]>) -> Result<Option<P
     Ok((new.total() <= own.total() && new.and <= own.and).then_some(program))
 }
 
-/// Whether the file of a circuit is better transcribed than written anew in this way: it is, unless that
-/// takes more gates.
+/// Whether to transcribe the file of a circuit in this way, and not to write the circuit from memory: yes,
+/// unless that takes more gates.
 ///
 /// # Errors
 /// [`Failure`] if the format cannot express the program.

@@ -79,11 +79,11 @@ pub(super) fn ends<E: Whole>(
 /// Some lanes of a batch, with the bytes that each of them has.
 pub(super) type Digests<E> = (Vec<usize>, Vec<SecretByte<E>>);
 
-/// The digests of messages that are what comes in, again and again, those of one length together. What is
-/// repeated goes through in pieces that begin where it begins: `settle` is what an engine does between two,
-/// and `watch` is told how many bytes of the longest are through.
+/// The digests of long messages that repeat a short content; messages whose content has the same length are
+/// hashed together. A message is hashed in pieces that begin where its content begins: `settle` is what an
+/// engine does between two pieces, and `watch` gets the number of bytes of the longest message that are done.
 ///
-/// Messages that have ended go on beside the others, and what that makes of their lanes is dropped.
+/// The lanes of messages that have ended continue beside the others, and their results are dropped.
 pub(super) fn large<E: Whole>(
     e: &mut E,
     job: &LargeJob,

@@ -1,4 +1,4 @@
-//! The algorithms that encrypt texts, and which of them a key serves.
+//! The algorithms that encrypt texts, and which of them a key is for.
 
 use crate::failure::Failure;
 use divisi_node::{KeyName, KeyType, Mode, Purpose};
@@ -23,7 +23,7 @@ impl Using {
         }
     }
 
-    /// The algorithms that keys of a type serve, the default first; empty if they encrypt nothing.
+    /// The algorithms for which keys of a type are, the default first; empty if such keys do not encrypt.
     #[must_use]
     pub fn of_type(kind: KeyType) -> &'static [Using] {
         match kind.purpose() {
@@ -38,7 +38,7 @@ impl Using {
     /// The algorithm to use with a key of this type: the one asked for, or the default.
     ///
     /// # Errors
-    /// [`Failure`] if such a key does not serve it.
+    /// [`Failure`] if such a key cannot be used for it.
     pub fn choose(asked: Option<Using>, key: &KeyName, kind: KeyType) -> Result<Using, Failure> {
         let serves = Using::of_type(kind);
         let Some(usual) = serves.first() else {

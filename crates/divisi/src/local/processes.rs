@@ -218,8 +218,8 @@ impl Processes {
         Ok(frames.into_iter().flatten().collect())
     }
 
-    /// A party that is killed after its own report was a good one: its peers may tell of the lost link before
-    /// the end of its process is seen, and that end says more.
+    /// A party may be killed after it has reported success. Its peers may then report the lost link before
+    /// the end of its process is seen; the end of the process is more informative.
     fn see_the_end(&mut self, wrong: &mut Wrong) {
         let until = Instant::now() + END;
         while wrong.lost().is_some() {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// A job as one process tells it to another: circuits, blocks and digests.
+/// A job as one process sends it to another: circuits, blocks and digests.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum JobMessage {
     Circuit {

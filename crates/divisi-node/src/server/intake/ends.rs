@@ -9,8 +9,8 @@ use divisi_store::KeyName;
 use std::time::{Duration, Instant};
 
 impl Intake {
-    /// A key was destroyed, or serves other clients now: end the requests that use it, except the one that
-    /// had it destroyed.
+    /// A key was destroyed or given to other clients: end the requests that use it, except the one that
+    /// destroyed it.
     pub fn key_is_gone(&mut self, name: &KeyName, what: &str, now: Instant) {
         let uses = |line: &Queue| {
             let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;

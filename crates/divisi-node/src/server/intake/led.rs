@@ -1,5 +1,5 @@
-//! What a leader passes over. A corrupt leader can keep a client waiting in each round that it leads; the two
-//! others serve the client, and their logs say it.
+//! Records which clients a leader leaves out. A corrupt leader can keep a client waiting in each round that
+//! it leads; the two others serve the client, and their logs name leader and client.
 
 use super::steps::price;
 use super::{Intake, Offer};

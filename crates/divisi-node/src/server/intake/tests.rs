@@ -146,8 +146,8 @@ fn who_is_late_is_named_in_time() {
     );
 }
 
-/// Whoever leads and passes a client over again and again is named with the client; not one whose rounds
-/// were full, or that lacked what another had.
+/// A leader that leaves out a client again and again is named with the client. A leader whose rounds were
+/// full, or that lacked a message that another server had, is not named.
 #[test]
 fn who_passes_a_client_over_is_named() {
     let (mut intake, now) = intake();

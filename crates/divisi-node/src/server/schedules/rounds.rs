@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 impl World {
-    /// Whoever could be served in this round and is not has waited for one more.
+    /// Count one round more for each client that could be served in this round and is not.
     fn watch(&mut self, offers: &[Offer]) {
         let (most, taken) = (usize::MAX, 0);
         let all = Budget { short: most, lanes: most, rounds: most, single: most, long: most, taken };

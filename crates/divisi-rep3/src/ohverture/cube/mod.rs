@@ -20,13 +20,12 @@
 //!    that of the empty set, whose product is 1, are reshared: (2^k1 - 1) w bits.
 //! 4. weakDotProduct with the first: `<T(x)>` = `<h_0>` + sum over S1 of m_S1 h_S1, and Reshare: w bits.
 //!
-//! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to
-//! both Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them
-//! (`relation.rs`), which fails exactly if there is an error, whatever the secrets are \[A17, A18, S2\].
-//! Until then nothing that depends on them is opened without a mask; c is compared before the next opening,
-//! and the last before any output \[A22, S1\]. Shares that are resent are functions of what their receiver
-//! half knows, and go out under a fresh share of zero \[A16, A19\]. Vectors serve once (\[A18\], as
-//! [`super::OneHotsRss`]).
+//! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to both
+//! Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them (`relation.rs`), which
+//! fails exactly if there is an error, whatever the secrets are \[A17, A18, S2\]. Until then nothing that
+//! depends on them is opened without a mask; c is compared before the next opening, and the last before any
+//! output \[A22, S1\]. Shares that are resent are functions of what their receiver half knows, and go out
+//! under a fresh share of zero \[A16, A19\]. Vectors are used once (\[A18\], as [`super::OneHotsRss`]).
 
 mod grid;
 mod lookup;
@@ -182,7 +181,7 @@ pub struct OneHotsCube {
 }
 
 impl OneHotsCube {
-    /// The number of lookups that they serve.
+    /// The number of lookups for which the vectors are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lot.range.len()

@@ -148,8 +148,8 @@ fn taken(how: Schedule, without: Option<Check>) -> Vec<[Gf48; 2]> {
     ends.into_iter().flat_map(|(_, taken)| taken).map(|taken| [taken, value]).collect()
 }
 
-/// Whoever makes a second party of a session, whenever that is, ends the session, and nothing that is false
-/// is taken in any strand; were it not so, P_2 would have its way whenever it likes.
+/// A second party object ends the session, whenever it is made, and no strand accepts a wrong value. Without
+/// this check P_2 succeeds, whenever its second check begins.
 #[test]
 fn two_checks_of_one_alpha_are_never_at_once() {
     let all = schedules();

@@ -77,7 +77,7 @@ pub(super) fn message(
     })
 }
 
-/// One bit that tells whether two values of one lane are the same, as a byte.
+/// One bit, as a byte: whether two values of one lane are equal.
 pub(super) fn same(
     e: &mut GateBytes<'_, Build>,
     x: &[GateByte<BuildBit>],

@@ -30,7 +30,7 @@ const SETUP: &str = "setup";
 const PREPROCESSING: &str = divisi_mixed::gmw::PREPROCESSING;
 const ONLINE: &str = "online";
 
-/// Nothing is verified: that phase is told all the same, with zeros.
+/// Nothing is verified; the phase is reported all the same, with zeros.
 const PHASES: &[Clock] = &[
     (SETUP, &[SETUP]),
     (PREPROCESSING, &[PREPROCESSING]),

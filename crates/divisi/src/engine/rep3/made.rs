@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const MADE: Step = step!("made");
 
-/// Tags that are opened, and tags of which nothing is told but whether they are those received \[S7\].
+/// Tags that are opened, and tags that are only compared with received ones \[S7\].
 pub(super) fn made_or_compared(
     rep: &mut Rep3,
     group: &Group<'_>,

@@ -22,7 +22,7 @@ use divisi_symmetric::mode::cmac;
 
 const KNOWN: Step = step!("known");
 
-/// Texts, and what becomes of each.
+/// Texts, and what is done with each of them.
 pub(super) struct KnownAnswers<'j> {
     job: &'j Job,
     /// All jobs as texts; for tags first those that are made, then those that are compared.
@@ -251,7 +251,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         Ok(tags.into_inner())
     }
 
-    /// Tags that are opened, and tags of which nothing is told but whether they are those received \[A23\].
+    /// Tags that are opened, and tags that are only compared with received ones \[A23\].
     fn tags(&mut self, group: &Group<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
         let misfit = || Abort::Misuse { step: KNOWN, what: "not one tag for each message" };
         let e = self.seat.get()?;

@@ -20,7 +20,7 @@ fn is_set(json: &Value) -> bool {
     json.get("testGroups").is_some()
 }
 
-/// The sets of vectors in a file: servers send an array whose first element tells the version.
+/// The sets of vectors in a file: servers send an array whose first element has the version.
 fn sets(json: Value) -> Vec<Value> {
     match json {
         Value::Array(parts) if parts.iter().any(is_set) => parts.into_iter().filter(is_set).collect(),
@@ -185,7 +185,7 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
     if !valid && !gcm && !decides {
         return Err("a test of a mode without a tag that must fail".into());
     }
-    // A test that must fail tells no plaintext that could be compared.
+    // A test that must fail has no plaintext to compare with.
     let plaintext = bytes(test, &["pt", "plainText"]);
     let answer = if ways == Ways::Encrypt { &["ct", "cipherText"] } else { &["pt", "plainText"] };
     if valid && answer.iter().all(|name| test.get(name).is_none()) {

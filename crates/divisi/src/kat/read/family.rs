@@ -37,12 +37,12 @@ impl Family {
         })
     }
 
-    /// The function under whose name something is counted that tells no key.
+    /// The function by whose name a vector is counted if its key is unknown.
     pub(super) fn usual(self) -> Function {
         self.of(16).unwrap_or(Function::Cmac(KeySize::Aes128))
     }
 
-    /// The function under whose name something is counted whose key, if it tells one, has that many bytes.
+    /// The function by whose name a vector is counted, given the number of bytes of its key if that is known.
     fn named(self, key_bytes: Option<usize>) -> Function {
         key_bytes.and_then(|bytes| self.of(bytes).ok()).unwrap_or(self.usual())
     }

@@ -112,7 +112,7 @@ fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -
     Ok(())
 }
 
-/// A message of which the file tells what is repeated.
+/// A message that the file gives by the content that it repeats.
 fn large(content: &mut Content, family: Family, test: &Value) -> Result<(), String> {
     let message = test.get("largeMsg").ok_or("no \"largeMsg\" in the file")?;
     if text(message, "expansionTechnique") != Some("repeating") {

@@ -4,7 +4,7 @@
 use super::member::bytes;
 use serde_json::Value;
 
-/// Fail if the module that is tested draws a value, and the file has none that it drew: SP 800-38D, 8.2,
+/// Fail if the tested module draws a value itself and the file does not contain that value: SP 800-38D, 8.2,
 /// leaves the choice to the module, so that there is no answer to compare with.
 pub(super) fn given(group: &Value, test: &Value, name: &str, by: &str) -> Result<(), String> {
     let drawn = [test, group].iter().find_map(|value| value.get(by)).and_then(Value::as_str);

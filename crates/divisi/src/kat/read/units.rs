@@ -6,15 +6,15 @@ use crate::kat::vector::Units;
 use divisi_core::Direction;
 use divisi_symmetric::mode::whole::strings::part;
 
-/// Units of so many bits of a text of so many: each under the number after that of the unit before it, the
-/// lowest byte first (IEEE 1619, 5.1).
+/// The data units of `unit` bits of a text of `all` bits. The tweak of each unit is that of the unit before
+/// it plus one, with the lowest byte first (IEEE 1619, 5.1).
 ///
-/// Files that NIST's server made before release 1.1.0.33 of 2024 count the last byte up instead, the highest
-/// byte first (usnistgov/ACVP-Server, issue 241): that is told by the second unit, whose first block an
-/// ordinary library enciphers here, since all of it stands in the file. A file that does neither is wrong,
-/// and is run as the standard has it.
+/// Files that NIST's server made before release 1.1.0.33 of 2024 increment the tweak from its last byte
+/// instead, the highest byte first (usnistgov/ACVP-Server, issue 241). The second unit shows which of the two
+/// a file does: an ordinary library enciphers its first block here, because the file contains key and text. A
+/// file that does neither is wrong, and is run as the standard says.
 ///
-/// None for units of less than a block.
+/// `None` for units of less than a block.
 pub(super) fn read(
     unit: usize,
     all: usize,
