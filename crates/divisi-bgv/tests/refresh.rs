@@ -180,7 +180,7 @@ fn at_the_bound(form: Form, n: usize, length: usize) {
     let ends = with_keys(&ring, |session, keys, sampler| {
         let mut expected = encode::signs(&ring, &bits(1, 1024));
         let plain = encode::encode(&ring, &expected, p.limbs(p.top()));
-        // everybody for itself, but who refreshes is P_1, and the others go on with what they have
+        // everybody for itself, but who refreshes is P_1, and the others continue with what they have
         let mut x = keys.encrypt(sampler, p.top(), Some(&plain));
         for hop in 0..n - 1 {
             if p.is_refreshed(hop) {

@@ -16,7 +16,7 @@ const P1: usize = 0;
 const P2: usize = 1;
 const P3: usize = 2;
 
-/// How many runs go on at once: most of their time they wait.
+/// How many runs continue at once: most of their time they wait.
 const AT_ONCE: u8 = 6;
 
 /// What a message of so many bytes is in a record, and how many bytes a record has at most: 20 bytes say what

@@ -22,8 +22,8 @@ fn one_party_each() {
     separate::one_party_each("garble");
 }
 
-/// Parties that mean different things are told so, all of them, with both digests, before anything secret is
-/// there.
+/// Parties with different arguments get an error that says so, all of them, with both digests, before
+/// anything secret is there.
 #[test]
 fn parties_that_disagree_are_refused_with_both_digests() {
     let differences: [(&[&str], &str); 7] = [

@@ -1,7 +1,7 @@
 //! The JSON of each command keeps its members: `members.txt` has commands, and below each its exit code and
 //! the paths of all members of its object, with their types. What a later version adds is added there.
 //!
-//! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test members` writes the file anew.
+//! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test members` writes the file again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::{env, fs, thread};
 
-/// The variable that has the file written anew.
+/// The variable that has the file written again.
 const VARIABLE: &str = "DIVISI_MEMBERS";
 /// How many commands run at a time. A benchmark first measures the machine for two seconds.
 const AT_A_TIME: usize = 6;

@@ -1,5 +1,5 @@
-//! Circuits and programs among curious parties through the command line: parties of their own that agree, or
-//! are told what they disagree on.
+//! Circuits and programs among semi-honest parties through the command line: parties of their own that agree,
+//! or are told what they disagree on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod separate;
@@ -15,7 +15,7 @@ fn one_party_each() {
     separate::one_party_each("mixed");
 }
 
-/// Parties that mean different things are told so, all of them, before anything secret is there.
+/// Parties with different arguments get an error that says so, all of them, before anything secret is there.
 #[test]
 fn parties_that_disagree_are_refused_with_both_digests() {
     let differences: [(&[&str], &str); 4] = [

@@ -226,7 +226,7 @@ fn each_party_makes_and_uses_its_own_part() {
     assert_eq!(good(dir, &["prep", "info", "ands-1"])["parts"][0]["blocks_left"], json!(1));
 }
 
-/// Parties that mean different things are told so, both of them, before anything secret is there.
+/// Parties with different arguments get an error that says so, both of them, before anything secret is there.
 #[test]
 fn parties_that_disagree_are_refused_with_both_digests() {
     let differences: [(&[&str], &str); 6] = [
@@ -318,7 +318,7 @@ fn what_is_wrong_with_a_stock_is_said_in_one_sentence_and_nothing_is_lost() {
     fs::remove_dir_all(&party).unwrap();
     copy(&aside, &party);
     refuse(&[], "copied back from an older state");
-    // with its own it goes on
+    // with its own it continues
     fs::remove_dir_all(&party).unwrap();
     copy(&dir.join("newer"), &party);
     good(dir, &used.iter().map(String::as_str).collect::<Vec<_>>());

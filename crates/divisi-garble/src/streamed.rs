@@ -7,7 +7,7 @@
 //! are made from fresh correlations, which did not exist when the labels were sent. Of the hash this order
 //! demands the least: all labels that the evaluator can ever know in a batch are fixed before it sees the
 //! batch's tables, so the simulator need not program the hash afterwards. Whether an honest party stops in
-//! between depends only on masked values and on preprocessing, as in step 7(b), and its stopping tells
+//! between depends only on masked values and on preprocessing, as in step 7(b), and its stopping reveals
 //! nothing else. The paper checks everything before anything is garbled, so this mode needs more: if a failed
 //! check of Fig. 8 were opened as printed, it would reveal an honest Delta, which decrypts the tables of all
 //! earlier batches (see `zero`). A party sends its shares of output masks after its own last batch. It need

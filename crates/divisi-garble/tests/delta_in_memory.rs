@@ -43,7 +43,7 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
     let needles: Vec<Needle> = (0..n).map(|i| Needle::new(seed + i as u8, i == 0)).collect();
     let (all, wrong) = (Barrier::new(n), Mutex::new(Vec::new()));
-    // what is wrong is told at the end, for others wait for who panics
+    // what is wrong is told at the end, because a panic here would leave the other parties waiting
     let look = |session: &Session, there: bool, when: &str| {
         all.wait();
         if session.me().index() == 0 {
@@ -93,7 +93,7 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
         if lie.is_none() {
             look(&session, true, "after the run");
         }
-        // who was only told of the end learns it when it goes on
+        // a party that was only told of the end finds out when it continues
         let end = match lie {
             Some(_) => end.and(garble.function_independent(&mut session, 1, 1).map(|_| ())),
             None => end,

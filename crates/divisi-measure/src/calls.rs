@@ -150,7 +150,7 @@ mod tests {
             match work {
                 Work::Call(Call::Stock) => assert_eq!(calls, 3),
                 Work::Call(_) => assert_eq!(calls, 1),
-                // the key is made ready by one more, or several
+                // the key is prepared by one more, or several
                 _ => assert!(calls > 3),
             }
         }

@@ -165,7 +165,7 @@ fn a_stalled_party_is_named_and_the_blame_moves_on_as_a_claim() {
 
 #[test]
 fn an_answer_that_nobody_asked_for_does_nothing() {
-    // A late answer, or a lie: the receive goes on and neither spins nor ends.
+    // A late answer, or a lie: the receive continues and neither spins nor ends.
     for meshes in both(2, &Options { timeout: TIMEOUT, ..Options::default() }) {
         let ended = Barrier::new(2);
         run(&meshes, |m| {

@@ -149,7 +149,7 @@ impl From<Refusal> for Failed {
 pub(crate) enum Stop {
     /// The failure ends the session too.
     Abort(Abort),
-    /// Only the request ends; the server goes on with the next one.
+    /// Only the request ends; the server continues with the next one.
     Refused(Failed),
 }
 

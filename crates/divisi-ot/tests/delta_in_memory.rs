@@ -25,8 +25,8 @@ impl Planted {
         Planted { needles, all: Barrier::new(n), wrong: Mutex::default() }
     }
 
-    /// All parties wait while the first one looks. What is wrong is told at the end, for others wait for who
-    /// panics.
+    /// All parties wait while the first one looks. What is wrong is told at the end, because a panic here
+    /// would leave the other parties waiting.
     fn look(&self, session: &Session, there: bool, when: &str) {
         self.all.wait();
         if session.me().index() == 0 {
@@ -84,7 +84,7 @@ fn play(n: usize, kind: Kind, seed: u8, lie: Option<&'static str>) -> Vec<Result
         }
         let made = setup.as_mut().map_err(|abort| abort.clone()).and_then(|setup| {
             let first = kind.batch(setup, &mut session, 1000);
-            // who was only told of the end learns it when it goes on
+            // a party that was only told of the end finds out when it continues
             first.and(kind.batch(setup, &mut session, 300))
         });
         look(&session, lie.is_none(), "after two batches");

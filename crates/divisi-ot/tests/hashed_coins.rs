@@ -49,7 +49,7 @@ fn hashed(transcript: &[u8]) -> u8 {
 
 #[test]
 fn a_hashed_coin_is_ground_out() {
-    // at home, before a word is said: all of a hundred liars find a lie that passes, with some 256 tries each
+    // offline, before a word is said: all of a hundred liars find a lie that passes, with some 256 tries each
     let mut tries = Vec::new();
     for liar in 0..100_u32 {
         let found = (0..4096).position(|i| {

@@ -55,7 +55,7 @@ fn sums_of_shares_are_products() {
     }
 }
 
-/// Calls of the hash of streamed and kept rows by turns: no key and tweak come twice at an end but for both
+/// Calls of the hash of streamed and kept rows in turn: no key and tweak come twice at an end but for both
 /// hashes of a row at its holder.
 #[test]
 fn no_row_is_hashed_twice() {

@@ -74,7 +74,7 @@ fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
     let honest: Vec<&Result<(), Abort>> =
         PartyId::all(3).filter(|p| *p != corrupt).map(|p| &results[p.index()]).collect();
     assert!(honest.iter().all(|result| result.is_err()), "{lie:?} {lanes} {results:?}");
-    // whoever notices first tells the others, be it the liar
+    // the party that notices first ends the session for the others
     assert!(
         results.iter().any(|result| failed_check(result) == Some(checks::A7)),
         "{lie:?} {lanes} {results:?}"

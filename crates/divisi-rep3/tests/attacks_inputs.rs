@@ -210,7 +210,7 @@ fn nonsense_for_a_verdict_is_a_refusal() {
     }
 }
 
-/// A server that tells one of the others that an input differs and the other that it does not: one goes on,
+/// A server that tells one of the others that an input differs and the other that it does not: one continues,
 /// one refuses, and the session ends before anything is opened.
 #[test]
 fn a_split_verdict_opens_nothing() {

@@ -74,7 +74,7 @@ fn nothing_random_occurs_twice() {
             let key = trio.session().key(next, "test").to_vec();
             let other = trio.session().key(prev, "test").to_vec();
             let (trio, first) = draw(trio)?;
-            // another engine in the same strand goes on with fresh streams
+            // another engine in the same strand continues with fresh streams
             let (_, again) = draw(Trio::new(trio.into_session())?)?;
             let (_, beside) = draw(Trio::new(strand)?)?;
             Ok([vec![id, key, other], first.to_vec(), again.to_vec(), beside.to_vec()].concat())

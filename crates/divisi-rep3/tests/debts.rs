@@ -75,7 +75,7 @@ fn debts_cannot_be_forgotten() {
         let _pending = e.close(x.clone());
         settled_linear(&mut engine(e.into_trio()), x)
     });
-    // closed, and the strand begun anew
+    // closed, and the strand begun again
     let anew = Harness::default().act(|trio| {
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
@@ -159,7 +159,7 @@ fn openings_of_another_strand_are_not_forgotten() {
     }
 }
 
-/// What is settled together is settled: the engine goes on.
+/// What is settled together is settled: the engine continues.
 #[test]
 fn joined_values_are_all_paid() {
     let results = Harness::default().act(|trio| {

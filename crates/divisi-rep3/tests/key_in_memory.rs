@@ -65,7 +65,7 @@ impl Planted {
     }
 
     /// All parties wait while the first one looks how often each component is there in each form. What is
-    /// wrong is told at the end, for others wait for who panics.
+    /// wrong is told at the end, because a panic here would leave the other parties waiting.
     fn look(&self, me: usize, wanted: [usize; 3], when: &str) {
         self.all.wait();
         if me == 0 {

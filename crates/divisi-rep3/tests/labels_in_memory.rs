@@ -93,7 +93,7 @@ impl Sought {
     }
 
     /// All parties wait while the first one looks; so many calls wait for the key, and for none. What is
-    /// wrong is told at the end, for others wait for who panics.
+    /// wrong is told at the end, because a panic here would leave the other parties waiting.
     fn look(&self, me: usize, waiting: [usize; 2], when: &str) {
         self.all.wait();
         if me == 0 {

@@ -43,7 +43,7 @@ fn opened(e: &mut Rep3, x: &Verified<Vec<Byte>>) -> Result<(), Abort> {
     e.trio().open(x).map(drop)
 }
 
-/// Nobody goes on, and somebody knows why.
+/// Nobody continues, and somebody knows why.
 fn is_misuse<R: std::fmt::Debug>(name: &str, results: &[Result<R, Abort>]) {
     assert!(results.iter().all(Result::is_err), "{name}: {results:?}");
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{name}: {results:?}");

@@ -129,7 +129,7 @@ fn agreed<T: PartialEq>(ends: Vec<Result<Vec<Vec<T>>, Abort>>) -> Result<Vec<Vec
 impl<F: Host> ByteLab for SpdzLab<F> {
     type Engine = Spdz<F>;
 
-    /// The parties give the inputs by turns, and all learn what comes out.
+    /// The parties give the inputs in turn, and all learn what comes out.
     fn bytes(
         &self,
         inputs: &[Vec<u8>],

@@ -267,7 +267,7 @@ fn restarts(times: usize) {
         let ends = takes(&house, &given, &dies);
         if ends.iter().all(Result::is_ok) { whole += 1 } else { killed += 1 }
     }
-    // and it goes on
+    // and it continues
     assert!(takes(&house, &given, &machine).iter().all(Result::is_ok));
     let given = given.into_inner().unwrap();
     assert!(given.twice.is_empty(), "{:?}", given.twice);

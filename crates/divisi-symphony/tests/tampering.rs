@@ -1,6 +1,6 @@
-//! The way of a request, tampered with: what the parties bring, keys made ready, ciphers, digests, tags
-//! made and compared inside, outputs. Any one message of a corrupt party may be another: an honest party
-//! ends with the right answers, or aborts.
+//! The way of a request, tampered with: what the parties bring, keys prepared, ciphers, digests, tags made
+//! and compared inside, outputs. Any one message of a corrupt party may be another: an honest party ends with
+//! the right answers, or aborts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, PartyId, PublicParameters};
@@ -225,7 +225,7 @@ fn what_is_public_is_the_same_at_all_three() {
                 |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: checks::A25, .. }));
             match odd {
                 None => assert!(results.iter().all(Result::is_ok), "{what}: {results:?}"),
-                // whoever notices first tells the others
+                // the party that notices first ends the session for the others
                 Some(_) => assert!(
                     results.iter().all(Result::is_err) && results.iter().any(noticed),
                     "{what}: {results:?}"

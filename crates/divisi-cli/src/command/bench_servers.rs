@@ -47,7 +47,7 @@ pub struct Serve {
     /// The duration of the measurement in seconds, at most 3600
     #[arg(long, value_name = "S", value_parser = positive)]
     seconds: f64,
-    /// The requests: one-block (AES-GCM of 16 bytes, encrypted and decrypted by turns), file (AES-GCM of 1
+    /// The requests: one-block (AES-GCM of 16 bytes, encrypted and decrypted in turn), file (AES-GCM of 1
     /// MiB), hash (SHA-256 of 64 KiB), or mixed: one client encrypts a file of 1 GiB and one hashes 16 MiB,
     /// both longer than the measurement lasts, and all others send one block
     #[arg(long, default_value = "one-block", value_name = "NAME", value_parser = mix)]

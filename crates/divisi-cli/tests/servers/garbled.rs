@@ -50,7 +50,7 @@ fn is_named(house: &House, victim: usize) {
 }
 
 /// Each in turn: what it had garbled ahead, and the others for it, is lost and serves nobody, and after it
-/// has come back all garble anew.
+/// has come back all garble again.
 #[test]
 fn servers_fail_with_calls_in_stock() {
     let mut house = House::with(TIMEOUT, &GARBLED, None);

@@ -28,7 +28,7 @@ enum Run {
 }
 
 impl Run {
-    /// The honest client's requests before and beside the attack, and how long the latter go on at least.
+    /// The honest client's requests before and beside the attack, and how long the latter continue at least.
     fn requests(self) -> (usize, Duration) {
         match self {
             Run::Short => (30, Duration::from_millis(1500)),
@@ -207,7 +207,7 @@ fn answers_that_nobody_reads(run: Run) {
     named(&house, "client ben: ");
 }
 
-/// The command of a client that is stopped and goes on by turns, in the middle of its file.
+/// The command of a client that is stopped and continues in turn, in the middle of its file.
 fn stopped_by_turns(run: Run) {
     use crate::house::{random, signal};
     use rustix::process::Signal;

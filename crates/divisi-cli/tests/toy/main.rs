@@ -63,7 +63,7 @@ fn a_circuit_is_measured(dir: &Path) {
     let told = json(&output);
     assert!(output.status.success(), "{told}");
     assert_eq!((&told["engine"], &told["count"], &told["checked"]), (&"toy".into(), &8.into(), &true.into()));
-    // eight evaluations of three bits to two others, in three repetitions of one session: the meter goes on
+    // eight evaluations of three bits to two others, in three repetitions of one session: the meter continues
     let online = &told["phases"][0];
     assert_eq!(
         (&online["name"], &online["bits_sent_per_party"]),

@@ -12,7 +12,7 @@ const MASKED: &str = "divisi_garble::online/5.masked";
 const LABELS: &str = "divisi_garble::online/6.labels";
 const RESULT: &str = "divisi_garble::online/8.result";
 
-/// P_2 tells P_1 wrong shares of the masks of P_1's input bits: P_1's input would be another.
+/// P_2 sends P_1 wrong shares of the masks of P_1's input bits: P_1's input would be another.
 pub fn wrong_input_mask(check: Option<Check>) -> bool {
     let private = 32 + (2 * small().and_count() * inputs().len()).div_ceil(8) + 32;
     tampered(3, check, &[1, 2, 3], &[0, 2], |harness| {
@@ -20,7 +20,7 @@ pub fn wrong_input_mask(check: Option<Check>) -> bool {
     })
 }
 
-/// P_2 tells P_3 a wrong share of the mask of the first output bit.
+/// P_2 sends P_3 a wrong share of the mask of the first output bit.
 pub fn wrong_output_mask(check: Option<Check>) -> bool {
     // P_3 evaluates the third instance, whose labels of twelve wires stand first
     tampered(3, check, &[1, 2, 3], &[0, 2], |harness| {
@@ -28,14 +28,14 @@ pub fn wrong_output_mask(check: Option<Check>) -> bool {
     })
 }
 
-/// P_1 tells P_3 another masked output than it found.
+/// P_1 sends P_3 another masked output than it found.
 pub fn wrong_result(check: Option<Check>) -> bool {
     tampered(3, check, &[1, 2, 3], &[1, 2], |harness| {
         harness.change(party(1), party(3), RESULT, 0, |body| body[0] ^= 1);
     })
 }
 
-/// P_2 tells P_1 another masked input than P_3: whether a label leaves after that.
+/// P_2 sends P_1 another masked input than P_3: whether a label leaves after that.
 pub fn split_inputs(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);

@@ -98,7 +98,7 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
     (0..8).any(|_| run())
 }
 
-/// P_3 tells P_1 another e than P_2: whether somebody honest opened its combination after that.
+/// P_3 sends P_1 another e than P_2: whether somebody honest opened its combination after that.
 pub fn split_e(check: Option<Check>) -> bool {
     let (_, recordings) = lying(3, check, Lie::Honest, |harness| {
         harness.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);

@@ -1,4 +1,4 @@
-//! What hides a secret is fresh, whole, and serves once: of zeros the masks themselves are opened.
+//! What hides a secret is fresh, whole, and is used once: of zeros the masks themselves are opened.
 
 use super::{act, opened, plain};
 use divisi_bgv::Ring;

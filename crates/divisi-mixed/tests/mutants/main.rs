@@ -68,7 +68,7 @@ fn secret(seed: u64) -> Vec<u64> {
     (1..=4).map(|i| (seed + i).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
 }
 
-/// Two conversions of bits: whether what is opened tells how they differ.
+/// Two conversions of bits: whether what is opened reveals how they differ.
 fn difference_of_conversions(without: Option<Check>) -> bool {
     let secrets = [3, 17].map(|seed| GmwBit::new(256, &secret(seed)));
     let (_, seen) = act(2, without, |mixed| {
@@ -89,7 +89,7 @@ fn difference_of_conversions(without: Option<Check>) -> bool {
     difference.eq(bytes(&secrets[0]).iter().zip(&bytes(&secrets[1])).map(|(x, y)| x ^ y))
 }
 
-/// Two products with one factor: whether what is opened tells how the others differ.
+/// Two products with one factor: whether what is opened reveals how the others differ.
 fn difference_of_products(without: Option<Check>) -> bool {
     let mut g = Build::new();
     let [x, y] = g.input(2)[..] else { panic!("two wires") };

@@ -1,4 +1,4 @@
-//! Masked private tables serve once, each under a mask of its own.
+//! Masked private tables are used once, each under a mask of its own.
 
 use super::opened;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const TABLES: usize = 64;
 const WIDTH: usize = 4;
 
-/// Lookups at indices that the first party alone knows: whether what is opened tells the others in what two
+/// Lookups at indices that the first party alone knows: whether what is opened reveals the others in what two
 /// of them differ.
 pub fn difference_of_indices(without: Option<Check>) -> bool {
     let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, P32).unwrap();

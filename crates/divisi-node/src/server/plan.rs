@@ -1,5 +1,5 @@
-//! What the servers do next: first the short requests that wait, then one step of one long request, by turns
-//! of clients.
+//! What the servers do next: first the short requests that wait, then one step of one long request, with
+//! clients in turn.
 //!
 //! A round thus lasts as long as the short requests that fit its budget and one long step. A short request
 //! waits for at most one round: none waits for another client's whole file.

@@ -1,7 +1,7 @@
 //! The loaded keys of a session: the same, in the same order, at all three servers, because all agree on
 //! every change.
 //!
-//! Adversary: any client. One that uses many keys by turns evicts its own keys, and nobody else's.
+//! Adversary: any client. One that uses many keys in turn evicts its own keys, and nobody else's.
 
 use divisi_core::Verified;
 use divisi_rep3::Rep3;
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// One client that uses more keys by turns than there is room for has its own go, however long the others
+    /// One client that uses more keys in turn than there is room for has its own go, however long the others
     /// have not used theirs.
     #[test]
     fn who_uses_many_keys_drives_out_its_own() {
@@ -205,7 +205,7 @@ mod tests {
             assert!((200 - READY as u8 + 3..200).all(|key| stock.has(&[key; 16])), "{round}");
         }
         assert!([250, 251, 252].iter().all(|key| stock.has(&[*key; 16])));
-        // who comes anew gets room
+        // who comes again gets room
         (220..230).for_each(|key| put(&mut stock, "carol", key));
         assert!((220..230).all(|key| stock.has(&[key; 16])));
         assert!([250, 251, 252].iter().all(|key| used(&mut stock, *key)));
@@ -221,7 +221,7 @@ mod tests {
         assert!(!stock.has(&[2; 16]) && stock.has(&[0; 16]) && stock.has(&[1; 16]));
         put(&mut stock, "alice", 101);
         assert!(!stock.has(&[3; 16]) || !stock.has(&[4; 16]));
-        // a key that is put in anew takes no other's room
+        // a key that is put in again takes no other's room
         put(&mut stock, "alice", 101);
         assert_eq!(stock.0.len(), READY);
         let name = "k101".parse().unwrap();

@@ -68,7 +68,7 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
     let world = &house.node.shared.world;
     let begun = world.thread_time();
     let (keys, made) = ready(house, size, &jobs)?;
-    // whoever's key had to be made ready pays for that
+    // whoever's key had to be prepared pays for that
     let begun_texts = world.thread_time();
     let each = begun_texts.saturating_sub(begun) / made.iter().sum::<u32>().max(1);
     let borrowed: Vec<Ref<'_, GcmKey>> = keys.iter().map(|(_, key)| key.borrow()).collect();

@@ -27,7 +27,7 @@ fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
     }
 }
 
-/// The house goes on as if nothing had been.
+/// The house continues as if nothing had been.
 fn unharmed(house: &House, key: &KeyName) {
     let mut alice = house.connect("alice");
     encrypt(&mut alice, key, b"", b"text").unwrap();

@@ -178,7 +178,7 @@ fn a_key_serves_its_type_and_nothing_else() {
     }
     let error = mac(&mut alice, &hmac, &settings("hmac-sha512-256"), b"text").map(|_| ()).unwrap_err();
     assert!(error.message.contains("serves one algorithm"), "{error}");
-    // all goes on
+    // all continues
     assert!(mac(&mut alice, &hmac, &settings("hmac-sha256"), b"text").is_ok());
     assert!(encrypt(&mut alice, &aes, b"", b"text").is_ok());
     // another client's key

@@ -109,8 +109,8 @@ impl Admit for Hangs {
     }
 }
 
-/// A server that is there and does nothing: the others abort in time and name it, and go on when it has come
-/// to itself.
+/// A server that is there and does nothing: the others abort in time and name it, and continue when it has
+/// come to itself.
 #[test]
 fn a_server_that_hangs_is_named_in_time() {
     let hangs = Arc::new(Hangs(AtomicBool::new(false)));

@@ -144,8 +144,8 @@ impl<F: FnMut()> Read for Between<'_, F> {
     }
 }
 
-/// While a long message is under way its key is made ready anew, and its shares are others: each tag is of
-/// its own.
+/// While a long message is under way its key is prepared again, and its shares are others: each tag is of its
+/// own.
 #[test]
 fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
     let house = House::with(|options| options.rounds = RoundsChoice::Constant);

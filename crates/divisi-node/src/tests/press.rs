@@ -24,7 +24,7 @@ enum Run {
     Long,
 }
 
-/// An attack goes on until this is over.
+/// An attack continues until this is over.
 struct Attack {
     over: AtomicBool,
     done: AtomicUsize,
@@ -82,7 +82,7 @@ fn beside(run: Run, house: &House, threads: usize, attack: impl Fn(&Attack, &Key
         }
         let honest = s.spawn(|| {
             let during = p99(&mut carol, key, n, least);
-            // who comes anew is served, too
+            // who comes again is served, too
             let mut again =
                 eventually(BUSY, || Client::connect(&house.config, house.identity("carol"), world()));
             encrypt(&mut again, key, b"", b"again").unwrap();

@@ -293,7 +293,7 @@ fn keys(made: usize, n: usize) {
             bounded(calm, p99(during), "a client that makes keys");
         }
     });
-    // it lists them all, and uses them by turns
+    // it lists them all, and uses them in turn
     over.store(false, Ordering::SeqCst);
     std::thread::scope(|s| {
         s.spawn(|| {

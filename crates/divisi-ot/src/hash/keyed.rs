@@ -1,5 +1,5 @@
 //! Calls of the hash under keyed permutations: one permutation for each block of units, changed as the units
-//! go on.
+//! continue.
 
 use super::{Place, Tweak};
 use crate::cipher::{Permutation, hash_by};

@@ -36,7 +36,7 @@ pub fn rushing_prover(without: Option<Check>) -> bool {
     ends[1].is_ok() && ends[2].is_ok()
 }
 
-/// P_1 sends P_2 another commitment than P_3: whether the parties go on to open their bits.
+/// P_1 sends P_2 another commitment than P_3: whether the parties continue to open their bits.
 pub fn split_commitment(without: Option<Check>) -> bool {
     let harness = harness(3, without);
     // with one equation: two commitments to sums, then that to the bits

@@ -12,7 +12,7 @@ const TREES: &str = "divisi_ot::setup::pairs/trees";
 const CORRECT: &str = "divisi_ot::vole/correct";
 const COMMIT: Step = Step::new("divisi_core::coin/commit");
 
-/// P_1 sends P_2's element back to it; whether P_2 goes on.
+/// P_1 sends P_2's element back to it; whether P_2 continues.
 pub fn reflected_element(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     let tap = harness.tap(party(1));
@@ -36,7 +36,7 @@ pub fn reflected_element(without: Option<Check>) -> bool {
     !refused
 }
 
-/// One sum of one tree is false: whether P_2 goes on with it.
+/// One sum of one tree is false: whether P_2 continues with it.
 pub fn false_tree(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     // both sums of bit 5, so that whichever P_2 chose is false

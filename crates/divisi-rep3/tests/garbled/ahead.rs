@@ -341,7 +341,7 @@ pub fn stolen_tables(gap: Gap) -> bool {
     })
 }
 
-/// The same of the session before: P3 was started anew, and its stock was not lost.
+/// The same of the session before: P3 was started again, and its stock was not lost.
 pub fn stolen_tables_of_another_session(gap: Gap) -> bool {
     let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
     let expected = in_the_clear(&program, &values);

@@ -74,7 +74,7 @@ fn one_call_does_not_serve_two_circuits() {
     }
 }
 
-/// What was called before is part of a call: garblers whose histories differ do not go on together.
+/// What was called before is part of a call: garblers whose histories differ do not continue together.
 #[test]
 fn a_call_follows_the_same_calls() {
     let (_, parts) = transparent(3, LANES);

@@ -204,7 +204,7 @@ fn split_run(gap: Gap, calls: usize, program: &Program, when: Garbled) -> (bool,
             Garbled::Ahead => Some(e.garble_ahead(program, 1, &[])?),
             _ => None,
         };
-        // P1 goes on in the engine that has an opening nobody compared
+        // P1 continues in the engine that has an opening nobody compared
         e.trio().absorb("opened", &[choice]);
         let nothing = e.public_bit(&[false]);
         let mut wires = vec![bits(&mut e, &[x])?.swap_remove(0), nothing];
@@ -218,7 +218,7 @@ fn split_run(gap: Gap, calls: usize, program: &Program, when: Garbled) -> (bool,
             _ => e.run(&mut [ProgramRun::new(program, wires)]),
         }
     });
-    // not by the comparison of views, which tells nothing
+    // not by the comparison of views, which reveals nothing
     let aborted = failed_check(&ends[evaluator.index()]).is_some_and(|check| check != checks::A2);
     // a23 + b23 = a + b + what P1 knows
     let known = |part: &Part| part.first[0] ^ part.second[0];

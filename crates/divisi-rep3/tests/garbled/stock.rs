@@ -1,5 +1,5 @@
-//! Calls that an engine garbles in idle time: what takes them, how they are bound to keys, and that each
-//! serves once.
+//! Calls that an engine garbles in idle time: what takes them, how they are bound to keys, and that each is
+//! used once.
 
 use super::ahead::{open, pieces};
 use super::attacks::{LANES, roles};
@@ -218,7 +218,8 @@ impl Keys {
 }
 
 /// What runs a second time under one key is garbled for that key, and its labels go ahead too; a key that
-/// comes anew takes what is garbled for none. Each call serves once; what was garbled for a key goes with it.
+/// comes again takes what is garbled for none. Each call is used once; what was garbled for a key goes with
+/// it.
 #[test]
 fn labels_of_what_a_key_leaves_go_ahead() {
     let keys = Keys::new(2);
@@ -305,7 +306,7 @@ fn a_name_stands_for_one_key() {
     assert!(ends.iter().all(|end| is_misuse(&end) || is_told(&end)), "{ends:?}");
 }
 
-/// A program of which a key leaves all inputs is bound to none; so is what many keys take by turns, of which
+/// A program of which a key leaves all inputs is bound to none; so is what many keys take in turn, of which
 /// the engine remembers a few.
 #[test]
 fn what_cannot_be_bound_runs_all_the_same() {

@@ -89,7 +89,7 @@ fn sweep(ahead: bool) {
                 Err(_) => stopped = true,
             }
         }
-        // a changed message is noticed whatever the secrets are: an abort tells nothing
+        // a changed message is noticed whatever the secrets are: an abort reveals nothing
         let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
             .into_iter()
             .chain([

@@ -7,7 +7,7 @@ use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 
-/// The parties compare these parts and these public digests: whether any of them goes on.
+/// The parties compare these parts and these public digests: whether any of them continues.
 fn goes_on(harness: Harness, check: Check, parts: &[Part; 3], public: [[u8; 32]; 3]) -> bool {
     let verdicts = harness.act(|mut trio| {
         let me = trio.me().index();

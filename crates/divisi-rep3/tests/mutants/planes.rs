@@ -114,7 +114,7 @@ pub fn lie_in_the_last_group(check: Option<Check>) -> bool {
     lie_in_the_last(check, Layer { bytes: 9, lanes: 57 })
 }
 
-/// Whether what an honest party sends before the abort tells in which of two layers the lie was.
+/// Whether what an honest party sends before the abort reveals in which of two layers the lie was.
 fn where_the_lie_is(check: Option<Check>, protocol: Protocol, places: [(&'static str, usize); 2]) -> bool {
     let [first, second] = places.map(|(at, nth)| {
         let harness = Harness::without(check).patient();

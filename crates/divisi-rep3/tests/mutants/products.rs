@@ -140,7 +140,7 @@ pub fn known_point(check: Option<Check>) -> bool {
     deceived(&results, party(1))
 }
 
-/// Whether what an honest party sends before the abort tells which product was wrong.
+/// Whether what an honest party sends before the abort reveals which product was wrong.
 pub fn where_the_lie_is(check: Option<Check>) -> bool {
     let steps = |lane: usize| {
         let harness = Harness::without(check);

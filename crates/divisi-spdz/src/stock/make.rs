@@ -24,7 +24,7 @@ pub type Advance<'p> = &'p mut dyn FnMut(u64, u64);
 /// session, which no other session has but those that take from the stock. `create` creates the store, given
 /// the id and this party's share of alpha.
 ///
-/// Lots of all kinds are made by turns, so that an interrupted run leaves some of each. The openings of a lot
+/// Lots of all kinds are made in turn, so that an interrupted run leaves some of each. The openings of a lot
 /// are checked before it is written \[K17\]; at the end the parties compare what they have.
 ///
 /// Adversary: as for the preparation. An abort destroys what was made; a lost link leaves it, unless a check

@@ -258,7 +258,7 @@ fn every_entry_of_a_unit_vector_has_its_own_mask() {
     different(pieces, lanes, "entries");
 }
 
-/// The same of products in buckets: D of a lane tells nothing of another lane's, or of another call's.
+/// The same of products in buckets: D of a lane reveals nothing of another lane's, or of another call's.
 #[test]
 fn every_product_of_a_bucket_serves_once() {
     let lanes = 64;

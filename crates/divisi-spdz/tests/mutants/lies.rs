@@ -20,7 +20,7 @@ const ENTRIES_OF_BITS: &str = "divisi_spdz::engine::tiny_bits/tinytable.bits.ent
 const E: &str = "divisi_spdz::prep::mascot::parts/parts.e";
 const D: &str = "divisi_spdz::prep::mascot::parts/parts.d";
 
-/// P_2 changes this bit of that message of a step, and goes on with what all see opened then.
+/// P_2 changes this bit of that message of a step, and continues with what all see opened then.
 fn flip_at(harness: &Harness, step: &'static str, message: usize, bit: usize) {
     let change = move |body: &mut Vec<u8>| body[bit / 8] ^= 1 << (bit % 8);
     harness.change(party(1), party(2), step, message, change);
@@ -203,7 +203,7 @@ fn a_false_sum_makes_no_product_of_parts() {
     }
 }
 
-/// P_2 sets any of the bits beyond the last one that it opens: P_1 goes on with none of them \[K8\].
+/// P_2 sets any of the bits beyond the last one that it opens: P_1 continues with none of them \[K8\].
 #[test]
 fn no_bit_beyond_the_last_is_taken() {
     // 21 bits lie in three bytes

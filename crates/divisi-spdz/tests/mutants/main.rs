@@ -99,7 +99,7 @@ fn wrong(ends: &[Result<Vec<u8>, Abort>]) -> bool {
     honest.into_iter().any(|(_, end)| end.as_ref().is_ok_and(|out| *out != expected()))
 }
 
-/// P_2 changes a bit of its first message of a step, to all, and goes on with what they then see opened.
+/// P_2 changes a bit of its first message of a step, to all, and continues with what they then see opened.
 fn flip(harness: &Harness, step: &'static str) {
     harness.change(party(1), party(2), step, 0, |body| body[0] ^= 1);
     for to in (1..=harness.parties()).filter(|to| *to != 2) {
@@ -123,7 +123,7 @@ fn false_output(check: Option<Check>) -> bool {
     wrong(&harness.act(two_layers))
 }
 
-/// P_2 tells P_1 another index than P_3: whether anybody honest commits to a sigma after that.
+/// P_2 sends P_1 another index than P_3: whether anybody honest commits to a sigma after that.
 fn split_index(check: Option<Check>) -> bool {
     let harness = harness(3, check);
     // tables of which nothing is opened any more
@@ -145,7 +145,7 @@ fn split_index(check: Option<Check>) -> bool {
     recordings.iter().any(commits)
 }
 
-/// P_2 sets a bit beyond the last one that it opens: whether P_1 goes on.
+/// P_2 sets a bit beyond the last one that it opens: whether P_1 continues.
 fn smuggled_bits(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recording = harness.recording(party(1));
@@ -164,7 +164,7 @@ fn false_piece(check: Option<Check>) -> bool {
     !recording.of(Way::Out, LOOKUP).is_empty()
 }
 
-/// The same bytes are looked up twice: whether what is opened tells.
+/// The same bytes are looked up twice: whether what is opened reveals.
 fn equal_indices(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recordings = harness.recordings();

@@ -24,8 +24,8 @@ pub fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>
     Bucketed::over(session, setup)
 }
 
-/// P_2 sends other payloads for the first row of every item of one table of four entries: whether P_1 goes
-/// on, so that its share of s_1 is known.
+/// P_2 sends other payloads for the first row of every item of one table of four entries: whether P_1
+/// continues, so that its share of s_1 is known.
 pub fn spoiled_bucket(check: Option<Check>) -> bool {
     let rho = 8;
     (0..12).any(|seed| {
@@ -37,7 +37,7 @@ pub fn spoiled_bucket(check: Option<Check>) -> bool {
             party.check()?;
             Ok(lab::unit_shares(&units)[0][1])
         });
-        // who goes on has told its bit
+        // who continues has told its bit
         ends[0].as_ref().is_ok_and(|s_1| {
             assert_eq!(*s_1, Gf2::new(0));
             true

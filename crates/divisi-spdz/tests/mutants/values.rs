@@ -106,7 +106,7 @@ fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 
     (ends, told)
 }
 
-/// Whether what is opened tells which of the first party's bits are alike.
+/// Whether what is opened reveals which of the first party's bits are alike.
 pub fn equal_factors(check: Option<Check>) -> bool {
     let (ends, told) = product_of_bits(harness(2, check));
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");

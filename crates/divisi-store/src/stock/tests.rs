@@ -196,7 +196,7 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
     assert!(matches!(SealKey::load(&dir.path().join("none")), Err(StockError::Io(..))));
 }
 
-/// A file's key is never used again: whatever is written anew has another salt, all of it drawn.
+/// A file's key is never used again: whatever is written again has another salt, all of it drawn.
 #[test]
 fn no_two_files_have_one_salt() {
     let (_dir, path) = private_dir();

@@ -80,7 +80,7 @@ fn engine(trio: Trio, protocol: Protocol) -> Rep3 {
 }
 
 /// One call, and something before it; `which` names the list of keys by their places among those that are
-/// made ready.
+/// prepared.
 fn call(
     rep: &mut Rep3,
     size: KeySize,
@@ -233,7 +233,7 @@ fn a_wrong_message_is_invalid_and_harms_no_other() {
     }
 }
 
-/// Two keys by turns, the same text and IV under both, and a list in which keys stand several times, in any
+/// Two keys in turn, the same text and IV under both, and a list in which keys stand several times, in any
 /// order, and unused.
 #[test]
 fn keys_are_not_confused() {

@@ -292,7 +292,7 @@ fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
                 session.send(call::CALL, to_third, &call, 0)?;
                 session.send(call::OFFERS, to_third, &body, 0)?;
                 session.send(crate::agree::STATUS, to_third, &[0; 5], 0)?;
-                // it goes on as if nothing had been, and says no more
+                // it continues as if nothing had been, and says no more
                 session.recv(call::CALL, to_second, &mut nothing)?;
                 session.recv(crate::agree::STATUS, to_third, &mut [0; 5])?;
                 session.recv(call::CALL, to_third, &mut call).map(drop)

@@ -139,13 +139,13 @@ fn an_order_expires() {
     // an end is forgotten without a word
     orders.tick(start + 2 * HOUR);
     assert!(orders.state(&other).is_none() && orders.take_log().is_empty());
-    // asked again, it lasts anew
+    // asked again, it lasts again
     orders.ask(&order, ID, start).unwrap();
     orders.ask(&order, ID, start + HOUR / 2).unwrap();
     assert_eq!(orders.stands(&order, ID, start + HOUR), SAME);
 }
 
-/// A key that was destroyed and made anew since is not meant.
+/// A key that was destroyed and made again since is not meant.
 #[test]
 fn another_key_of_the_same_name_is_not_meant() {
     let (mut orders, now) = orders();

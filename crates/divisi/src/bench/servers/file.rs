@@ -146,7 +146,7 @@ pub fn run(
     let mut transfer = |bytes: u64, progress: &mut dyn FnMut(u64)| {
         there_and_back(&mut client, &key, [&plain, &sealed, &opened], bytes, progress)
     };
-    // the key is made ready
+    // the key is prepared
     transfer(options.bytes.min(TELLING), &mut |_| {}).map_err(|failure| servers.cause(failure))?;
     let before = servers.usage()?;
     let (encrypt_seconds, decrypt_seconds) =

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mix {
-    /// One block, encrypted and decrypted by turns.
+    /// One block, encrypted and decrypted in turn.
     OneBlock,
     /// Files of 1 MiB.
     File,

@@ -4,8 +4,8 @@ use super::*;
 use divisi_net::Frame;
 use divisi_net::tamper::Tap;
 
-/// A short text, whose key is made ready for it, and a hash: server 3 stalls in the middle of the computing
-/// of each, and no server charges the client for that.
+/// A short text, whose key is prepared for it, and a hash: server 3 stalls in the middle of the computing of
+/// each, and no server charges the client for that.
 #[test]
 fn nothing_is_charged_for_waiting() {
     const STALL: Duration = Duration::from_millis(700);
