@@ -90,7 +90,7 @@ impl fmt::Display for Unfit {
             Unfit::Budget { need, budget } => {
                 write!(
                     f,
-                    "tables of {need} bytes would be kept where {budget} are allowed: use the streamed mode"
+                    "the tables need {need} bytes of memory, and {budget} are allowed: use the streamed mode"
                 )
             }
             Unfit::Streamed => f.write_str(

@@ -84,7 +84,7 @@ impl Form {
 impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ParameterError::Parties => write!(f, "between 2 and 255 parties are possible"),
+            ParameterError::Parties => write!(f, "the number of parties must be from 2 to 255"),
             ParameterError::Transform { n } => {
                 write!(f, "the plaintext modulus must be 1 modulo {} to fill {n} slots", 2 * n)
             }
@@ -94,7 +94,7 @@ impl fmt::Display for ParameterError {
             ParameterError::TooLarge => {
                 write!(
                     f,
-                    "no ring up to 65536 carries the modulus for this: take fewer parties, another form, or a smaller plaintext modulus"
+                    "no ring of dimension up to 65536 has room for the modulus that this needs: take fewer parties, another form, or a smaller plaintext modulus"
                 )
             }
         }

@@ -85,9 +85,12 @@ impl Client {
     ) -> Result<UsedKey, Error> {
         let algorithm = settings.algorithm;
         if nonce.is_some() != (algorithm.nonce_bytes() > 0) {
-            let what =
-                if nonce.is_some() { "without a nonce" } else { "under the nonce that it was made with" };
-            let message = format!("a tag of {algorithm} is compared {what}: call it accordingly");
+            let what = if nonce.is_some() {
+                "has no nonce: give none"
+            } else {
+                "is compared under the nonce that it was made with: give it"
+            };
+            let message = format!("a tag of {algorithm} {what}");
             return Err(Error::new(ErrorKind::Usage, VERIFY, message));
         }
         let tag = Some(Tag { nonce, tag: Blob(tag.to_vec()) });

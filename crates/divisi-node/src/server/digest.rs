@@ -69,7 +69,7 @@ pub fn least_tag(algorithm: Algorithm) -> usize {
 pub(crate) fn fits(settings: &Settings, tag: &Tag) -> Result<(), Failed> {
     let message = match (tag.nonce.is_some(), settings.algorithm.nonce_bytes() > 0) {
         _ if matches!(settings.algorithm, Algorithm::Otp(_)) => {
-            "a one-time password has so few digits that trying would find it: have it made, and compare it yourself"
+            "a one-time password could be found by trying, so servers do not compare it: have it made, and compare it yourself"
         }
         (true, false) => "tags of this algorithm have no nonce: give none",
         (false, true) => "a tag of this algorithm is compared under the nonce that it was made with: give it",

@@ -60,7 +60,7 @@ fn tell_refused(node: &Node, refused: Refused) {
     if refused.all() > 0 {
         node.log(&format!(
             "handshakes refused in the last minute: {displaced} gave way to newer ones, {slow} were too slow, {unknown} \
-             showed an unknown identity, {broken} broke off or were none"
+             showed an unknown identity, {broken} broke off or were not a handshake"
         ));
     }
 }

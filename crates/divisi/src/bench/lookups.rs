@@ -92,10 +92,10 @@ pub fn beside(three: &BenchReport, two: &BenchReport) -> (Map<String, Value>, St
         },
     }));
     let text = format!(
-        "{}\n{}\nthree beside two: ahead {bits_ahead:.2} times fewer bits, {cpu_ahead:.1} times less CPU; ahead and online \
+        "{}\n{}\nthree factors compared with two: ahead {bits_ahead:.2} times fewer bits, {cpu_ahead:.1} times less CPU; ahead and online \
          {bits:.3} of the bits; {cpu:.3} of the CPU in all\n\
-         MARLUT claims {bytes} times fewer bytes and {computation} times less computation ahead (semi-honest): claims, its \
-         lookups were not measured",
+         MARLUT claims {bytes} times fewer bytes and {computation} times less computation ahead (semi-honest); \
+         this was not measured",
         ours.line("by three factors"),
         theirs.line("by two"),
     );

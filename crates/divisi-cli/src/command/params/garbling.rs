@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
         ));
     }
     if !(2..=255).contains(&parties) {
-        return Err(Failure::usage("between 2 and 255 parties are possible"));
+        return Err(Failure::usage("the number of parties must be from 2 to 255"));
     }
     if !fits(parties) {
         let most = (2..=255).take_while(|n| fits(*n)).last().unwrap_or(2);

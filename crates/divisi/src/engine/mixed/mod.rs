@@ -193,7 +193,7 @@ impl Engine for MixedEngine {
         let read = match measured.number("images") {
             0 => String::new(),
             images => {
-                format!("{} of {images} images read as their labels say; ", measured.number("images_right"))
+                format!("{} of {images} images classified as labelled; ", measured.number("images_right"))
             }
         };
         Page {

@@ -70,7 +70,7 @@ impl Engine for InTheClear {
             | Job::Operation(_)
             | Job::Lookups(_)
             | Job::Program(_) => Err(Unsupported::new(
-                "the engine plain computes known answers alone: use `divisi kat`, or `divisi circuit eval` for a circuit",
+                "the engine plain only runs known answers: use `divisi kat`, or `divisi circuit eval` for a circuit",
             )),
         }
     }

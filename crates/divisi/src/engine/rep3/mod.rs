@@ -160,7 +160,7 @@ impl Engine for Replicated {
             }
             EngineSettings { statistical: Some(_), security: Security::SemiHonest, .. } => {
                 Err(Unsupported::new(
-                    "--statistical is about the detection of lies, and semi-honest parties tell none: leave one of them out",
+                    "--statistical is about the detection of deviations, and --security semi-honest detects none: leave one of them out",
                 ))
             }
             _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
@@ -174,7 +174,7 @@ impl Engine for Replicated {
             ),
             EngineSettings { security: Security::SemiHonest, .. } if settings.is_constant_round() => {
                 Err(Unsupported::new(
-                    "--mode constant-round is secure against one malicious party at the price of less: leave --security \
+                    "--mode constant-round is secure against a malicious party at no extra cost: leave --security \
                      semi-honest out",
                 ))
             }

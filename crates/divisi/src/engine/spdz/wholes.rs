@@ -22,11 +22,11 @@ use divisi_symmetric::aes::RoundKeys;
 /// [`Unsupported`] for another cipher than AES, and a protocol that runs over masks first.
 pub(super) fn check(texts: &TextsJob, how: &How) -> Result<(), Unsupported> {
     if texts.cipher.aes().is_none() {
-        return Err(Unsupported::new("a mode of AES alone"));
+        return Err(Unsupported::new("a mode that exists for AES only"));
     }
     if how.protocol(texts.cipher)?.tiny {
         return Err(Unsupported::new(
-            "a mode that takes bytes apart between blocks, where aes-tinytable has masks alone: give --protocol aes-lt",
+            "a mode that takes bytes apart into bits, which aes-tinytable cannot do: give --protocol aes-lt",
         ));
     }
     Ok(())
