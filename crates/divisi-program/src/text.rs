@@ -293,7 +293,9 @@ impl Reader<'_> {
             }
             "gather" => {
                 let (x, rest) = self.value_and(op, words)?;
-                let place = |word: &&str| word.parse().map_err(|_| format!("{} is not a place: give a number from 0", short(word)));
+                let place = |word: &&str| {
+                    word.parse().map_err(|_| format!("{} is not a place: give a number from 0", short(word)))
+                };
                 let places = rest.iter().map(place).collect::<Result<Vec<usize>, ProgramError>>()?;
                 one(self.program.gather(&x, &places))
             }
