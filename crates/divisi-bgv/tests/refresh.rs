@@ -13,7 +13,7 @@ use divisi_field::zp::{P16, P32};
 use std::sync::Arc;
 use tools::*;
 
-/// The insecure ring with so many hops before a refresh.
+/// The insecure ring with this many hops before a refresh.
 fn in_runs(operation: Operation, form: Form, n: usize, plain: u64, length: usize) -> Arc<Ring> {
     let p = Parameters::danger_insecure_in_runs(operation, form, n, plain, length).unwrap();
     Arc::new(Ring::new(p).unwrap())

@@ -19,8 +19,8 @@ const P3: usize = 2;
 /// How many runs continue at once: most of their time they wait.
 const AT_ONCE: u8 = 6;
 
-/// What a message of so many bytes is in a record, and how many bytes a record has at most: 20 bytes say what
-/// it is, and TLS adds 17.
+/// What a message of this many bytes is in a record, and how many bytes a record has at most: 20 bytes say
+/// what it is, and TLS adds 17.
 fn record(bytes: usize) -> usize {
     (20 + bytes).min(1 << 14) + 17
 }

@@ -38,7 +38,7 @@ fn parties_that_disagree_are_refused_with_both_digests() {
     separate::refused_with_both_digests("garble", &differences);
 }
 
-/// One run of AES-128's circuit among so many parties.
+/// One run of AES-128's circuit among this many parties.
 fn garbled(parties: usize, own: &[(&str, &str)]) -> BenchOptions {
     BenchOptions {
         engine: "garble",

@@ -160,8 +160,8 @@ impl<'p, B> ProgramRun<'p, B> {
         ProgramRun { program, wires: inputs, kept: 0 }
     }
 
-    /// The same where the first so many input wires hold what a key leaves: the same bits in each run under
-    /// that key. It changes no result; an engine may make something ahead for these bits.
+    /// The same run, whose first `kept` input wires depend on a key alone: they have the same bits in each
+    /// run under that key. This changes no result, but an engine may compute something ahead for these bits.
     #[must_use]
     pub fn keeping(self, kept: usize) -> Self {
         ProgramRun { kept, ..self }

@@ -20,7 +20,8 @@ impl Random {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// One of the corpus after a few changes, at most so long; now and then bytes out of nothing.
+    /// An input of the corpus after a few changes, at most `longest` bytes long; sometimes random bytes
+    /// instead.
     pub fn mutation(&mut self, corpus: &[Vec<u8>], longest: usize) -> Vec<u8> {
         let at = self.below(corpus.len() + 1);
         let mut bytes = match corpus.get(at) {

@@ -80,8 +80,8 @@ impl Garble {
     /// wires. What it returns is for this session only.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the budget cannot hold tables of so many ANDs or
-    /// wires.
+    /// The abort that ends the session; [`Abort::Misuse`] if the budget cannot hold tables of this many ANDs
+    /// or wires.
     pub fn function_independent(
         &mut self,
         session: &mut Session,

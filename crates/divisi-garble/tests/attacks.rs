@@ -47,7 +47,7 @@ fn one_gate() -> Program {
     g.finish()
 }
 
-/// How often P_1 stops in so many runs with these inputs, when P_2 spoils one of the four rows.
+/// How often P_1 stops in this many runs with these inputs, when P_2 spoils one of the four rows.
 fn stops(input: [u8; 2], runs: usize) -> usize {
     let ends = many(runs, 3, |i| {
         let program = one_gate();

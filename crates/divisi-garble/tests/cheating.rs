@@ -8,7 +8,7 @@ use divisi_garble::lab::{Lab, run_over};
 use divisi_net::memory;
 use divisi_ot::bucket;
 
-/// How often, in so many runs of two parties, the second one knows the x of a combined triple and was not
+/// How often, in this many runs of two parties, the second one knows the x of a combined triple and was not
 /// noticed.
 fn successes(rho: u32, ands: usize, runs: usize) -> usize {
     let wins = many(runs, 4, |i| {

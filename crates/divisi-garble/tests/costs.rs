@@ -23,7 +23,7 @@ fn plan(program: &Program, n: usize, receivers: impl Fn(PartyId) -> bool) -> Pla
     Plan::new(program, n, &owners, &vec![list; program.outputs().len()]).unwrap()
 }
 
-/// Every party's counts of a run of so many instances.
+/// Every party's counts of a run of this many instances.
 fn counts(lab: &Lab, plan: &Plan<'_>, count: usize) -> Vec<Counts> {
     let inputs = vec![vec![0; plan.input_bits()]; count];
     lab.run(plan, &inputs).unwrap().into_iter().map(|(_, counts)| counts).collect()

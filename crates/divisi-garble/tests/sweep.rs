@@ -92,8 +92,8 @@ impl Setting {
     }
 }
 
-/// Sweep over one setting: how many changes were tried, and how many were noticed. One in so many of the slow
-/// ones, and of the others.
+/// Sweep over one setting: how many changes were tried, and how many were noticed. One in this many of the
+/// slow ones, and of the others.
 fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
     let program = program();
     let right = setting.right(&program);

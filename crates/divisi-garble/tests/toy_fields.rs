@@ -85,8 +85,8 @@ fn guesses_cost_a_bit_each() {
     }
 }
 
-/// How often, in so many runs of n parties, a wrong e of one triple passes when coefficients and factors are
-/// taken from 16 elements.
+/// How often, in this many runs of n parties, a wrong e of one triple passes when coefficients and factors
+/// are taken from 16 elements.
 fn wrong_triples(n: usize, runs: usize) -> usize {
     let passed = many(runs, 4, |i| {
         let lab = Lab { seed: (i % 256) as u8, ..Lab::default() };
@@ -121,8 +121,8 @@ fn wrong_triples_pass_as_often_as_the_bound_says() {
     }
 }
 
-/// How often, in so many runs, P_2 changes a row's bit and P_1 takes a wrong output, when it knows all of
-/// P_1's Delta but so many bits, which it guesses.
+/// How often, in this many runs, P_2 changes a row's bit and P_1 takes a wrong output, when it knows all of
+/// P_1's Delta but this many bits, which it guesses.
 fn forged_rows(unknown: u32, runs: usize) -> usize {
     let taken = many(runs, 3, |i| {
         let mut g = Build::new();

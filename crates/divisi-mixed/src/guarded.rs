@@ -5,8 +5,8 @@
 use crate::and;
 use crate::bit::Dense;
 
-/// A party's part of so many ANDs with one peer: both masked factors as bytes, those of a peer added, and our
-/// share of the products. Returns whether the peer's message was well-formed.
+/// A party's part of this many ANDs with one peer: both masked factors as bytes, those of a peer added, and
+/// our share of the products. Returns whether the peer's message was well-formed.
 pub fn and(bits: usize, [x, y, a, b, c]: [&[u64]; 5], theirs: &[u8], out: &mut [u64]) -> bool {
     let [x, y] = [x, y].map(|words| Dense::of(words.to_vec(), bits));
     let (mut d, mut e) = (and::masked(&x, a), and::masked(&y, b));

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const PARTIES: usize = 3;
 
-/// How random bits are made: by transfers, or in a form, with so many hops before a refresh.
+/// How random bits are made: by transfers, or in a form, with this many hops before a refresh.
 type How = Option<(Form, usize)>;
 
 const WHOLE: usize = usize::MAX;

@@ -28,7 +28,7 @@ fn parties<R: Send>(n: usize, act: impl Fn(&mut Gmw) -> Result<R, Abort> + Sync)
     ends.into_iter().map(Result::unwrap).collect()
 }
 
-/// A program in so many lanes: inputs belong to the parties in turn, the last learns the outputs.
+/// A program in this many lanes: inputs belong to the parties in turn, the last learns the outputs.
 fn evaluate(n: usize, program: &Program, lanes: usize, inputs: &[GmwBit]) -> (Vec<GmwBit>, Vec<Counts>) {
     let ends = parties(n, |gmw| {
         let (all, me): (Vec<PartyId>, _) = (PartyId::all(n).collect(), gmw.session().me());

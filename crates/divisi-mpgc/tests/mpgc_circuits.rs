@@ -53,7 +53,7 @@ fn parties<R: Send>(
     if n > 10 { run_waiting(n, Duration::from_secs(1200), &agreed, one) } else { run(n, &agreed, one) }
 }
 
-/// A program in so many lanes: inputs belong to the parties in turn, the last learns the outputs.
+/// A program in this many lanes: inputs belong to the parties in turn, the last learns the outputs.
 fn evaluate(
     n: usize,
     way: &Way,
@@ -120,7 +120,7 @@ fn circuit(inputs: usize, recipe: &[(u8, u16, u16)]) -> Program {
     g.finish()
 }
 
-/// The sum of two numbers of so many bits.
+/// The sum of two numbers of this many bits.
 fn adder(bits: usize) -> Program {
     let mut g = Build::new();
     let (x, y) = (g.input(bits), g.input(bits));

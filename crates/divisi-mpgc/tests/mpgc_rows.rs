@@ -54,7 +54,7 @@ fn sum(rows: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
     rows.fold(vec![0; N], |sum, row| sum.iter().zip(row).map(|(x, y)| (x + y) % MODULUS).collect())
 }
 
-/// A list modulo p as so many shares, uniform but for their sum.
+/// A list modulo p as this many shares, uniform but for their sum.
 fn shares(prg: &mut Prg, n: usize, list: &[i64]) -> Vec<Vec<i64>> {
     let mut all: Vec<Vec<i64>> =
         (1..n).map(|_| (0..N).map(|_| residue((word(prg) % PLAIN) as i64)).collect()).collect();

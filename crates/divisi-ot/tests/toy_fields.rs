@@ -20,7 +20,7 @@ fn passes(errors: &[u8]) -> usize {
     (0..=255).filter(|z| h(errors, *z) == 0).count()
 }
 
-/// The product of z + a over some a: what vanishes at so many coins.
+/// The product of z + a over some a: what vanishes at this many coins.
 fn with_roots(roots: impl Iterator<Item = u8>) -> Vec<u8> {
     roots.fold(vec![1], |product, a| {
         let mut next = product.clone();

@@ -10,7 +10,7 @@ const AHEAD: usize = 256;
 /// Kinds of nodes that talk: those of one kind and layer share rounds.
 const KINDS: usize = 5;
 
-/// The kind of a node that talks, and how many rounds it takes alone: so many those of each adder.
+/// The kind of a node that talks, and how many rounds it takes alone: this many those of each adder.
 fn kind(sized: &Sized, [low_depth, fewest_ands]: [usize; 2]) -> Option<(usize, usize)> {
     Some(match &sized.node {
         Node::ToBits(_) if node::adder(sized.lanes) == NumberAdder::LowDepth => (0, 2 + low_depth),

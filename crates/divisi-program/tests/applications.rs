@@ -17,7 +17,7 @@ fn numbers(entries: &Entries) -> Vec<i64> {
     numbers.clone()
 }
 
-/// In the clear what the plain program says, and among so many parties the same.
+/// In the clear what the plain program says, and among this many parties the same.
 fn check(n: &[usize], program: &Script, inputs: &[Entries], expected: &[Vec<i64>]) {
     let clear: Vec<Vec<i64>> = valid::evaluate(program, inputs).unwrap().iter().map(numbers).collect();
     assert_eq!(clear, expected);

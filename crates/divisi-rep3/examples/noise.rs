@@ -64,7 +64,7 @@ impl Noise {
         (-width..=width).map(|v| (v, weight(f64::from(v)) / total)).collect()
     }
 
-    /// The table of quantiles of so many bits of places.
+    /// The table of quantiles of this many bits of places.
     pub fn quantiles(self, index: usize) -> Vec<i32> {
         let mut distribution = self.distribution().into_iter();
         let (mut v, mut below) = distribution.next().unwrap_or((0, 1.0));

@@ -82,7 +82,7 @@ pub(crate) struct Block<'c> {
     pub(crate) lanes: usize,
 }
 
-/// Dots of at most so many lanes share a tile, one after the other.
+/// Sums of products with at most this many lanes share a tile, one after the other.
 pub(crate) const NARROW: usize = 64;
 
 impl Chunk {
@@ -103,8 +103,8 @@ impl Chunk {
         if self.lanes > NARROW { GROUP } else { GROUP * (LANES / self.lanes.max(1)) }
     }
 
-    /// The next places, at most so many: group by group; in a group, dots that share their tile take its next
-    /// lanes when each number has some.
+    /// The next positions, at most `most`, group by group. In a group, sums that share their tile take the
+    /// next lanes of it when each index has some.
     fn place(&mut self, most: usize) -> ((usize, usize, usize), usize) {
         let (group, dot, lane) = self.next;
         let dots = most.min(GROUP - dot);
@@ -175,7 +175,7 @@ pub(crate) struct Ands {
 }
 
 impl Ands {
-    /// Places for at least one and at most so many dots.
+    /// Positions for at least one and at most `most` sums of products.
     pub(crate) fn place(&mut self, pool: &Pool, lanes: usize, terms: usize, most: usize) -> Run {
         let alike = |chunk: &Chunk| chunk.lanes == lanes && chunk.terms == terms;
         let last = match self.chunks.get(self.latest) {

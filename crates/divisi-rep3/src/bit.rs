@@ -31,7 +31,7 @@ impl Bit {
         Bit { lanes, tiles: vec![[[0; 8]; 2]; lanes.div_ceil(LANES)], origin }
     }
 
-    /// The value of the first lane in so many.
+    /// The value of the first lane, repeated in this many lanes.
     fn splat(&self, lanes: usize) -> Bit {
         let mut out = Bit::zero(lanes, self.origin);
         let Some(first) = self.tiles.first() else { return out };

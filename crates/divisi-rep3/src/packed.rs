@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 /// What reading makes public: whether a peer's padding is zero, as that of an honest one is.
 const PADDING: Step = step!("padding");
 
-/// Bytes of so many bits.
+/// The number of bytes of `bits` bits.
 pub(crate) fn bytes(bits: usize) -> usize {
     bits.div_ceil(8)
 }
@@ -20,7 +20,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A writer with room for so many bits: what a vector leaves behind when it grows is not wiped.
+    /// A writer with room for `bits` bits, because the old memory of a vector that grows is not wiped.
     pub(crate) fn with_room(bits: usize) -> Writer {
         Writer { out: Vec::with_capacity(bits.div_ceil(64) * 8), held: 0, bits: 0 }
     }
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
         Reader { from, held: 0, bits: 0 }
     }
 
-    /// The next value of so many bits, at most 64; zero bits where the message has ended.
+    /// The next value of this many bits, at most 64; zero bits where the message has ended.
     #[inline(always)]
     pub(crate) fn take(&mut self, bits: usize) -> u64 {
         if self.bits < bits {

@@ -116,7 +116,7 @@ impl Byte {
         Some(out)
     }
 
-    /// This value of one lane in so many; a value of more lanes as it is.
+    /// This value, repeated in this many lanes if it has one lane; otherwise unchanged.
     pub(crate) fn spread(&self, lanes: usize) -> Byte {
         if self.lanes != 1 || lanes == 1 {
             return self.clone();
@@ -246,7 +246,7 @@ impl Lanes for Block {
     }
 }
 
-/// Room for so many more elements: in a new place, if it takes one, and the old place is wiped.
+/// Make room for this many more elements. If they have to move, their old memory is wiped.
 pub(crate) fn make_room<F: Field>(elements: &mut Vec<F>, more: usize) {
     let len = elements.len();
     if elements.capacity() - len < more {

@@ -93,7 +93,7 @@ pub(crate) fn write_low<F: Field>(elements: &[F], bits: usize) -> Vec<u8> {
     out.finish()
 }
 
-/// Reads what [`write_elements`] wrote of so many; `None` if the length is wrong or a padding bit is set.
+/// Reads `n` elements that [`write_elements`] wrote; `None` if the length is wrong or a padding bit is set.
 pub(crate) fn read_elements<F: Field>(bytes: &[u8], n: usize) -> Option<Vec<F>> {
     read_low(bytes, n, F::BITS)
 }

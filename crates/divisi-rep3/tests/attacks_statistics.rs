@@ -83,7 +83,7 @@ fn party_samples<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<R>
     Harness::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
 }
 
-/// A message of so many planes in tiles of up to 512 lanes: one sample a lane.
+/// A message of this many planes in tiles of up to 512 lanes: one sample a lane.
 fn lanes_of(body: &[u8], planes: usize, n: usize) -> Vec<u128> {
     let lanes = 512.min(n);
     let mut samples = Vec::new();

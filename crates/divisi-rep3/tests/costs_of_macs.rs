@@ -30,7 +30,8 @@ fn emitted(name: &str) -> u64 {
     text.lines().filter(|line| line.trim_end().ends_with(" AND")).count() as u64
 }
 
-/// The circuit of one step, and how many steps there are for a key of so many bytes and a message of so many.
+/// The circuit of one step, and how many steps there are for a key of this many bytes and a message of this
+/// many.
 fn steps(algorithm: Algorithm, key: usize, message: usize) -> (&'static str, u64) {
     let circuit = |hash: Hash| match hash {
         Hash::Sha1 => "sha1-for-old-data",

@@ -92,7 +92,7 @@ impl Sought {
         Sought { delta, planted, labels, all: Barrier::new(3), wrong: Mutex::default() }
     }
 
-    /// All parties wait while the first one looks; so many calls wait for the key, and for none. What is
+    /// All parties wait while the first one looks; this many calls wait for the key, and for none. What is
     /// wrong is told at the end, because a panic here would leave the other parties waiting.
     fn look(&self, me: usize, waiting: [usize; 2], when: &str) {
         self.all.wait();

@@ -41,7 +41,7 @@ fn read(e: &mut Rep3) -> Counts {
     e.trio().session().meter().read()
 }
 
-/// S-boxes of one byte; their relations leave so many terms each.
+/// S-boxes of one byte; their relations leave this many terms each.
 fn sboxes(trio: Trio) -> Result<Counts, Abort> {
     let mut e = engine(trio, Protocol::Gf8Circuit);
     let mut x = e.random_bytes(LANES)?;

@@ -197,7 +197,7 @@ fn positions(honest: &Honest) -> impl Iterator<Item = Position> + '_ {
     links().flat_map(|(from, to)| (0..honest.sent[&(from, to)].len()).map(move |n| Position { from, to, n }))
 }
 
-/// Sweep over positions and operators of all protocols: of each protocol about so many quick ones and slow
+/// Sweep over positions and operators of all protocols: of each protocol about this many quick ones and slow
 /// ones, which have to wait; all if no number is given. How many were tried, and how many of them the honest
 /// parties stopped.
 fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {

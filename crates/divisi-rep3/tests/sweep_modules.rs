@@ -144,7 +144,7 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool 
     stopped
 }
 
-/// Sweep over a module: about so many quick changes and slow ones, which have to wait; all if no number is
+/// Sweep over a module: about this many quick changes and slow ones, which have to wait; all if no number is
 /// given.
 fn sweep(module: &'static str, share: Option<(u64, u64)>) -> usize {
     let run = honest(module);

@@ -214,7 +214,7 @@ impl<F: Host> Receipt<F> {
     }
 }
 
-/// The sum of what all parties told, so many bytes each.
+/// The sum of what all parties told, this many bytes each.
 fn summed(told: &[&[u8]], want: usize) -> Result<Zeroizing<Vec<Gf8>>, ClientFault> {
     if told.len() < 2 {
         return Err(ClientFault::Parties);

@@ -39,7 +39,7 @@ fn holds<V: Field, F: Mac + Lies<V>>(party: &Party<F>) -> Result<(), Abort> {
     }
 }
 
-/// Whether there are so many shares, and as many of their MACs.
+/// Whether there are this many shares and this many shares of MACs.
 fn counts<V: Shareable, F: Mac>(made: &Auth<V, F>, count: usize) -> bool {
     [made.x.len(), made.m.len()] == [count; 2]
 }

@@ -9,7 +9,7 @@ use memmap2::{Advice, MmapMut};
 use std::ops::{Deref, DerefMut};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// From so many bytes on memory is the system's, in pages of its own; below it is the allocator's.
+/// From this size in bytes on, memory comes from the system in pages of its own; below, from the allocator.
 const LARGE: usize = 4 << 20;
 
 /// Words of tables; wiped when dropped.

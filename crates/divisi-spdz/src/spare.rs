@@ -32,7 +32,7 @@ fn room<T: 'static, R>(f: impl FnOnce(&mut Room<T>) -> R) -> Option<R> {
     ROOMS.try_with(within).ok().flatten()
 }
 
-/// An empty vector with room for so many elements.
+/// An empty vector with room for this many elements.
 pub(crate) fn with_room<T: Copy + 'static>(len: usize) -> Vec<T> {
     let mut vector = taken(len).unwrap_or_else(|| Vec::with_capacity(len));
     vector.clear();

@@ -16,7 +16,7 @@ fn harness(n: usize) -> Harness {
     Harness::new(n, &PublicParameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
 }
 
-/// How P_1 ends, with its share of s_1, if P_2 alters the payloads of so many of the three other items of a
+/// How P_1 ends, with its share of s_1, if P_2 alters the payloads of this many of the three other items of a
 /// bucket of four.
 fn altered(items: usize, seed: u8) -> Option<Gf2> {
     let harness = harness(2);

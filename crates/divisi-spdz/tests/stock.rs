@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A disk that is full after so many writes.
+/// A disk that is full after this many writes.
 struct Full {
     writes: AtomicUsize,
     room: usize,

@@ -138,7 +138,7 @@ enum Trouble {
     Half,
 }
 
-/// A disk with room for so many writes.
+/// A disk with room for this many writes.
 struct Ends {
     left: AtomicUsize,
     how: Trouble,

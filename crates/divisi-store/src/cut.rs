@@ -105,7 +105,7 @@ impl CutDisk {
         CutDisk(Arc::new(Mutex::new(State { left: u64::MAX, random, ..State::default() })))
     }
 
-    /// It dies after so many operations.
+    /// Make the disk fail after this many operations.
     pub(crate) fn dies_after(&self, operations: u64) {
         self.0.lock().unwrap().left = operations;
     }

@@ -1,11 +1,10 @@
-//! AES on the three-party engine: what of it depends on how S-boxes are computed.
+//! AES on the three-party engine: the parts that depend on how S-boxes are computed.
 //!
 //! A key's schedule is made in the way that suits a short chain
-//! ([`for_key_schedule`](divisi_rep3::Protocol::for_key_schedule)), and blocks go through the cipher so many
-//! at once that what they take with them fits the cache
-//! ([`blocks_at_once`](divisi_rep3::Protocol::blocks_at_once)): the one-hot vectors of a lookup are made
-//! ahead of its layers, for all rounds, and those of lut256 are 10 KB a block of AES-128, and as much again
-//! while they are made.
+//! ([`for_key_schedule`](divisi_rep3::Protocol::for_key_schedule)), and blocks are encrypted in chunks whose
+//! data fit the cache ([`blocks_at_once`](divisi_rep3::Protocol::blocks_at_once)): the one-hot vectors of a
+//! lookup are made ahead of its layers, for all rounds, and those of lut256 are 10 KB a block of AES-128, and
+//! as much again while they are made.
 
 use crate::settle::close;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Step, Verified, step};

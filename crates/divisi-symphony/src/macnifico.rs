@@ -112,12 +112,11 @@ impl Macnifico {
         self.settings.algorithm
     }
 
-    /// The key of so many bytes that `owner` has: given there, and nowhere else.
+    /// Enter a key of this many bytes of `owner`, who alone gives its value.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together, with A25 if the
-    /// parties mean different MACs; [`Abort::Misuse`] for a key of a length that the algorithm does not
-    /// take.
+    /// parties have different MACs; [`Abort::Misuse`] for a key of a length that the algorithm does not take.
     pub fn input_key(
         &self,
         rep: &mut Rep3,

@@ -146,7 +146,7 @@ impl Maestro {
         Ok(KeySchedule(close(rep, round_keys)?))
     }
 
-    /// The blocks that `owner` has, so many: given there, and nowhere else.
+    /// Enter blocks of `owner`, who alone gives their values.
     ///
     /// # Errors
     /// As [`Maestro::input_key`]; [`Abort::Misuse`] for no blocks.

@@ -17,11 +17,11 @@ use zeroize::{Zeroize, Zeroizing};
 const INPUT: Step = step!("input");
 const PARTIES: usize = 3;
 
-/// Our part of what the parties bring, so many bytes each, one after the other: `own` is what we bring,
-/// `public` a digest of all that is public about it. One round to send, two to compare.
+/// Our part of the parties' inputs, which are `bytes[i]` bytes of party i + 1, one after the other. `own` is
+/// our own input, `public` a digest of everything public about it. One round to send, two to compare.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, with A25 if the digests
+/// [`Abort::CheckFailed`] with A24 if the parts of some party do not fit together, with A25 if the digests
 /// differ; [`Abort::Misuse`] if `own` has another length.
 pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -> Result<Part, Abort> {
     let me = rep.trio().me();

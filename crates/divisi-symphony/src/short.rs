@@ -1,5 +1,5 @@
-//! Many short AES-GCM messages under keys that are ready, in one engine call: what a server does with
-//! requests that wait together.
+//! Many short AES-GCM messages under prepared keys, in one engine call: what a server does with requests that
+//! wait together.
 //!
 //! Adversary, openings and their order as in [`crate::gcm`]: ciphertexts are opened when all products behind
 //! them are verified, then their tags; a tag received is compared inside and never opened (check A23), and
@@ -7,14 +7,14 @@
 //! ([`divisi_rep3::Trio::answer_text`]). One message with a wrong tag is `Invalid` and harms no other; one
 //! lie about any message ends the session for all.
 //!
-//! A message is short if the powers of the hash key that every ready key has are enough for it ([`fits`]):
+//! A message is short if the powers of the hash key that every prepared key has are enough for it ([`fits`]):
 //! nothing is made for it but its key stream, and GHASH is local.
 //!
 //! Cost: 66 rounds to encrypt a message of one block and 74 to decrypt it, 78 and 98 for 64 of them, in
 //! whatever mixture and under however many keys (AES-128 with gf4-circuit; test `cost_in_rounds`). 40 of
 //! these are the S-boxes', and the folds of the two verifications grow with the logarithm of what is owed. A
 //! message has a block more than its text; up to 32 blocks of a call go into one tile of lanes, and beyond
-//! that the parties' own work is that of 512 blocks at once, whether there are so many or not.
+//! that the parties' own work is that of 512 blocks, even if there are fewer.
 //!
 //! Memory: until the verification the key stream owes about 1.1 KiB a block (likewise), so the caller bounds
 //! the blocks of a call.
@@ -65,14 +65,14 @@ pub enum Text<'a> {
     },
 }
 
-/// Whether a message with so many bytes of associated data and of text is short.
+/// Whether a message with this many bytes of associated data and of text is short.
 #[must_use]
 pub fn fits(aad_len: usize, text_len: usize) -> bool {
     aad_len.div_ceil(16) + text_len.div_ceil(16) < Steps::STANDARD.baby()
 }
 
-/// How many rounds a call for so many blocks takes at most, those of tags included, under keys of this size:
-/// none for no blocks, and for one block nearly as many as for 4,096 (test `no_call_has_more_rounds`).
+/// How many rounds a call for this many blocks takes at most, those of tags included, under keys of this
+/// size: none for no blocks, and for one block nearly as many as for 4,096 (test `no_call_has_more_rounds`).
 #[must_use]
 pub fn rounds(size: KeySize, protocol: Protocol, blocks: usize) -> usize {
     let pieces = blocks.div_ceil(protocol.blocks_at_once());

@@ -24,7 +24,7 @@ const READ_TOO: u32 = 4;
 /// wait for.
 pub(crate) const MARGIN: Duration = Duration::from_millis(300);
 
-/// How long so many parties of one machine may take to connect.
+/// How long this many parties of one machine may take to connect.
 pub(crate) fn connect(parties: usize) -> Duration {
     CONNECT + CONNECT_EACH * u32::try_from(parties).unwrap_or(u32::MAX)
 }

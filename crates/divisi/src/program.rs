@@ -248,7 +248,7 @@ fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     Ok(entries)
 }
 
-/// An unsigned number of so many bits, in decimal digits (up to 128 bits) or hexadecimal ones behind `0x`.
+/// An unsigned number of this many bits, in decimal digits (up to 128 bits) or hexadecimal ones behind `0x`.
 fn bits(word: &str, width: usize) -> Option<Vec<bool>> {
     let mut bits: Vec<bool> = match word.strip_prefix("0x") {
         Some(digits) if !digits.is_empty() => {

@@ -33,7 +33,7 @@ impl Digit {
 }
 
 impl Ring {
-    /// The digits of relinearisation that lie within so many primes.
+    /// The digits of relinearisation that lie within this many primes.
     pub(crate) fn digits(&self, limbs: usize) -> usize {
         self.digits.iter().take_while(|digit| digit.limbs.end <= limbs).count()
     }

@@ -80,7 +80,7 @@ fn noise_of(answer: Answer, random: bool, count: u64, without: Option<Check>) ->
     ends.into_iter().next().unwrap().unwrap()
 }
 
-/// Whether two mean squares of so many coefficients differ by six deviations: squares of what is like a
+/// Whether two mean squares of this many coefficients differ by six deviations: squares of what is like a
 /// Gaussian vary by twice their square.
 fn differ(what: &str, [zeros, random]: [f64; 2], count: u64) -> bool {
     let deviation = (4.0 / (1024 * count) as f64).sqrt();

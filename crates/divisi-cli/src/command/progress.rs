@@ -91,7 +91,7 @@ impl Drop for Progress {
     }
 }
 
-/// How far it has come after so long, and how long it will take.
+/// A line with the progress after this time, and the estimated time left.
 fn line(done: u64, total: Option<u64>, after: Duration) -> String {
     let rate = done as f64 / after.as_secs_f64().max(1e-3);
     let left = total.unwrap_or(100).saturating_sub(done) as f64 / rate.max(1e-3);

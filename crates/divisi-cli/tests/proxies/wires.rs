@@ -29,11 +29,11 @@ pub struct Record {
 /// When something happens to a party.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
-    /// Once it has sent so many bytes.
+    /// Once it has sent this many bytes.
     Sent(u64),
     /// When this record sets out, its own or not.
     Record(Record),
-    /// When a record of so many bytes sets out, whosever it is.
+    /// When a record of this many bytes sets out, whosever it is.
     Length(usize),
 }
 

@@ -117,7 +117,7 @@ fn servers_fail_in_the_middle_of_a_message() {
     }
 }
 
-/// A message of so many bytes as a record of TLS has it.
+/// A message of this many bytes as a record of TLS has it.
 fn record(bytes: usize) -> usize {
     20 + bytes + 17
 }

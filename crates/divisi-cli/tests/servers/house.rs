@@ -131,7 +131,7 @@ impl House {
         self.servers[party - 1].as_ref().unwrap().1.lock().unwrap().clone()
     }
 
-    /// Until a server's log has so many lines with this text.
+    /// Until a server's log has this many lines with this text.
     pub fn wait_for(&self, party: usize, text: &str, times: usize) {
         let count = || self.log(party).iter().filter(|line| line.contains(text)).count();
         until(&format!("{text:?} in {:#?}", self.log(party)), Duration::from_secs(20), || count() >= times);

@@ -125,7 +125,7 @@ fn peaks(house: &mut House) -> Vec<usize> {
     (1..=3).map(|party| of(house.server(party).id())).collect()
 }
 
-/// Texts of modes that servers compute as a whole, of so many bytes, leave a server below 256 MiB.
+/// Texts of modes that servers compute as a whole, of this many bytes, leave a server below 256 MiB.
 fn whole_texts(lengths: &[(&str, &str, usize)]) {
     let mut house = House::new(300.0);
     for (algorithm, of, length) in lengths {

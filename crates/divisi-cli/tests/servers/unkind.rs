@@ -89,7 +89,7 @@ fn p99(mut times: Vec<Duration>) -> Duration {
     times[(times.len() * 99).div_ceil(100) - 1]
 }
 
-/// At least so many requests, for at least so long.
+/// Send requests, at least `requests` of them and for at least the time `least`.
 fn honest(anna: &mut Client, key: &KeyName, (requests, least): (usize, Duration)) -> Duration {
     let start = Instant::now();
     let mut times = Vec::new();

@@ -198,8 +198,8 @@ impl Session {
         self.depth
     }
 
-    /// Count what follows as sent after a chain of so many messages, that of another strand or chunk for
-    /// which this party has waited.
+    /// Count what follows as sent after a chain of `messages` messages, which is that of another strand or
+    /// chunk for which this party has waited.
     pub fn after_chain(&mut self, messages: u32) {
         self.depth = self.depth.max(messages);
     }

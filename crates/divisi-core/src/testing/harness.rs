@@ -132,8 +132,9 @@ impl Harness {
         Harness::over(mesh_that_skips(n, &options, world), parameters, LIMIT)
     }
 
-    /// A harness whose messages take so long, by a clock that is skipped ahead while all parties wait; with
-    /// this clock. It counts the waits of a run, if the delay is far longer than what is computed.
+    /// A harness whose messages take this long, by a clock that is skipped ahead while all parties wait. It
+    /// is returned with the clock, which counts the waits of a run if the delay is much longer than the
+    /// computation.
     pub fn distant(
         n: usize,
         parameters: &PublicParameters,
@@ -158,7 +159,7 @@ impl Harness {
         harness
     }
 
-    /// This harness with parties that wait so long for a message.
+    /// This harness with another time limit for messages.
     #[must_use]
     pub fn waiting(mut self, limit: Duration) -> Harness {
         self.limit = limit;

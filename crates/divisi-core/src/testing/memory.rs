@@ -83,8 +83,8 @@ pub fn find(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Found>>> {
     Ok(found)
 }
 
-/// Where the first bytes of each of these needles lie, so many, in the order of addresses: for secrets that
-/// have fewer than 16.
+/// The places of the first `bytes` bytes of each of these needles, in the order of addresses: for secrets of
+/// fewer than 16 bytes.
 ///
 /// # Errors
 /// If the system does not show this process its memory.

@@ -81,7 +81,7 @@ impl Misuse<'_> {
         panic!("no builds against which right use compiles: {said}");
     }
 
-    /// Demands that every program gets its error, and that there are at least so many.
+    /// Demands that every program gets its error, and that there are at least this many.
     ///
     /// # Panics
     /// If one compiles, or gets another error.

@@ -121,8 +121,7 @@ pub fn salt(of: impl Hash) -> u64 {
 /// What a hand keeps back.
 type Held = Arc<Mutex<Vec<(PartyId, Frame)>>>;
 
-/// From the first message on which `begins` says so, all that `from` sends to `to` arrives when so much
-/// time has passed.
+/// From the first message on which `begins` says so, all that `from` sends to `to` arrives after this delay.
 pub fn delay(
     harness: &Harness,
     from: PartyId,

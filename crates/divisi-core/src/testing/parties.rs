@@ -21,8 +21,8 @@ pub fn run<R: Send>(
     run_over(memory::mesh(n), |_| parameters.clone(), f)
 }
 
-/// As [`run`], with parties that wait so long for a message. Nothing that passes is recorded, so that what
-/// was read takes no memory: for runs of many parties.
+/// As [`run`], with a time limit for messages. Messages are not recorded, so that they take no memory after
+/// they were read: for runs of many parties.
 pub fn run_waiting<R: Send>(
     n: usize,
     limit: Duration,

@@ -21,7 +21,7 @@ type Four = [u64; 4];
 /// row's bits, in which bit c is column c.
 ///
 /// # Panics
-/// If a tile has more than 128 columns, or there are not so many rows.
+/// If a tile has more than 128 columns, or there are not this many rows.
 pub fn rows<T>(tiles: [&[u128]; 2], range: Range<usize>, of: impl Fn(u128) -> T, out: &mut Vec<T>) {
     if tiles.iter().all(|columns| columns.len() <= 64) {
         let mut room = [[0; TILE]; 2];

@@ -161,8 +161,9 @@ fn numbers_are_reduced() {
     assert!(opened(|body| body[..4].fill(0xff)).iter().all(Result::is_err));
 }
 
-/// Two parties who open another d than theirs, one more in every lane, in the first `tries` tries of so many
-/// candidates each: as if all of them were p or more. What `f` gives, and how many numbers each opening had.
+/// Two parties who open another d than theirs, one more in every lane, in the first `tries` tries of this
+/// many candidates each: as if all of them were p or more. What `f` gives, and how many numbers each opening
+/// had.
 fn rejected<R: Send>(
     candidates: usize,
     tries: usize,
@@ -224,7 +225,7 @@ fn masks_of_p_or_more_serve_nobody() {
     }
 }
 
-/// After so many tries, and not before, a session ends in which every candidate is rejected.
+/// After this many tries, and not before, a session ends in which every candidate is rejected.
 #[test]
 fn an_item_has_64_tries() {
     let candidates = 9;

@@ -142,7 +142,7 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
     Ok(Call::Offers(offers, if head[0] == GARBLED { Rounds::Constant } else { Rounds::OfLevels }))
 }
 
-/// The order that a leader announced in so many bytes.
+/// The order that a leader announced in this many bytes.
 fn order(house: &mut House<'_>, leader: PartyId, count: usize) -> Result<Order, Abort> {
     let mut body = vec![0; count];
     let session = house.rep.trio().session();

@@ -43,7 +43,7 @@ const REQUEST: Step = step!("request");
 const SESSION: u32 = 1;
 /// How long a server waits for what its client sent to all three at once and has reached the one that leads.
 const ARRIVAL: Duration = Duration::from_millis(2);
-/// After so many rounds without short texts, long steps need no longer be cut small.
+/// After this many rounds without short texts, long steps need no longer be cut small.
 const CALM: u32 = 64;
 /// How many bytes of hashes and MACs are garbled ahead, once some ran in constant rounds.
 const AHEAD: usize = 16 << 20;

@@ -5,7 +5,7 @@
 //! Invariants of every honest server: each message of a request that is done has one answer, in order; a
 //! request that is not done is answered by one failure; nothing is answered twice; no step is done by one
 //! server and not by the others; and when no more events happen, nobody waits. Where nobody lies, a client
-//! whose request stands at all three is served after so many rounds, whoever else asks.
+//! whose request stands at all three is served after this many rounds, whoever else asks.
 
 mod clients;
 mod rounds;
@@ -26,7 +26,7 @@ const SHAPE: Shape = Shape { chunk: 4, piece: 4 };
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Names of clients; each may have several connections.
 const NAMES: u64 = 7;
-/// For so many rounds a client may stand while others are served: each of the others has a turn at each
+/// For this many rounds a client may stand while others are served: each of the others has a turn at each
 /// leader, and requests that failed somewhere count as turns, too.
 const PATIENCE: u32 = 8 * NAMES as u32;
 

@@ -104,7 +104,7 @@ pub(crate) fn cost(item: &Item, size: Option<KeySize>) -> Cost {
 
 /// The `nth` message after the request itself, counted from 0; `None` behind the last one.
 pub(crate) fn due(item: &Item, shape: Shape, nth: u64) -> Option<Due> {
-    // data of `length` bytes in pieces of `most`, each in so many components
+    // data of `length` bytes in pieces of `most`, each in this many components
     let data = |index: u64, length: u64, most: usize, components: usize| {
         let bytes = length.saturating_sub(index * most as u64).min(most as u64) as usize;
         Some(Due::Data { index, bytes: components * bytes })

@@ -13,7 +13,7 @@ fn shared(house: &House) -> (Client, KeyName) {
     (alice, key)
 }
 
-/// Does `honest` while others do `unkind` again and again, from so many connections of bob's.
+/// Does `honest` while others do `unkind` again and again, from this many connections of bob's.
 fn beside(house: &House, connections: usize, unkind: impl Fn(&mut Client) + Sync, honest: impl FnOnce()) {
     let over = AtomicBool::new(false);
     std::thread::scope(|s| {

@@ -61,8 +61,8 @@ fn p99(client: &mut Client, key: &KeyName, n: usize, least: Duration) -> Duratio
     times[(times.len() * 99).div_ceil(100) - 1]
 }
 
-/// Carol asks for blocks before an attack and beside it; the attack runs in so many threads, each of which is
-/// told its number.
+/// Carol asks for blocks before an attack and beside it; the attack runs in this many threads, each of which
+/// is told its number.
 fn beside(run: Run, house: &House, threads: usize, attack: impl Fn(&Attack, &KeyName, usize) + Sync) {
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &["bob", "carol"]);

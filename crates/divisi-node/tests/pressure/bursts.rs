@@ -35,7 +35,7 @@ fn two_hundred_and_fifty_six_clients_with_one_connection_each_shut_nobody_out() 
     block(&mut alice, &key).unwrap();
 }
 
-/// Forty clients come at the same moment, while so many threads of other programs want both cores: each is
+/// Forty clients come at the same moment, while this many threads of other programs want both cores: each is
 /// served or told to try again, and none finds a connection closed.
 fn burst(clients: usize, load: usize) {
     let _alone = alone();

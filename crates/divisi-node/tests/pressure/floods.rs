@@ -39,7 +39,7 @@ fn dial_from(nth: usize, to: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-/// Handshakes that are begun and never ended, so many a second at each of some servers, for so long; one
+/// Handshakes that are begun and never ended, this many a second at each of some servers, for so long; one
 /// server is stopped and comes back meanwhile.
 fn flood(a_second: u32, servers: &[usize], addresses: usize, n: usize) {
     let _alone = alone();

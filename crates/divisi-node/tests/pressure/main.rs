@@ -66,7 +66,7 @@ impl House {
         House::of(MANY)
     }
 
-    /// With so many clients beside alice.
+    /// With this many clients beside alice.
     fn of(many: usize) -> House {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let most = rustix::process::Rlimit { current: limit.maximum, ..limit };

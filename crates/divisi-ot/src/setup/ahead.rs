@@ -46,9 +46,9 @@ enum Under {
 }
 
 impl Setup {
-    /// Begins so many wide rows and so many narrow ones, of random bits. `strand` must be another strand of
-    /// the session than the one on which they are finished, and carry nothing else. All parties begin the
-    /// same batches in the same order. Waits for nothing.
+    /// Begins a batch of wide rows and narrow rows of random bits, with these numbers of rows. `strand` must
+    /// be another strand of the session than the one on which they are finished, and carry nothing else. All
+    /// parties begin the same batches in the same order. Waits for nothing.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] for a set-up without a field, another session's

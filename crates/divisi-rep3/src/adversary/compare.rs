@@ -38,9 +38,9 @@ pub fn features(seen: &Recording, results: &[Result<(), Abort>]) -> Features {
     all
 }
 
-/// Two samples of so many runs each, in turns: the largest chi-square over all places, as a share of its
-/// limit. That nothing was seen at a place is a value like any other: whether a message still arrives before
-/// an abort is chance.
+/// Compare two samples of `runs` runs each, made in turn. Returns the largest chi-square over all places,
+/// divided by its limit. If nothing was seen at a place, this counts as a value, because it is chance whether
+/// a message still arrives before an abort.
 pub fn difference(runs: usize, run: impl Fn(usize) -> Features + Sync) -> f64 {
     const NOTHING: usize = 16;
     let mut counts: BTreeMap<(u32, usize), [[u64; NOTHING + 1]; 2]> = BTreeMap::new();

@@ -119,8 +119,8 @@ pub fn look_up_again(
     }
 }
 
-/// This party loses the next vectors for a layer of so many bytes and lanes, and is at another place than the
-/// others.
+/// This party loses the next vectors for a layer of this many bytes and lanes, and is at another place than
+/// the others.
 pub fn skip_vectors(rep: &mut Rep3, bytes: usize, lanes: usize) {
     let protocol = rep.protocol();
     let _ = rep.stocks.take(protocol, &pack::shape(bytes, lanes));

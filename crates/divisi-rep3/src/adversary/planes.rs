@@ -20,7 +20,7 @@ pub const H: &str = "divisi_rep3::verify::planes/planes.h";
 /// Their planes: the last of a record, and all of the message.
 const PLANES: usize = 8;
 
-/// A layer of gf4-circuit of so many bytes of up to 512 lanes.
+/// A layer of gf4-circuit of this many bytes of up to 512 lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer {
     /// Bytes.

@@ -326,8 +326,9 @@ impl BlackBox {
         Ok(value)
     }
 
-    /// A statement about so many products is owed \[S2\], which the verification has in so many terms or
-    /// which holds their memory. When there are many, what is owed is verified, and memory is free again.
+    /// Record a statement about `products` products that has to be verified \[S2\]. It has `terms` terms in
+    /// the verification, or takes as much memory. If too many terms are owed, they are verified now, which
+    /// frees their memory.
     pub(crate) fn owe<F: Element>(
         &mut self,
         statement: Box<dyn Statement<F::Big>>,

@@ -199,7 +199,7 @@ impl Rep3 {
     }
 }
 
-/// How many tiles of a program run at once, beside so many others.
+/// The number of tiles of a program that run at once, beside this many other jobs.
 fn window(program: &Program, jobs: usize) -> usize {
     let widest =
         program.levels().iter().map(|level| level.and_count() + level.dot_count()).max().unwrap_or(0);

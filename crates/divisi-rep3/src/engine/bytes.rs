@@ -120,7 +120,7 @@ impl Rep3 {
         Ok(vectors)
     }
 
-    /// Make what is missing for so many layers, counted as preprocessing.
+    /// Make what is missing for this many layers, counted as preprocessing.
     fn stock_up(&mut self, layers: usize, shape: &crate::wire::Shape) -> Result<(), Abort> {
         let missing = self.stocks.missing(self.protocol, shape, layers);
         if missing == 0 {

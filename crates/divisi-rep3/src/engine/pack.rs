@@ -11,12 +11,12 @@ use divisi_core::Lanes;
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
 
-/// Whether a layer of so many bytes of so many lanes goes into one tile.
+/// Whether a layer of this many bytes of this many lanes goes into one tile.
 fn fits(bytes: usize, lanes: usize) -> bool {
     bytes > 1 && lanes > 0 && bytes.checked_mul(lanes).is_some_and(|all| all <= LANES)
 }
 
-/// The shape in which a layer of so many bytes of so many lanes is computed.
+/// The shape in which a layer of this many bytes of this many lanes is computed.
 pub(crate) fn shape(bytes: usize, lanes: usize) -> Shape {
     if fits(bytes, lanes) {
         return Shape(vec![bytes * lanes]);

@@ -36,7 +36,7 @@ const SETS: [usize; NIBBLE_PLANES] = [
 /// Where the parts begin and end.
 const PARTS: [usize; 4] = [0, 4, 10, 15];
 
-/// The plane of monomial `set` of a nibble, where each record has so many.
+/// The plane of monomial `set` of a nibble, where each record has this many.
 pub(crate) const fn plane(nibbles: usize, nibble: usize, set: usize) -> usize {
     let mut at = 0;
     while SETS[at] != set {
@@ -84,7 +84,7 @@ pub(crate) fn make<const K: usize>(
     Ok(made.into_iter().map(Arc::new))
 }
 
-/// All monomials of so many random nibbles, in the first planes of each record.
+/// All monomials of this many random nibbles, in the first planes of each record.
 pub(crate) fn monomials<const K: usize>(
     trio: &mut Trio,
     made: &mut [Records<K>],

@@ -97,7 +97,7 @@ impl<G: Element> HeldTable<G> {
 }
 
 impl BlackBox {
-    /// Vectors for so many lookups in a table. What they take is [`Dimensions::bits_ahead`]; their products
+    /// Vectors for this many lookups in a table. What they take is [`Dimensions::bits_ahead`]; their products
     /// are owed to verify_mul.
     ///
     /// # Errors

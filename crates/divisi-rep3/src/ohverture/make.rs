@@ -174,7 +174,7 @@ fn grow(trio: &mut Trio, nodes: &mut Vec<Node>, k: usize, count: usize) -> usize
     nodes.len() - 1
 }
 
-/// Random numbers of so many bits each, `count` of every size, with all their products: all in the same
+/// Random numbers of this many bits each, `count` of every size, with all their products: all in the same
 /// rounds.
 pub(crate) fn make(trio: &mut Trio, sizes: &[usize], count: usize) -> Result<Vec<Monomials>, Abort> {
     let mut nodes = Vec::new();

@@ -303,7 +303,7 @@ impl BlackBox {
         Ok(())
     }
 
-    /// Demand that a call does not spread so many vectors that their products fill the memory.
+    /// Demand that a call does not expand so many vectors that their products fill the memory.
     fn demand_products(&mut self, products: usize) -> Result<(), Abort> {
         if products as u64 <= PIECE {
             return Ok(());

@@ -30,7 +30,7 @@ pub(crate) trait Chained: Sync {
         kept: bool,
     ) -> Result<(Records<SBOX_PLANES>, Vec<[Plane; 8]>), Abort>;
 
-    /// The replicated inputs of a layer, of so many lanes each, by its vectors and what was opened.
+    /// The replicated inputs of a layer, of this many lanes each, by its vectors and what was opened.
     fn inputs(
         &self,
         trio: &Trio,

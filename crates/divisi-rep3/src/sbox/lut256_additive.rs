@@ -148,7 +148,7 @@ pub(crate) fn layer(
     Ok((made, c))
 }
 
-/// `[[x]] = [[r]] + c` for each byte of the layer, of so many lanes each.
+/// `[[x]] = [[r]] + c` for each byte of the layer, of this many lanes each.
 fn inputs(
     vectors: &Records<NIBBLES_PLANES>,
     c: &[[Plane; 8]],

@@ -67,7 +67,7 @@ pub(crate) trait Sbox: Sync {
         0
     }
 
-    /// Vectors for so many layers of this shape, one record a layer: they are verified before a layer gets
+    /// Vectors for this many layers of this shape, one record a layer: they are verified before a layer gets
     /// them \[A17\].
     fn make_vectors(&self, trio: &mut Trio, _layers: usize, _shape: &Shape) -> Result<Vec<Record>, Abort> {
         Err(trio.session.misuse(VECTORS, "one-hot vectors for a protocol without lookups"))

@@ -7,10 +7,10 @@
 //!    itself as an element of GF(2^64): zero only if no lane is wrong. So the sum over all words of one dot
 //!    of each group is zero with probability at most 1/2^64 unless all of these dots are right.
 //! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the dots' factors at the corners {0,1}^k; with
-//!    several terms a dot, so many x and y. h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each
-//!    variable: determined by its values on {0,1,inf}^k. At the corners these are derived from the dots' own
-//!    results, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct). On that grid x and y
-//!    are sums of planes, their products ANDs of planes.
+//!    several terms a dot, as many x and y as terms. h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2
+//!    in each variable: determined by its values on {0,1,inf}^k. At the corners these are derived from the
+//!    dots' own results, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct). On that grid
+//!    x and y are sums of planes, their products ANDs of planes.
 //! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the
 //!    corners bound one by one).
 //!

@@ -20,7 +20,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Boolean, Bytes, Direction, ProgramRun, Step, settle};
 use divisi_field::{Field, Gf64};
 
-/// How many products of the black box there are, each in so many lanes.
+/// How many products of the black box there are, each in this many lanes.
 const STATEMENTS: usize = 3;
 const LANES: usize = 5;
 

@@ -44,7 +44,7 @@ impl Add for Missed {
 
 /// What can be owed, of a kind that is verified many at a time.
 pub(super) trait Owed: Sized {
-    /// How many passes it takes if the caller asked for so many.
+    /// The number of passes to make, if the caller asked for `asked`.
     fn passes(asked: Passes) -> usize;
 
     /// One pass over all of these, from a coin of its own to CheckTriple, and the error of the steps that

@@ -9,7 +9,7 @@ use divisi_field::{Field, Gf64};
 pub(crate) struct Scratch(Vec<Rep<Gf64>>);
 
 impl Scratch {
-    /// An empty vector with room for so many elements.
+    /// An empty vector with room for this many elements.
     pub(super) fn take(&mut self, room: usize) -> Rep<Gf64> {
         let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
         for side in [&mut rep.a, &mut rep.b] {

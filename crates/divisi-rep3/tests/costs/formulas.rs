@@ -75,7 +75,7 @@ impl Cost {
     }
 }
 
-/// The lanes of the tiles of a layer of so many bytes: side by side in one tile, or each in tiles of 512
+/// The lanes of the tiles of a layer of this many bytes: side by side in one tile, or each in tiles of 512
 /// lanes.
 pub fn layer(bytes: usize, lanes: usize) -> Vec<u64> {
     if bytes * lanes <= 512 {
@@ -103,7 +103,7 @@ impl Run {
         Run { protocol, schedule, security, size: KeySize::Aes128, direction, lanes }
     }
 
-    /// AES of this size on so many blocks under one key: the key schedule is counted as "setup", the cipher
+    /// AES of this size on this many blocks under one key: the key schedule is counted as "setup", the cipher
     /// as "online".
     pub fn counts(self) -> Counts {
         let lab = Rep3Lab { protocol: self.protocol, security: self.security };

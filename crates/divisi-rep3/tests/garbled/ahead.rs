@@ -21,7 +21,7 @@ pub fn open(e: &mut Rep3, out: &[Bit]) -> Result<Vec<Vec<u8>>, Abort> {
     e.trio().open(&verified)
 }
 
-/// A run of which so many input wires are known when it is garbled; `between` comes between the halves.
+/// A run of which this many input wires are known when it is garbled; `between` comes between the halves.
 fn play(
     mut trio: Trio,
     program: &Program,

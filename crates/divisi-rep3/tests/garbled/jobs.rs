@@ -145,7 +145,7 @@ fn digest_at(from: usize) -> Vec<usize> {
     [0, 7, 8, 31].map(|byte| from + byte).to_vec()
 }
 
-/// All bytes of the first and of the last of so many labels.
+/// All bytes of the first and of the last of this many labels.
 fn labels(n: usize) -> Vec<usize> {
     (0..16).flat_map(|byte| [byte, 16 * (n - 1) + byte]).collect()
 }

@@ -124,7 +124,7 @@ fn restock(e: &mut Rep3) -> Result<(), Abort> {
     Ok(())
 }
 
-/// What all three send together for a program that was garbled ahead, but for so many of its inputs.
+/// What all three send together for a program that was garbled ahead, but for this many of its inputs.
 fn bytes_of(program: &Program, lanes: usize, known: usize) -> u64 {
     let labels = pieces((program.input_bits() - known) * lanes, 1024, 48, 32);
     2 * labels + wire_bytes((program.output_bits() * lanes).div_ceil(8) + 32)

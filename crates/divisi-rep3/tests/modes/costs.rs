@@ -35,7 +35,7 @@ impl Cost {
         Cost { calls, blocks, schedules: 0, products: 0, product_rounds: 0, opened: 0 }
     }
 
-    /// Bits and rounds of so many texts.
+    /// Bits and rounds of this many texts.
     fn of(self, texts: usize) -> (u64, u64) {
         let own = SBOX * (160 * self.blocks + 40 * self.schedules) + 128 * self.products + 8 * self.opened;
         let calls = self.calls + self.schedules;
@@ -45,7 +45,7 @@ impl Cost {
 
 type Operation = dyn Fn(&mut Rep3, &RoundKeys<Byte>, &[Byte]) -> Result<(), Abort> + Sync;
 
-/// A mode one way, on texts of so many bytes.
+/// A mode one way, on texts of this many bytes.
 struct Case {
     name: &'static str,
     bytes: usize,

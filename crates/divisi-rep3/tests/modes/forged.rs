@@ -73,7 +73,7 @@ fn forged(mode: Mode) -> Vec<Sealed> {
         assert_eq!(wrap(value(icv2, 29), &filled).ciphertext, mode.sealed().ciphertext);
         let constant = |i: usize| std::array::from_fn(|j| icv2[j] ^ u8::from(i == j));
         let mut all: Vec<Sealed> = (0..4).map(|i| wrap(value(constant(i), 29), &filled)).collect();
-        // lengths that no text of so many semiblocks has, in each byte of them
+        // lengths that no text of this many semiblocks has, in each byte of them
         let lengths = [0, 24, 33, 29 ^ 1 << 8, 29 ^ 1 << 16, 29 ^ 1 << 24, 29 ^ 1 << 31];
         all.extend(lengths.map(|bytes| wrap(value(icv2, bytes), &filled)));
         // what fills the text up is zero

@@ -40,7 +40,7 @@ fn made(security: Security, name: &str, bytes: Option<usize>, counter: u64) -> (
     results.into_iter().next().unwrap()
 }
 
-/// The code of a tag of so many bytes, drawn here.
+/// The code of a tag of this many bytes, drawn here.
 fn code(tag_bytes: usize, digits: usize) -> Program {
     let mut build = Build::new();
     let bits = build.input(8 * tag_bytes);

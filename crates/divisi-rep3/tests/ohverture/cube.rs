@@ -6,7 +6,7 @@ use divisi_rep3::blackbox::BlackBox;
 use divisi_rep3::checks;
 use divisi_rep3::ohverture::{Cube, Dimensions, HeldTable};
 
-/// Entries of so many bits, of which one has the highest.
+/// Entries of this many bits, of which one has the highest.
 fn entries<G: Element>(n: usize, width: usize) -> Vec<G> {
     let entry = |i: usize| {
         let word = (i as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
@@ -21,7 +21,7 @@ fn ahead(parts: [usize; 3]) -> (u64, u32) {
     (parts.iter().map(|k| products(*k)).sum(), log2(parts.into_iter().max().unwrap()))
 }
 
-/// A table with entries of so many components, at an index in two inputs of which the first has `low` bits.
+/// A table with entries of this many components, at an index in two inputs of which the first has `low` bits.
 fn lookups<F: Element, G: Element>(
     parts: [usize; 3],
     components: usize,

@@ -225,7 +225,7 @@ fn views_of_all_values_are_compared_before_the_coin() {
     }
 }
 
-/// chi_j of so many values.
+/// chi_j of this many values.
 fn coefficients(coin: &[u8; 16], count: usize) -> Vec<Gf48> {
     let chi = |j: usize| {
         let mut list = vec![Gf48::ZERO; count];

@@ -46,8 +46,8 @@ pub(super) fn packed<F: Mac + Embeds<Small<N>>, const N: usize>(
 }
 
 impl<F: Host> Spdz<F> {
-    /// Make and check unit vectors for so many lookups in each of these functions, before keys and inputs are
-    /// known. [`Spdz::load_lookups`] makes tables of them, or the first lookup does.
+    /// Make and check unit vectors for this many lookups in each of these functions, before keys and inputs
+    /// are known. [`Spdz::load_lookups`] makes tables of them, or the first lookup does.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -76,7 +76,7 @@ impl<F: Host> Spdz<F> {
         self.party.session.back(phase);
     }
 
-    /// Make tables where there are too few for so many lookups in each function.
+    /// Make tables where there are too few for this many lookups in each function.
     #[inline(never)]
     pub(super) fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.tables.lacking(wanted).is_empty() {
@@ -89,7 +89,7 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// Make and check unit vectors for so many tables of each function, which wait to become tables.
+    /// Make and check unit vectors for this many tables of each function, which wait to become tables.
     fn make_units(&mut self, lacking: &[(&'static Table, usize)]) -> Result<(), Abort> {
         self.tables.drop_used();
         for index in 1..=MOST {

@@ -111,7 +111,7 @@ impl<F: Host> Spdz<F> {
         self.stock_ands(ands)
     }
 
-    /// See that so many products of bits are there.
+    /// Make sure that `count` products of bits are in stock.
     fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
         if self.reserve.ands.a.len() < count {
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
@@ -132,7 +132,7 @@ impl<F: Host> Spdz<F> {
         party.multiply(pairs, triples)
     }
 
-    /// See that so many random bits are there.
+    /// Make sure that `count` random bits are in stock.
     fn stock_bits(&mut self, count: usize) -> Result<(), Abort> {
         if self.reserve.bits.len() < count {
             let more = self.reserve.foreseen_bits.max(count);
@@ -144,7 +144,7 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// See that so many products of bytes are there.
+    /// Make sure that `count` products of bytes are in stock.
     fn stock_triples(&mut self, count: usize) -> Result<(), Abort> {
         if self.reserve.triples.a.len() < count {
             let more = self.reserve.foreseen_triples.max(count);
@@ -156,7 +156,7 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// See that so many products in GF(2^6) are there.
+    /// Make sure that `count` products in GF(2^6) are in stock.
     fn stock_sixes(&mut self, count: usize) -> Result<(), Abort> {
         if self.reserve.sixes.a.len() < count {
             let more = self.reserve.foreseen_sixes.max(count);

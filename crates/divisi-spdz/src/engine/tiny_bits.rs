@@ -168,7 +168,8 @@ impl<F: Host> TinyBits<F> {
             .misuse(SHAPE, "values that differ in lanes, or not the circuit of the masks")
     }
 
-    /// Where so many tables stand: in the last load of this function that has them, else in one made now.
+    /// A place with room for this many tables of a function: its last load if that has room, otherwise a new
+    /// one.
     fn place(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
         let lacking: Vec<_> = wanted
             .iter()

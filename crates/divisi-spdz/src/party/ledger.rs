@@ -19,7 +19,7 @@ pub(crate) struct Ledger<F: Mac> {
 const KEPT: usize = 1 << 21;
 
 impl<F: Mac> Ledger<F> {
-    /// Make room for so many more.
+    /// Make room for this many more.
     pub fn room(&mut self, more: usize) {
         self.x.reserve(more);
         wipe::room(&mut self.m, more);

@@ -78,7 +78,7 @@ impl<F: Mac> Party<F> {
         self.session.meter().opened(m.len() as u64);
     }
 
-    /// Open pieces of so many bits each, of which exactly these are sent, in one round: lane by lane of the
+    /// Open pieces of this many bits each, of which exactly these are sent, in one round: lane by lane of the
     /// first, then of the others.
     #[inline(never)]
     pub(crate) fn open_pieces(

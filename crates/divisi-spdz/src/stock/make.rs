@@ -87,7 +87,7 @@ fn fill<F: Host>(
     for turn in 1..=turns {
         progress(turn - 1, turns);
         for (series, of @ (kind, planned)) in plan.kinds().iter().enumerate() {
-            // as many of each as belong to so many turns
+            // as many of each as belong to this many turns
             let due = (u128::from(lots(of)) * u128::from(turn)).div_ceil(u128::from(turns));
             let due = u64::try_from(due).unwrap_or(u64::MAX).saturating_mul(kind.lot() as u64).min(*planned);
             let mut there: u64 = reserve.state().counts.get(series).map_or(0, |count| count.made);

@@ -224,7 +224,7 @@ fn counted(told: &[u8], at: usize) -> Count {
     Count { made: number(16 * at), taken: number(16 * at + 8) }
 }
 
-/// Our share of alpha, if the stock is one of this party, among so many, in this field.
+/// Our share of alpha, if the stock is one of this party, among this many, in this field.
 fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result<Alpha<F>, Abort> {
     let (me, n, bits) = (session.me(), session.parties(), <F as Field>::BITS as u32);
     if info.party != me.number() {

@@ -5,12 +5,12 @@ use crate::share::Auth;
 use divisi_field::Field;
 use zeroize::Zeroizing;
 
-/// How long the body of a lot is: so many values of each of so many planes.
+/// How long the body of a lot is: this many values of each of this many planes.
 pub(super) fn length<V: Shareable, F: Mac>(planes: usize, count: usize) -> usize {
     8 + V::packed(planes * count) + planes * count * <F as Field>::BYTES
 }
 
-/// The body of a lot of so many values, which lie plane by plane.
+/// The body of a lot of this many values, which lie plane by plane.
 pub(super) fn body<V: Shareable, F: Mac>(count: usize, all: &Auth<V, F>) -> Zeroizing<Vec<u8>> {
     let planes = all.len().checked_div(count).unwrap_or(0);
     // with all the room that it takes: nothing moves, so nothing is left behind

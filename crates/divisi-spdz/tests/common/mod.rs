@@ -51,7 +51,7 @@ impl House {
         House::with(n, SBOXES)
     }
 
-    /// With so many tables.
+    /// With this many tables.
     pub fn with(n: usize, tables: u64) -> Self {
         let house = House { tables, ..House::empty(n) };
         for end in Harness::new(n, &parameters()).act(|session| house.make(session)) {

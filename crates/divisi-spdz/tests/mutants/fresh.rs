@@ -52,13 +52,13 @@ impl Opened {
     }
 }
 
-/// The values of a message of so many bits each.
+/// The values of a message of this many bits each.
 fn values(body: &[u8], bits: usize) -> Vec<u32> {
     let bit = |at: usize| u32::from(body[at / 8] >> (at % 8) & 1);
     (0..8 * body.len() / bits).map(|i| (0..bits).fold(0, |x, k| x | bit(i * bits + k) << k)).collect()
 }
 
-/// Values of so many bits: no two lanes of these layers have the same masks always, nor has a lane those of
+/// Values of this many bits: no two lanes of these layers have the same masks always, nor has a lane those of
 /// another one in a layer not far behind, and more occur than half of the bits could make.
 fn all_fresh(layers: &[Vec<u8>], bits: usize, what: &str) {
     let layers: Vec<Vec<u32>> = layers.iter().map(|body| values(body, bits)).collect();

@@ -45,7 +45,7 @@ pub fn spoiled_bucket(check: Option<Check>) -> bool {
     })
 }
 
-/// P_2's payloads are other ones for the only bit of items: of the first one of a bucket, and of so many
+/// P_2's payloads are other ones for the only bit of items: of the first one of a bucket, and of this many
 /// behind it.
 fn spoil(harness: &Harness, items: usize, of_first: &'static [usize]) {
     let payload = divisi_core::Step::new(PAYLOAD).id;

@@ -131,7 +131,7 @@ pub(super) fn load(
     }
 }
 
-/// Overwrite and remove a file, if it is there; it had about so many bytes.
+/// Overwrite and remove a file, if it exists; `len` is its approximate length.
 pub(super) fn wipe(disk: &dyn Disk, path: &Path, len: usize) -> Result<(), StockError> {
     let wipe = || {
         if matches!(disk.read(path, 0), Err(e) if e.kind() == io::ErrorKind::NotFound) {

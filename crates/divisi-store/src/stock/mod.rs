@@ -183,10 +183,10 @@ impl Reserve {
         Ok(())
     }
 
-    /// Put the next lot of a series there: so many values. Durable.
+    /// Durably store the next lot of a series, which has `count` values.
     ///
     /// # Errors
-    /// [`StockError::Io`]; the lot is not there then.
+    /// [`StockError::Io`]; the lot is not stored then.
     pub fn put(&self, series: usize, count: u64, body: &[u8]) -> Result<(), StockError> {
         let mut state = self.guard();
         let (name, lot) = self.lot_of(series, state.counts.get(series).map_or(0, |count| count.made))?;
@@ -205,8 +205,9 @@ impl Reserve {
         Ok(())
     }
 
-    /// Take the next values of a series, so many: which, from the first one of all on. Durable before
-    /// anybody has them, so that whatever dies they are never given again.
+    /// Take the next `count` values of a series; returns their positions, counted from the first value of the
+    /// series. This is durably recorded before anybody has the values, so that they are never given again,
+    /// whatever fails.
     ///
     /// # Errors
     /// [`StockError::UsedUp`], [`StockError::Io`]: nothing is taken then.

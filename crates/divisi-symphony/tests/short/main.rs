@@ -316,7 +316,7 @@ fn cost_in_rounds() {
     }
 }
 
-/// The rounds of making so many keys ready and of a call for so many messages of so many bytes.
+/// The rounds of making this many keys ready and of a call for this many messages of this many bytes.
 fn counted(
     protocol: Protocol,
     size: KeySize,

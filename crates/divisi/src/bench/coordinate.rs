@@ -204,7 +204,7 @@ impl Parties<'_> {
         self.clocks.iter().map(|(phase, _)| of(phase)).collect()
     }
 
-    /// Begin the next session, with a key of its own, for repetitions of so many instances.
+    /// Begin the next session, with a key of its own, for repetitions of this many instances.
     fn begin(&mut self, count: usize) -> Result<Running, Failure> {
         let mut key = vec![0; self.job.key_bytes()];
         Machine.entropy(&mut key);

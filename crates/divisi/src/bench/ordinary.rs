@@ -61,8 +61,8 @@ pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Opti
     Some(block.to_vec())
 }
 
-/// The text of `IV | ciphertext` in CBC mode with PKCS #7 padding, of a cipher with blocks of so many bytes:
-/// all of it by libraries. None if these are no whole blocks, or if the padding is wrong.
+/// The text of `IV | ciphertext` in CBC mode with PKCS #7 padding, of a cipher with blocks of this many
+/// bytes: all of it by libraries. None if these are no whole blocks, or if the padding is wrong.
 pub(crate) fn open_cbc(key: &[u8], block: usize, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (iv, ciphertext) = sealed.split_at_checked(block)?;
     let mut buffer = Zeroizing::new(ciphertext.to_vec());

@@ -74,7 +74,7 @@ fn a_message_that_is_too_long_is_counted() {
     assert_eq!(report.algorithms[0].unsupported["a message or an IV of more than 1024 bytes"], 1);
 }
 
-/// Files of Wycheproof: so many groups, and from each group so many vectors of each kind.
+/// Files of Wycheproof: this many groups, and from each group this many vectors of each kind.
 fn wycheproof(algorithm: &str, name: TestName, groups: usize, most: usize, options: &KatOptions) {
     let mut content = parse(&file(algorithm, name)).unwrap();
     content.functions.truncate(groups);

@@ -92,13 +92,13 @@ pub(super) fn mult_local([x0, x1]: &Pair, [y0, y1]: &Pair) -> Plane {
     (*x0 & *y0) ^ ((*x0 ^ *x1) & (*y0 ^ *y1))
 }
 
-/// The lanes in use of every tile, for so many planes of each.
+/// The lanes in use of every tile, for this many planes of each.
 pub(super) fn shape(lanes: usize, planes: usize) -> Shape {
     let tile = |t| std::iter::repeat_n(used(lanes, t), planes);
     Shape((0..lanes.div_ceil(LANES)).flat_map(tile).collect())
 }
 
-/// Reshare of so many planes a tile, tile after tile: one message, and both our components.
+/// Reshare of this many planes a tile, tile after tile: one message, and both our components.
 pub(super) fn reshare(
     trio: &mut Trio,
     step: Step,
@@ -113,7 +113,7 @@ pub(super) fn reshare(
 }
 
 impl Products {
-    /// Random numbers of so many bits each, and all products of each one's bits.
+    /// Random numbers of this many bits each, and all products of each one's bits.
     pub(super) fn make(trio: &mut Trio, bits: [usize; 3], lanes: usize) -> Result<Products, Abort> {
         let starts = starts(bits);
         let n = lanes.div_ceil(LANES);
@@ -148,7 +148,7 @@ impl Products {
         Ok(Products { bits, lanes, tiles })
     }
 
-    /// The tiles of so many lanes from the first on, which is the first of a tile.
+    /// The tiles of this many lanes from the first on, which is the first of a tile.
     pub(super) fn tiles_of(&self, first: usize, lanes: usize) -> &[Pairs] {
         let first = first / LANES;
         &self.tiles[first..first + lanes.div_ceil(LANES)]

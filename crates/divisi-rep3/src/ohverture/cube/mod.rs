@@ -60,7 +60,7 @@ const BITS_AT_ONCE: usize = 8;
 /// The most bits of a part of an index.
 const MAX_PART: usize = 12;
 
-/// Whether a table of these parts and entries of so many bits has room.
+/// Whether a table of these parts and entries of this many bits has room.
 pub(super) fn has_room(parts: [usize; 3], width: usize) -> bool {
     parts.iter().all(|part| (1..=MAX_PART).contains(part))
         && width <= MAX_CUBE_WIDTH
@@ -236,7 +236,7 @@ impl BlackBox {
     }
 }
 
-/// Bytes of the products of so many tiles.
+/// Bytes of the products of this many tiles.
 fn bytes(parts: [usize; 3], tiles: usize) -> usize {
     2 * Plane::BYTES * starts(parts)[3] * tiles
 }

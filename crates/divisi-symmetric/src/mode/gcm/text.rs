@@ -2,7 +2,7 @@
 
 use divisi_core::{Abort, step};
 
-/// How many blocks of a text of so many bytes have a byte at place `i`: the lanes of column `i`.
+/// How many blocks of a text of this many bytes have a byte at place `i`: the lanes of column `i`.
 #[must_use]
 pub fn lanes_at(bytes: usize, i: usize) -> usize {
     (bytes + 15).saturating_sub(i) / 16

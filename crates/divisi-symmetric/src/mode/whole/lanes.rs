@@ -161,8 +161,8 @@ pub(super) fn with_highest<E: BitEngine>(e: &mut E, byte: &E::Byte, value: bool)
     e.convert(bits)
 }
 
-/// Counter blocks for so many bytes from a shared one of one lane on, a lane each: its last four bytes count
-/// up and wrap around.
+/// Counter blocks for `bytes` bytes, one in each lane, from a shared first one of one lane on: the last four
+/// bytes count up and wrap around.
 pub(super) fn count<E: BitEngine>(
     e: &mut E,
     first: Vec<E::Byte>,

@@ -65,7 +65,7 @@ pub(super) fn all(
 /// A key by its name, and its bytes if they are wanted.
 type MadeKey = (KeyName, Option<Arc<Zeroizing<Vec<u8>>>>);
 
-/// Keys that the first client makes, each for the next so many clients.
+/// Keys that the first client makes, each for the next few clients.
 fn make_keys(
     servers: &Servers,
     first: &mut Client,

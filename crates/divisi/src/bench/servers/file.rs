@@ -193,7 +193,8 @@ impl Proxies {
     }
 }
 
-/// The first so many bytes of `plain` to `sealed`, and all of that to `opened`; how long each took.
+/// Encrypt the first bytes of `plain`, this many, to `sealed`, and decrypt all of that to `opened`; returns
+/// how long each took.
 fn there_and_back(
     client: &mut Client,
     key: &KeyName,
@@ -251,7 +252,7 @@ fn wrong(what: &str) -> Failure {
     Failure::mismatch(format!("{what}: report this with the output of `divisi --version`"))
 }
 
-/// Whether a file begins with the same bytes as the other one after so many.
+/// Whether a file, after its first `skip` bytes, has the same bytes as the other one.
 fn same_bytes(one: &Path, other: &Path, skip: u64, bytes: u64) -> io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?.take(bytes), File::open(other)?);
     io::copy(&mut (&mut other).take(skip), &mut io::sink())?;

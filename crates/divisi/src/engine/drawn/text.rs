@@ -100,7 +100,7 @@ pub(super) fn program(widths: &[usize], job: &TextsJob, text: &PublicText) -> Re
     })
 }
 
-/// The columns of a text in pieces of so many bytes.
+/// The columns of a text in pieces of this many bytes.
 fn columns(bytes: &[u8], n: usize) -> Vec<Vec<u8>> {
     (0..n).map(|i| bytes.iter().skip(i).step_by(n.max(1)).copied().collect()).collect()
 }

@@ -148,7 +148,7 @@ impl Prepared for Dealt<'_> {
     }
 
     /// Repetitions of at most one chunk are requests to one session, so that many of them do not pay for as
-    /// many key schedules; what comes before them is so many chunks.
+    /// many key schedules; what comes before them is this many chunks.
     fn course(&self, warmup: usize) -> Course {
         let count = self.job.count();
         let before = warmup.saturating_mul(self.task.chunk).min(count.max(1));

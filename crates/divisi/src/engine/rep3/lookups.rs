@@ -206,7 +206,7 @@ struct Member<'p> {
 }
 
 impl Member<'_> {
-    /// The vectors of so many lookups, verified.
+    /// The vectors of this many lookups, verified.
     fn vectors(&mut self, lanes: usize) -> Result<FactoredOneHots, Abort> {
         self.b.session().phase(PREPROCESSING);
         let vectors = self.b.one_hots(&self.table, lanes)?;

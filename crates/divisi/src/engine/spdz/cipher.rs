@@ -49,7 +49,7 @@ pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
     /// Say how many blocks are to come in all, of which [`OnSpdz::ahead`] makes part after part.
     fn announce(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize);
 
-    /// Make now what so many blocks take.
+    /// Make now the preprocessing that this many blocks need.
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
 
     /// Make tables of it.
@@ -122,7 +122,7 @@ fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
     parts.ok_or_else(|| misfit("not one lane for each value"))
 }
 
-/// How many S-boxes of AES so many blocks take.
+/// How many S-boxes of AES this many blocks take.
 fn sboxes(key_bytes: usize, blocks: usize) -> usize {
     16 * KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds) * blocks
 }

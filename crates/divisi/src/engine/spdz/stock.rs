@@ -38,8 +38,8 @@ pub(super) fn open<F: Host>(session: Session, from: &Taken) -> Result<(Party<F>,
     FromStock::start(session, reserve)
 }
 
-/// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and
-/// may give and learn texts, party 2 gives texts, and all draw keys and IVs together.
+/// What this many blocks of a protocol need, with a key schedule for every few of them: party 1 gives keys
+/// and may give and learn texts, party 2 gives texts, and all draw keys and IVs together.
 fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     if named.task == Task::Circuits {
         return for_circuits(blocks, parties);
@@ -92,8 +92,8 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     StockPlan::new(&wanted)
 }
 
-/// What circuits take: so many products of bits, and a bit of each party for every few of them, with which it
-/// gives inputs or alone learns outputs.
+/// What circuits take: this many products of bits, and a bit of each party for every few of them, with which
+/// it gives inputs or alone learns outputs.
 fn for_circuits(products: u64, parties: usize) -> StockPlan {
     let known = PartyId::all(parties);
     let known = known.map(|owner| (Lots::Known { owner }, (products / PRODUCTS_A_BIT).saturating_add(DRAWN)));

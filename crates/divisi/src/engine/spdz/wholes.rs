@@ -77,7 +77,7 @@ impl<F: Host> EngineParty for Holder<'_, F> {
     }
 }
 
-/// Make what so many blocks there and back take: tables of either direction, or products.
+/// Make what this many blocks there and back take: tables of either direction, or products.
 fn make_ahead<F: Host>(
     e: &mut Spdz<F>,
     named: Named,

@@ -49,7 +49,7 @@ impl Digests {
     }
 }
 
-/// A message of so many bytes whose output is to be made.
+/// A message of this many bytes whose output is to be made.
 pub(super) fn to_be_made(bytes: usize) -> PublicMessage {
     PublicMessage { bytes, spare_bits: 0, nonce: vec![0; 12], makes: true, received: None }
 }

@@ -36,7 +36,7 @@ pub(super) fn read(
     Some(Units { bits: unit, tweaks })
 }
 
-/// The blocks of a text of so many bytes in CTR whose counter counts down, wrapping around: all that SP
+/// The blocks of a text of this many bytes in CTR whose counter counts down, wrapping around: all that SP
 /// 800-38A asks of counters is that they differ (5.1, B). None if the first is no block.
 pub(super) fn down(first: &[u8], bytes: usize) -> Option<Units> {
     let first = u128::from_be_bytes(first.try_into().ok()?);
