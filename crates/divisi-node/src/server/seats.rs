@@ -7,7 +7,7 @@ use std::time::Instant;
 /// Connections at a time, of all clients and of any one; more are turned away, but that a client without any
 /// gets the place of another.
 const CONNECTIONS: (usize, usize) = (256, 32);
-/// The number of connections above the limit, while older ones are being closed.
+/// The largest number of connections for a short time, while older ones are being closed.
 const LEAVING: usize = 2 * CONNECTIONS.0;
 
 /// What is known of an open connection.

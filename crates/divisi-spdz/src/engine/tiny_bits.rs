@@ -168,8 +168,8 @@ impl<F: Host> TinyBits<F> {
             .misuse(SHAPE, "values that differ in lanes, or not the circuit of the masks")
     }
 
-    /// A place with room for this many tables of a function: its last load if that has room, otherwise a new
-    /// one.
+    /// Make sure that the last load of each function has this many tables; if it does not, make a new load
+    /// now.
     fn place(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
         let lacking: Vec<_> = wanted
             .iter()

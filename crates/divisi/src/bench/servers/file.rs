@@ -252,7 +252,7 @@ fn wrong(what: &str) -> Failure {
     Failure::mismatch(format!("{what}: report this with the output of `divisi --version`"))
 }
 
-/// Whether a file, after its first `skip` bytes, has the same bytes as the other one.
+/// Whether the first `bytes` bytes of a file equal those of the other one after its first `skip` bytes.
 fn same_bytes(one: &Path, other: &Path, skip: u64, bytes: u64) -> io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?.take(bytes), File::open(other)?);
     io::copy(&mut (&mut other).take(skip), &mut io::sink())?;
