@@ -104,8 +104,8 @@ fn what_everybody_knows_is_no_step() {
     assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), plain::run(&program, &inputs).unwrap());
 }
 
-/// A chain needs a handful of slots however long it is, and products that do not need each other wait
-/// together.
+/// A chain of gates needs only a few slots, however long it is, and products that do not depend on each other
+/// are collected.
 #[test]
 fn slots_are_used_again_and_products_wait() {
     let gates = 20_000;

@@ -139,7 +139,7 @@ const CLOSED_OF_GARBLING: &[&str] = &[
     "divisi_ot::vole/correct",
 ];
 
-/// What does not agree of such a run.
+/// The differences between the two accounts of such a run.
 pub fn differences_of_garbling(
     n: usize,
     work: garbling::Work,

@@ -314,7 +314,7 @@ fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: Work) -> Result<Vec<Vec<u8
     Ok(opened)
 }
 
-/// The outputs for messages whose columns these are.
+/// The outputs for the messages that have these columns of bytes.
 fn outputs<E: MacEngine>(
     e: &mut E,
     function: &Function<E>,

@@ -47,13 +47,13 @@ pub struct Signs {
 }
 
 impl Signs {
-    /// For how many lookups they suffice.
+    /// The number of lookups for which the signs suffice.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether they suffice for none.
+    /// Whether the signs suffice for no lookup.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0

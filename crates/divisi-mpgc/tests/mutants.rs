@@ -160,8 +160,8 @@ fn contributions_are_those_of_the_tree() {
     }
 }
 
-/// Under an honest header twice the contribution, or that of other rows: who evaluates finds no key and says
-/// so, and nobody learns an output.
+/// A message has an honest header, and twice the contribution or that of other rows: the evaluator finds no
+/// key and ends the session, and nobody learns an output.
 #[test]
 fn contents_under_an_honest_header() {
     let doubled = |body: &mut Vec<u8>| {

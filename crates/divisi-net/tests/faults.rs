@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-/// What a party waits that is to lose patience, on links of whatever kind. All others wait as long as a
-/// program does: what they meet is an event, and a fault of another kind than [`Fault::Stalled`] shows that
-/// they did not wait for the limit.
+/// The time limit of a party that is expected to time out, on any kind of link. All other parties have the
+/// usual limit: their faults come from events, and a fault other than [`Fault::Stalled`] shows that they did
+/// not wait for the limit.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
 fn one(c: &Channel, from: u8) -> Result<(), Fault> {

@@ -75,7 +75,8 @@ fn some_answers() -> Vec<Vec<u8>> {
     replies.filter_map(|reply| encode(&reply, 0)).map(|bytes| bytes.to_vec()).collect()
 }
 
-/// Whether these bytes are an answer to a client, which is then read as the same again.
+/// Whether these bytes are an answer to a client. If so, they are encoded and decoded again, which must give
+/// the same answer.
 fn answer(bytes: &[u8]) -> Result<bool, String> {
     let Some(reply) = decode::<Reply>(bytes) else { return Ok(false) };
     if let ToClient::Keys { keys, .. } = &reply.what {

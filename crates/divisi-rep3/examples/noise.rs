@@ -126,7 +126,7 @@ impl Source {
     }
 }
 
-/// Numbers in bits, the lowest first: of each bit all lanes.
+/// Numbers as bits, the lowest bit first; each bit has all lanes.
 type Number = Vec<Shared<Gf2>>;
 
 fn misfit() -> Abort {

@@ -66,7 +66,7 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
         Auth { x, m }
     }
 
-    /// Nothing yet, with room.
+    /// An empty list with room for values.
     pub(crate) fn with_room(lanes: usize) -> Self {
         Auth { x: spare::with_room(lanes), m: spare::with_room(lanes) }
     }

@@ -88,12 +88,12 @@ impl Wires {
         Some(true)
     }
 
-    /// From now on this happens, or nothing more.
+    /// Set the fault that happens from now on, or none.
     pub fn then(&mut self, plan: Option<Plan>) {
         (self.plan, self.begun) = (plan, None);
     }
 
-    /// Whether it has happened.
+    /// Whether the fault has happened.
     pub fn has_struck(&self) -> bool {
         self.begun.is_some()
     }

@@ -118,7 +118,8 @@ fn difference_of_products(without: Option<Check>) -> bool {
     theirs[0].iter().zip(theirs[1]).map(|(x, y)| x ^ y).eq(truth)
 }
 
-/// The third of three is to learn nothing of an output for the first: whether it can put it together.
+/// An output goes to the first of three parties, and the third must learn nothing about it: whether the third
+/// can compute it.
 fn output_of_another(without: Option<Check>) -> bool {
     let value = GmwBit::new(256, &secret(1));
     let (shares, seen) = act(3, without, |mixed| {

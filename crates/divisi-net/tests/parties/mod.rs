@@ -71,7 +71,7 @@ pub fn run<T: Send>(meshes: &[Mesh], f: impl Fn(&Mesh) -> T + Sync) -> Vec<T> {
     })
 }
 
-/// Bytes that tell sender, receiver and position.
+/// Bytes that depend on sender, receiver and position.
 pub fn pattern(from: PartyId, to: PartyId, len: usize) -> Vec<u8> {
     let start = usize::from(from.number()) * 31 + usize::from(to.number()) * 7;
     (0..len).map(|i| (start + i + (i >> 8)) as u8).collect()

@@ -242,7 +242,7 @@ fn a_client_that_reads_nothing_is_named() {
     encrypt(&mut alice, &key, b"", b"text").unwrap();
 }
 
-/// The first server never calls carol when it leads.
+/// The first server never serves carol when it leads.
 fn passed_over(run: Run) {
     let first = PartyId::new(1).unwrap();
     let house = House::with(|options| options.passes_over = Some((first, "carol")));

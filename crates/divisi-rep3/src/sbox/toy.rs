@@ -38,7 +38,7 @@ impl Sbox for Toy {
 const PLANES: usize = 40;
 /// A factor: where it stands, and how many times it is squared.
 type Factor = (usize, u32);
-/// Two factors, and where their product goes.
+/// The products: two factors each, and the place of the result.
 const PRODUCTS: [[Factor; 3]; 4] = [
     [(0, 0), (0, 1), (8, 0)],
     [(8, 0), (8, 2), (16, 0)],

@@ -12,7 +12,7 @@ const HELLO: &str = "divisi_core::session::agree/hello";
 const BARRIER: &str = "divisi_rep3::views/barrier";
 const COIN: &str = "divisi_rep3::random/coin.share";
 
-/// Somebody on the way changes what two parties make their key of.
+/// An attacker on the link changes the contributions to the key of two parties.
 pub fn changed_contribution(check: Option<Check>) -> bool {
     let harness = Harness::without(check);
     harness.change(party(1), party(2), HELLO, 0, |body| body[64] ^= 1);

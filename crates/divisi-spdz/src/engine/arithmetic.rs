@@ -267,8 +267,8 @@ fn open_masked<F: Host>(
     Ok(opened)
 }
 
-/// The second half for images of x under linear maps, without its bits: L(x) = L(r) + L(x + r). All that a
-/// chunk takes is read once and stays near.
+/// The second half of a decomposition that needs only images of x under linear maps L, and not its bits: L(x)
+/// = L(r) + L(x + r). The data of a chunk are read once and stay in the cache.
 fn map_bits<F: Host, const N: usize>(
     party: &mut Party<F>,
     r: &mut Tail<'_, Gf2, F>,

@@ -12,7 +12,7 @@ fn random<V: Shareable>(count: usize) -> Vec<V> {
     values
 }
 
-/// A lot that is taken is written as it was.
+/// A lot that is accepted is encoded to the same bytes again.
 fn lots<V: Shareable, F: Mac>(planes: usize, count: usize) {
     let all = Auth::<V, F> { x: random(planes * count), m: random(planes * count) };
     let seeds = [body(count, &all).to_vec()];

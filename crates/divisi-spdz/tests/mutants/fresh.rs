@@ -1,5 +1,5 @@
-//! What masks is fresh: of zeros, the masks themselves are opened, and none serves two lanes, two lookups or
-//! two products.
+//! Masks are fresh: for values that are zero the opened values are the masks, and no mask is used for two
+//! lanes, two lookups or two products.
 
 use super::prep::bucketed;
 use super::{engine, harness};
