@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi::bench::report::mixed::MixedPlan;
-use divisi::bench::report::spdz::{Network, SpdzPlan};
+use divisi::bench::report::spdz::{LinkLimits, SpdzPlan};
 use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
 use divisi::cleanup::Cleanup;
 use divisi_rep3::Protocol;
@@ -259,7 +259,10 @@ fn a_page_of_masked_tables_stands_beside_the_papers_tables() {
         blocks: [3, 2],
         reps: 1,
         single: [2, 1],
-        networks: [Network { rtt_ms: 0.1, rate_mbit: 10_000.0 }, Network { rtt_ms: 2.0, rate_mbit: 1000.0 }],
+        networks: [
+            LinkLimits { rtt_ms: 0.1, rate_mbit: 10_000.0 },
+            LinkLimits { rtt_ms: 2.0, rate_mbit: 1000.0 },
+        ],
         timeout: Duration::from_secs(60),
     };
     let told: Mutex<Vec<Progress>> = Mutex::default();
