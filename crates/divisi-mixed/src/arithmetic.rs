@@ -23,9 +23,15 @@ const BATCHES: &str = "arithmetic triples";
 /// cloned.
 ///
 /// ```compile_fail,E0382
-/// fn twice(triples: divisi_mixed::arithmetic::Triples) {
+/// fn twice(triples: divisi_mixed::arithmetic::NumberTriples) {
 ///     let first = triples.open();
 ///     let second = triples.open();
+/// }
+/// ```
+/// One use compiles:
+/// ```
+/// fn once(triples: divisi_mixed::arithmetic::NumberTriples) {
+///     let first = triples.open();
 /// }
 /// ```
 pub struct NumberTriples([Num; 3]);

@@ -53,9 +53,17 @@ pub struct Gear {
 /// Garbled instances of a circuit. Evaluation consumes them: they are neither copied nor cloned.
 ///
 /// ```compile_fail,E0382
-/// fn twice(garbler: &mut divisi_mpgc::Garbler, x: &[divisi_mixed::GmwBit], garbled: divisi_mpgc::Garbled) {
+/// use divisi_mpgc::{GarbledInstances, Garbler};
+/// fn twice(garbler: &mut Garbler, x: &[divisi_mixed::GmwBit], garbled: GarbledInstances) {
 ///     let first = garbler.evaluate(garbled, x);
 ///     let second = garbler.evaluate(garbled, x);
+/// }
+/// ```
+/// One evaluation compiles:
+/// ```
+/// use divisi_mpgc::{GarbledInstances, Garbler};
+/// fn once(garbler: &mut Garbler, x: &[divisi_mixed::GmwBit], garbled: GarbledInstances) {
+///     let first = garbler.evaluate(garbled, x);
 /// }
 /// ```
 pub struct GarbledInstances {

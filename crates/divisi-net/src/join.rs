@@ -4,7 +4,6 @@
 //! it joins, and the dialler confirms the answer: connections left half open by an earlier attempt cannot do
 //! that. A party that has all its connections says so on each, and the mesh is complete when all have said
 //! so; a connection that breaks earlier is made again.
-//! all have said so; a connection that breaks before is made anew.
 
 use crate::config::Config;
 use crate::dial::{dial, greet};
