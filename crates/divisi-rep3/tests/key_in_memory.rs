@@ -43,9 +43,9 @@ impl Planted {
         // the same byte of 16 keys, not the first: the allocator writes to the begin of what it is given back
         bytes.plant((&mut key[1][64..80]).try_into().unwrap());
         let mut planted = Box::new([0; 16]);
-        // a bit of the same byte of 128 keys
+        // a bit of the same byte of 128 keys: the last, after which no other is made on the same stack
         plane.plant(&mut planted);
-        for (l, byte) in key[0].iter_mut().take(128).enumerate() {
+        for (l, byte) in key[15].iter_mut().take(128).enumerate() {
             *byte = *byte & !8 | (planted[l / 8] >> (l % 8) & 1) << 3;
         }
         // all bytes of one key
@@ -95,7 +95,7 @@ fn program() -> Program {
 /// a byte in a circuit, of all keys and of a few.
 fn encrypt(e: &mut Rep3, key: &[Byte]) -> Result<(), Abort> {
     let program = program();
-    let bits: [Bit; 8] = e.convert(key[0].clone())?;
+    let bits: [Bit; 8] = e.convert(key[15].clone())?;
     let few = bits.iter().map(|bit| bit.first(64).unwrap()).collect();
     e.run(&mut [ProgramRun::new(&program, bits.to_vec()), ProgramRun::new(&program, few)])?;
     drop(bits);
