@@ -46,6 +46,9 @@ pub struct FurtherEdit {
     pub after: Option<String>,
     pub find: String,
     pub replace: String,
+    /// Whether `replace` stands in the copy of every build: a declaration, which no branch can hold.
+    #[serde(default)]
+    pub always: bool,
 }
 
 /// A text that a weakening replaces.
@@ -56,6 +59,7 @@ pub struct Edit<'l> {
     pub after: Option<&'l str>,
     pub find: &'l str,
     pub replace: &'l str,
+    pub always: bool,
 }
 
 /// In what a weakened check is too weak.
@@ -140,13 +144,14 @@ impl Weakening {
     /// All that it replaces.
     pub fn edits(&self) -> impl Iterator<Item = Edit<'_>> {
         let Weakening { id, file, after, find, replace, .. } = self;
-        let first = Edit { id, file, after: after.as_deref(), find, replace };
+        let first = Edit { id, file, after: after.as_deref(), find, replace, always: false };
         let others = self.also.iter().map(move |place| Edit {
             id,
             file: place.file.as_ref().unwrap_or(file),
             after: place.after.as_deref(),
             find: &place.find,
             replace: &place.replace,
+            always: place.always,
         });
         std::iter::once(first).chain(others)
     }

@@ -40,7 +40,8 @@ fn weakened(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
     for edit in edits {
         let Range { start, end } = place(text, edit)?;
         let so_far = places.entry((start, end)).or_insert_with(|| edit.find.to_owned());
-        let keeps = !edit.replace.contains("weak!()") || edit.replace.contains(edit.find);
+        let a_branch = !edit.always && !edit.replace.contains("weak!()");
+        let keeps = a_branch || edit.replace.contains(edit.find);
         if *so_far != edit.find && !keeps {
             let id = edit.id;
             return Err(format!(
@@ -86,7 +87,7 @@ fn branch(edit: &Edit<'_>, so_far: &str) -> String {
         "({{ static ON: ::std::sync::LazyLock<bool> = ::std::sync::LazyLock::new(|| \
          ::std::env::var_os(\"{VARIABLE}\").is_some_and(|on| on == \"{id}\")); *ON }})"
     );
-    if replace.contains("weak!()") {
+    if edit.always || replace.contains("weak!()") {
         replace.replace(find, so_far).replace("weak!()", &switch)
     } else {
         format!("(if {switch} {{ {replace} }} else {{ {so_far} }})")

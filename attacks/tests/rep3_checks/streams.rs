@@ -130,7 +130,7 @@ fn masks_and_random_values_are_drawn_once() {
     // x, two masks, three blocks; as many factors for the comparison with zero, and x' and r of its
     // verification
     assert_eq!(lengths(&draws, RAND), [vec![700; 3], vec![16; 3 + 3 + 2]].concat());
-    let mut of: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut of: BTreeMap<(u32, u64), u64> = BTreeMap::new();
     for stream in draws[0].1.iter().filter(|s| s.purpose == RAND) {
         *of.entry((stream.strand, stream.generation)).or_default() += stream.bytes();
     }

@@ -16,7 +16,7 @@ pub struct Stream {
     /// Its purpose.
     pub purpose: &'static str,
     /// How many streams for this purpose were requested before.
-    pub generation: u32,
+    pub generation: u64,
     /// Its key.
     pub key: [u8; 16],
     /// The ranges of bytes that were drawn, in order.
@@ -46,7 +46,7 @@ impl Draws {
         strand: u32,
         peer: PartyId,
         purpose: &'static str,
-        generation: u32,
+        generation: u64,
         key: [u8; 16],
     ) -> Record {
         let mut streams = self.streams();

@@ -4,7 +4,7 @@
 //! and when all are taken, a newcomer replaces the oldest handshake of the address that has most: a flood
 //! displaces itself, and a quick peer is served. The parties' addresses in the configuration, and those from
 //! which a party has authenticated, have places of their own, so that a party can connect during a flood.
-//! Machines in one IPv6 network (/64) count as one address, and so do all addresses of this machine.
+//! Machines in one IPv6 network (/64) count as one address.
 
 use crate::world::lock;
 use std::collections::{BTreeMap, BTreeSet};

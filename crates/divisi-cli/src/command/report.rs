@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::report::mixed::MixedPlan;
 use divisi::bench::report::spdz::SpdzPlan;
-use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
+use divisi::bench::report::{self, MatrixPlan, PaperPage, Progress, RunGroup};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -73,10 +73,7 @@ pub struct Arguments {
 /// A page of one engine, after it was written.
 struct PageWritten {
     engine: Engine,
-    html: PathBuf,
-    json: PathBuf,
-    runs: usize,
-    seconds: f64,
+    page: PaperPage,
 }
 
 impl PageWritten {
@@ -92,13 +89,7 @@ impl PageWritten {
                 timeout: context.timeout.unwrap_or(usual.timeout),
                 ..usual
             };
-            report::spdz::write(&plan, out, &program, cleanup, &tell).map(|w| PageWritten {
-                engine,
-                html: w.html,
-                json: w.json,
-                runs: w.runs,
-                seconds: w.seconds,
-            })
+            report::spdz::write(&plan, out, &program, cleanup, &tell)
         } else {
             let usual = MixedPlan::usual(arguments.quick);
             let plan = MixedPlan {
@@ -106,35 +97,29 @@ impl PageWritten {
                 timeout: context.timeout.unwrap_or(usual.timeout),
                 ..usual
             };
-            report::mixed::write(&plan, out, &program, cleanup, &tell).map(|w| PageWritten {
-                engine,
-                html: w.html,
-                json: w.json,
-                runs: w.runs,
-                seconds: w.seconds,
-            })
+            report::mixed::write(&plan, out, &program, cleanup, &tell)
         };
         bar.finish_and_clear();
-        written
+        written.map(|page| PageWritten { engine, page })
     }
 
     fn text(&self) -> String {
+        let PaperPage { html, json, runs, seconds } = &self.page;
         let what = if self.engine == Engine::Spdz { "masked tables" } else { "numbers and bits" };
         format!(
-            "{} runs of {what} in {:.0} s, all outputs checked: {} (as JSON: {})",
-            self.runs,
-            self.seconds,
-            self.html.display(),
-            self.json.display()
+            "{runs} runs of {what} in {seconds:.0} s, all outputs checked: {} (as JSON: {})",
+            html.display(),
+            json.display()
         )
     }
 
     fn to_json(&self) -> Value {
+        let PaperPage { html, json, runs, seconds } = &self.page;
         json!({
-            "html": self.html.display().to_string(),
-            "json": self.json.display().to_string(),
-            "runs": self.runs,
-            "seconds": self.seconds,
+            "html": html.display().to_string(),
+            "json": json.display().to_string(),
+            "runs": runs,
+            "seconds": seconds,
         })
     }
 }

@@ -81,7 +81,7 @@ pub struct Session {
     /// The depth from which the current exchange sends, if there is one.
     base: Option<u32>,
     /// How many times each stream was requested.
-    asked: BTreeMap<(PartyId, &'static str), u32>,
+    asked: BTreeMap<(PartyId, &'static str), u64>,
 }
 
 impl Session {

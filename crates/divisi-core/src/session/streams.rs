@@ -43,7 +43,7 @@ impl Session {
     pub fn count(&mut self, purpose: &'static str) -> u64 {
         let count = self.asked.entry((self.me(), purpose)).or_default();
         *count += 1;
-        u64::from(*count)
+        *count
     }
 
     /// Whether this is the first call for `what` in the session, in any strand: for one-time events of a

@@ -179,12 +179,11 @@ fn rejected<R: Send>(
     for (from, to) in links(2) {
         let count = Arc::clone(&count);
         harness.hand(from, to, move |mut frame| {
-            if frame.step == gather && frame.body.len() == 4 * candidates {
-                if count.fetch_add(1, Ordering::SeqCst) < tries {
-                    for number in frame.body.as_chunks_mut::<4>().0 {
-                        let one_more = (u64::from(u32::from_le_bytes(*number)) + 1) % P32;
-                        *number = (one_more as u32).to_le_bytes();
-                    }
+            let an_opening = frame.step == gather && frame.body.len() == 4 * candidates;
+            if an_opening && count.fetch_add(1, Ordering::SeqCst) < tries {
+                for number in frame.body.as_chunks_mut::<4>().0 {
+                    let one_more = (u64::from(u32::from_le_bytes(*number)) + 1) % P32;
+                    *number = (one_more as u32).to_le_bytes();
                 }
             }
             vec![frame]

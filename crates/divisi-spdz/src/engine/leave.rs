@@ -72,6 +72,7 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
         let r = bytes(&self.random_bits(8 * lanes)?, lanes);
         let product = self.by_matrices(&r, &d)?;
         // 3.
+        self.party.session.meter().verification_error(missed(8 * m));
         let verified = self.settled(product)?;
         let opened = self.output(verified)?;
         Ok(opened.chunks(m).map(|bytes| bytes.iter().all(|byte| *byte == Gf8::default())).collect())
@@ -97,6 +98,12 @@ impl<F: Host> ComparesBytes for Spdz<F> {
         let mut answers = answers.into_iter();
         Ok(x.iter().map(|block| answers.by_ref().take(block[0].lanes()).collect()).collect())
     }
+}
+
+/// How likely a zero test over images of so many bits answers wrongly for one group that is not zero: its image
+/// is zero, or the random multiple of it.
+pub(crate) fn missed(bits: usize) -> f64 {
+    2.0 * (-(bits as f64)).exp2()
 }
 
 /// How many bytes a random map goes to: those of an element of F.

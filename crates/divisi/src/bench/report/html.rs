@@ -9,7 +9,7 @@ use super::{papers, tables};
 use crate::mode::Priority;
 use divisi_rep3::{Protocol, Security};
 
-pub(super) const STYLE: &str = include_str!("page.css");
+const STYLE: &str = include_str!("page.css");
 const SECURITIES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
 
 pub(super) fn paragraph(text: &str) -> String {
@@ -26,6 +26,15 @@ pub(super) fn section(title: &str, body: &str) -> String {
     } else {
         format!("<section>\n<h2>{}</h2>\n{body}</section>\n", escape(title))
     }
+}
+
+/// A whole document, of sections.
+pub(super) fn document(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
+    )
 }
 
 /// The whole page.
@@ -46,12 +55,7 @@ pub fn page(outcome: &MatrixOutcome) -> String {
         section("The papers' figures beside these", &beside_papers(outcome)),
         section("What the figures mean", MEANING),
     ];
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
-        body.concat()
-    )
+    document(title, &body.concat())
 }
 
 /// By three factors beside two, under each security.

@@ -10,6 +10,7 @@ mod html;
 pub mod matrix;
 pub mod mixed;
 mod outcome;
+mod paper_page;
 mod papers;
 mod run;
 pub mod spdz;
@@ -18,6 +19,7 @@ mod tables;
 
 pub use matrix::{MatrixPlan, Run, RunGroup};
 pub use outcome::{MatrixOutcome, MeasuredOn, MeasuredRun, Point};
+pub use paper_page::PaperPage;
 pub use run::Progress;
 
 use crate::cleanup::{Cleanup, Entry};
@@ -25,10 +27,6 @@ use crate::failure::Failure;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-/// The files of a report in its directory.
-const PAGE: &str = "report.html";
-const DATA: &str = "report.json";
 
 /// A report as it was written.
 #[derive(Clone, Debug)]
@@ -55,15 +53,9 @@ pub fn write(
     tell: &dyn Fn(&Progress),
 ) -> Result<Written, Failure> {
     plan.check()?;
-    let made = directory(out, cleanup)?;
-    let outcome = run::measure(plan, program, cleanup, tell)?;
-    let (html, json) = (out.join(PAGE), out.join(DATA));
-    let failed = |e| no_files(out, &e);
-    replace(&html, &html::page(&outcome)).map_err(failed)?;
-    replace(&json, &format!("{:#}\n", outcome.to_json())).map_err(failed)?;
-    if let Some(entry) = made {
-        entry.keep();
-    }
+    let measure = || run::measure(plan, program, cleanup, tell);
+    let (outcome, [html, json]) =
+        paper_page::put("report", out, cleanup, measure, html::page, MatrixOutcome::to_json)?;
     Ok(Written { outcome, html, json })
 }
 

@@ -4,26 +4,21 @@
 mod page;
 mod papers;
 
+use super::paper_page::{self, Conditions, Outcome, PaperPage, Runs};
 use super::run::Progress;
-use super::{MeasuredOn, directory, no_files, replace};
-use crate::bench::{self, BenchOptions, BenchReport, Work, calibration_json, table4};
-use crate::calibrate::{Calibration, calibrate};
+use crate::bench::{BenchOptions, BenchReport, Work, table4};
 use crate::cleanup::Cleanup;
 use crate::engine::job::Op;
 use crate::engine::mixed::manner::INSECURE;
 use crate::failure::Failure;
 use crate::program::HeldProgram;
-use divisi_net::{Machine, World};
 use divisi_program::RunCost;
 use divisi_program::applications::table6::{ROWS, Row};
 use divisi_rep3::Security;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-const PAGE: &str = "mixed.html";
-const DATA: &str = "mixed.json";
 
 /// The operations of Tables 2 and 3, with how many of them.
 const OPERATIONS: [(Op, u64); 4] =
@@ -94,25 +89,10 @@ struct Column {
 /// All that was measured.
 struct MixedOutcome {
     plan: MixedPlan,
-    host: MeasuredOn,
-    calibration: Calibration,
-    seconds: f64,
+    conditions: Conditions,
     columns: Vec<Column>,
     /// The cost of each application by the counts of Table 6.
     costs: Vec<(&'static Row, RunCost)>,
-}
-
-/// The files of a report.
-#[derive(Clone, Debug)]
-pub struct MixedWritten {
-    /// The page.
-    pub html: PathBuf,
-    /// The same as JSON.
-    pub json: PathBuf,
-    /// The number of runs.
-    pub runs: usize,
-    /// How long the runs took.
-    pub seconds: f64,
 }
 
 /// Run the plan and write `mixed.html` and `mixed.json` into `out`, which is made if it does not exist.
@@ -127,17 +107,8 @@ pub fn write(
     program: &Path,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
-) -> Result<MixedWritten, Failure> {
-    let made = directory(out, cleanup)?;
-    let outcome = measure(plan, program, cleanup, tell)?;
-    let (html, json) = (out.join(PAGE), out.join(DATA));
-    let failed = |e| no_files(out, &e);
-    replace(&html, &page::page(&outcome)).map_err(failed)?;
-    replace(&json, &format!("{:#}\n", outcome.to_json())).map_err(failed)?;
-    if let Some(entry) = made {
-        entry.keep();
-    }
-    Ok(MixedWritten { html, json, runs: outcome.runs().count(), seconds: outcome.seconds })
+) -> Result<PaperPage, Failure> {
+    paper_page::write("mixed", out, cleanup, || measure(plan, program, cleanup, tell))
 }
 
 fn measure(
@@ -146,16 +117,10 @@ fn measure(
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<MixedOutcome, Failure> {
-    let began = Machine.now();
-    let calibration = calibrate()?;
     let of = plan.parties.len() * (OPERATIONS.len() + 2 * plan.rows().count());
-    let mut done = 0;
+    let mut runs = Runs::begin(program, cleanup, tell, of)?;
     let mut run = |what: String, options: BenchOptions| {
-        let now = format!("{what}, {} parties", options.parties.unwrap_or_default());
-        tell(&Progress { done, of, now: now.clone(), left: None });
-        done += 1;
-        bench::run(&options, program, calibration, cleanup, &|_, _| {})
-            .map_err(|failure| Failure { error: format!("{now}: {}", failure.error), ..failure })
+        runs.run(&format!("{what}, {} parties", options.parties.unwrap_or_default()), &options)
     };
     let mut columns = Vec::with_capacity(plan.parties.len());
     for &parties in &plan.parties {
@@ -180,8 +145,7 @@ fn measure(
         .rows()
         .map(|row| Ok((row, HeldProgram::load(row.name)?.about().cost)))
         .collect::<Result<_, Failure>>()?;
-    let seconds = began.elapsed().as_secs_f64();
-    Ok(MixedOutcome { plan: plan.clone(), host: MeasuredOn::here(), calibration, seconds, columns, costs })
+    Ok(MixedOutcome { plan: plan.clone(), conditions: runs.end(), columns, costs })
 }
 
 /// Seconds of an item, of the phase that the paper's table is about.
@@ -190,17 +154,18 @@ fn item_seconds(op: Op, report: &BenchReport) -> f64 {
     report.measured.phase(phase).seconds / report.measured.count.max(1) as f64
 }
 
-impl MixedOutcome {
-    fn runs(&self) -> impl Iterator<Item = &BenchReport> {
-        self.columns.iter().flat_map(|column| {
-            let operations = column.operations.iter().map(|(_, report)| report);
-            operations.chain(column.counted.iter().chain(&column.whole).map(|(_, report)| report))
-        })
+impl Outcome for MixedOutcome {
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
     }
 
-    /// Fields: `schema`, `engine`, `security`, `seconds`, `machine`, `calibration`, `insecure`; `operations`
-    /// and `applications`, each as `bench mixed` prints it, those with `application`, `seconds` (set-up left
-    /// out) and `paper_seconds` added; `counts` of each application beside Table 6; `papers`.
+    fn page(&self) -> String {
+        page::page(self)
+    }
+
+    /// Fields: those of [`Conditions::to_json`]; `insecure`; `operations` and `applications`, each as `bench
+    /// mixed` prints it, those with `application`, `seconds` (set-up left out) and `paper_seconds` added;
+    /// `counts` of each application beside Table 6; `papers`.
     fn to_json(&self) -> Value {
         let application = |(row, report): &(&'static Row, BenchReport)| {
             let mut json = report.to_json();
@@ -218,19 +183,12 @@ impl MixedOutcome {
         };
         let operations = self.columns.iter().flat_map(|column| &column.operations);
         let applications = self.columns.iter().flat_map(|column| column.counted.iter().chain(&column.whole));
-        json!({
-            "schema": 1,
-            "engine": "mixed",
-            "security": Security::SemiHonest.name(),
-            "version": env!("CARGO_PKG_VERSION"),
-            "seconds": self.seconds,
-            "machine": { "processor": self.host.processor, "cores": self.host.cores, "system": self.host.system },
-            "calibration": calibration_json(&self.calibration),
-            "insecure": self.plan.danger_insecure,
-            "operations": operations.map(|(_, report)| report.to_json()).collect::<Vec<_>>(),
-            "applications": applications.map(application).collect::<Vec<_>>(),
-            "counts": self.costs.iter().map(counts).collect::<Vec<_>>(),
-            "papers": papers::to_json(),
-        })
+        let mut json = self.conditions.to_json("mixed", Security::SemiHonest.name());
+        json["insecure"] = json!(self.plan.danger_insecure);
+        json["operations"] = operations.map(|(_, report)| report.to_json()).collect();
+        json["applications"] = applications.map(application).collect();
+        json["counts"] = self.costs.iter().map(counts).collect();
+        json["papers"] = papers::to_json();
+        json
     }
 }

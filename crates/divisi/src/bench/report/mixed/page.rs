@@ -1,7 +1,7 @@
 //! The page itself: one file, which fetches nothing.
 
 use super::super::escape::escape;
-use super::super::html::{STYLE, paragraph, section};
+use super::super::html::{document, paragraph, section};
 use super::super::tables::{NONE, list, table, whole};
 use super::papers::{self, GARBLING, MACHINES, PARTIES, SOURCE};
 use super::{Column, MixedOutcome, item_seconds};
@@ -30,12 +30,7 @@ pub fn page(outcome: &MixedOutcome) -> String {
         section("Operations of the applications (Table 6)", &counts(outcome)),
         section("Garbling (section 8.6)", &garbling()),
     ];
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
-        body.concat()
-    )
+    document(title, &body.concat())
 }
 
 fn introduction(outcome: &MixedOutcome) -> String {
@@ -51,16 +46,9 @@ fn introduction(outcome: &MixedOutcome) -> String {
              stopped. The machines differ: read the paper's figures beside ours for the shape, not for a race.",
         )
         + &list(&[
-            format!(
-                "here: {}, {} cores for all parties, one thread each; medians of {}; AES-128-CTR {:.1} GB/s, loopback {:.1} Gbit/s; \
-                 all in {:.0} s",
-                outcome.host.processor,
-                outcome.host.cores,
-                outcome.plan.reps,
-                outcome.calibration.aes_ctr_gb_s,
-                outcome.calibration.loopback_gbit_s,
-                outcome.seconds
-            ),
+            outcome
+                .conditions
+                .line(&format!("all parties, one thread each; medians of {}", outcome.plan.reps)),
             format!("{SOURCE}: {MACHINES}"),
         ])
 }

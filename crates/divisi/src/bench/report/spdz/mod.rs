@@ -5,21 +5,17 @@ mod page;
 mod papers;
 mod prices;
 
+use super::paper_page::{self, Conditions, Outcome, PaperPage, Runs};
 use super::run::Progress;
-use super::{MeasuredOn, directory, no_files, replace};
-use crate::bench::{self, BenchOptions, BenchReport, Work, calibration_json};
-use crate::calibrate::{Calibration, calibrate};
+use crate::bench::{BenchOptions, BenchReport, Work};
 use crate::cleanup::Cleanup;
 use crate::engine::job::DesKeys;
 use crate::failure::Failure;
-use divisi_net::{Machine, World};
+use divisi_rep3::Security;
 use prices::{Sizes, material};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-const PAGE: &str = "spdz.html";
-const DATA: &str = "spdz.json";
 
 /// All protocols, in the order of Table 2.
 const PROTOCOLS: [&str; 8] =
@@ -134,23 +130,8 @@ struct Measurement {
 /// All that was measured.
 struct SpdzOutcome {
     plan: SpdzPlan,
-    host: MeasuredOn,
-    calibration: Calibration,
-    seconds: f64,
+    conditions: Conditions,
     measured: Vec<Measurement>,
-}
-
-/// The files of a report.
-#[derive(Clone, Debug)]
-pub struct SpdzWritten {
-    /// The page.
-    pub html: PathBuf,
-    /// The same as JSON.
-    pub json: PathBuf,
-    /// The number of runs.
-    pub runs: usize,
-    /// How long the runs took.
-    pub seconds: f64,
 }
 
 /// Run the plan and write `spdz.html` and `spdz.json` into `out`, which is made if it does not exist. `tell`
@@ -165,17 +146,8 @@ pub fn write(
     program: &Path,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
-) -> Result<SpdzWritten, Failure> {
-    let made = directory(out, cleanup)?;
-    let outcome = measure(plan, program, cleanup, tell)?;
-    let (html, json) = (out.join(PAGE), out.join(DATA));
-    let failed = |e| no_files(out, &e);
-    replace(&html, &page::page(&outcome)).map_err(failed)?;
-    replace(&json, &format!("{:#}\n", outcome.to_json())).map_err(failed)?;
-    if let Some(entry) = made {
-        entry.keep();
-    }
-    Ok(SpdzWritten { html, json, runs: outcome.measured.len(), seconds: outcome.seconds })
+) -> Result<PaperPage, Failure> {
+    paper_page::write("spdz", out, cleanup, || measure(plan, program, cleanup, tell))
 }
 
 fn measure(
@@ -184,21 +156,16 @@ fn measure(
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<SpdzOutcome, Failure> {
-    let began = Machine.now();
-    let calibration = calibrate()?;
-    let runs = plan.runs();
-    let mut measured = Vec::with_capacity(runs.len());
-    for (done, (protocol, place, single)) in runs.iter().copied().enumerate() {
+    let list = plan.runs();
+    let mut runs = Runs::begin(program, cleanup, tell, list.len())?;
+    let mut measured = Vec::with_capacity(list.len());
+    for (protocol, place, single) in list {
         let what = if single { "one block" } else { "a batch" };
         let now = format!("{protocol}, {}, {what}", place.name());
-        tell(&Progress { done, of: runs.len(), now: now.clone(), left: None });
-        let options = plan.options(protocol, place, single);
-        let report = bench::run(&options, program, calibration, cleanup, &|_, _| {})
-            .map_err(|failure| Failure { error: format!("{now}: {}", failure.error), ..failure })?;
+        let report = runs.run(&now, &plan.options(protocol, place, single))?;
         measured.push(Measurement { protocol, place, single, report });
     }
-    let seconds = began.elapsed().as_secs_f64();
-    Ok(SpdzOutcome { plan: plan.clone(), host: MeasuredOn::here(), calibration, seconds, measured })
+    Ok(SpdzOutcome { plan: plan.clone(), conditions: runs.end(), measured })
 }
 
 impl Measurement {
@@ -226,10 +193,20 @@ impl SpdzOutcome {
         let same = |m: &&Measurement| m.protocol == protocol && m.place == place && m.single == single;
         self.measured.iter().find(same)
     }
+}
 
-    /// Fields: `schema`, `engine`, `security`, `version`, `seconds`, `machine`, `calibration`; `runs`, each
-    /// as `bench` prints it with `network`, `latency_seconds` and `preprocessing_per_second` added; `costs`
-    /// of each protocol by formula beside the measured ones (Table 2); `tables` (Table 5); `papers`.
+impl Outcome for SpdzOutcome {
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn page(&self) -> String {
+        page::page(self)
+    }
+
+    /// Fields: those of [`Conditions::to_json`]; `runs`, each as `bench` prints it with `network`,
+    /// `latency_seconds` and `preprocessing_per_second` added; `costs` of each protocol by formula beside the
+    /// measured ones (Table 2); `tables` (Table 5); `papers`.
     fn to_json(&self) -> Value {
         let run = |m: &Measurement| {
             let mut json = m.report.to_json();
@@ -254,20 +231,13 @@ impl SpdzOutcome {
                 "mascot_megabytes": of.and_then(|of| of.by_mascot(Sizes::new(40, 1))),
             })
         };
-        json!({
-            "schema": 1,
-            "engine": "spdz",
-            "security": "malicious",
-            "version": env!("CARGO_PKG_VERSION"),
-            "seconds": self.seconds,
-            "machine": { "processor": self.host.processor, "cores": self.host.cores, "system": self.host.system },
-            "calibration": calibration_json(&self.calibration),
-            "runs": self.measured.iter().map(run).collect::<Vec<_>>(),
-            "costs": self.plan.protocols.iter().map(cost).collect::<Vec<_>>(),
-            "tables": page::tables().into_iter().map(|(name, kilobytes)| {
-                json!({ "by": name, "entries": papers::ENTRIES, "kilobytes": kilobytes })
-            }).collect::<Vec<_>>(),
-            "papers": papers::to_json(),
-        })
+        let tables = page::tables();
+        let table = |(name, kilobytes): &(&str, [f64; 5])| json!({ "by": name, "entries": papers::ENTRIES, "kilobytes": kilobytes });
+        let mut json = self.conditions.to_json("spdz", Security::Malicious.name());
+        json["runs"] = self.measured.iter().map(run).collect();
+        json["costs"] = self.plan.protocols.iter().map(cost).collect();
+        json["tables"] = tables.iter().map(table).collect();
+        json["papers"] = papers::to_json();
+        json
     }
 }

@@ -1,6 +1,6 @@
 //! The page itself: one file, which fetches nothing.
 
-use super::super::html::{STYLE, paragraph, section};
+use super::super::html::{document, paragraph, section};
 use super::super::tables::{NONE, list, table, whole};
 use super::papers::{self, COSTS, ENTRIES, LAN, MACHINES, SOURCE, Speed, TABLES, WAN};
 use super::prices::{self, Material, Sizes, material};
@@ -16,12 +16,7 @@ pub fn page(outcome: &SpdzOutcome) -> String {
         section("Far apart (Table 4)", &speeds(outcome, Place::Far, &WAN)),
         section("Tables (Table 5)", &sizes()),
     ];
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
-        body.concat()
-    )
+    document(title, &body.concat())
 }
 
 fn introduction(outcome: &SpdzOutcome) -> String {
@@ -31,16 +26,10 @@ fn introduction(outcome: &SpdzOutcome) -> String {
          the inputs and checks every output after the clock has stopped. The machines differ: read the paper's figures beside ours \
          for the shape, not for a race.",
     ) + &list(&[
-        format!(
-            "here: {}, {} cores for both parties, one thread each; fields of 48 bits, preprocessing in buckets, k = 4; medians of \
-             {}; AES-128-CTR {:.1} GB/s, loopback {:.1} Gbit/s; all in {:.0} s",
-            outcome.host.processor,
-            outcome.host.cores,
-            outcome.plan.reps,
-            outcome.calibration.aes_ctr_gb_s,
-            outcome.calibration.loopback_gbit_s,
-            outcome.seconds
-        ),
+        outcome.conditions.line(&format!(
+            "both parties, one thread each; fields of 48 bits, preprocessing in buckets, k = 4; medians of {}",
+            outcome.plan.reps
+        )),
         format!("{SOURCE}: {MACHINES}"),
     ])
 }
