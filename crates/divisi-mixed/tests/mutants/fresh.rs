@@ -58,7 +58,8 @@ fn triples_of_numbers_serve_once() {
     are_fresh(&opened(&seen, party(1), NUMBERS, 4 * 128), 2);
 }
 
-/// Products of bits that are zero, of some words each, one after the other.
+/// Products of bits that are zero, of some words each, one after the other: each message has the masked first
+/// factors and then the second.
 #[test]
 fn triples_of_bits_serve_once() {
     let mut g = Build::new();
@@ -68,10 +69,14 @@ fn triples_of_bits_serve_once() {
     let program = g.finish();
     let (_, seen) = act(2, None, |mixed| {
         let gmw = mixed.gmw();
-        gmw.prepare(3 * 512)?;
-        (0..3).try_for_each(|_| gmw.run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(512); 2])]))
+        gmw.prepare(3 * 1024)?;
+        (0..3).try_for_each(|_| gmw.run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(1024); 2])]))
     });
-    are_fresh(&opened(&seen, party(1), "divisi_mixed::gmw/products", 128), 6);
+    let both = opened(&seen, party(1), "divisi_mixed::gmw/products", 256);
+    let factors =
+        |which: usize| both.iter().map(|body| body[128 * which..][..128].to_vec()).collect::<Vec<_>>();
+    are_fresh(&both, 6);
+    [0, 1].map(factors).iter().for_each(|of_one| are_fresh(of_one, 6));
 }
 
 /// Inputs that are zero, of either party, some words each: the other one's shares are all that hides them.
