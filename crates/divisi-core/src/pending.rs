@@ -106,3 +106,14 @@ pub fn settle<T, D: Debt>(engine: &mut D::Payer, pending: Pending<T, D>) -> Resu
     pending.debt.pay(engine)?;
     Ok(Verified(pending.value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_absent_stays_verified() {
+        assert_eq!(Verified(Some(7)).transpose().map(Verified::into_inner), Some(7));
+        assert!(Verified(None::<u8>).transpose().is_none());
+    }
+}

@@ -153,14 +153,14 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::Machine;
+    use crate::world::Known;
     use proptest::prelude::*;
 
     #[test]
     fn golden_bytes() {
         let digest = IdentityDigest { parties: [7; 16], clients: [8; 16] };
-        let mut hello = Hello::new(Role::Client, 0, 2, digest, &Machine);
-        (hello.unix_ms, hello.nonce, hello.verdict) = (0x0102, [9; 16], Verdict::Digest);
+        let mut hello = Hello::new(Role::Client, 0, 2, digest, &Known);
+        hello.verdict = Verdict::Digest;
         let expected = [
             "6469766973690d0a",
             "02000200",

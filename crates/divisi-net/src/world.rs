@@ -66,6 +66,30 @@ pub(crate) fn later(now: Instant, time: Duration) -> Instant {
     now.checked_add(time).unwrap_or(now + Duration::from_secs(31_536_000))
 }
 
+/// A machine whose time of day stands still and whose randomness is known, for what tests write as bytes. It
+/// needs nothing of the TLS library, so that an interpreter can run them.
+#[cfg(test)]
+pub(crate) struct Known;
+
+#[cfg(test)]
+impl World for Known {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn unix_time(&self) -> Duration {
+        Duration::from_millis(0x0102)
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        out.fill(9);
+    }
+
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
