@@ -112,7 +112,7 @@ fn scaled(q: u64, out: &mut [u64], high: &[u64], low: &[u64]) {
         #[inline(always)]
         || {
             for (out, (high, low)) in out.iter_mut().zip(high.iter().zip(low)) {
-                let carry = (low & DIGIT) * q >> 32;
+                let carry = ((low & DIGIT) * q) >> 32;
                 let carry = ((low >> 32) * q + carry) >> 32;
                 let carry = ((high & DIGIT) * q + carry) >> 32;
                 *out = ((high >> 32) * q + carry) >> 32;
