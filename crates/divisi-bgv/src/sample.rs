@@ -175,7 +175,7 @@ mod tests {
                 .iter()
                 .zip(&low)
                 .map(|(high, low)| {
-                    ((wide * u128::from(*high) + (wide * u128::from(*low) >> 64)) >> 64) as u64
+                    ((wide * u128::from(*high) + ((wide * u128::from(*low)) >> 64)) >> 64) as u64
                 })
                 .collect();
             for kernel in kernel::available() {
