@@ -207,8 +207,8 @@ impl Ring {
         x
     }
 
-    /// p e + m for small coefficients e and those of a plaintext m of absolute value at most p / 2. The sum is
-    /// transformed, instead of both summands.
+    /// p e + m for small coefficients e and those of a plaintext m of absolute value at most p / 2. The sum
+    /// is transformed, instead of both summands.
     #[must_use]
     pub(crate) fn noisy(&self, e: &[i64], m: &[i64], limbs: usize) -> Poly {
         let (p, half) = (self.plain().get(), self.plain().get() / 2);
