@@ -4,6 +4,7 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler, encode};
 use divisi_core::{Abort, PublicParameters as Agreed, Session, local, step};
+use divisi_field::ntt::Ntt;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
@@ -34,6 +35,7 @@ fn main() {
             println!("  {abort}");
         }
     }
+    largest_ring((1 << 32) - (1 << 30) + 1);
 }
 
 fn one(mut session: Session, ring: &Arc<Ring>, barrier: &Barrier) -> Result<(), Abort> {
@@ -60,11 +62,36 @@ fn one(mut session: Session, ring: &Arc<Ring>, barrier: &Barrier) -> Result<(), 
             line("hop", || drop(keys.hop(&session, &mut sampler, x.clone(), &slots)));
         }
         if ring.parameters().special().is_some() {
+            let most = ring.parameters().limbs_of_products();
+            let level = (0..=top).rev().find(|level| ring.parameters().limbs(*level) <= most).unwrap_or(0);
+            let x = x.switch(ring, level);
             line("product, relinearised", || drop(x.times(&keys, &session, step!("times"), &x)));
         }
     }
     barrier.wait();
     Ok(())
+}
+
+/// The largest ring: one transform, and a product of a ciphertext of some 530 bits by a plaintext.
+fn largest_ring(plain: u64) {
+    let Ok(parameters) = Parameters::derive(Operation::Bits, Form::LeanRing, 32, plain) else { return };
+    let bits = |limbs: usize| parameters.chain()[..limbs].iter().map(|q| (*q as f64).log2()).sum::<f64>();
+    let limbs = (1..=parameters.chain().len()).find(|limbs| bits(*limbs) > 530.0).unwrap_or(1);
+    println!("N = {}: log2 q = {:.0}, {limbs} primes", parameters.dimension(), bits(limbs));
+    if let Some(ntt) = Ntt::new(parameters.chain()[0], parameters.dimension()) {
+        let mut x: Vec<u64> = (0..ntt.len() as u64).collect();
+        line("transform", || ntt.forward(&mut x));
+        line("transform back", || ntt.inverse(&mut x));
+    }
+    let Some(ring) = Ring::new(parameters) else { return };
+    let slots: Vec<u64> = (0..ring.dimension() as u64).collect();
+    let mut c = [(); 2].map(|()| encode::encode(&ring, &slots, limbs));
+    let plain = encode::encode(&ring, &slots, limbs);
+    line("times plain, encoding aside", || c.iter_mut().for_each(|c| ring.mul(c, &plain)));
+    line("times plain", || {
+        let plain = encode::encode(&ring, &slots, limbs);
+        c.iter_mut().for_each(|c| ring.mul(c, &plain));
+    });
 }
 
 fn line(name: &str, mut f: impl FnMut()) {

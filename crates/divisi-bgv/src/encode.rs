@@ -3,6 +3,7 @@
 
 use crate::hidden::Hidden;
 use crate::ring::{Poly, Ring};
+use divisi_field::kernel::vectorize;
 
 /// The coefficients, centred around zero, of the polynomial with these slots; in constant time.
 ///
@@ -19,7 +20,11 @@ pub fn coefficients(ring: &Ring, slots: &[u64]) -> Hidden<i64> {
 #[must_use]
 pub fn centred(ring: &Ring, words: &[u64]) -> Hidden<i64> {
     let mut out = Hidden::zeros(words.len());
-    out.iter_mut().zip(words).for_each(|(out, word)| *out = ring.plain().centred(*word));
+    let plain = ring.plain();
+    vectorize(
+        #[inline(always)]
+        || out.iter_mut().zip(words).for_each(|(out, word)| *out = plain.centred(*word)),
+    );
     out
 }
 
@@ -46,4 +51,33 @@ pub fn signs(ring: &Ring, bits: &[u64]) -> Hidden<u64> {
     let mut out = Hidden::zeros(bits.len());
     out.iter_mut().zip(bits).for_each(|(out, bit)| *out = ring.plain().sub(1, 2 * (bit & 1)));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::keys::error;
+    use crate::parameters::{Form, Operation, Parameters};
+    use crate::sample::Sampler;
+    use divisi_core::Prg;
+
+    /// A plaintext and its noise, transformed together, are the sum of both transformed on their own.
+    #[test]
+    fn noise_and_plaintext_are_added_before_the_transform() {
+        for plain in [divisi_field::zp::P32, divisi_field::zp::P16] {
+            let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, plain).unwrap();
+            let ring = Ring::new(p).unwrap();
+            let sampler = || Sampler::of(Prg::new(&[7; 16]));
+            let mut slots = sampler().elements(ring.plain(), ring.dimension());
+            (slots[0], slots[1]) = (0, plain - 1);
+            for limbs in 1..=ring.parameters().chain().len() {
+                let mut sum = error(&ring, &mut sampler(), limbs, false);
+                ring.add(&mut sum, &encode(&ring, &slots, limbs));
+                let errors = sampler().errors(ring.dimension());
+                let noisy = ring.noisy(&errors, &coefficients(&ring, &slots), limbs);
+                assert!(noisy.words() == sum.words(), "{plain} {limbs}");
+            }
+        }
+    }
 }

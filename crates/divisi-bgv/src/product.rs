@@ -10,7 +10,8 @@ impl Ciphertext {
     /// result is a function of public values.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if levels differ, or if there is no relinearisation key.
+    /// [`Abort::Misuse`] if levels differ or are above that of products, or if there is no relinearisation
+    /// key.
     pub fn times(
         &self,
         keys: &Keys,
@@ -24,6 +25,9 @@ impl Ciphertext {
         };
         if self.level != other.level {
             return Err(session.misuse(step, "a product of ciphertexts of different levels"));
+        }
+        if self.c0.limbs() > ring.parameters().limbs_of_products() {
+            return Err(session.misuse(step, "a product of ciphertexts above the level of products"));
         }
         let (mut d0, mut d1, mut d2) = (self.c0.clone(), self.c0.clone(), self.c1.clone());
         ring.mul(&mut d0, &other.c0);

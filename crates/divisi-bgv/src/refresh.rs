@@ -7,7 +7,7 @@ use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::encode;
 use crate::hidden::Hidden;
-use crate::keys::{Keys, error, subtract_product};
+use crate::keys::{Keys, subtract_product};
 use crate::ring::Poly;
 use crate::sample::Sampler;
 use crate::shares::to_first;
@@ -124,9 +124,10 @@ impl Keys {
     fn encrypt_share(&self, sampler: &mut Sampler, a: &Poly, mut share: Hidden<u64>, factor: u64) -> Poly {
         let (ring, plain) = (self.ring(), self.ring().plain());
         plain.scale(&mut share, plain.invert(self.factor_of_answers(factor)));
-        let mut b = error(ring, sampler, a.limbs(), false);
+        let errors = sampler.errors(ring.dimension());
+        let mut b = ring.noisy(&errors, &encode::centred(ring, &share), a.limbs());
+        drop(errors);
         subtract_product(ring, &mut b, a, self.share());
-        ring.add(&mut b, &ring.plaintext(&encode::centred(ring, &share), a.limbs()));
         b
     }
 }

@@ -30,6 +30,20 @@ struct Quotient {
     plain: u64,
 }
 
+/// The size of the allocation below.
+const KEPT: usize = 8 << 20;
+
+/// Lets glibc's allocator keep freed memory of this size, and a bit more. Otherwise it returns every
+/// polynomial to the system when it is freed, and each new one costs a page fault for every 4 KiB: a quarter
+/// of all time. It adapts to the largest block that was freed; this one is never touched, so it takes no
+/// memory. Other allocators do not mind.
+fn keep_freed_memory() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT)));
+}
+
+/// What bounds the coefficients of secrets and errors; every prime is larger.
+const SMALL: u64 = 64;
+
 /// A number smaller than the prime in absolute value, as an element.
 #[inline(always)]
 fn near(m: Modulus, c: i64) -> u64 {
@@ -102,6 +116,7 @@ impl Ring {
     /// The transforms for these parameters. `None` if a prime has none; [`Parameters::fits`] excludes that.
     #[must_use]
     pub fn new(parameters: Parameters) -> Option<Ring> {
+        keep_freed_memory();
         let n = parameters.dimension();
         let primes = parameters.chain().iter().chain(&parameters.special()).copied().collect::<Vec<_>>();
         let transforms: Vec<Ntt> = primes.iter().map(|q| Ntt::new(*q, n)).collect::<Option<_>>()?;
@@ -181,26 +196,32 @@ impl Ring {
         }
     }
 
-    /// The polynomial with these coefficients, as values; `residue` reduces each coefficient.
-    fn values<T: Copy>(
-        &self,
-        coefficients: &[T],
-        limbs: usize,
-        extended: bool,
-        residue: impl Fn(Modulus, T) -> u64,
-    ) -> Poly {
+    /// The polynomial with these coefficients, which are smaller than every prime: secrets and errors.
+    #[must_use]
+    pub fn small(&self, coefficients: &[i64], limbs: usize, extended: bool) -> Poly {
         let mut x = self.zero(limbs, extended);
         self.each(&mut x, |ntt, words, _| {
-            words.iter_mut().zip(coefficients).for_each(|(word, c)| *word = residue(ntt.modulus(), *c));
+            residues(ntt.modulus(), SMALL, words, coefficients.iter().copied());
             ntt.forward(words);
         });
         x
     }
 
-    /// The polynomial with these coefficients, which are smaller than every prime: secrets and errors.
+    /// p e + m for small coefficients e and those of a plaintext m of absolute value at most p / 2. The sum
+    /// is transformed, instead of both summands.
     #[must_use]
-    pub fn small(&self, coefficients: &[i64], limbs: usize, extended: bool) -> Poly {
-        self.values(coefficients, limbs, extended, near)
+    pub(crate) fn noisy(&self, e: &[i64], m: &[i64], limbs: usize) -> Poly {
+        let (p, half) = (self.plain().get(), self.plain().get() / 2);
+        let mut x = self.zero(limbs, false);
+        let mut plain = Hidden::zeros(self.dimension());
+        self.each(&mut x, |ntt, words, _| {
+            residues(ntt.modulus(), SMALL, words, e.iter().copied());
+            ntt.modulus().scale(words, p);
+            residues(ntt.modulus(), half, &mut plain, m.iter().copied());
+            ntt.modulus().add_assign(words, &plain);
+            ntt.forward(words);
+        });
+        x
     }
 
     /// The polynomial with these coefficients of absolute value at most p / 2.
@@ -218,7 +239,12 @@ impl Ring {
     /// The polynomial with these wide coefficients: floods.
     #[must_use]
     pub fn wide(&self, coefficients: &[i128], limbs: usize) -> Poly {
-        self.values(coefficients, limbs, false, Modulus::of_wide)
+        let mut x = self.zero(limbs, false);
+        self.each(&mut x, |ntt, words, _| {
+            words.iter_mut().zip(coefficients).for_each(|(word, c)| *word = ntt.modulus().of_wide(*c));
+            ntt.forward(words);
+        });
+        x
     }
 
     /// Converts values to coefficients.

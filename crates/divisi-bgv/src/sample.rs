@@ -9,6 +9,10 @@ use zeroize::{Zeroize, Zeroizing};
 /// The variance of an error: the difference of two sums of 21 bits, deviation 3.24.
 pub const ERROR_VARIANCE: f64 = 10.5;
 const ERROR_BITS: u32 = 21;
+/// How many field elements are drawn at a time.
+const PIECE: usize = 512;
+/// The low digit of a word.
+const DIGIT: u64 = u32::MAX as u64;
 
 /// A generator of a party's own randomness.
 pub struct Sampler(Prg);
@@ -79,25 +83,48 @@ impl Sampler {
         }
     }
 
-    /// Field elements, each within 2^-78 of uniform.
+    /// Field elements: floor(u q / 2^128) of numbers u of 128 bits, whose distance from uniform is at most
+    /// q / 2^128. Moduli of more than 32 bits take a slower way, with at most 2^-78.
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> Hidden<u64> {
         let mut out = Hidden::zeros(n);
-        let mut words = [0; 256];
-        for out in out.chunks_mut(128) {
+        let mut words = Hidden::<u64>::zeros(2 * PIECE);
+        for out in out.chunks_mut(PIECE) {
+            // the upper halves of the numbers, then the lower ones
             self.0.words(&mut words);
-            for (out, pair) in out.iter_mut().zip(words.chunks_exact(2)) {
-                *out = modulus.reduce_wide(u128::from(pair[0]) << 64 | u128::from(pair[1]));
+            let (high, low) = words.split_at(PIECE);
+            if modulus.bits() > 32 {
+                for (out, (high, low)) in out.iter_mut().zip(high.iter().zip(low)) {
+                    *out = modulus.reduce_wide(u128::from(*high) << 64 | u128::from(*low));
+                }
+            } else {
+                scaled(modulus.get(), out, high, low);
             }
         }
-        words.zeroize();
         out
     }
+}
+
+/// floor(u q / 2^128) for q below 2^32: a product of 32-bit digits, the lowest first, of which only the carry
+/// is kept. One function for all kernels; no sum is above 2^64, as (2^32 - 1)^2 + 2^32 - 1 is below it.
+fn scaled(q: u64, out: &mut [u64], high: &[u64], low: &[u64]) {
+    vectorize(
+        #[inline(always)]
+        || {
+            for (out, (high, low)) in out.iter_mut().zip(high.iter().zip(low)) {
+                let carry = ((low & DIGIT) * q) >> 32;
+                let carry = ((low >> 32) * q + carry) >> 32;
+                let carry = ((high & DIGIT) * q + carry) >> 32;
+                *out = ((high >> 32) * q + carry) >> 32;
+            }
+        },
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_field::kernel;
     use divisi_field::zp::P32;
 
     fn sampler(seed: u8) -> Sampler {
@@ -126,6 +153,51 @@ mod tests {
         let square = errors.iter().map(|x| x * x).sum::<i64>() as f64 / 200_000.0;
         assert!(mean.abs() < 0.05 && (square - ERROR_VARIANCE).abs() < 0.2, "{mean} {square}");
         assert!(errors.iter().all(|x| x.abs() <= i64::from(ERROR_BITS)));
+    }
+
+    /// All kernels draw the same elements, those that the formula says: the ends of the range among them.
+    #[test]
+    fn elements_are_those_of_the_formula() {
+        let mut words = [Vec::new(), Vec::new()];
+        let mut prg = Prg::new(&[4; 16]);
+        for list in &mut words {
+            list.resize(1003, 0);
+            prg.words(list);
+        }
+        let ends = [0, 1, u64::MAX, u64::MAX - 1, DIGIT, DIGIT + 1, DIGIT << 32];
+        for (i, (high, low)) in ends.iter().flat_map(|x| ends.map(|y| (*x, y))).enumerate() {
+            (words[0][i], words[1][i]) = (high, low);
+        }
+        let [high, low] = words;
+        for q in [3, 65_537, P32, DIGIT] {
+            let wide = u128::from(q);
+            let expected: Vec<u64> = high
+                .iter()
+                .zip(&low)
+                .map(|(high, low)| {
+                    ((wide * u128::from(*high) + ((wide * u128::from(*low)) >> 64)) >> 64) as u64
+                })
+                .collect();
+            for kernel in kernel::available() {
+                let mut out = vec![0; high.len()];
+                kernel::with(kernel, || scaled(q, &mut out, &high, &low)).unwrap();
+                assert_eq!(out, expected, "{q} {}", kernel.name());
+            }
+        }
+        // the elements of a stream are these, also where a piece ends
+        let modulus = Modulus::new(P32).unwrap();
+        for kernel in kernel::available() {
+            let elements = kernel::with(kernel, || sampler(5).elements(modulus, PIECE + 3)).unwrap();
+            let mut prg = Prg::new(&[5; 16]);
+            for (piece, elements) in elements.chunks(PIECE).enumerate() {
+                let (mut high, mut low) = ([0; PIECE], [0; PIECE]);
+                prg.words(&mut high);
+                prg.words(&mut low);
+                let mut out = vec![0; elements.len()];
+                scaled(P32, &mut out, &high[..elements.len()], &low[..elements.len()]);
+                assert_eq!(elements, out, "{piece} {}", kernel.name());
+            }
+        }
     }
 
     #[test]

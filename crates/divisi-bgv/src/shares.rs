@@ -6,7 +6,7 @@ use crate::common::Seed;
 use crate::encode;
 use crate::flood::Width;
 use crate::hidden::Hidden;
-use crate::keys::{Keys, error, subtract_product};
+use crate::keys::{Keys, subtract_product};
 use crate::parameters::Form;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
@@ -199,9 +199,10 @@ impl Keys {
         // the mutant uses the same number for every call
         let count = if session.mutated(checks::G13) { 0 } else { count };
         let a = Seed::new(session.id().as_bytes(), "a2e", session.number(), count).expand(ring, limbs, false);
-        let mut b = error(ring, sampler, limbs, false);
+        let errors = sampler.errors(ring.dimension());
+        let mut b = ring.noisy(&errors, &encode::coefficients(ring, share), limbs);
+        drop(errors);
         subtract_product(ring, &mut b, &a, self.share());
-        ring.add(&mut b, &encode::encode(ring, share, limbs));
         if session.me() != receiver {
             wire::send(session, ring, GIVE, receiver, &[&b])?;
             return Ok(None);

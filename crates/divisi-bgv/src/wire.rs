@@ -21,13 +21,21 @@ pub fn length(ring: &Ring, poly: &Poly) -> usize {
 
 /// Appends a polynomial.
 pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
-    out.reserve(length(ring, poly));
+    let begin = out.len();
+    let end = begin + length(ring, poly);
+    // room for the last group's zeros, which are cut off again: all copies have one length
+    out.resize(end + ROOM, 0);
+    let mut rest = &mut out[begin..];
     for (modulus, part) in ring.moduli(poly).into_iter().zip(poly.words().chunks_exact(ring.dimension())) {
         let bits = modulus.bits() as usize;
         for group in part.as_chunks::<GROUP>().0 {
-            out.extend_from_slice(&pack(bits, group)[..bits]);
+            if let Some(place) = rest.first_chunk_mut::<ROOM>() {
+                *place = pack(bits, group);
+            }
+            rest = &mut rest[bits..];
         }
     }
+    out.truncate(end);
 }
 
 /// Packs eight coefficients of `bits` bits each. The other bytes are zero.
@@ -95,7 +103,7 @@ pub fn send(
     to: PartyId,
     polys: &[&Poly],
 ) -> Result<(), Abort> {
-    let mut body = Vec::with_capacity(polys.iter().map(|poly| length(ring, poly)).sum());
+    let mut body = Vec::with_capacity(polys.iter().map(|poly| length(ring, poly)).sum::<usize>() + ROOM);
     polys.iter().for_each(|poly| write(ring, poly, &mut body));
     let bits = 8 * body.len() as u64;
     session.send(step, to, &body, bits)
