@@ -100,8 +100,8 @@ impl<F: Host> ComparesBytes for Spdz<F> {
     }
 }
 
-/// How likely a zero test over images of so many bits answers wrongly for one group that is not zero: its image
-/// is zero, or the random multiple of it.
+/// How likely a zero test over images of so many bits answers wrongly for one group that is not zero: its
+/// image is zero, or the random multiple of it.
 pub(crate) fn missed(bits: usize) -> f64 {
     2.0 * (-(bits as f64)).exp2()
 }

@@ -231,12 +231,13 @@ impl Outcome for SpdzOutcome {
                 "mascot_megabytes": of.and_then(|of| of.by_mascot(Sizes::new(40, 1))),
             })
         };
-        let tables = page::tables();
-        let table = |(name, kilobytes): &(&str, [f64; 5])| json!({ "by": name, "entries": papers::ENTRIES, "kilobytes": kilobytes });
+        let tables = page::tables().into_iter().map(
+            |(name, kilobytes)| json!({ "by": name, "entries": papers::ENTRIES, "kilobytes": kilobytes }),
+        );
         let mut json = self.conditions.to_json("spdz", Security::Malicious.name());
         json["runs"] = self.measured.iter().map(run).collect();
         json["costs"] = self.plan.protocols.iter().map(cost).collect();
-        json["tables"] = tables.iter().map(table).collect();
+        json["tables"] = tables.collect();
         json["papers"] = papers::to_json();
         json
     }
