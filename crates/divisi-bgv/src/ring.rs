@@ -114,6 +114,8 @@ impl Poly {
 
 impl Ring {
     /// The transforms for these parameters. `None` if a prime has none; [`Parameters::fits`] excludes that.
+    ///
+    /// From then on the process keeps freed memory of up to some 8 MiB a block, if its allocator is glibc's.
     #[must_use]
     pub fn new(parameters: Parameters) -> Option<Ring> {
         keep_freed_memory();

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::frame::{CONTROL, Control, Head, Parser};
 use crate::hello::{HELLO, Hello, Role};
 use crate::identity::{Fingerprint, Identity, PublicKey};
-use crate::world::{Known, Machine};
+use crate::world::{FixedWorld, Machine};
 
 /// Frames as a link carries them.
 fn some_frames() -> Vec<Vec<u8>> {
@@ -51,7 +51,7 @@ fn frames(bytes: &[u8]) -> Result<bool, String> {
 fn some_greetings() -> Vec<Vec<u8>> {
     let digest = crate::IdentityDigest { parties: [1; 16], clients: [2; 16] };
     let roles = [Role::Party, Role::Client];
-    roles.into_iter().map(|role| Hello::new(role, 1, 2, digest, &Known).encode().to_vec()).collect()
+    roles.into_iter().map(|role| Hello::new(role, 1, 2, digest, &FixedWorld).encode().to_vec()).collect()
 }
 
 /// Whether these bytes are a greeting, which is then written as it was.

@@ -153,13 +153,13 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::world::Known;
+    use crate::world::FixedWorld;
     use proptest::prelude::*;
 
     #[test]
     fn golden_bytes() {
         let digest = IdentityDigest { parties: [7; 16], clients: [8; 16] };
-        let mut hello = Hello::new(Role::Client, 0, 2, digest, &Known);
+        let mut hello = Hello::new(Role::Client, 0, 2, digest, &FixedWorld);
         hello.verdict = Verdict::Digest;
         let expected = [
             "6469766973690d0a",

@@ -69,10 +69,10 @@ pub(crate) fn later(now: Instant, time: Duration) -> Instant {
 /// A machine whose time of day stands still and whose randomness is known, for what tests write as bytes. It
 /// needs nothing of the TLS library, so that an interpreter can run them.
 #[cfg(test)]
-pub(crate) struct Known;
+pub(crate) struct FixedWorld;
 
 #[cfg(test)]
-impl World for Known {
+impl World for FixedWorld {
     fn now(&self) -> Instant {
         Instant::now()
     }
