@@ -106,15 +106,22 @@ impl Ciphertext {
     /// Switches the modulus down to `level`, prime by prime; does nothing if the ciphertext is at that level
     /// or below.
     #[must_use]
-    pub fn switch(mut self, ring: &Ring, level: usize) -> Ciphertext {
-        let limbs = ring.parameters().limbs(level);
-        let dropped = limbs.max(1)..self.c0.limbs();
-        if !dropped.is_empty() {
-            let bits = dropped.map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
+    pub fn switch(self, ring: &Ring, level: usize) -> Ciphertext {
+        let from = self.c0.limbs();
+        self.switch_from(ring, from, level)
+    }
+
+    /// The rest of a switch of a ciphertext that had `from` primes, and has fewer already.
+    #[must_use]
+    pub(crate) fn switch_from(mut self, ring: &Ring, from: usize, level: usize) -> Ciphertext {
+        let limbs = ring.parameters().limbs(level).max(1);
+        if limbs < from {
+            let bits = (limbs..from).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
             self.noise = ring.parameters().bounds().switched(self.noise, bits);
+            let quotients = (limbs..from).map(|limb| ring.quotient(limb));
+            self.factor = quotients.fold(self.factor, |factor, quotient| ring.plain().mul(factor, quotient));
         }
-        while self.c0.limbs() > limbs.max(1) {
-            self.factor = ring.plain().mul(self.factor, ring.quotient(self.c0.limbs() - 1));
+        while self.c0.limbs() > limbs {
             self.c0 = ring.drop_last(self.c0);
             self.c1 = ring.drop_last(self.c1);
         }

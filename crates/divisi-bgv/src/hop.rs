@@ -19,6 +19,7 @@ use crate::encode;
 use crate::keys::Keys;
 use crate::parameters::Form;
 use crate::parameters::noise::plus;
+use crate::ring::Mask;
 use crate::sample::Sampler;
 use divisi_core::{Abort, Session, Step, step};
 
@@ -37,30 +38,92 @@ impl Keys {
         mut x: Ciphertext,
         signs: &[u64],
     ) -> Result<Ciphertext, Abort> {
-        let (ring, level) = (self.ring(), x.level());
+        let (ring, level, from) = (self.ring(), x.level(), x.c0.limbs());
         self.belong(session, HOP)?;
         if level == 0 || signs.len() != ring.dimension() {
             return Err(session.misuse(HOP, "a hop at the lowest level, or not one sign for each slot"));
         }
-        let plain = encode::encode(ring, signs, ring.parameters().limbs(level));
-        x.times_plain(ring, &plain);
-        let zero = if ring.parameters().form() == Form::Paper {
+        session.observe(checks::G1); // [G1]
+        // the mutant hides the first component only, as the authors' code does
+        let both = !session.mutated(checks::G1);
+        if ring.parameters().form() == Form::Paper {
             self.spend(session, HOP)?; // [G12]
             let Some(widths) = ring.parameters().hop_floods(level) else {
                 return Err(session.misuse(HOP, "no flood for this level"));
             };
-            self.encrypt_flooded(sampler, level, widths)
+            x.times_plain(ring, &encode::encode(ring, signs, ring.parameters().limbs(level)));
+            let zero = self.encrypt_flooded(sampler, level, widths);
+            x.noise = plus(x.noise, zero.noise);
+            let [z0, z1] = zero.components();
+            let [c0, c1] = x.components_mut();
+            ring.add(c0, z0);
+            if both {
+                ring.add(c1, z1);
+            }
         } else {
-            self.encrypt(sampler, level, None)
-        };
-        session.observe(checks::G1); // [G1]
-        x.noise = plus(x.noise, zero.noise);
-        let [z0, z1] = zero.components();
-        let [c0, c1] = x.components_mut();
-        ring.add(c0, z0);
-        if !session.mutated(checks::G1) {
-            ring.add(c1, z1); // the mutant adds noise to the first component only, as the authors' code does
+            x = self.hidden_product(sampler, x, signs, both);
         }
-        Ok(x.switch(ring, level - 1))
+        Ok(x.switch_from(ring, from, level - 1))
+    }
+
+    /// \[x\] times the signs, plus a fresh encryption of zero ([`Keys::encrypt`]), divided by the last prime.
+    /// One function for all of it passes through memory once, and transforms no errors
+    /// ([`Ring::product_below`]).
+    fn hidden_product(&self, sampler: &mut Sampler, x: Ciphertext, signs: &[u64], both: bool) -> Ciphertext {
+        let (ring, n) = (self.ring(), self.ring().dimension());
+        let m = encode::coefficients(ring, signs);
+        let errors = [sampler.errors(n), sampler.errors(n)];
+        let v = sampler.ternary(n);
+        let [first, second] = self.public();
+        let masks = [
+            Some(Mask { key: first, errors: &errors[0] }),
+            both.then_some(Mask { key: second, errors: &errors[1] }),
+        ];
+        let [c0, c1] = ring.product_below([x.c0, x.c1], &m, &v, masks);
+        let bounds = ring.parameters().bounds();
+        let noise = plus(bounds.times_plain(x.noise), bounds.fresh());
+        Ciphertext::new(x.level, x.factor, noise, c0, c1)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::parameters::{Operation, Parameters};
+    use crate::ring::Ring;
+    use divisi_core::testing::run;
+    use divisi_core::{Prg, PublicParameters};
+    use divisi_field::zp::{P16, P32};
+    use std::sync::Arc;
+
+    /// A hop is what its parts are, one after the other: a product, an encryption of zero by the same
+    /// randomness, their sum, and a switch of the modulus.
+    #[test]
+    fn a_hop_is_the_sum_of_its_parts() {
+        for (plain, form) in [(P32, Form::LeanRing), (P16, Form::LeanTree)] {
+            let p = Parameters::danger_insecure(Operation::Bits, form, 4, plain).unwrap();
+            let ring = Arc::new(Ring::new(p).unwrap());
+            let ends = run(4, &ring.parameters().describe(PublicParameters::new("hops")), |mut session| {
+                let keys = Keys::generate(&mut session, &ring)?;
+                let sampler = || Sampler::of(Prg::new(&[9; 16]));
+                let signs: Vec<u64> =
+                    (0..ring.dimension() as u64).map(|i| if i * i % 7 < 3 { 1 } else { plain - 1 }).collect();
+                let mut x = keys.encrypt(&mut Sampler::new(&session), ring.parameters().top(), None);
+                while x.level() > 0 {
+                    let hop = keys.hop(&session, &mut sampler(), x.clone(), &signs)?;
+                    let level = x.level();
+                    x.times_plain(&ring, &encode::encode(&ring, &signs, ring.parameters().limbs(level)));
+                    let zero = keys.encrypt(&mut sampler(), level, None);
+                    x.add(&ring, &session, HOP, &Ciphertext { factor: x.factor, ..zero })?;
+                    x = x.switch(&ring, level - 1);
+                    assert!(hop.c0.words() == x.c0.words() && hop.c1.words() == x.c1.words(), "{level}");
+                    assert_eq!((hop.level, hop.factor, hop.noise), (x.level, x.factor, x.noise));
+                }
+                Ok(())
+            });
+            ends.into_iter().for_each(Result::unwrap);
+        }
     }
 }

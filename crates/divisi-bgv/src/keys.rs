@@ -131,6 +131,10 @@ impl Keys {
         &self.0.ring
     }
 
+    pub(crate) fn public(&self) -> &[Poly; 2] {
+        &self.0.public
+    }
+
     pub(crate) fn share(&self) -> &Poly {
         &self.0.share
     }

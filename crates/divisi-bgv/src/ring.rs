@@ -2,11 +2,15 @@
 
 use crate::hidden::Hidden;
 use crate::parameters::Parameters;
-use divisi_field::kernel::vectorize;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
+use residues::residues;
 
+mod below;
 mod digits;
+mod residues;
+
+pub(crate) use below::Mask;
 
 /// The ring of a set of parameters: a transform for each prime, and the constants for dividing by it.
 pub struct Ring {
@@ -43,37 +47,6 @@ fn keep_freed_memory() {
 
 /// What bounds the coefficients of secrets and errors; every prime is larger.
 const SMALL: u64 = 64;
-
-/// A number smaller than the prime in absolute value, as an element.
-#[inline(always)]
-fn near(m: Modulus, c: i64) -> u64 {
-    (c + (m.get() as i64 & (c >> 63))) as u64
-}
-
-/// Numbers of absolute value at most `bound`, as elements. Which of two methods is used depends on `bound`,
-/// which is public.
-fn residues(m: Modulus, bound: u64, words: &mut [u64], numbers: impl Iterator<Item = i64>) {
-    if bound < m.get() {
-        vectorize(
-            #[inline(always)]
-            || words.iter_mut().zip(numbers).for_each(|(word, c)| *word = near(m, c)),
-        );
-    } else {
-        words.iter_mut().zip(numbers).for_each(|(word, c)| *word = m.of_signed(c));
-    }
-}
-
-/// Reduces elements of another prime, `from`, modulo this prime.
-fn reduced(m: Modulus, from: u64, words: &mut [u64], elements: &[u64]) {
-    if from <= 2 * m.get() {
-        vectorize(
-            #[inline(always)]
-            || words.iter_mut().zip(elements).for_each(|(word, c)| *word = m.once(*c)),
-        );
-    } else {
-        words.iter_mut().zip(elements).for_each(|(word, c)| *word = m.reduce(*c));
-    }
-}
 
 /// A polynomial by its residues: a part of N words for each prime. The words are its values at the roots,
 /// unless said otherwise. Wiped when dropped.
@@ -203,7 +176,7 @@ impl Ring {
     pub fn small(&self, coefficients: &[i64], limbs: usize, extended: bool) -> Poly {
         let mut x = self.zero(limbs, extended);
         self.each(&mut x, |ntt, words, _| {
-            residues(ntt.modulus(), SMALL, words, coefficients.iter().copied());
+            residues(ntt.modulus(), SMALL, words, coefficients);
             ntt.forward(words);
         });
         x
@@ -217,9 +190,9 @@ impl Ring {
         let mut x = self.zero(limbs, false);
         let mut plain = Hidden::zeros(self.dimension());
         self.each(&mut x, |ntt, words, _| {
-            residues(ntt.modulus(), SMALL, words, e.iter().copied());
+            residues(ntt.modulus(), SMALL, words, e);
             ntt.modulus().scale(words, p);
-            residues(ntt.modulus(), half, &mut plain, m.iter().copied());
+            residues(ntt.modulus(), half, &mut plain, m);
             ntt.modulus().add_assign(words, &plain);
             ntt.forward(words);
         });
@@ -232,7 +205,7 @@ impl Ring {
         let half = self.plain().get() / 2;
         let mut x = self.zero(limbs, false);
         self.each(&mut x, |ntt, words, _| {
-            residues(ntt.modulus(), half, words, coefficients.iter().copied());
+            residues(ntt.modulus(), half, words, coefficients);
             ntt.forward(words);
         });
         x
@@ -309,50 +282,6 @@ impl Ring {
         let (chain, special) = out.words.split_at_mut(limbs * n);
         chain.copy_from_slice(&x.words[..limbs * n]);
         special.copy_from_slice(&x.words[x.limbs * n..]);
-        out
-    }
-
-    /// Divides by the last prime q, rounding to a multiple of p: (x + delta) / q with delta = -x mod q and 0
-    /// mod p. Modulo p this multiplies x by 1/q, unless q divides x; [`Ring::quotient`] is this factor.
-    pub fn drop_last(&self, mut x: Poly) -> Poly {
-        let n = self.dimension();
-        let parts = x.limbs + usize::from(x.extended);
-        let index = self.index(&x, parts - 1);
-        let (ntt, quotient) = (&self.transforms[index], &self.quotients[index]);
-        let q = ntt.modulus();
-        let (rest, last) = x.words.split_at_mut((parts - 1) * n);
-        ntt.inverse(last);
-        q.scale(last, quotient.lift);
-        let limbs = if x.extended { x.limbs } else { x.limbs - 1 };
-        let mut out = self.zero(limbs, false);
-        self.each(&mut out, |ntt, words, at| {
-            let m = ntt.modulus();
-            let [inverse, scaled] = quotient.others[at / n];
-            residues(m, q.get() / 2, words, last.iter().map(|c| q.centred(*c)));
-            ntt.forward(words);
-            m.scale(words, scaled);
-            m.scale(&mut rest[at..at + n], inverse);
-            m.add_assign(words, &rest[at..at + n]);
-        });
-        out
-    }
-
-    /// The same for a polynomial given by coefficients.
-    pub(crate) fn drop_last_of_coefficients(&self, mut x: Poly) -> Poly {
-        let n = self.dimension();
-        let index = x.limbs - 1;
-        let (q, quotient) = (self.transforms[index].modulus(), &self.quotients[index]);
-        let (rest, last) = x.words.split_at_mut(index * n);
-        q.scale(last, quotient.lift);
-        let mut out = self.zero(index, false);
-        self.each(&mut out, |ntt, words, at| {
-            let m = ntt.modulus();
-            let [inverse, scaled] = quotient.others[at / n];
-            residues(m, q.get() / 2, words, last.iter().map(|c| q.centred(*c)));
-            m.scale(words, scaled);
-            m.scale(&mut rest[at..at + n], inverse);
-            m.add_assign(words, &rest[at..at + n]);
-        });
         out
     }
 

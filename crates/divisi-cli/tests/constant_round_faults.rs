@@ -5,7 +5,6 @@
 mod proxies;
 
 use proxies::{FAULTS, Fault, PARTIES, Plan, Record, RunChoice, When};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const WAY: RunChoice =
@@ -15,9 +14,6 @@ const WAY: RunChoice =
 const P1: usize = 0;
 const P2: usize = 1;
 const P3: usize = 2;
-
-/// How many runs continue at once: most of their time they wait.
-const AT_ONCE: u8 = 6;
 
 /// What a message of this many bytes is in a record, and how many bytes a record has at most: 20 bytes say
 /// what it is, and TLS adds 17.
@@ -81,19 +77,10 @@ fn whoever_stops_in_any_step_the_others_abort_in_time() {
         }
     }
     assert_eq!(jobs.len(), PARTIES * 6 * 4);
-    let (jobs, named) = (Mutex::new(jobs.into_iter()), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for lane in 0..AT_ONCE {
-            let (jobs, named) = (&jobs, &named);
-            scope.spawn(move || {
-                loop {
-                    let next = jobs.lock().unwrap().next();
-                    let Some((step, plan)) = next else { break };
-                    if one(step, plan, lane) {
-                        named.fetch_add(1, Ordering::SeqCst);
-                    }
-                }
-            });
+    let named = AtomicUsize::new(0);
+    proxies::at_once(jobs, |(step, plan)| {
+        if one(step, plan) {
+            named.fetch_add(1, Ordering::SeqCst);
         }
     });
     // of 16 runs, six of them with P3; what the victim had sent before to the other party may be lost on a
@@ -102,10 +89,10 @@ fn whoever_stops_in_any_step_the_others_abort_in_time() {
 }
 
 /// One run: whether a party that waits for another, which is there and does nothing, told what it waits for.
-fn one(step: &str, plan: Plan, lane: u8) -> bool {
+fn one(step: &str, plan: Plan) -> bool {
     let Plan { victim, fault, .. } = plan;
     let at = format!("{fault:?} of party {} at {step}", victim + 1);
-    let (ends, ..) = proxies::run(WAY, lane, Some(plan));
+    let (ends, ..) = proxies::run(WAY, Some(plan));
     // P2 has sent all that it gives the others in the call, and beyond it, when z sets out
     let told = proxies::aborted(ends, victim, &at, victim == P2 && step == "result");
     let (waits, step) = if victim == P3 { (P1, "result") } else { (P3, step) };

@@ -72,49 +72,70 @@ fn disturbed(options: &BenchOptions, victim: u8, signal: Signal, after: Duration
     (failure, took)
 }
 
+/// A party is killed this many milliseconds after it started.
+fn killed(options: &BenchOptions, victim: u8, after: u64) {
+    let (failure, took) = disturbed(options, victim, Signal::KILL, Duration::from_millis(after));
+    let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
+    assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
+    assert!(
+        failure.step.as_ref().is_some_and(|step| !step.is_empty()) && failure.error.contains("signal: 9"),
+        "{told}"
+    );
+    assert!(took < TIMEOUT + BUSY, "{told}");
+}
+
+/// Before it can connect, while it connects or sets up, while it computes.
 #[test]
 fn a_party_that_is_killed_ends_the_benchmark_at_once_and_is_named() {
-    // before it can connect, while it connects or sets up, while it computes
-    let of_blocks = [(1, 0), (2, 60), (3, 400), (2, 1200)].map(|at| (blocks(), at));
-    // while calls are garbled ahead, and while they are used
-    let of_hashes = [(1, 1000), (2, 1150), (3, 1300)].map(|at| (garbled(), at));
-    for (options, (victim, after)) in of_blocks.into_iter().chain(of_hashes) {
-        let (failure, took) = disturbed(&options, victim, Signal::KILL, Duration::from_millis(after));
-        let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
-        assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
-        assert!(
-            failure.step.as_ref().is_some_and(|step| !step.is_empty()) && failure.error.contains("signal: 9"),
-            "{told}"
-        );
-        assert!(took < TIMEOUT + BUSY, "{told}");
+    [(1, 0), (2, 60), (3, 400), (2, 1200)]
+        .into_iter()
+        .for_each(|(victim, after)| killed(&blocks(), victim, after));
+}
+
+/// While calls are garbled ahead, and while they are used.
+#[test]
+fn a_garbler_or_evaluator_that_is_killed_ends_the_benchmark_at_once_and_is_named() {
+    [(1, 1000), (2, 1150), (3, 1300)]
+        .into_iter()
+        .for_each(|(victim, after)| killed(&garbled(), victim, after));
+}
+
+/// A party is stopped this many milliseconds after it started; it is named, at the latest in the last of so
+/// many tries.
+fn stopped(options: &BenchOptions, victim: u8, after: u64, tries: u8) {
+    let attempt = || disturbed(options, victim, Signal::STOP, Duration::from_millis(after));
+    let (mut failure, mut took) = attempt();
+    for _ in 1..tries {
+        if failure.peer == Some(victim) {
+            break;
+        }
+        assert!(failure.kind == Kind::Abort && failure.peer.is_some(), "{failure:?}");
+        (failure, took) = attempt();
     }
+    let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
+    assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
+    // On a machine that is busy the parties may still have been connecting.
+    let connecting =
+        failure.step.as_ref().is_some_and(|step| ["join", "connect"].iter().any(|s| step.contains(s)));
+    let limit = if connecting { bench::CONNECT } else { TIMEOUT };
+    assert!(failure.step.is_some() && took < limit + BUSY, "{told}");
 }
 
 #[test]
 fn a_party_that_is_stopped_ends_the_benchmark_in_time_and_is_named() {
-    let of_blocks = [(1, 800), (3, 1500), (2, 1000), (1, 600)].map(|at| (blocks(), at, 1));
-    // A party that is stopped between its answer to the benchmark and its last message to the peers, which
-    // another thread sends, leaves them waiting: they are named instead. Calls are short, so that this is
-    // seen at times.
-    let of_hashes = [(3, 1000), (1, 1150), (2, 1300)].map(|at| (garbled(), at, 6));
-    for (options, (victim, after), tries) in of_blocks.into_iter().chain(of_hashes) {
-        let attempt = || disturbed(&options, victim, Signal::STOP, Duration::from_millis(after));
-        let (mut failure, mut took) = attempt();
-        for _ in 1..tries {
-            if failure.peer == Some(victim) {
-                break;
-            }
-            assert!(failure.kind == Kind::Abort && failure.peer.is_some(), "{failure:?}");
-            (failure, took) = attempt();
-        }
-        let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
-        assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
-        // On a machine that is busy the parties may still have been connecting.
-        let connecting =
-            failure.step.as_ref().is_some_and(|step| ["join", "connect"].iter().any(|s| step.contains(s)));
-        let limit = if connecting { bench::CONNECT } else { TIMEOUT };
-        assert!(failure.step.is_some() && took < limit + BUSY, "{told}");
-    }
+    [(1, 800), (3, 1500), (2, 1000), (1, 600)]
+        .into_iter()
+        .for_each(|(victim, after)| stopped(&blocks(), victim, after, 1));
+}
+
+/// A party that is stopped between its answer to the benchmark and its last message to the peers, which
+/// another thread sends, leaves them waiting: they are named instead. Calls are short, so that this is seen
+/// at times.
+#[test]
+fn a_garbler_or_evaluator_that_is_stopped_ends_the_benchmark_in_time_and_is_named() {
+    [(3, 1000), (1, 1150), (2, 1300)]
+        .into_iter()
+        .for_each(|(victim, after)| stopped(&garbled(), victim, after, 6));
 }
 
 /// Start a command with a directory of its own for what it writes; its parties, when they run.

@@ -53,5 +53,6 @@ pub use prg::Prg;
 pub use session::{AtEnd, Bound, PhasePlace, PublicParameters, Session, SessionId, Settled};
 pub use stock::Stock;
 pub use traits::{
-    Blocks, Boolean, Bytes, Convert, Direction, Lanes, Lookup, Lookups, Matrix, ProgramRun, Table,
+    Blocks, Boolean, Bytes, Convert, Direction, Lanes, Lookup, LookupOnto, Lookups, Matrix, ProgramRun,
+    Table, look_up_in_parts,
 };

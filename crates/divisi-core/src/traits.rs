@@ -4,8 +4,10 @@
 //! have the same number of lanes, except that a value of a single lane is used for all. Ciphers in
 //! `divisi-symmetric` are written against these traits; each engine has its own sharing, inputs and openings.
 
-use crate::Abort;
+use crate::{Abort, Step, step};
 use divisi_circuit::Program;
+
+const ONTO: Step = step!("look_up_onto");
 
 /// The direction of a permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -214,6 +216,17 @@ pub struct Lookup<B> {
     pub wires: Vec<B>,
 }
 
+/// A lookup whose index is a sum of bits, and whose value is added to bits of a state.
+pub struct LookupOnto<'a, B> {
+    /// The table.
+    pub table: &'static Table,
+    /// The bits of the index, the lowest first. Each is the sum of two, of which the second may have one lane
+    /// for all lanes of the first.
+    pub index: Vec<[&'a B; 2]>,
+    /// The places in the state to which the bits of the value are added, that of the lowest bit first.
+    pub to: Vec<usize>,
+}
+
 /// Secret bits that can be added, and looked up in public tables.
 pub trait Lookups {
     /// A secret bit in every lane of the batch.
@@ -236,6 +249,19 @@ pub trait Lookups {
     /// numbers of lanes; the abort that ends the session.
     fn look_up(&mut self, layer: &mut [Lookup<Self::Bit>]) -> Result<(), Abort>;
 
+    /// One layer of lookups with the additions around it, which an engine can do without copies of the bits.
+    ///
+    /// # Errors
+    /// As [`Lookups::add_bit`] and [`Lookups::look_up`]; [`Abort::Misuse`] unless there is a place for
+    /// each bit of a value, which the state has.
+    fn look_up_onto(
+        &mut self,
+        layer: &[LookupOnto<'_, Self::Bit>],
+        state: &mut [Self::Bit],
+    ) -> Result<(), Abort> {
+        look_up_in_parts(self, layer, state)
+    }
+
     /// Announce the number of lookups in each of these tables, in all lanes together: as [`Bytes::prepare`].
     ///
     /// # Errors
@@ -243,6 +269,40 @@ pub trait Lookups {
     fn foresee(&mut self, _lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         Ok(())
     }
+}
+
+/// [`Lookups::look_up_onto`] by sums, lookups and sums.
+///
+/// # Errors
+/// As [`Lookups::look_up_onto`].
+pub fn look_up_in_parts<E: Lookups + ?Sized>(
+    e: &mut E,
+    layer: &[LookupOnto<'_, E::Bit>],
+    state: &mut [E::Bit],
+) -> Result<(), Abort> {
+    let fits = |LookupOnto { table, to, .. }: &LookupOnto<'_, E::Bit>| {
+        to.len() == table.width && to.iter().all(|place| *place < state.len())
+    };
+    if !layer.iter().all(fits) {
+        return Err(Abort::Misuse { step: ONTO, what: "places that are not as many as bits of the value" });
+    }
+    let mut lookups = Vec::with_capacity(layer.len());
+    for LookupOnto { table, index, .. } in layer {
+        let mut wires = Vec::with_capacity(index.len());
+        for [bit, other] in index {
+            let mut bit = (*bit).clone();
+            e.add_bit(&mut bit, other)?;
+            wires.push(bit);
+        }
+        lookups.push(Lookup { table, wires });
+    }
+    e.look_up(&mut lookups)?;
+    for (LookupOnto { to, .. }, Lookup { wires, .. }) in layer.iter().zip(&lookups) {
+        for (place, value) in to.iter().zip(wires) {
+            e.add_bit(&mut state[*place], value)?;
+        }
+    }
+    Ok(())
 }
 
 /// A local or interactive change of representation.

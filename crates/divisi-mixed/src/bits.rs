@@ -157,7 +157,7 @@ pub(crate) fn batches(
         session,
         keys,
         sampler,
-        (count, BATCHES, pipeline::FEW),
+        (count, BATCHES, pipeline::MANY),
         |session, keys, sampler, (_, batch)| random_batch(session, keys, sampler, batch),
     )
 }

@@ -7,9 +7,14 @@
 //! semi-honest rows \[G14\]. Pads are within 2^-64 of uniform, so P_i and P_j see only uniform values of each
 //! other.
 //!
-//! Cost for an item at k = 4, sent by a party on average over n batches: (n - 1) (32 + 32) / 2 bits, because
-//! each pair sends a row one way and a number the other; n rounds (test `cost_of_bits_by_transfers`). Among
-//! few parties this is less than with any ciphertexts. Each batch begins with another party.
+//! A batch has as many circles as parties, each with another first party: then each party chooses in one
+//! circle in every turn, and all links carry payloads all the time. Several batches are under way at once, so
+//! that one computes while the messages of another travel. Everything is sent and received in an order that
+//! is public and the same at all parties.
+//!
+//! Cost for an item at k = 4, sent by a party: (n - 1) (32 + 32) / 2 bits, because each pair sends a row one
+//! way and a number the other; n rounds (test `cost_of_bits_by_transfers`). Among few parties this is less
+//! than with any ciphertexts.
 
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
@@ -17,11 +22,34 @@ use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
-use divisi_ot::correlate::Numbers;
-use divisi_ot::{Bits, Links, Setup};
+use divisi_ot::correlate::{Numbers, ProductsAhead};
+use divisi_ot::{Bits, Links, Pads, SemiHonest, SemiHonestAhead, Setup};
+use std::collections::VecDeque;
 
 const FORM: Step = step!("cot");
 const CHOICES: Step = step!("choices");
+
+/// The most memory, in bytes, for bits that are under way.
+const BYTES: usize = 64 << 20;
+/// The most batches that are under way at once.
+const AT_ONCE: usize = 4;
+/// Rows are made in tiles of this number.
+const TILE: usize = 128;
+/// The fewest tiles of a circle: shorter messages cost more than they save.
+const LEAST: usize = 32;
+
+/// How many bits are under way at once among this number of parties, at most.
+pub(crate) fn most(parties: usize) -> usize {
+    // bytes for a bit: a row towards each other party, the share, the payload and its pads
+    (BYTES / (16 * parties.saturating_sub(1) + 64) / TILE).max(1) * TILE
+}
+
+/// How many batches are under way at once, and how many bits a batch has.
+fn batch_of(parties: usize) -> (usize, usize) {
+    let tiles = most(parties) / TILE;
+    let at_once = (tiles / (parties * LEAST).max(1)).clamp(1, AT_ONCE);
+    (at_once, (tiles / at_once).max(1) * TILE)
+}
 
 /// Makes `count` random bits, shared modulo 2 and modulo p. All parties call it.
 ///
@@ -48,40 +76,243 @@ pub(crate) fn of_bits(
     plain: Modulus,
     bits: Bits<'_>,
 ) -> Result<RandomBits, Abort> {
-    let (n, count) = (session.parties(), bits.count());
-    let first = (session.count("random bits by transfers") % n.max(1) as u64) as usize;
-    // 1. each party's bits, in rows towards the parties before it
-    let mut pads = setup.semi_honest_rows(session, bits, Links::Before(first))?;
-    let bits = GmwBit::new(count, pads.bits());
-    bits.words().first().into_iter().for_each(|bits| taint::leak(CHOICES, *bits as u8));
-    // 2. x = 0, and then x <- x + r_i - 2 r_i x
-    let me = session.me();
-    let parties: Vec<PartyId> = PartyId::all(n).collect();
-    let payload = Numbers { modulus: plain.get(), count: 1 };
-    let mut x = Hidden::zeros(count);
-    for turn in 0..n {
-        let Some(chooser) = parties.get((first + turn) % n).copied() else {
-            return Err(session.misuse(FORM, "a circle without parties"));
+    let mut batch = Batch::begin(session, setup, bits)?;
+    while !batch.is_complete(session) {
+        batch.turn(session, setup, plain)?;
+    }
+    Ok(batch.bits(session))
+}
+
+/// Makes at least `count` random bits in batches, several at once. The meter counts each of them as a chunk
+/// of the current phase that begins now, and continues after the longest one.
+///
+/// # Errors
+/// As [`random_bits`].
+pub(crate) fn batches(
+    session: &mut Session,
+    setup: &mut Setup,
+    plain: Modulus,
+    count: usize,
+) -> Result<Vec<RandomBits>, Abort> {
+    let (at_once, most) = batch_of(session.parties());
+    let (phase, before) = (session.current_phase(), session.chain());
+    let (mut made, mut under_way) = (Vec::new(), VecDeque::new());
+    let (mut begun, mut longest) = (0, before);
+    loop {
+        while begun < count && under_way.len() < at_once {
+            let now = (count - begun).next_multiple_of(TILE).min(most);
+            session.phase(phase);
+            session.after_chain(before);
+            under_way.push_back(Batch::begin(session, setup, Bits::Random(now))?);
+            begun += now;
+        }
+        let Some(mut batch) = under_way.pop_front() else { break };
+        session.phase(phase);
+        session.after_chain(batch.chain);
+        batch.turn(session, setup, plain)?;
+        if batch.is_complete(session) {
+            longest = longest.max(batch.chain);
+            made.push(batch.bits(session));
+        } else {
+            under_way.push_back(batch);
+        }
+    }
+    session.after_chain(longest);
+    Ok(made)
+}
+
+/// Bits under way.
+struct Batch {
+    circles: Vec<Circle>,
+    /// How many parties had their turn.
+    turns: usize,
+    /// The messages in a chain that came before the ones that are under way.
+    chain: u32,
+}
+
+/// Some of a batch's bits, which pass around the parties.
+struct Circle {
+    /// The index of the first party.
+    first: usize,
+    rows: Rows,
+    /// Our shares modulo p.
+    x: Hidden<u64>,
+    /// The products of the turn that comes.
+    products: Option<ProductsAhead<SemiHonest, Numbers>>,
+}
+
+enum Rows {
+    UnderWay(SemiHonestAhead),
+    Here(Pads<SemiHonest>),
+    Nowhere,
+}
+
+impl Batch {
+    /// 1. Each party's bits, in rows towards the parties before it.
+    fn begin(session: &mut Session, setup: &mut Setup, bits: Bits<'_>) -> Result<Batch, Abort> {
+        let (n, count) = (session.parties().max(1), bits.count());
+        let number = session.count("random bits by transfers");
+        let tiles = count.div_ceil(TILE);
+        let circles = if tiles < n * LEAST { 1 } else { n };
+        let (mut batch, mut from) = (Batch { circles: Vec::new(), turns: 0, chain: 0 }, 0);
+        for at in 0..circles {
+            let tiles = tiles / circles + usize::from(at < tiles % circles);
+            let end = count.min(from + tiles * TILE);
+            let bits = match bits {
+                Bits::Random(_) => Bits::Random(end - from),
+                Bits::Chosen(words, _) => {
+                    let words = words.get(from / 64..end.div_ceil(64)).unwrap_or_default();
+                    Bits::Chosen(words, end - from)
+                }
+            };
+            let first = (number % n as u64) as usize + at;
+            let rows = setup.begin_semi_honest(session, bits, Links::Before(first % n))?;
+            let (rows, x) = (Rows::UnderWay(rows), Hidden::zeros(end - from));
+            batch.circles.push(Circle { first, rows, x, products: None });
+            from = end;
+        }
+        batch.chain = session.chain();
+        Ok(batch)
+    }
+
+    /// Whether all parties had their turn.
+    fn is_complete(&self, session: &Session) -> bool {
+        self.turns == session.parties()
+    }
+
+    /// 2. x = 0, and then x <- x + r_i - 2 r_i x: the turn of one party in each circle, for which the
+    ///    messages are under way.
+    fn turn(&mut self, session: &mut Session, setup: &mut Setup, plain: Modulus) -> Result<(), Abort> {
+        for circle in &mut self.circles {
+            circle.receive(session, setup, plain)?;
+        }
+        for circle in &mut self.circles {
+            circle.add(session, plain, self.turns)?;
+        }
+        self.turns += 1;
+        if !self.is_complete(session) {
+            for circle in &mut self.circles {
+                circle.send(session, setup, plain, self.turns)?;
+            }
+        }
+        self.chain = session.chain();
+        Ok(())
+    }
+
+    /// The bits, if all parties had their turn.
+    fn bits(self, session: &Session) -> RandomBits {
+        let of = |circle: Circle| {
+            let bits = GmwBit::new(circle.x.len(), circle.rows.bits());
+            RandomBits::of(session, bits, circle.x)
         };
-        if turn > 0 {
-            let products = setup.correlate(session, &mut pads, Some(chooser), &payload, &x)?; // [G14]
-            let all = x.iter_mut().zip(products.iter());
+        RandomBits::join(self.circles.into_iter().map(of).collect())
+    }
+}
+
+impl Circle {
+    fn chooser(&self, session: &Session, turn: usize) -> Result<PartyId, Abort> {
+        let n = session.parties();
+        let none = || session.misuse(FORM, "a circle without parties");
+        PartyId::all(n).nth((self.first + turn) % n.max(1)).ok_or_else(none)
+    }
+
+    /// Receives the rows, or the products r_i x.
+    fn receive(&mut self, session: &mut Session, setup: &mut Setup, plain: Modulus) -> Result<(), Abort> {
+        match std::mem::replace(&mut self.rows, Rows::Nowhere) {
+            Rows::UnderWay(ahead) => {
+                let rows = setup.finish_semi_honest(session, ahead)?;
+                rows.bits().first().into_iter().for_each(|bits| taint::leak(CHOICES, *bits as u8));
+                self.rows = Rows::Here(rows);
+            }
+            rows => self.rows = rows,
+        }
+        if let Some(products) = self.products.take() {
+            let products = setup.finish_correlate(session, products)?;
+            let all = self.x.iter_mut().zip(products.iter());
             vectorize(
                 #[inline(always)]
                 || all.for_each(|(x, product)| *x = plain.sub(*x, plain.add(*product, *product))),
             );
         }
-        if me == chooser {
-            let all = x.chunks_mut(64).zip(bits.words());
-            vectorize(
-                #[inline(always)]
-                || {
-                    all.for_each(|(x, word)| {
-                        (0..).zip(x).for_each(|(i, x): (u64, _)| *x = plain.add(*x, word >> i & 1));
-                    });
-                },
-            );
+        Ok(())
+    }
+
+    /// x + r_i, at the party whose turn it is.
+    fn add(&mut self, session: &Session, plain: Modulus, turn: usize) -> Result<(), Abort> {
+        if session.me() != self.chooser(session, turn)? {
+            return Ok(());
+        }
+        let all = self.x.chunks_mut(64).zip(self.rows.bits());
+        vectorize(
+            #[inline(always)]
+            || {
+                all.for_each(|(x, word)| {
+                    (0..).zip(x).for_each(|(i, x): (u64, _)| *x = plain.add(*x, word >> i & 1));
+                });
+            },
+        );
+        Ok(())
+    }
+
+    /// Sends our payloads to the party whose turn comes.
+    fn send(
+        &mut self,
+        session: &mut Session,
+        setup: &mut Setup,
+        plain: Modulus,
+        turn: usize,
+    ) -> Result<(), Abort> {
+        let chooser = self.chooser(session, turn)?;
+        let Rows::Here(pads) = &mut self.rows else {
+            return Err(session.misuse(FORM, "a turn before the rows"));
+        };
+        let payload = Numbers { modulus: plain.get(), count: 1 };
+        self.products = Some(setup.begin_correlate(session, pads, Some(chooser), payload, &self.x)?); // [G14]
+        Ok(())
+    }
+}
+
+impl Rows {
+    /// Our bits; none before the rows are here.
+    fn bits(&self) -> &[u64] {
+        match self {
+            Rows::Here(pads) => pads.bits(),
+            _ => &[],
         }
     }
-    Ok(RandomBits::of(session, bits, x))
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::zp::P32;
+    use divisi_ot::SetupConfig;
+
+    /// Bits that the parties choose keep their places, also where they pass around several circles and do not
+    /// fill the last tile.
+    #[test]
+    fn chosen_bits_stay_in_their_places() {
+        let plain = Modulus::new(P32).unwrap();
+        for (n, count) in [(2, 70), (2, 2 * TILE * LEAST + 130), (3, 3 * TILE * LEAST + 2 * TILE + 1)] {
+            let chosen = |party: usize, at: usize| ((at * at + 7 * at + party * at) >> 3) as u64 & 1;
+            let ends = run(n, &PublicParameters::new("chosen bits"), |mut session| {
+                let mut setup = Setup::new(&mut session, SetupConfig::default())?;
+                let me = session.me().index();
+                let bits = GmwBit::of((0..count).map(|at| chosen(me, at)));
+                let bits = Bits::Chosen(bits.words(), count);
+                Ok(of_bits(&mut session, &mut setup, plain, bits)?.open())
+            });
+            let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+            for at in 0..count {
+                let r = (0..n).fold(0, |r, party| r ^ chosen(party, at));
+                let x = ends.iter().map(|(_, numbers)| numbers[at]).sum::<u64>() % plain.get();
+                assert!(ends.iter().enumerate().all(|(party, (bits, _))| bits[at] == chosen(party, at)));
+                assert_eq!(x, r, "{n} parties, bit {at}");
+            }
+        }
+    }
 }

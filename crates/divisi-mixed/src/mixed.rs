@@ -22,16 +22,6 @@ use std::sync::Arc;
 const PRODUCTS: Step = step!("numbers.products");
 const SET_UP: Step = step!("mixed.set-up");
 
-/// The most memory, in bytes, for random bits by transfers that are made together.
-const BATCH_BYTES: usize = 64 << 20;
-
-/// How many random bits by transfers are made together among this number of parties, at most. A batch takes
-/// as many rounds as there are parties, so few large batches are faster than many small ones.
-pub(crate) fn most(parties: usize) -> usize {
-    // bytes for a bit: a row towards each other party, the share, the payload and its pads
-    (BATCH_BYTES / (16 * parties.saturating_sub(1) + 64)).max(128) / 128 * 128
-}
-
 /// How random bits are made.
 enum Source {
     Transfers,
@@ -145,10 +135,7 @@ impl Mixed {
             let phase = session.current_phase();
             session.phase(phase);
             let made = match &mut self.source {
-                Source::Transfers => {
-                    let batch = (count - there).next_multiple_of(128).min(most(session.parties()));
-                    vec![cot::random_bits(session, setup, self.plain, batch)?]
-                }
+                Source::Transfers => cot::batches(session, setup, self.plain, count - there)?,
                 Source::Ciphertexts(keys, sampler) => {
                     let batches = (count - there).div_ceil(keys.ring().dimension());
                     bits::batches(session, keys, sampler, batches)?

@@ -16,8 +16,9 @@
 use crate::bit::{Dense, GmwBit};
 use crate::bits::RandomBits;
 use crate::checks;
+use crate::cot;
 use crate::gmw::PREPROCESSING;
-use crate::mixed::{Mixed, most};
+use crate::mixed::Mixed;
 use crate::num::Num;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, Session, Step, step};
@@ -94,7 +95,7 @@ impl Mixed {
         let each = (1 << width) - 1;
         // by ciphertexts: as many lookups together as fit the slots of one
         let whole = self.together();
-        let most = most(self.session().parties());
+        let most = cot::most(self.session().parties());
         let batch = whole.map_or(most / each, |slots| slots / each).max(1);
         let mut parts = Vec::new();
         for first in (0..count).step_by(batch) {

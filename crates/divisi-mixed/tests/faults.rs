@@ -104,7 +104,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
     let different: HashSet<u32> = steps.iter().map(|(_, _, step)| *step).collect();
     assert!(different.len() > 25 && steps.len() > 2 * different.len(), "{} {}", different.len(), steps.len());
     let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
-    many(steps.len(), 4, |i| {
+    many(steps.len(), 12, |i| {
         let ((how, broken, id), fault) = (steps[i], faults[i % 3]);
         let (harness, broken) = (harness(), party(broken));
         for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
@@ -177,7 +177,7 @@ fn whoever_stops_at_a_bootstrap_the_others_abort() {
             all.extend(stops.map(|stop| (ring.clone(), agreed.clone(), party(broken), step, stop)));
         }
     }
-    many(all.len(), 4, |i| {
+    many(all.len(), 12, |i| {
         let (ring, agreed, broken, step, stop) = &all[i];
         let (harness, id) = (Harness::new(PARTIES, agreed), divisi_core::Step::new(step).id);
         let others: Vec<PartyId> = PartyId::all(PARTIES).filter(|to| to != broken).collect();

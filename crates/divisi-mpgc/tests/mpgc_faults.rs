@@ -78,7 +78,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
     let keys = divisi_core::Step::new("divisi_mpgc::evaluate/input.keys").id;
     assert!([rows, keys].iter().all(|id| steps.iter().any(|(_, _, step)| step == id)));
     let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
-    many(steps.len() * faults.len(), 4, |i| {
+    many(steps.len() * faults.len(), 12, |i| {
         let ((w, broken, id), fault) = (steps[i / 3], faults[i % 3]);
         let (harness, broken) = (harness(&ways[w]), party(broken));
         for to in PartyId::all(PARTIES).filter(|to| *to != broken) {

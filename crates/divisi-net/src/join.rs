@@ -35,7 +35,8 @@ const READY: u8 = b'r';
 pub struct JoinError {
     /// Each party that is missing.
     pub missing: Vec<(PartyId, Trouble)>,
-    /// Other peers that connected and were refused.
+    /// Other peers that connected and were refused since the last attempt to join ended: a peer that came
+    /// before this one began may have given up.
     pub refused: Vec<String>,
 }
 
@@ -108,7 +109,6 @@ impl Mesh {
             state.arrived.clear();
             let earlier = std::mem::take(&mut state.troubles);
             state.earlier.extend(earlier.into_iter().filter(|(peer, _)| *peer > shared.me));
-            state.refusals.clear();
             attempt
         };
         shared.changed.notify_all();
@@ -129,6 +129,7 @@ impl Mesh {
                 }
             }
         }
+        shared.state().refusals.clear();
         drop(ended);
         build(shared, peers.len() + 1, options, seats)
     }
@@ -158,7 +159,7 @@ fn gather(
         if hopeless {
             missing.retain(|(_, trouble)| !trouble.is_passing());
         }
-        return Err(JoinError { missing, refused: state.refusals.iter().cloned().collect() });
+        return Err(JoinError { missing, refused: std::mem::take(&mut state.refusals).into() });
     }
     let full = seats.len() == peers.len();
     if !full {

@@ -47,7 +47,7 @@ fn whoever_writes_first_is_read_all_the_same() {
         let mut received = 0;
         while received < n || !duplex.is_sent() {
             if let WaitOutcome::Message(body) =
-                duplex.wait(Some(LONGEST), Machine.now() + Duration::from_secs(20)).unwrap()
+                duplex.wait(Some(LONGEST), Machine.now() + Duration::from_millis(50)).unwrap()
             {
                 assert_eq!(*body, vec![received as u8; bytes]);
                 received += 1;

@@ -122,7 +122,7 @@ fn a_wrong_identity_is_refused_at_once_with_both_fingerprints() {
     let d2 = Listener::open_at(l2, forged.clone(), p(2), other.clone(), world()).unwrap();
     let start = Instant::now();
     let e = Mesh::join(&d2, Duration::from_secs(5)).err().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     assert_eq!(e.missing, [(p(1), Trouble::Refused { own: other.fingerprint() })]);
     // Seen from outside: the pinned and the presented one.
     let pinned = site.config.parties()[1].pin.fingerprint();
@@ -132,6 +132,23 @@ fn a_wrong_identity_is_refused_at_once_with_both_fingerprints() {
     assert!(text.contains(&pinned.to_string()) && text.contains(&other.fingerprint().to_string()), "{text}");
     let e = joining.join().unwrap();
     assert!(e.refused.iter().any(|r| r.contains(&other.fingerprint().to_string())), "{e}");
+}
+
+/// Whoever was turned away before an attempt to join began is named when it ends, and not again.
+#[test]
+fn a_refusal_before_an_attempt_is_told_once() {
+    let site = site(2, &[]);
+    let (d1, other) = (site.listener(0), Arc::new(Identity::generate(&Machine)));
+    let forged = site.config.add_party(p(2), None, Pin::Key(other.public())).unwrap();
+    let l2 = site.listeners[1].try_clone().unwrap();
+    let d2 = Listener::open_at(l2, forged, p(2), other.clone(), world()).unwrap();
+    assert!(Mesh::join(&d2, Duration::from_secs(5)).is_err());
+    let named =
+        |e: &divisi_net::JoinError| e.refused.iter().any(|r| r.contains(&other.fingerprint().to_string()));
+    let first = Mesh::join(&d1, SHORT).err().unwrap();
+    assert!(named(&first), "{first}");
+    let second = Mesh::join(&d1, SHORT).err().unwrap();
+    assert!(!named(&second), "{second}");
 }
 
 #[test]
@@ -171,7 +188,7 @@ fn another_partys_identity_oneself_and_clients_are_no_party() {
     let unknown = Identity::generate(&Machine);
     let start = Instant::now();
     let e = Connection::dial(config, p(1), &unknown, &world(), Duration::from_secs(5)).err().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(1));
+    assert!(start.elapsed() < Duration::from_secs(4));
     assert!(e.to_string().contains(&unknown.fingerprint().to_string()), "{e}");
     assert!(d1.next_client(SHORT).is_some());
     assert!(d1.next_client(Duration::from_millis(100)).is_none());

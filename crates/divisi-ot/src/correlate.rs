@@ -50,6 +50,7 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
+mod ahead;
 mod bits;
 mod gadget;
 mod long;
@@ -63,6 +64,7 @@ use crate::hash::{CLASSES, Calls, Place, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
+pub use ahead::ProductsAhead;
 use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 pub use gadget::gadget;
 pub use long::Long;
@@ -113,9 +115,15 @@ impl<'h> Direction<'h> {
 
     /// The hashes of the next rows, at most [`BATCH`], after `offset` was added to each.
     fn hashes(&mut self, rows: &[u128], offset: u128, out: &mut [u128]) {
-        let (unit, inputs) = (self.unit, &mut self.inputs[..rows.len()]);
-        inputs.iter_mut().zip(rows).for_each(|(input, row)| *input = row ^ offset);
+        let unit = self.unit;
         let tweak = |i: usize| Tweak { unit: unit + i as u64, row: 0 };
+        if self.blocks == 1 {
+            // the same hash, where it is put
+            out.iter_mut().zip(rows).for_each(|(out, row)| *out = row ^ offset);
+            return self.calls.hash(out, tweak);
+        }
+        let inputs = &mut self.inputs[..rows.len()];
+        inputs.iter_mut().zip(rows).for_each(|(input, row)| *input = row ^ offset);
         self.calls.expand(inputs, self.blocks, tweak, out);
     }
 }
@@ -144,6 +152,24 @@ impl Setup {
         payload: &P,
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
+        let class = self.class_of(session, pads, payload, values)?;
+        let round = Round::taken(session, pads, chooser)?;
+        session.observe(S::CHECK); // [K14] [G14]
+        let made = wipe::stack(|| {
+            session.exchange(|session| self.products(session, &round, class, payload, values))
+        });
+        self.keep_if(&made);
+        made
+    }
+
+    /// The class of these payloads, if they fit the rows.
+    fn class_of<S: Trust, P: Payload>(
+        &self,
+        session: &Session,
+        pads: &Pads<S>,
+        payload: &P,
+        values: &[P::Word],
+    ) -> Result<u8, Abort> {
         self.admit(session, pads)?;
         let Some(class) = class(payload.blocks()).filter(|_| payload.is_sound()) else {
             return Err(session.misuse(PAYLOAD, "no payload, or a payload that is too long"));
@@ -155,13 +181,7 @@ impl Setup {
         if !taint::verdict(PAYLOAD, excess_of(payload, values) == 0) {
             return Err(session.misuse(PAYLOAD, "a word that no payload can have"));
         }
-        let mut round = Round::taken(session, pads, chooser)?;
-        session.observe(S::CHECK); // [K14] [G14]
-        let made = wipe::stack(|| {
-            session.exchange(|session| self.products(session, &mut round, class, payload, values))
-        });
-        self.keep_if(&made);
-        made
+        Ok(class)
     }
 
     /// Demands that the rows belong to this session and are not empty.
@@ -194,66 +214,102 @@ impl Setup {
     fn products<S: Trust, P: Payload>(
         &self,
         session: &mut Session,
-        round: &mut Round<'_, S>,
+        round: &Round<S>,
         class: u8,
         payload: &P,
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
-        let (me, blocks) = (session.me(), payload.blocks());
-        let hash = TweakableHash::new(session);
-        let rows = round.len;
-        let each = (MESSAGE / payload.bits()).next_multiple_of(BATCH);
-        let messages: Vec<Range<usize>> =
-            (0..rows).step_by(each).map(|first| first..rows.min(first + each)).collect();
-        let mut out = Kept::<P::Word>::zeros(values.len());
-        let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| {
-            Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
-        };
-        let mut sending: Vec<_> =
-            round.others.iter().map(|(peer, part)| direction(session, part, [me, *peer])).collect();
-        let mut receiving: Vec<_> =
-            round.own.iter().map(|(peer, part)| direction(session, part, [*peer, me])).collect();
-        let (mut scratch, mut body) = (Scratch::new(payload), Vec::new());
+        let (hash, messages) = (TweakableHash::new(session), messages(payload, round.len));
+        let mut work = Work::new(session, &hash, round, class, payload, Kept::zeros(values.len()));
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {
-                for ((peer, part), direction) in round.others.iter().zip(&mut sending) {
-                    let key = self.key_of_pads(session, *peer);
-                    body.clear();
-                    let (rows, bits) = (rows.clone(), (rows.len() * payload.bits()) as u64);
-                    holder_step(
-                        direction,
-                        part,
-                        key,
-                        rows,
-                        payload,
-                        values,
-                        &mut out,
-                        &mut scratch,
-                        &mut body,
-                    );
-                    session.send(PAYLOAD, *peer, &body, bits)?;
-                }
+                work.send(self, session, rows, values)?;
             }
-            let Some(rows) = step.checked_sub(AHEAD).and_then(|step| messages.get(step)) else { continue };
-            for ((peer, part), direction) in round.own.iter().zip(&mut receiving) {
-                body.resize((rows.len() * payload.bits()).div_ceil(8), 0);
-                session.recv(PAYLOAD, *peer, &mut body)?;
-                let (bits, rows) = (round.bits, rows.clone());
-                let right = maker_step(direction, part, bits, rows, payload, &body, &mut out, &mut scratch);
-                session.well_formed(PAYLOAD, *peer, body.len(), right)?;
+            if let Some(rows) = step.checked_sub(AHEAD).and_then(|step| messages.get(step)) {
+                work.receive(session, rows)?;
             }
         }
+        let mut out = work.out;
         if round.chooses {
-            add_own(payload, round.bits, values, &mut out);
+            add_own(payload, &round.bits, values, &mut out);
         }
         Ok(out)
     }
 }
 
+/// The rows of each message.
+fn messages<P: Payload>(payload: &P, rows: usize) -> Vec<Range<usize>> {
+    let each = (MESSAGE / payload.bits()).next_multiple_of(BATCH);
+    (0..rows).step_by(each).map(|first| first..rows.min(first + each)).collect()
+}
+
+/// Both steps of a call, message by message.
+struct Work<'w, S: Trust, P: Payload> {
+    round: &'w Round<S>,
+    payload: &'w P,
+    sending: Vec<Direction<'w>>,
+    receiving: Vec<Direction<'w>>,
+    /// Our shares.
+    out: Kept<P::Word>,
+    scratch: Scratch<P::Word>,
+    body: Vec<u8>,
+}
+
+impl<'w, S: Trust, P: Payload> Work<'w, S, P> {
+    fn new(
+        session: &Session,
+        hash: &'w TweakableHash,
+        round: &'w Round<S>,
+        class: u8,
+        payload: &'w P,
+        out: Kept<P::Word>,
+    ) -> Self {
+        let (me, blocks) = (session.me(), payload.blocks());
+        let direction = |part: &Part, pair: [PartyId; 2]| {
+            Direction::new::<S>(session, hash, blocks, class, pair, part.first)
+        };
+        let sending = round.others.iter().map(|(peer, part)| direction(part, [me, *peer])).collect();
+        let receiving = round.own.iter().map(|(peer, part)| direction(part, [*peer, me])).collect();
+        Work { round, payload, sending, receiving, out, scratch: Scratch::new(payload), body: Vec::new() }
+    }
+
+    /// The holder's step for some rows, towards every maker.
+    fn send(
+        &mut self,
+        setup: &Setup,
+        session: &mut Session,
+        rows: &Range<usize>,
+        values: &[P::Word],
+    ) -> Result<(), Abort> {
+        let Work { round, payload, sending, out, scratch, body, .. } = self;
+        for ((peer, part), direction) in round.others.iter().zip(sending) {
+            let key = setup.key_of_pads(session, *peer);
+            body.clear();
+            let (rows, bits) = (rows.clone(), (rows.len() * payload.bits()) as u64);
+            holder_step(direction, part, key, rows, *payload, values, out, scratch, body);
+            session.send(PAYLOAD, *peer, body, bits)?;
+        }
+        Ok(())
+    }
+
+    /// The maker's step for some rows, with every holder's message.
+    fn receive(&mut self, session: &mut Session, rows: &Range<usize>) -> Result<(), Abort> {
+        let Work { round, payload, receiving, out, scratch, body, .. } = self;
+        for ((peer, part), direction) in round.own.iter().zip(receiving) {
+            body.resize((rows.len() * payload.bits()).div_ceil(8), 0);
+            session.recv(PAYLOAD, *peer, body)?;
+            let (bits, rows) = (&round.bits, rows.clone());
+            let right = maker_step(direction, part, bits, rows, *payload, body, out, scratch);
+            session.well_formed(PAYLOAD, *peer, body.len(), right)?;
+        }
+        Ok(())
+    }
+}
+
 /// The rows of the directions that take part, removed from the pads so that they cannot be used again.
-struct Round<'p, S: Trust> {
+struct Round<S: Trust> {
     len: usize,
-    bits: &'p [u64],
+    bits: Kept<u64>,
     /// Whether our bits count.
     chooses: bool,
     own: Vec<(PartyId, Part)>,
@@ -261,13 +317,9 @@ struct Round<'p, S: Trust> {
     trust: std::marker::PhantomData<S>,
 }
 
-impl<'p, S: Trust> Round<'p, S> {
+impl<S: Trust> Round<S> {
     /// [G14] Removes the rows that are used now.
-    fn taken(
-        session: &Session,
-        pads: &'p mut Pads<S>,
-        chooser: Option<PartyId>,
-    ) -> Result<Round<'p, S>, Abort> {
+    fn taken(session: &Session, pads: &mut Pads<S>, chooser: Option<PartyId>) -> Result<Round<S>, Abort> {
         let me = session.me();
         let (len, chooses) = (pads.len(), chooser.is_none_or(|chooser| chooser == me));
         let again = session.mutated(checks::G14);
@@ -287,7 +339,14 @@ impl<'p, S: Trust> Round<'p, S> {
         if served && !again {
             return Err(session.misuse(PAYLOAD, "rows that were used already"));
         }
-        Ok(Round { len, bits: pads.bits(), chooses, own, others, trust: std::marker::PhantomData })
+        Ok(Round {
+            len,
+            bits: Kept::from(pads.bits()),
+            chooses,
+            own,
+            others,
+            trust: std::marker::PhantomData,
+        })
     }
 }
 

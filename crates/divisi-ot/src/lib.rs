@@ -89,4 +89,6 @@ pub use delta::{Delta, lowest_bit};
 pub use kept::{Keep, Kept};
 pub use links::Links;
 pub use pads::{Checked, Pads, SemiHonest, Trust};
-pub use setup::{Base, FIELDS, RowsAhead, Setup, SetupConfig, WideBits};
+pub use setup::{
+    Base, FIELDS, RowsAhead, RowsReceived, SemiHonestAhead, Setup, SetupConfig, WideBits, WideShares,
+};

@@ -150,6 +150,12 @@ impl<S: Trust> Pads<S> {
         if count > self.len {
             return None;
         }
+        if count == self.len {
+            let (bits, own, others) = Default::default();
+            let (session, served, trust) = (self.session, self.served.clone(), PhantomData);
+            let rest = Pads { session, len: 0, bits, own, others, served, trust };
+            return Some(std::mem::replace(self, rest));
+        }
         let (front, rest) = (self.slice(0..count), self.slice(count..self.len));
         *self = rest;
         Some(front)

@@ -5,15 +5,17 @@ mod ahead;
 mod corrupt;
 mod pairs;
 mod rows;
+mod semi_honest;
 
 use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
 use crate::{Delta, wipe};
-pub use ahead::RowsAhead;
+pub use ahead::{RowsAhead, RowsReceived};
 use divisi_core::{Abort, Coins, PartyId, PublicParameters, Session, Step, step, taint};
 pub(crate) use rows::Source;
-pub use rows::WideBits;
+pub use rows::{WideBits, WideShares};
+pub use semi_honest::SemiHonestAhead;
 
 const SETUP: Step = step!("setup");
 

@@ -23,10 +23,10 @@ use crate::softspoken::layout::{Layout, MOST};
 use crate::softspoken::{Holder, Maker};
 use columns::drop_last;
 pub use columns::{Columns, VoleRows};
-pub(crate) use columns::{Outcome, Proven};
+pub(crate) use columns::{Either, Outcome, Proven};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 use divisi_field::Gf128;
-pub(crate) use extend::{Extension, Request};
+pub(crate) use extend::{AHEAD, ALL_AHEAD, Extension, Request};
 
 pub(crate) const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");

@@ -3,7 +3,8 @@
 //! As in hybrid key switching (Han, Ki 2020), with one special prime: a digit may be as long as noise
 //! allows, and fewer digits make a smaller key and fewer transforms.
 
-use super::{Poly, Ring, reduced};
+use super::residues::reduced;
+use super::{Poly, Ring};
 use crate::hidden::Hidden;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;

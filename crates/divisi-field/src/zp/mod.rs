@@ -268,6 +268,41 @@ impl Modulus {
         }
     }
 
+    /// x y + z w, element by element, in the place of x.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn sum_of_products(self, x: &mut [u64], y: &[u64], z: &[u64], w: &[u64]) {
+        assert!([y, z, w].iter().all(|list| list.len() == x.len()), "vectors of different lengths");
+        match Room::active() {
+            Room::Portable => portable::sum_of_products(self, x, y, z, w),
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            // SAFETY: as in `mul_assign`.
+            Room::Double => unsafe { double::sum_of_products(self, x, y, z, w) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `mul_assign`.
+            Room::Ifma => unsafe { ifma::x86::sum_of_products(self, x, y, z, w) },
+        }
+    }
+
+    /// c x + d y for public c and d, element by element, in the place of x.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn scaled_sum(self, x: &mut [u64], c: u64, y: &[u64], d: u64) {
+        assert_eq!(x.len(), y.len(), "terms of different lengths");
+        let (c, d) = (self.reduce(c), self.reduce(d));
+        match Room::active() {
+            Room::Portable => portable::scaled_sum(self, x, c, y, d),
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            // SAFETY: as in `mul_assign`.
+            Room::Double => unsafe { double::scaled_sum(self, x, c, y, d) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `mul_assign`.
+            Room::Ifma => unsafe { ifma::x86::scaled_sum(self, x, c, y, d) },
+        }
+    }
+
     /// x c, element by element.
     pub fn scale(self, x: &mut [u64], c: u64) {
         let c = self.reduce(c);

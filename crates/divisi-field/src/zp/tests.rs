@@ -75,6 +75,8 @@ fn vectors_agree_with_scalars() {
             let product = each(&|i| m.mul(x[i], y[i]));
             let sum = each(&|i| m.add(z[i], product[i]));
             let scaled = each(&|i| m.mul(x[i], q - 1));
+            let products = each(&|i| m.add(product[i], m.mul(z[i], x[i])));
+            let mixed = each(&|i| m.add(scaled[i], m.mul(y[i], q / 2)));
             let mut kernels = kernel::available();
             kernels.dedup();
             for kernel in kernels {
@@ -86,6 +88,13 @@ fn vectors_agree_with_scalars() {
                 })
                 .unwrap();
                 assert!(a == product && b == sum && c == scaled, "{kernel} {q} {len}");
+                let (mut a, mut b) = (x.clone(), x.clone());
+                kernel::with(kernel, || {
+                    m.sum_of_products(&mut a, &y, &z, &x);
+                    m.scaled_sum(&mut b, q - 1, &y, q / 2);
+                })
+                .unwrap();
+                assert!(a == products && b == mixed, "{kernel} {q} {len}");
                 let (mut a, mut b, mut c) = (x.clone(), x.clone(), x.clone());
                 kernel::with(kernel, || {
                     m.add_assign(&mut a, &y);
@@ -102,6 +111,10 @@ fn vectors_agree_with_scalars() {
             ifma::model::add_product(m, &mut b, &x, &y);
             ifma::model::scale(m, &mut c, q - 1);
             assert!(a == product && b == sum && c == scaled, "model {q} {len}");
+            let (mut a, mut b) = (x.clone(), x.clone());
+            ifma::model::sum_of_products(m, &mut a, &y, &z, &x);
+            ifma::model::scaled_sum(m, &mut b, q - 1, &y, q / 2);
+            assert!(a == products && b == mixed, "model {q} {len}");
         }
     }
 }

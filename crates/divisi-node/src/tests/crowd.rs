@@ -34,7 +34,7 @@ fn beside(house: &House, connections: usize, unkind: impl Fn(&mut Client) + Sync
 /// through among them.
 #[test]
 fn one_client_with_many_requests_starves_nobody() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let (mut alice, key) = shared(&house);
     let absent: KeyName = "absent".parse().unwrap();
     let hash = Settings::new("sha3-256".parse().unwrap());
@@ -56,7 +56,7 @@ fn one_client_with_many_requests_starves_nobody() {
 /// told to try again.
 #[test]
 fn idle_connections_are_bounded_by_client() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let (mut alice, key) = shared(&house);
     let _idle: Vec<Client> = (0..32).map(|_| house.connect("bob")).collect();
     let error = Client::connect(&house.config, house.identity("bob"), super::house::world()).err().unwrap();
@@ -70,7 +70,7 @@ fn idle_connections_are_bounded_by_client() {
 fn limits_are_those_of_the_client() {
     let limits =
         Limits { keys: 2, message_bytes: 10, text_bytes: 1000, bytes_an_hour: 3000, ..Limits::default() };
-    let house = House::with(|options| options.limits = limits.clone());
+    let house = House::patient(|options| options.limits = limits.clone());
     let (mut alice, key) = shared(&house);
     let refused = |error: crate::Error, words: &str| assert!(error.message.contains(words), "{error}");
     let settings = Settings::new("sha256".parse().unwrap());
@@ -121,7 +121,7 @@ impl<F: FnMut()> Read for Midway<F> {
 /// A key that is destroyed while a file is encrypted with it encrypts no more of it.
 #[test]
 fn a_key_that_is_destroyed_ends_what_is_under_way() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let (mut alice, key) = shared(&house);
     let mut bob = house.connect("bob");
     let happens = || alice.key_destroy(&key).unwrap();
@@ -136,7 +136,7 @@ fn a_key_that_is_destroyed_ends_what_is_under_way() {
 /// When a server has no more time to end what is under way, it says so, and does not merely hang up.
 #[test]
 fn whoever_is_cut_off_by_a_stop_is_told() {
-    let mut house = House::with(|options| options.ending = Duration::ZERO);
+    let mut house = House::patient(|options| options.ending = Duration::ZERO);
     let (mut alice, key) = shared(&house);
     let happens = || house.signal(2);
     let mut input = Midway { read: 0, at: 8 * CHUNK, happens };

@@ -40,7 +40,7 @@ pub(super) fn import(client: &mut Client, kind: KeyType) -> (KeyName, Vec<u8>) {
 
 #[test]
 fn digests_are_those_of_the_standard() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     for (name, length) in
         [("sha256", 0), ("sha512-256", 200), ("sha3-256", 9000), ("shake256", 4096), ("cshake128", 5)]
@@ -60,7 +60,7 @@ fn digests_are_those_of_the_standard() {
 /// is found.
 #[test]
 fn a_tag_is_compared_to_its_last_bit() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     for kind in KeyType::ALL.iter().filter(|kind| kind.purpose() == Purpose::Mac) {
         let (name, key) = import(&mut alice, *kind);
@@ -108,7 +108,7 @@ fn a_tag_is_compared_to_its_last_bit() {
 /// piece by piece.
 #[test]
 fn long_messages_have_the_tags_of_the_standards() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     for (kind, length) in [
         (KeyType::HmacSha3_256, 2 * PIECE),
@@ -144,7 +144,7 @@ fn long_messages_have_the_tags_of_the_standards() {
 /// A key that nobody knows makes tags that it finds right; other settings of the same key are other tags.
 #[test]
 fn keys_that_nobody_knows_and_keys_that_stay_ready() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let new = alice.new_key("k".parse().unwrap(), KeyType::Kmac128, false, vec![]);
     let name = alice.key_new(&new).unwrap().name;
@@ -165,7 +165,7 @@ fn keys_that_nobody_knows_and_keys_that_stay_ready() {
 
 #[test]
 fn a_key_serves_its_type_and_nothing_else() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let (hmac, _) = import(&mut alice, KeyType::HmacSha256);
     let (aes, _) = import(&mut alice, KeyType::Aes128);
@@ -201,7 +201,7 @@ fn counted(house: &House, key: &KeyName) -> [u64; 3] {
 /// bytes, and count every comparison.
 #[test]
 fn a_tag_cannot_be_guessed_byte_by_byte() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     for (kind, least) in
         [(KeyType::GmacAes128, 12), (KeyType::CmacAes256, 8), (KeyType::HmacSha256, 8), (KeyType::Kmac128, 8)]
@@ -243,7 +243,7 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
 /// A key that is used up compares no more tags; what does not fit the key uses nothing up.
 #[test]
 fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let (name, key) = import(&mut alice, KeyType::GmacAes128);
     let [gmac, other] = ["gmac-aes128", "gmac-aes256"].map(settings);
@@ -270,7 +270,7 @@ fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let (hmac, _) = import(&mut alice, KeyType::HmacSha256);
     let hash = |alice: &mut Client, settings: &Settings, length: u64| {

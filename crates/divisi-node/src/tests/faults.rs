@@ -70,7 +70,7 @@ fn a_server_that_dies_in_the_middle_of_a_request() {
 /// A server that is told to stop finishes what is under way, and tells who comes then to try again.
 #[test]
 fn a_server_that_stops_ends_what_is_under_way() {
-    let mut house = House::new();
+    let mut house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let mut bob = house.connect("bob");
     let key = house.key(&mut alice, "k", false, &["bob"]);

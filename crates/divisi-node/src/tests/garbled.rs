@@ -13,7 +13,7 @@ const GARBLED: &str = "hashes and MACs run in constant rounds";
 
 #[test]
 fn digests_and_tags_are_those_of_the_standards() {
-    let house = House::with(|options| options.rounds = RoundsChoice::Constant);
+    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
     let mut alice = house.connect("alice");
     for (name, length) in [("sha256", 0), ("sha256", 55), ("sha512", 700), ("sha3-256", 40), ("shake128", 9)]
     {
@@ -51,7 +51,7 @@ fn digests_and_tags_are_those_of_the_standards() {
 /// While nobody asks for anything, the servers garble what the next request like the last will take.
 #[test]
 fn calls_are_garbled_while_nobody_asks() {
-    let house = House::with(|options| options.rounds = RoundsChoice::Constant);
+    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
     let mut alice = house.connect("alice");
     let settings = settings("sha256");
     for length in [5, 5, 5, 9, 5] {
@@ -85,7 +85,7 @@ fn kept(house: &House) -> usize {
 /// and keys are destroyed.
 #[test]
 fn calls_are_garbled_for_keys() {
-    let house = House::with(|options| options.rounds = RoundsChoice::Constant);
+    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
     let mut alice = house.connect("alice");
     let kmac = |text: &str| Settings { customization: text.as_bytes().to_vec(), ..settings("kmac128") };
     let uses = [
@@ -148,7 +148,7 @@ impl<F: FnMut()> Read for Between<'_, F> {
 /// own.
 #[test]
 fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
-    let house = House::with(|options| options.rounds = RoundsChoice::Constant);
+    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
     let (mut alice, mut other) = (house.connect("alice"), house.connect("alice"));
     let (name, key) = import(&mut alice, KeyType::CmacAes128);
     let full = settings("cmac-aes128");
@@ -171,7 +171,7 @@ fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
 /// propose different ways.
 #[test]
 fn servers_may_propose_different_things() {
-    let mut house = House::new();
+    let mut house = House::patient(|_| {});
     house.stop(1);
     house.options.rounds = RoundsChoice::Constant;
     house.start(1, None);

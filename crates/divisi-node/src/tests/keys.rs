@@ -9,7 +9,7 @@ use std::time::Duration;
 
 #[test]
 fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", true, &["bob"]);
     let kept = house.key(&mut alice, "kept", false, &["bob"]);
@@ -42,7 +42,7 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
 
 #[test]
 fn a_client_that_no_server_knows_is_refused() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let error = Client::connect(&house.config, &house.stranger, super::house::world()).err().unwrap();
     assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
     assert!(error.message.contains("add it"), "{error}");
@@ -52,7 +52,7 @@ fn a_client_that_no_server_knows_is_refused() {
 /// served.
 #[test]
 fn the_list_of_clients_can_change_while_servers_run() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let (mut alice, mut bob) = (house.connect("alice"), house.connect("bob"));
     let key = house.key(&mut alice, "k", false, &["bob"]);
     encrypt(&mut bob, &key, b"", b"x").unwrap();
@@ -73,7 +73,7 @@ fn the_list_of_clients_can_change_while_servers_run() {
 
 #[test]
 fn names_are_taken_once_and_free_again_when_destroyed() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let new = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
     let first = alice.key_new(&new).unwrap();
@@ -114,7 +114,7 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
 
 #[test]
 fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     for i in 0..crate::request::PAGE + 3 {
         house.key(&mut alice, &format!("k{i:03}"), false, &[]);
@@ -145,7 +145,7 @@ fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
 /// harmed \[A26\].
 #[test]
 fn files_that_do_not_belong_together_are_refused_and_named() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     let other = house.key(&mut alice, "other", false, &[]);
@@ -206,7 +206,7 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
 
 #[test]
 fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gives_way() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     // as if servers 2 and 3 had died before the last step
@@ -241,7 +241,7 @@ fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gi
 
 #[test]
 fn a_key_is_used_no_more_often_than_gcm_allows() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     let dir = house.data(2).join("keys");
@@ -254,7 +254,7 @@ fn a_key_is_used_no_more_often_than_gcm_allows() {
 
 #[test]
 fn no_iv_occurs_twice_whatever_restarts() {
-    let mut house = House::new();
+    let mut house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     drop(alice);

@@ -10,6 +10,7 @@ mod house;
 mod keys;
 mod liars;
 mod orders;
+mod own_process;
 mod press;
 mod rogue;
 mod text;

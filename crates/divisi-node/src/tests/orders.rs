@@ -63,7 +63,7 @@ impl House {
 /// three and for good; whoever had it before has it no more.
 #[test]
 fn three_operators_give_a_key_to_others() {
-    let mut house = House::new();
+    let mut house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     house.key(&mut alice, "k", true, &["bob"]);
     let file = encrypt(&mut alice, &key(), b"", b"hers").unwrap();
@@ -105,7 +105,7 @@ fn three_operators_give_a_key_to_others() {
 /// Operators who name different clients change nothing, and each log says what differs.
 #[test]
 fn operators_who_differ_change_nothing() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     house.key(&mut house.connect("alice"), "k", false, &[]);
     let before = house.owners();
     house.operator(0, &chown(&["bob"]));
@@ -132,7 +132,7 @@ fn operators_who_differ_change_nothing() {
 /// done.
 #[test]
 fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     house.key(&mut house.connect("alice"), "k", false, &[]);
     let before = house.owners();
     let text = house.config.to_toml();
@@ -150,7 +150,7 @@ fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
 /// and stays as it is at all \[A26\].
 #[test]
 fn a_key_whose_files_differ_is_given_to_nobody() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     house.key(&mut house.connect("alice"), "k", false, &[]);
     let path = house.key_file(1, "k");
     let good = fs::read(&path).unwrap();
@@ -181,7 +181,7 @@ fn a_key_whose_files_differ_is_given_to_nobody() {
 /// Three operators destroy a key without its maker, also where its file is damaged or lost; not two of them.
 #[test]
 fn three_operators_destroy_a_key() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     house.key(&mut alice, "k", false, &[]);
     encrypt(&mut alice, &key(), b"", b"x").unwrap();
@@ -212,7 +212,7 @@ fn three_operators_destroy_a_key() {
 /// What was asked too long ago counts no more; and what a server was asked before it was restarted is lost.
 #[test]
 fn orders_end_with_their_time_and_with_their_server() {
-    let mut house = House::with(|options| options.orders = Duration::from_secs(4));
+    let mut house = House::patient(|options| options.orders = Duration::from_secs(4));
     house.key(&mut house.connect("alice"), "k", false, &[]);
     let (before, order) = (house.owners(), chown(&["bob"]));
     house.operator(0, &order);
@@ -222,7 +222,7 @@ fn orders_end_with_their_time_and_with_their_server() {
     assert_eq!(house.owners(), before);
     drop(house);
 
-    house = House::new();
+    house = House::patient(|_| {});
     house.key(&mut house.connect("alice"), "k", false, &[]);
     let before = house.owners();
     house.operator(0, &order);
@@ -245,7 +245,7 @@ fn orders_end_with_their_time_and_with_their_server() {
 /// What an operator has to correct, in one sentence.
 #[test]
 fn what_an_operator_asks_wrongly_is_refused() {
-    let mut house = House::new();
+    let mut house = House::patient(|_| {});
     house.key(&mut house.connect("alice"), "k", false, &[]);
     let order = chown(&["bob"]);
     let refused = |house: &House, data: usize, me: usize, identity: usize, order: &Order, words: &str| {
@@ -316,7 +316,7 @@ fn a_lying_server_changes_nothing_at_the_others() {
     };
     // the third says that all agree
     let agrees = hand.clone();
-    let house = House::with(|options| {
+    let house = House::patient(|options| {
         let hand = agrees.clone();
         options.hand = Some(Arc::new(move |mesh| {
             if mesh.me().number() == 3 {
@@ -338,7 +338,7 @@ fn a_lying_server_changes_nothing_at_the_others() {
 
     // the third tells one of the others that all agree, and the other that it was not asked
     armed.store(false, Ordering::SeqCst);
-    let house = House::with(|options| {
+    let house = House::patient(|options| {
         let hand = hand.clone();
         options.hand = Some(Arc::new(move |mesh| {
             if mesh.me().number() == 3 {

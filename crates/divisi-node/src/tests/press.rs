@@ -4,6 +4,7 @@
 
 use super::attacks::item;
 use super::house::{BUSY, House, TIMEOUT, encrypt, eventually, text, world};
+use super::own_process::in_own_process;
 use super::rogue::Rogue;
 use crate::request::{Item, SboxChoice, ToServer};
 use crate::wire::{Blob, encode};
@@ -263,7 +264,7 @@ macro_rules! attacks {
         $(
             #[test]
             fn $short() {
-                $attack(Run::Short);
+                in_own_process(concat!("tests::press::", stringify!($short)), || $attack(Run::Short));
             }
 
             #[test]

@@ -25,7 +25,7 @@ fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
 
 #[test]
 fn any_length_comes_back_and_an_ordinary_library_opens_it() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", true, &[]);
     let plain = alice.key_export(&key).unwrap();
@@ -51,7 +51,7 @@ fn ciphers() -> impl Iterator<Item = &'static KeyType> {
 /// one that was ready.
 #[test]
 fn every_protocol_reads_what_another_wrote() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     for (kind, len) in ciphers().zip([CHUNK + 1, 0, 1000]) {
         let bytes = text(kind.bytes());
@@ -74,7 +74,7 @@ fn every_protocol_reads_what_another_wrote() {
 
 #[test]
 fn keys_of_every_size_and_keys_that_a_client_brings() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     for kind in ciphers() {
         let bytes = text(kind.bytes());
@@ -98,7 +98,7 @@ fn keys_of_every_size_and_keys_that_a_client_brings() {
 
 #[test]
 fn what_is_damaged_is_refused_and_nothing_is_answered() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     let file = encrypt(&mut alice, &key, b"aad", &text(CHUNK + 5)).unwrap();
@@ -128,7 +128,7 @@ fn what_is_damaged_is_refused_and_nothing_is_answered() {
 
 #[test]
 fn an_input_that_ends_early_is_the_callers_fault() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     let error = alice.encrypt(&key, b"", &mut &b"short"[..], 10, &mut Vec::new(), &mut |_| {}).unwrap_err();
@@ -144,7 +144,7 @@ fn an_input_that_ends_early_is_the_callers_fault() {
 /// will take.
 #[test]
 fn vectors_are_made_while_nobody_asks() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     for protocol in [Protocol::Lut256, Protocol::Lut16] {

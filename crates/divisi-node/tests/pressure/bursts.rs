@@ -1,6 +1,6 @@
 //! Many honest clients at once: each is served, or told to try again.
 
-use super::{House, alone, block, bounded_memory, eventually, resident};
+use super::{House, alone, block, bounded_memory, eventually, in_own_process, resident};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -8,7 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// that has asked for nothing for longest, and those that are pushed out come again likewise.
 #[test]
 fn two_hundred_and_fifty_six_clients_with_one_connection_each_shut_nobody_out() {
-    let _alone = alone();
+    let name = "two_hundred_and_fifty_six_clients_with_one_connection_each_shut_nobody_out";
+    in_own_process(&format!("bursts::{name}"), many_with_one_connection_each);
+}
+
+fn many_with_one_connection_each() {
     let house = House::of(257);
     let key = house.key();
     let memory = resident();
@@ -78,7 +82,7 @@ fn burst(clients: usize, load: usize) {
 
 #[test]
 fn forty_clients_at_once_are_served() {
-    burst(40, 0);
+    in_own_process("bursts::forty_clients_at_once_are_served", || burst(40, 0));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Handshakes that are begun and never ended, with the words with which real clients begin.
 
-use super::{House, alone, block, bounded, bounded_memory, eventually, resident, world};
+use super::{House, alone, block, bounded, bounded_memory, eventually, in_own_process, resident, world};
 use divisi_net::{Config, Machine};
 use divisi_node::Client;
 use std::collections::VecDeque;
@@ -104,7 +104,8 @@ macro_rules! floods {
         $(
             #[test]
             fn $name() {
-                flood($a_second, $servers, $addresses, 5);
+                let name = concat!("floods::", stringify!($name));
+                in_own_process(name, || flood($a_second, $servers, $addresses, 5));
             }
         )*
     };

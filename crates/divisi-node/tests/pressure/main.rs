@@ -5,9 +5,12 @@
 
 mod bursts;
 mod floods;
+#[path = "../../src/tests/own_process.rs"]
+mod own_process;
 
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Client, Error, KeyName, KeyType, Limits, Server, ServerOptions};
+use own_process::in_own_process;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +40,7 @@ fn bounded_memory(before: usize, what: &str) {
     assert!(grown <= GROWTH, "{what}: {grown} bytes more");
 }
 
-/// One test at a time: they measure.
+/// One test at a time in a process: they measure.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -221,7 +224,7 @@ fn idle(connections: usize, n: usize) {
 
 #[test]
 fn idle_connections_of_strangers_shut_nobody_out() {
-    idle(500, 20);
+    in_own_process("idle_connections_of_strangers_shut_nobody_out", || idle(500, 20));
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn known(n: usize) {
 
 #[test]
 fn clients_that_hold_every_connection_shut_nobody_out() {
-    known(20);
+    in_own_process("clients_that_hold_every_connection_shut_nobody_out", || known(20));
 }
 
 #[test]
@@ -319,7 +322,7 @@ fn keys(made: usize, n: usize) {
 
 #[test]
 fn many_keys_of_one_client_starve_nobody() {
-    keys(150, 20);
+    in_own_process("many_keys_of_one_client_starve_nobody", || keys(150, 20));
 }
 
 #[test]

@@ -10,7 +10,8 @@ use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, Width};
 use crate::vole::{
-    ByGroup, Checked as Passed, Columns, Ends, Extension, Outcome, PairRows, Request, VoleRows, hash_bits,
+    AHEAD, ByGroup, Checked as Passed, Columns, Ends, Extension, Outcome, PairRows, Request, VoleRows,
+    hash_bits,
 };
 use divisi_core::{Abort, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
@@ -105,26 +106,27 @@ pub(crate) fn produce<R: Outcome>(
     prove: Option<u32>,
 ) -> Result<Produced<R>, Abort> {
     let (begun, made) = session.exchange(|session| {
-        let mut begun = begin::<R>(session, ends, (width, wanted), prove)?;
+        let mut begun = begin::<R>(session, ends, (width, wanted), prove, AHEAD)?;
         let made = begun.receive(session, ends, deltas)?;
         Ok((begun, made))
     })?;
     begun.check(session, ends, deltas, coins, made)
 }
 
-/// Steps 1 and 2 up to where we would have to wait for the peers.
+/// Steps 1 and 2 up to where we would have to wait for the peers. `ahead` is that of [`Request`].
 pub(crate) fn begin<R: Outcome>(
     session: &mut Session,
     ends: &mut Ends,
     (width, wanted): (Width, Bits<'_>),
     prove: Option<u32>,
+    ahead: usize,
 ) -> Result<Begun<R>, Abort> {
     // 1.
     let count = wanted.count();
     let tiles = count.div_ceil(TILE) + usize::from(prove.is_some()) + 1;
     let bits = Zeroizing::new(wanted.tiles(session, tiles));
     // 2.
-    let request = Request { width, each: R::each, tiles, links: Links::All };
+    let request = Request { width, each: R::each, tiles, links: Links::All, ahead };
     let extension = with_bits(session, ends, &bits, |session, ends, x| ends.begin(session, request, x))?;
     Ok(Begun { bits, extension: Some(extension), tiles, count, prove, outcome: PhantomData })
 }

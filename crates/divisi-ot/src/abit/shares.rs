@@ -7,10 +7,12 @@
 //! and only the sum is transposed.
 
 use super::produce::Produced;
+use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
-use crate::softspoken::layout::MACS;
-use crate::vole::Proven;
+use crate::softspoken::layout::{Layout, MACS};
+use crate::vole::{ByGroup, Either, PairRows, Proven};
 use crate::{Kept, wipe};
+use divisi_core::Session;
 use divisi_field::kernel::vectorize;
 use divisi_field::transpose;
 use std::ops::Range;
@@ -25,6 +27,28 @@ pub struct MacShares {
     bits: Vec<u64>,
     columns: usize,
     words: Kept<u128>,
+}
+
+impl Produced<Either> {
+    /// Splits wide rows into our shares of the MACs of the sums of all parties' bits, under this Delta of
+    /// ours, and pads.
+    pub(crate) fn split(self, session: &Session, layout: Layout, delta: u128) -> (MacShares, Pads<Checked>) {
+        let Produced { bits, rows: PairRows { macs, keys }, keep } = self;
+        let apart_from_macs = layout.hashed(session) == layout.pads();
+        let apart = |rows: Vec<ByGroup<Either>>| -> (Vec<ByGroup<Proven>>, Vec<Option<Part>>) {
+            let each = rows.into_iter().map(|[macs, pads]| {
+                // the mutant makes pads from the columns of MACs
+                let of_macs = || macs.as_ref().map(Either::rows_of_macs);
+                let pads = if apart_from_macs { pads.map(Either::into_rows) } else { of_macs() };
+                ([macs.map(Either::into_columns), None], pads.map(Part::of))
+            });
+            each.unzip()
+        };
+        let ((macs, own), (keys, others)) = (apart(macs), apart(keys));
+        let pads = Pads::new(session, keep, bits.to_vec(), own, others);
+        let made = Produced { bits, rows: PairRows { macs, keys }, keep };
+        (MacShares::of(made, delta, layout.columns(MACS).len()), pads)
+    }
 }
 
 impl MacShares {

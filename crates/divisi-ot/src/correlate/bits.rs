@@ -47,10 +47,9 @@ impl Setup {
         if values.len() != pads.len().div_ceil(64) || last != 0 {
             return Err(session.misuse(PAYLOAD, "not one word for each payload"));
         }
-        let mut round = Round::taken(session, pads, None)?;
+        let round = Round::taken(session, pads, None)?;
         session.observe(S::CHECK); // [K14] [G14]
-        let made =
-            wipe::stack(|| session.exchange(|session| self.products_of_bits(session, &mut round, values)));
+        let made = wipe::stack(|| session.exchange(|session| self.products_of_bits(session, &round, values)));
         self.keep_if(&made);
         made
     }
@@ -58,7 +57,7 @@ impl Setup {
     fn products_of_bits<S: Trust>(
         &self,
         session: &mut Session,
-        round: &mut Round<'_, S>,
+        round: &Round<S>,
         values: &[u64],
     ) -> Result<Kept<u64>, Abort> {
         let me = session.me();
@@ -73,7 +72,7 @@ impl Setup {
         let mut receiving: Vec<_> =
             round.own.iter().map(|(peer, part)| direction(session, part, [*peer, me])).collect();
         // our own bits times our own payloads
-        let mut out: Kept<u64> = values.iter().zip(round.bits).map(|(y, x)| x & y).collect();
+        let mut out: Kept<u64> = values.iter().zip(round.bits.iter()).map(|(y, x)| x & y).collect();
         let mut body = Vec::new();
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {

@@ -73,6 +73,13 @@ impl Payload for BitVectors {
 
     fn pads(&self, blocks: &[u128], out: &mut [u128]) {
         let words = self.words();
+        if words == 1 {
+            let low = self.low(0);
+            return vectorize(
+                #[inline(always)]
+                || out.iter_mut().zip(blocks).for_each(|(out, block)| *out = block & low),
+            );
+        }
         for (blocks, out) in blocks.chunks(words).zip(out.chunks_mut(words)) {
             out.iter_mut().enumerate().for_each(|(word, out)| *out = blocks[word] & self.low(word));
         }

@@ -8,7 +8,6 @@ use super::payload::Payload;
 use super::wire::{PayloadWord, Reader, Writer};
 use super::{BATCH, Direction};
 use crate::Kept;
-use crate::delta::mask;
 use crate::pads::Part;
 use divisi_field::kernel::vectorize;
 use std::ops::Range;
@@ -185,6 +184,9 @@ pub(super) fn excess_of<P: Payload>(payload: &P, values: &[P::Word]) -> u64 {
     vectorize(
         #[inline(always)]
         || {
+            if words == 1 {
+                return values.iter().fold(0, |all, value| all | payload.excess(*value, 0));
+            }
             let rows = values.chunks(words);
             let row = |row: &[P::Word]| {
                 row.iter().enumerate().fold(0, |all, (word, value)| all | payload.excess(*value, word))
@@ -197,8 +199,24 @@ pub(super) fn excess_of<P: Payload>(payload: &P, values: &[P::Word]) -> u64 {
 /// Adds our own bits times our own payloads.
 pub(super) fn add_own<P: Payload>(payload: &P, bits: &[u64], values: &[P::Word], out: &mut [P::Word]) {
     let words = payload.words();
-    for (row, (values, out)) in values.chunks(words).zip(out.chunks_mut(words)).enumerate() {
-        let mask = mask(bits[row / 64] >> (row % 64)) as u64;
-        values.iter().zip(out).for_each(|(y, out)| *out = payload.add(*out, y.and(mask)));
+    let mut masks = Kept::<u64>::zeros(BATCH);
+    let batches = values.chunks(BATCH * words).zip(out.chunks_mut(BATCH * words));
+    for (first, (values, out)) in (0..).step_by(BATCH).zip(batches) {
+        let masks = &mut masks[..values.len() / words];
+        fill_masks(bits, first..first + masks.len(), masks);
+        let add = |mask: u64, y: &P::Word, out: &mut P::Word| *out = payload.add(*out, y.and(mask));
+        vectorize(
+            #[inline(always)]
+            || {
+                if words == 1 {
+                    let all = masks.iter().zip(values.iter().zip(out));
+                    return all.for_each(|(mask, (y, out))| add(*mask, y, out));
+                }
+                for (mask, (values, out)) in masks.iter().zip(values.chunks(words).zip(out.chunks_mut(words)))
+                {
+                    values.iter().zip(out).for_each(|(y, out)| add(*mask, y, out));
+                }
+            },
+        );
     }
 }

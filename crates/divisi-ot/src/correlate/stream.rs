@@ -45,6 +45,7 @@ impl Setup {
         values: &[u64],
     ) -> Result<[Kept<u64>; 2], Abort> {
         self.enter(session, Bits::Random(count), false)?;
+        self.admit_in_order(session)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (count + 63) % 64));
         if values.len() != count.div_ceil(64) || last != 0 {
             return Err(session.misuse(PAYLOAD, "not one word for each payload"));

@@ -143,6 +143,7 @@ impl<'b> Writer<'b> {
         let done = match bits {
             17 if self.bits == 0 => self.push_groups::<17, W>(words),
             32 if self.bits == 0 => self.push_groups::<32, W>(words),
+            40 | 48 | 56 if self.bits == 0 => self.push_bytes(words, bits as usize / 8),
             _ => 0,
         };
         words[done..].iter().for_each(|word| self.push(*word, bits));
@@ -164,6 +165,19 @@ impl<'b> Writer<'b> {
             },
         );
         GROUP * groups.len()
+    }
+
+    /// Appends words of so many bytes, at most eight. Each is written with zeros behind it, which the next
+    /// one overwrites. Returns the number of words.
+    fn push_bytes<W: PayloadWord>(&mut self, words: &[W], bytes: usize) -> usize {
+        let from = self.body.len();
+        self.body.resize(from + bytes * words.len() + 8, 0);
+        for (i, word) in words.iter().enumerate() {
+            let at = from + bytes * i;
+            self.body[at..at + 8].copy_from_slice(&word.low().to_le_bytes());
+        }
+        self.body.truncate(from + bytes * words.len());
+        words.len()
     }
 
     /// Appends the lowest `bits` (at most 128) of a word, whose other bits are zero.
@@ -210,6 +224,7 @@ impl<'b> Reader<'b> {
         let done = match bits {
             17 if self.bits == 0 => self.pull_groups::<17, W>(words),
             32 if self.bits == 0 => self.pull_groups::<32, W>(words),
+            40 | 48 | 56 if self.bits == 0 => self.pull_bytes(words, bits as usize / 8),
             _ => 0,
         };
         words[done..].iter_mut().for_each(|word| *word = self.pull(bits));
@@ -232,6 +247,18 @@ impl<'b> Reader<'b> {
         );
         self.body = &self.body[8 * B * count..];
         GROUP * count
+    }
+
+    /// Reads words of so many bytes, as long as eight bytes are there. Returns how many words these are.
+    fn pull_bytes<W: PayloadWord>(&mut self, words: &mut [W], bytes: usize) -> usize {
+        let low = u64::MAX >> (64 - 8 * bytes);
+        let count = words.len().min((self.body.len() + bytes).saturating_sub(8) / bytes);
+        for (i, word) in words[..count].iter_mut().enumerate() {
+            let eight = self.body[bytes * i..].first_chunk().copied().unwrap_or_default();
+            *word = W::of(u64::from_le_bytes(eight) & low, 0);
+        }
+        self.body = &self.body[bytes * count..];
+        count
     }
 
     /// The next word of `bits` bits (at most 128); zeros after the end of the body.
@@ -290,7 +317,8 @@ mod tests {
 
     /// Groups are the same bytes as single words, at every kernel, also behind words of another width.
     fn same_as_single<W: PayloadWord + PartialEq>() {
-        for (bits, count) in [17_u32, 32, 21].iter().flat_map(|b| [1, 63, 64, 128, 200].map(|c| (*b, c))) {
+        let counts = [1, 63, 64, 128, 200];
+        for (bits, count) in [17_u32, 32, 21, 40, 48, 56].iter().flat_map(|b| counts.map(|c| (*b, c))) {
             let at = |i: u64| (i + 5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
             let words: Vec<W> = (0..count).map(|i| W::of(at(i), 0)).collect();
             for before in [0, 1, 64] {
@@ -328,6 +356,7 @@ mod tests {
     fn groups_are_their_words() {
         same_as_single::<u32>();
         same_as_single::<u64>();
+        same_as_single::<u128>();
     }
 
     #[test]

@@ -3,30 +3,37 @@
 //!
 //! A batch is a number of wide rows and a number of narrow ones, which a caller that makes products of bits
 //! and vectors needs together. [`Setup::begin_ahead`] draws our bits and sends our corrections on a strand
-//! that serves nothing else; it waits for nothing. [`Setup::finish_ahead`] receives the peers' corrections
-//! from that strand, and checks the rows on the caller's own.
+//! that serves nothing else; it waits for nothing. [`Setup::receive_ahead`] receives the peers' corrections
+//! from that strand, and [`Setup::finish_ahead`] checks the rows on the caller's own.
 //!
 //! Security: only the time at which corrections are sent differs from [`Setup::wide_rows`] and
 //! [`Setup::mac_shares`]. Our corrections do not depend on any message that was received. The coin of a
-//! batch's check is tossed in `finish_ahead`, after all its corrections are received, and a batch is not used
-//! before its check. Each tree makes rows in the order of `begin_ahead` and holds them in that of
-//! `finish_ahead`, which must be the same: a batch that is finished out of order, and other rows while a
-//! batch is under way, end the session.
+//! batch's check is tossed in `finish_ahead`, which takes what `receive_ahead` gives: after all its
+//! corrections are received. A batch is not used before its check. Each tree makes rows in the order of
+//! `begin_ahead` and holds them in that of `receive_ahead`, which must be the same: a batch that is received
+//! or finished out of order, and other rows while a batch is under way, end the session.
+//!
+//! The columns of MACs of wide rows are added up as those of narrow ones, and only their sum becomes rows.
 
 use super::rows::Given;
-use super::{SETUP, Setup, Source, WideBits};
+use super::{SETUP, Setup, Source, WideShares};
 use crate::abit::produce::{Begun, Bits, begin};
+use crate::softspoken::TILE;
 use crate::softspoken::layout::{MACS, Width};
-use crate::vole::{Proven, VoleRows};
+use crate::vole::{ALL_AHEAD, Columns, Either, PairRows, Proven};
 use crate::{MacShares, wipe};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
 
-/// How many batches were begun and finished.
+/// How many batches were begun, received and finished; how many products with payloads were begun and
+/// finished in two halves.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) begun: u64,
+    pub(crate) received: u64,
     pub(crate) finished: u64,
+    pub(crate) products_begun: u64,
+    pub(crate) products_finished: u64,
 }
 
 /// Wide and narrow rows under way: our corrections are sent, the peers' are not received, and nothing is
@@ -38,8 +45,23 @@ pub struct RowsAhead {
     under: Under,
 }
 
+/// Rows of which all corrections are here, and nothing is checked. Wiped when dropped.
+#[must_use = "rows that were received must be finished"]
+pub struct RowsReceived {
+    number: u64,
+    /// The messages in a chain that they came after.
+    chain: u32,
+    of: Of,
+}
+
+enum Of {
+    Trees(Box<(Begun<Either>, Begun<Proven>, [PairRows<Columns>; 2])>),
+    #[cfg(feature = "testing")]
+    Dealt(usize, usize),
+}
+
 enum Under {
-    Trees(Box<(Begun<VoleRows>, Begun<Proven>)>),
+    Trees(Box<(Begun<Either>, Begun<Proven>)>),
     /// The counts that a dealer deals later.
     #[cfg(feature = "testing")]
     Dealt(usize, usize),
@@ -65,6 +87,9 @@ impl Setup {
         if wide == 0 || narrow == 0 {
             return Err(strand.misuse(SETUP, "a request for no positions"));
         }
+        if self.layout.columns(MACS).len() >= TILE {
+            return Err(strand.misuse(SETUP, "rows ahead with as many columns of MACs as of pads"));
+        }
         self.admit_rows(strand, true)?;
         let number = self.ahead.begun;
         self.ahead.begun += 1;
@@ -73,8 +98,9 @@ impl Setup {
                 let prove = (self.parties > 2 && !proven).then_some(self.config.rho);
                 let made = wipe::stack(|| {
                     strand.exchange(|strand| {
-                        let wide = begin(strand, &mut ends, (Width::Wide, Bits::Random(wide)), prove)?;
-                        let narrow = begin(strand, &mut ends, (Width::Macs, Bits::Random(narrow)), None)?;
+                        let (wide, narrow) = (Bits::Random(wide), Bits::Random(narrow));
+                        let wide = begin(strand, &mut ends, (Width::Wide, wide), prove, ALL_AHEAD)?;
+                        let narrow = begin(strand, &mut ends, (Width::Macs, narrow), None, ALL_AHEAD)?;
                         Ok(Box::new((wide, narrow)))
                     })
                 });
@@ -95,9 +121,54 @@ impl Setup {
         Ok(RowsAhead { number, under })
     }
 
-    /// Finishes the oldest batch that was begun: receives the peers' corrections from `strand`, on which it
-    /// was begun, and checks the rows on `session`. Rounds on `session`: 2 for each of both kinds of rows
-    /// between two parties, else 3, and one more for the first rows of a session.
+    /// Receives the peers' corrections of the oldest batch that was begun, from the strand on which it was.
+    ///
+    /// # Errors
+    /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] for another batch than
+    /// the oldest.
+    pub fn receive_ahead(&mut self, strand: &mut Session, ahead: RowsAhead) -> Result<RowsReceived, Abort> {
+        if ahead.number != self.ahead.received || self.session != *strand.id().as_bytes() {
+            return Err(strand.misuse(SETUP, "rows that were begun are received out of order"));
+        }
+        self.erase_after_abort(strand);
+        self.ahead.received += 1;
+        let number = ahead.number;
+        let of = match (std::mem::replace(&mut self.source, Source::Erased), ahead.under) {
+            (Source::Trees(mut ends, proven), Under::Trees(begun)) => {
+                let (mut wide, mut narrow) = *begun;
+                let deltas = &self.deltas;
+                let received: Result<_, Abort> = wipe::stack(|| {
+                    strand.exchange(|strand| {
+                        let wide = wide.receive(strand, &mut ends, deltas)?;
+                        Ok([wide, narrow.receive(strand, &mut ends, deltas)?])
+                    })
+                });
+                match received {
+                    Ok(_) => self.source = Source::Trees(ends, proven),
+                    Err(_) => self.deltas.erase(),
+                }
+                Of::Trees(Box::new((wide, narrow, received?)))
+            }
+            #[cfg(feature = "testing")]
+            (Source::Dealt(dealer), Under::Dealt(wide, narrow)) => {
+                self.source = Source::Dealt(dealer);
+                Of::Dealt(wide, narrow)
+            }
+            _ => return Err(strand.misuse(SETUP, "an abort has erased the set-up")),
+        };
+        Ok(RowsReceived { number, chain: strand.chain(), of })
+    }
+
+    /// Of a session that has ended nothing is left.
+    pub(super) fn erase_after_abort(&mut self, session: &Session) {
+        if session.cause().is_some() {
+            self.source = Source::Erased;
+            self.deltas.erase();
+        }
+    }
+
+    /// Checks the rows of the oldest batch that was begun. Rounds: 2 for each of both kinds of rows between
+    /// two parties, else 3, and one more for the first rows of a session.
     ///
     /// # Errors
     /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] for another batch than
@@ -105,32 +176,24 @@ impl Setup {
     pub fn finish_ahead(
         &mut self,
         session: &mut Session,
-        strand: &mut Session,
-        ahead: RowsAhead,
-    ) -> Result<(WideBits, MacShares), Abort> {
+        ahead: RowsReceived,
+    ) -> Result<(WideShares, MacShares), Abort> {
         if ahead.number != self.ahead.finished || self.session != *session.id().as_bytes() {
             return Err(session.misuse(SETUP, "rows that were begun are finished out of order"));
         }
-        if session.cause().is_some() {
-            self.source = Source::Erased;
-            self.deltas.erase();
-        }
+        self.erase_after_abort(session);
         self.ahead.finished += 1;
+        session.after_chain(ahead.chain);
         let delta = Zeroizing::new(self.deltas.delta.get());
         let columns = self.layout.columns(MACS).len();
         let source = std::mem::replace(&mut self.source, Source::Erased);
-        let (wide, narrow) = match (source, ahead.under) {
-            (Source::Trees(mut ends, proven), Under::Trees(begun)) => {
-                let (mut wide, mut narrow) = *begun;
+        let (wide, narrow) = match (source, ahead.of) {
+            (Source::Trees(mut ends, proven), Of::Trees(received)) => {
+                let (wide, narrow, [of_wide, of_narrow]) = *received;
                 let (deltas, coins) = (&self.deltas, &mut self.coins);
                 let made: Result<_, Abort> = wipe::stack(|| {
-                    let received = strand.exchange(|strand| {
-                        let wide = wide.receive(strand, &mut ends, deltas)?;
-                        Ok((wide, narrow.receive(strand, &mut ends, deltas)?))
-                    })?;
-                    session.after_chain(strand.chain());
-                    let wide = wide.check(session, &mut ends, deltas, coins, received.0)?;
-                    Ok((wide, narrow.check(session, &mut ends, deltas, coins, received.1)?))
+                    let wide = wide.check(session, &mut ends, deltas, coins, of_wide)?;
+                    Ok((wide, narrow.check(session, &mut ends, deltas, coins, of_narrow)?))
                 });
                 match made {
                     Ok(_) => self.source = Source::Trees(ends, proven),
@@ -140,7 +203,7 @@ impl Setup {
                 (Given::Made(wide), Given::Made(narrow))
             }
             #[cfg(feature = "testing")]
-            (Source::Dealt(mut dealer), Under::Dealt(wide, narrow)) => {
+            (Source::Dealt(mut dealer), Of::Dealt(wide, narrow)) => {
                 let wide = dealer.deal(session, Bits::Random(wide), Width::Wide);
                 let narrow = dealer.deal(session, Bits::Random(narrow), Width::Macs);
                 self.source = Source::Dealt(dealer);
@@ -148,7 +211,6 @@ impl Setup {
             }
             _ => return Err(session.misuse(SETUP, "an abort has erased the set-up")),
         };
-        let (bits, pads) = wide.split(session, self.layout);
-        Ok((WideBits { bits, pads }, narrow.shares(*delta, columns)))
+        Ok((wide.split(session, self.layout, *delta), narrow.shares(*delta, columns)))
     }
 }

@@ -30,7 +30,7 @@ use crate::links::Links;
 use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::tree::{self, Permutations};
 use crate::softspoken::{Holder, Maker, TILE};
-use crate::vole::{Ends, Outcome, Request, VoleRows};
+use crate::vole::{AHEAD, Ends, Outcome, Request, VoleRows};
 use divisi_core::{Abort, Coins, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
@@ -132,7 +132,8 @@ pub(super) fn connect(
         let begun = match config.base {
             Base::Both => None,
             Base::Half => {
-                let request = Request { width, each: VoleRows::each, tiles, links: Links::All };
+                let (each, links) = (VoleRows::each as _, Links::All);
+                let request = Request { width, each, tiles, links, ahead: AHEAD };
                 Some(ends.begin(session, request, &x)?)
             }
         };

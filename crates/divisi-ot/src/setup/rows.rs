@@ -1,15 +1,13 @@
-//! The rows that a set-up makes: of any width, checked or semi-honest.
+//! The checked rows that a set-up makes, of any width. Those without a check are in `semi_honest`.
 //!
 //! Rows come from one type, [`Source`]: the trees, or a dealer in tests. Callers do not see which, so that
 //! another source (for example one that expands rows from short seeds) can be added.
 
 use super::{SETUP, Setup};
-use crate::abit::produce::{Bits, Produced, packed, produce};
-use crate::links::Links;
-use crate::pads::{Checked, Pads, Part, SemiHonest};
-use crate::softspoken::TILE;
+use crate::abit::produce::{Bits, Produced, produce};
+use crate::pads::{Checked, Pads};
 use crate::softspoken::layout::{Layout, MACS, Width};
-use crate::vole::{ByGroup, Ends, Outcome, PairRows, Proven, Request, VoleRows};
+use crate::vole::{Either, Ends, Outcome, Proven, VoleRows};
 use crate::{AuthBits, MacShares, wipe};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
@@ -45,6 +43,18 @@ impl Given<VoleRows> {
     }
 }
 
+impl Given<Either> {
+    /// Our shares of the MACs of the sums of all parties' bits, and pads.
+    pub(super) fn split(self, session: &Session, layout: Layout, delta: u128) -> WideShares {
+        let (macs, pads) = match self {
+            Given::Made(made) => made.split(session, layout, delta),
+            #[cfg(feature = "testing")]
+            Given::Dealt(bits, pads) => (MacShares::dealt(&bits, delta, layout.columns(MACS).len()), pads),
+        };
+        WideShares { macs, pads }
+    }
+}
+
 impl Given<Proven> {
     /// Our shares of the MACs of the sums of all parties' bits.
     pub(super) fn shares(self, delta: u128, columns: usize) -> MacShares {
@@ -64,6 +74,16 @@ pub struct WideBits {
     /// The bits with MACs and keys.
     pub bits: AuthBits,
     /// The same bits with their pads.
+    pub pads: Pads<Checked>,
+}
+
+/// As [`WideBits`], but with our shares of the MACs of the sums of all parties' bits in the place of MACs and
+/// keys: as for [`Setup::mac_shares`], columns are added up before they become rows. The pads are under our
+/// own bits, which `macs` has too \[K13\].
+pub struct WideShares {
+    /// Our bits, and our shares of the MACs of the sums.
+    pub macs: MacShares,
+    /// Our bits with their pads.
     pub pads: Pads<Checked>,
 }
 
@@ -156,51 +176,6 @@ impl Setup {
         Ok(self.rows(session, width, bits)?.1)
     }
 
-    /// Rows of pads without a check, in the directions of `links`, for protocols against semi-honest parties.
-    /// One round. Memory: 16 bytes for each position and direction. Cost: ceil(128 / k) bits for each
-    /// position, to each peer towards which we have bits. A set-up that makes such rows makes no others.
-    ///
-    /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if this set-up makes rows with a check.
-    pub fn semi_honest_rows(
-        &mut self,
-        session: &mut Session,
-        bits: Bits<'_>,
-        links: Links,
-    ) -> Result<Pads<SemiHonest>, Abort> {
-        self.enter(session, bits, false)?;
-        match std::mem::replace(&mut self.source, Source::Erased) {
-            Source::Trees(mut ends, proven) => {
-                let tiles = bits.count().div_ceil(TILE);
-                let x = Zeroizing::new(bits.tiles(session, tiles));
-                let x_of = vec![x.as_slice(); self.parties];
-                let request = Request { width: Width::Pads, each: VoleRows::each, tiles, links };
-                let made = wipe::stack(|| ends.extend(session, request, &x_of, &self.deltas));
-                let rows = match made {
-                    Ok(made) => made.semi_honest(),
-                    Err(abort) => {
-                        self.deltas.erase();
-                        return Err(abort);
-                    }
-                };
-                self.source = Source::Trees(ends, proven);
-                let group = self.layout.pads();
-                let of = |rows: Vec<ByGroup<VoleRows>>| {
-                    rows.into_iter().map(|mut rows| rows[group].take().map(Part::of)).collect()
-                };
-                let PairRows { macs, keys } = rows;
-                Ok(Pads::new(session, bits.count(), packed(&x).to_vec(), of(macs), of(keys)))
-            }
-            Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
-            #[cfg(feature = "testing")]
-            Source::Dealt(mut dealer) => {
-                let dealt = dealer.deal_pads(session, bits, |from, to| links.makes(session, from, to));
-                self.source = Source::Dealt(dealer);
-                Ok(dealt)
-            }
-        }
-    }
-
     /// Refuses calls that do not fit this set-up. Either all its rows are checked, or none: in unchecked rows
     /// a malicious party could learn bits of the keys that protect the checked ones \[G14\].
     pub(crate) fn enter(
@@ -222,10 +197,15 @@ impl Setup {
         if !bits.are_there() {
             return Err(session.misuse(SETUP, "not one word for each chosen bit"));
         }
-        if self.ahead.begun != self.ahead.finished {
+        self.admit_rows(session, checked)
+    }
+
+    /// Refuses rows while others are under way, because each tree makes its rows in order.
+    pub(crate) fn admit_in_order(&self, session: &Session) -> Result<(), Abort> {
+        if self.ahead.begun != self.ahead.finished && !matches!(self.source, Source::Erased) {
             return Err(session.misuse(SETUP, "rows before those that were begun are finished"));
         }
-        self.admit_rows(session, checked)
+        Ok(())
     }
 
     /// Refuses rows without a check beside checked ones.
@@ -254,6 +234,7 @@ impl Setup {
         bits: Bits<'_>,
     ) -> Result<Given<R>, Abort> {
         self.enter(session, bits, true)?;
+        self.admit_in_order(session)?;
         // after an error the source stays erased
         match std::mem::replace(&mut self.source, Source::Erased) {
             Source::Trees(mut ends, proven) => {

@@ -112,6 +112,59 @@ impl Outcome for Proven {
     }
 }
 
+/// Rows of pads, or columns of MACs that stay columns: wide rows for callers that add up the columns of MACs
+/// as those of [`Proven`]. The number of columns says which it is: pads have as many as a tile has rows, and
+/// MACs fewer. Wiped when dropped.
+pub(crate) struct Either {
+    words: Kept<u128>,
+    each: usize,
+    first: u64,
+}
+
+impl Either {
+    /// The rows of pads.
+    pub(crate) fn into_rows(self) -> VoleRows {
+        VoleRows { words: self.words, first: self.first }
+    }
+
+    /// The columns of MACs.
+    pub(crate) fn into_columns(self) -> Proven {
+        Proven { words: self.words, columns: self.each }
+    }
+
+    /// Rows of the columns of MACs, which a mutant hashes.
+    pub(crate) fn rows_of_macs(&self) -> VoleRows {
+        let tiles = self.words.chunks_exact(self.each);
+        let mut words = Kept::zeros(tiles.len() * TILE);
+        for (tile, rows) in tiles.zip(words.as_chunks_mut::<TILE>().0) {
+            rows[..self.each].copy_from_slice(tile);
+            transpose::square(rows);
+        }
+        VoleRows { words, first: self.first }
+    }
+}
+
+impl Outcome for Either {
+    fn each(columns: usize) -> usize {
+        columns
+    }
+
+    fn turn(tiles: &mut [u128], columns: usize) {
+        if columns == TILE {
+            VoleRows::turn(tiles, columns);
+        }
+    }
+
+    fn of(columns: Columns) -> Either {
+        Either { words: columns.words, each: columns.each, first: columns.first }
+    }
+
+    fn drop_tile(&mut self) {
+        let keep = self.words.len().saturating_sub(self.each);
+        self.words.cut(keep);
+    }
+}
+
 impl Columns {
     /// Space for `tiles` tiles with this number of columns, `each` words for a tile; `first` is the number of
     /// their first row.

@@ -11,7 +11,10 @@ use std::ops::Range;
 
 /// Chunks whose corrections are sent before the first ones of a peer are awaited. If it were small, the delay
 /// of a slow connection would be paid many times.
-const AHEAD: usize = 32;
+pub(crate) const AHEAD: usize = 32;
+/// The same for rows that are begun before others are finished: all chunks, because each tree makes its rows
+/// in order.
+pub(crate) const ALL_AHEAD: usize = usize::MAX;
 
 /// A request for rows.
 #[derive(Clone, Copy)]
@@ -22,6 +25,8 @@ pub(crate) struct Request {
     pub(crate) tiles: usize,
     /// Which party makes rows towards which peers.
     pub(crate) links: Links,
+    /// How many chunks of corrections are sent before the first ones are awaited: [`AHEAD`] or [`ALL_AHEAD`].
+    pub(crate) ahead: usize,
 }
 
 /// An extension in progress: our first corrections have been sent, the peers' have not been received.
@@ -35,21 +40,6 @@ pub(crate) struct Extension {
 }
 
 impl Ends {
-    /// Makes the next rows with every peer. `x` are our bits towards each party, one word for each tile. One
-    /// round: corrections go in both directions chunk by chunk, ours well ahead of theirs.
-    pub(crate) fn extend(
-        &mut self,
-        session: &mut Session,
-        request: Request,
-        x: &[&[u128]],
-        deltas: &Deltas,
-    ) -> Result<PairRows<Columns>, Abort> {
-        session.exchange(|session| {
-            let extension = self.begin(session, request, x)?;
-            self.finish(session, extension, x, deltas)
-        })
-    }
-
     /// Space for the rows of one direction with each peer; `next` gives the number of the next row, or `None`
     /// for a peer that takes no part.
     fn room(&self, request: &Request, next: impl Fn(usize) -> Option<u64>) -> Vec<ByGroup<Columns>> {
@@ -62,8 +52,9 @@ impl Ends {
         (0..self.makers.len()).map(|at| [of(at, 0), of(at, 1)]).collect()
     }
 
-    /// The first part of [`Ends::extend`], which waits for nothing. Other messages of the same round can be
-    /// sent after it.
+    /// Makes the next rows with every peer, the first part, which waits for nothing. `x` are our bits towards
+    /// each party, one word for each tile. One round: corrections go in both directions chunk by chunk, ours
+    /// well ahead of theirs. Other messages of the same round can be sent after it.
     pub(crate) fn begin(
         &mut self,
         session: &mut Session,
@@ -80,14 +71,14 @@ impl Ends {
         let corrections = Vec::with_capacity(CHUNK * self.layout.trees(&groups).len());
         let mut extension =
             Extension { request, groups, made, sums: Sums::new(), corrections, body: Vec::new() };
-        for chunk in 0..extension.chunks().min(AHEAD) {
+        for chunk in 0..extension.chunks().min(request.ahead) {
             self.correct(session, &mut extension, x, chunk)?;
         }
         Ok(extension)
     }
 
-    /// The rest of [`Ends::extend`], with the same bits, within the same exchange or on the same strand. What
-    /// was begun first must be finished first.
+    /// The second part, with the same bits, within the same exchange or on the same strand. What was begun
+    /// first must be finished first.
     pub(crate) fn finish(
         &mut self,
         session: &mut Session,
@@ -117,8 +108,9 @@ impl Ends {
                 let key = deltas.towards(peer);
                 holder.extend(sums, groups, &key, chunk.len(), corrections, tiles_in(w, &chunk));
             }
-            if c + AHEAD < extension.chunks() {
-                self.correct(session, &mut extension, x, c + AHEAD)?;
+            let next = c.saturating_add(request.ahead);
+            if next < extension.chunks() {
+                self.correct(session, &mut extension, x, next)?;
             }
         }
         Ok(extension.made)

@@ -76,8 +76,11 @@ fn holder_of(
         let x: Vec<u128> =
             (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();
         let x = [x.as_slice(), x.as_slice()];
-        let request = Request { width, each: VoleRows::each, tiles, links: Links::All };
-        let made = ends.extend(&mut session, request, &x, &deltas)?;
+        let request = Request { width, each: VoleRows::each, tiles, links: Links::All, ahead: AHEAD };
+        let made = session.exchange(|session| {
+            let begun = ends.begin(session, request, &x)?;
+            ends.finish(session, begun, &x, &deltas)
+        })?;
         session
             .exchange(|session| {
                 made.send_sums::<VoleRows>(session, COIN, &x, &ends)?.receive(session, counted, &deltas)

@@ -10,8 +10,9 @@ use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::checks;
 use crate::part::{Embeds, Host, Mac, Small};
 use crate::share::{Auth, Wiped};
-use divisi_core::{Abort, Lanes, Lookup, Lookups, Step, Table, step};
+use divisi_core::{Abort, Lanes, Lookup, LookupOnto, Lookups, Step, Table, look_up_in_parts, step};
 use divisi_field::{BigField, Field, Gf2};
+use std::ops::Range;
 use stock::Waiting;
 pub(super) use stock::{Stock, Stocks};
 
@@ -144,6 +145,29 @@ impl<F: Host> Lookups for Spdz<F> {
         }
     }
 
+    /// Of masked tables the sums are part of the openings, and values are added where they are needed.
+    #[inline(never)]
+    fn look_up_onto(
+        &mut self,
+        layer: &[LookupOnto<'_, AuthBit<F>>],
+        state: &mut [AuthBit<F>],
+    ) -> Result<(), Abort> {
+        if self.protocol != SpdzProtocol::Lookup {
+            return look_up_in_parts(self, layer, state);
+        }
+        let fits = layer.iter().all(|LookupOnto { table, index, to }| {
+            let lanes = index.first().map_or(0, |[bit, _]| bit.len());
+            let of_index = index.iter().all(|[x, y]| x.len() == lanes && (y.len() == lanes || y.len() == 1));
+            let of_value = to.iter().all(|place| state.get(*place).is_some_and(|bit| bit.len() == lanes));
+            let widths = index.len() == table.index && to.len() == table.width;
+            widths && of_index && of_value && is_small(table)
+        });
+        if !fits {
+            return Err(self.party.session.misuse(UNFIT, "an index or a state that is not one of its table"));
+        }
+        self.lookups_onto(layer, state)
+    }
+
     #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.protocol != SpdzProtocol::Lookup {
@@ -168,46 +192,18 @@ impl<F: Host> Lookups for Spdz<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// Protocol 1 on every lane of all lookups.
-    ///
-    /// 1. Take a masked table for each lookup, which no other lookup uses \[K2\]. 2. Open h = x + s, all bits
-    ///    of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
-    ///
-    /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
-    /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).
+    /// Protocol 1 on every lane of all lookups, as [`Lookups::look_up`] has them.
     fn masked_lookups(&mut self, layer: &mut [Lookup<AuthBit<F>>]) -> Result<(), Abort> {
-        let mut wanted: Vec<(&'static Table, usize)> = Vec::new();
-        for Lookup { table, wires } in layer.iter() {
-            let lanes = wires.first().map_or(0, Lanes::lanes);
-            match wanted.iter_mut().find(|(of, _)| std::ptr::eq(*of, *table)) {
-                Some((_, count)) => *count += lanes,
-                None => wanted.push((table, lanes)),
-            }
-        }
-        self.stock(&wanted)?;
-        // 1.
-        let all = layer.iter().map(|lookup| lookup.wires.first().map_or(0, Lanes::lanes));
-        let (mut h, mut places) = (Auth::<Small<6>, F>::with_room(all.clone().sum()), Vec::new());
-        let mut room = Wiped::new(vec![F::ZERO; all.max().unwrap_or(0)]);
-        let reuse = self.party.session.mutated(checks::K2);
-        for Lookup { table, wires } in layer.iter() {
-            let lanes = wires.first().map_or(0, Lanes::lanes);
-            let stock = self.tables.of(table);
-            let from = stock.used;
-            if !reuse {
-                stock.used += lanes; // [K2]
-            }
-            stock.foreseen = stock.foreseen.saturating_sub(lanes);
-            // 2. s, to which x is added where it lies
-            let at = h.len();
-            h.extend(stock.s.view(from..from + lanes));
-            add_packed((&mut h.x[at..], &mut h.m[at..]), wires, &mut room[..lanes]);
-            places.push(from..from + lanes);
-        }
-        self.party.session.observe_each(checks::K2, h.len() as u64);
-        let opened = self.party.open(OPEN, &h.x, &h.m)?;
-        let mut opened = opened.as_slice();
+        let tables: Vec<_> = layer
+            .iter()
+            .map(|Lookup { table, wires }| (*table, wires.first().map_or(0, Lanes::lanes)))
+            .collect();
+        let mut room = room(&tables);
+        let (places, opened) = self.open_indices(&tables, |at, h| {
+            add_packed(h, layer[at].wires.iter(), &mut room);
+        })?;
         // 3. into the wires of the index, whose lanes are as many
+        let mut opened = opened.as_slice();
         for (Lookup { table, wires }, tables) in layer.iter_mut().zip(places) {
             let (here, rest) = opened.split_at(tables.len());
             opened = rest;
@@ -223,21 +219,125 @@ impl<F: Host> Spdz<F> {
         }
         Ok(())
     }
+
+    /// The same, as [`Lookups::look_up_onto`] has them.
+    fn lookups_onto(
+        &mut self,
+        layer: &[LookupOnto<'_, AuthBit<F>>],
+        state: &mut [AuthBit<F>],
+    ) -> Result<(), Abort> {
+        let tables: Vec<_> = layer
+            .iter()
+            .map(|LookupOnto { table, index, .. }| (*table, index.first().map_or(0, |[bit, _]| bit.lanes())))
+            .collect();
+        let mut room = room(&tables);
+        let (places, opened) = self.open_indices(&tables, |at, h| {
+            let index = &layer[at].index;
+            add_packed((&mut *h.0, &mut *h.1), index.iter().map(|[bit, _]| *bit), &mut room);
+            add_packed(h, index.iter().map(|[_, other]| *other), &mut room);
+        })?;
+        // 3. onto the state
+        let mut opened = opened.as_slice();
+        for (LookupOnto { table, to, .. }, tables) in layer.iter().zip(places) {
+            let (here, rest) = opened.split_at(tables.len());
+            opened = rest;
+            let found = self.tables.of(table).entries_at(tables, here.iter().map(|h| h.bits()));
+            for (k, place) in to.iter().enumerate() {
+                let Some(bit) = state.get_mut(*place) else { continue };
+                let lanes = bit.x.iter_mut().zip(&mut bit.m);
+                for ((x, m), entry) in lanes.zip(found.chunks_exact(table.width)) {
+                    let (share, mac) = F::parts(entry[k]);
+                    *x += Gf2::new(share.0);
+                    *m += mac;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Protocol 1 up to the opening, for these numbers of lanes. `add` adds the index of a lookup to what is
+    /// opened for it, whose number it gets. Returns the places of the tables, and what was opened.
+    ///
+    /// 1. Take a masked table for each lookup, which no other lookup uses \[K2\]. 2. Open h = x + s, all bits
+    ///    of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
+    ///
+    /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
+    /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).
+    fn open_indices(
+        &mut self,
+        tables: &[(&'static Table, usize)],
+        mut add: impl FnMut(usize, Shares<'_, F>),
+    ) -> Result<(Vec<Range<usize>>, Vec<Small<6>>), Abort> {
+        let mut wanted: Vec<(&'static Table, usize)> = Vec::new();
+        for (table, lanes) in tables {
+            match wanted.iter_mut().find(|(of, _)| std::ptr::eq(*of, *table)) {
+                Some((_, count)) => *count += lanes,
+                None => wanted.push((table, *lanes)),
+            }
+        }
+        self.stock(&wanted)?;
+        // 1.
+        let all = tables.iter().map(|(_, lanes)| lanes).sum();
+        let (mut h, mut places) = (Auth::<Small<6>, F>::with_room(all), Vec::new());
+        let reuse = self.party.session.mutated(checks::K2);
+        for (number, (table, lanes)) in tables.iter().enumerate() {
+            let stock = self.tables.of(table);
+            let from = stock.used;
+            if !reuse {
+                stock.used += lanes; // [K2]
+            }
+            stock.foreseen = stock.foreseen.saturating_sub(*lanes);
+            // 2. s, to which x is added where it lies
+            let at = h.len();
+            h.extend(stock.s.view(from..from + lanes));
+            add(number, (&mut h.x[at..], &mut h.m[at..]));
+            places.push(from..from + lanes);
+        }
+        self.party.session.observe_each(checks::K2, h.len() as u64);
+        let opened = self.party.open(OPEN, &h.x, &h.m)?;
+        Ok((places, opened))
+    }
 }
 
-/// Add \[\[sum of x_k y^k\]\]; local. `room` has as many lanes.
-fn add_packed<F: Mac, const N: usize>(
-    (x, m): (&mut [Small<N>], &mut [F]),
-    bits: &[AuthBit<F>],
+/// Shares of what is opened for the lanes of a lookup, and of their MACs.
+type Shares<'a, F> = (&'a mut [Small<6>], &'a mut [F]);
+
+/// Room for sums of MACs of the lookup with the most lanes.
+fn room<F: Host>(tables: &[(&'static Table, usize)]) -> Wiped<F> {
+    Wiped::new(vec![F::ZERO; tables.iter().map(|(_, lanes)| *lanes).max().unwrap_or(0)])
+}
+
+/// Add \[\[sum of x_k y^k\]\]; local. Bits have the lanes of the sum, or one lane for all of them; `room` has
+/// at least as many.
+fn add_packed<'a, F: Host>(
+    (x, m): Shares<'_, F>,
+    bits: impl Iterator<Item = &'a AuthBit<F>>,
     room: &mut [F],
 ) {
-    for (k, bit) in bits.iter().enumerate() {
-        x.iter_mut().zip(&bit.x).for_each(|(x, bit)| *x += Small::new((bit.to_bits() as u8) << k));
+    let lanes = x.len();
+    let (mut rows, mut powers) = (Vec::<&[F]>::with_capacity(MOST), Vec::with_capacity(MOST));
+    let mut of_all = Auth::<Small<6>, F>::zeros(1);
+    for (k, bit) in bits.take(MOST).enumerate() {
+        let (power, packed) = (F::from_low_bits(1 << k), |bit: &Gf2| Small::new((bit.to_bits() as u8) << k));
+        if bit.len() == lanes {
+            x.iter_mut().zip(&bit.x).for_each(|(x, bit)| *x += packed(bit));
+            rows.push(&bit.m);
+            powers.push(power);
+        } else {
+            // one lane, the same for all
+            bit.x.iter().take(1).for_each(|x| of_all.x[0] += packed(x));
+            bit.m.iter().take(1).for_each(|m| of_all.m[0] += power * *m);
+        }
     }
-    let powers: [F; MOST] = std::array::from_fn(|k| F::from_low_bits(1 << k));
-    let rows: Vec<&[F]> = bits.iter().map(|bit| bit.m.as_slice()).collect();
-    F::combine(room, &powers[..rows.len().min(MOST)], &rows);
-    <F as BigField>::add_assign(m, room);
+    if rows.len() < MOST {
+        x.iter_mut().for_each(|x| *x += of_all.x[0]);
+        m.iter_mut().for_each(|m| *m += of_all.m[0]);
+    }
+    if !rows.is_empty() {
+        let room = &mut room[..lanes];
+        F::combine(room, &powers, &rows);
+        <F as BigField>::add_assign(m, room);
+    }
 }
 
 #[cfg(test)]

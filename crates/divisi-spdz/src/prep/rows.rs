@@ -12,7 +12,7 @@ use crate::source::KnownBits;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
-use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideBits, wipe};
+use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideShares, wipe};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -20,6 +20,35 @@ const SETUP: Step = step!("setup");
 
 /// Positions of rows that are made at once: f / 4 bytes each and peer.
 const POSITIONS: usize = 1 << 18;
+
+/// What is made of batches of rows, in three steps, between which [`Rows::batches`] does steps of other
+/// batches. Of each step the batches follow one another in order.
+pub(super) trait Batches<F: Mac> {
+    /// Products whose payloads we have sent.
+    type Sent;
+    /// Products that nobody has proven yet.
+    type Received;
+
+    /// Send our payloads, for rows that were checked; wait for nothing.
+    fn send(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        wide: WideShares,
+        narrow: MacShares,
+    ) -> Result<Self::Sent, Abort>;
+
+    /// Receive all payloads of the batch.
+    fn receive(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        sent: Self::Sent,
+    ) -> Result<Self::Received, Abort>;
+
+    /// Prove the products, by a coin that follows all of their payloads, and keep them \[K15\].
+    fn prove(&mut self, party: &mut Party<F>, received: Self::Received) -> Result<(), Abort>;
+}
 
 /// Where a session's rows come from.
 pub(super) struct Rows {
@@ -86,29 +115,45 @@ impl Rows {
         self.with(party, |session, setup| setup.mac_shares(session, bits))
     }
 
-    /// The rows of batches, each of so many wide and so many narrow ones: our corrections for the next batch
-    /// leave before this one's are awaited, so that they travel while we work on this one.
-    pub fn batches<F: Mac>(
+    /// Make batches of rows, each of so many wide and so many narrow ones, and do with each what `work` says.
+    /// Messages travel while we work on other batches: our corrections for the next batch leave before this
+    /// one's are awaited, and the payloads of a batch are awaited when we have sent the corrections of the
+    /// second one behind it, and received those of the first. The short messages of checks and proofs follow,
+    /// when the links are empty or nearly so.
+    pub fn batches<F: Mac, W: Batches<F>>(
         &mut self,
         party: &mut Party<F>,
         counts: impl Iterator<Item = [usize; 2]>,
-        mut work: impl FnMut(&mut Self, &mut Party<F>, WideBits, MacShares) -> Result<(), Abort>,
+        work: &mut W,
     ) -> Result<(), Abort> {
         // corrections have a strand of their own: they overtake the messages of the batch before
         let mut strand = party.session.strand()?;
         strand.after_chain(party.session.chain());
-        let mut before: Option<RowsAhead> = None;
-        for counts in counts.map(Some).chain([None]) {
-            let begun = match counts {
+        let (mut begun, mut sent): (Option<RowsAhead>, Option<W::Sent>) = (None, None);
+        for counts in counts.map(Some).chain([None, None]) {
+            let next = match counts {
                 Some([wide, narrow]) => {
                     Some(self.with(party, |_, setup| setup.begin_ahead(&mut strand, wide, narrow))?)
                 }
                 None => None,
             };
-            if let Some(batch) = std::mem::replace(&mut before, begun) {
-                let (wide, narrow) =
-                    self.with(party, |session, setup| setup.finish_ahead(session, &mut strand, batch))?;
-                work(self, party, wide, narrow)?;
+            let rows = match std::mem::replace(&mut begun, next) {
+                Some(batch) => Some(self.with(party, |_, setup| setup.receive_ahead(&mut strand, batch))?),
+                None => None,
+            };
+            let received = match sent.take() {
+                Some(sent) => Some(work.receive(self, party, sent)?),
+                None => None,
+            };
+            let rows = match rows {
+                Some(rows) => Some(self.with(party, |session, setup| setup.finish_ahead(session, rows))?),
+                None => None,
+            };
+            if let Some(received) = received {
+                work.prove(party, received)?;
+            }
+            if let Some((wide, narrow)) = rows {
+                sent = Some(work.send(self, party, wide, narrow)?);
             }
         }
         Ok(())
@@ -197,23 +242,6 @@ pub(super) fn shares(bits: &[u64], positions: Range<usize>) -> Vec<Gf2> {
 /// Our shares of the MACs at these positions.
 pub(super) fn macs<F: Mac>(rows: &MacShares, positions: Range<usize>) -> Vec<F> {
     rows.rows(positions, F::from_low_bits)
-}
-
-/// Our shares of the MACs of the sums of all parties' bits, where rows are there.
-pub(super) fn macs_of_all<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
-    let mut macs = of_ours::<F>(rows, setup);
-    for peer in PartyId::all(rows.parties()).filter(|peer| *peer != rows.me()) {
-        let (received, keys) = (rows.macs(peer), rows.keys(peer));
-        vectorize(
-            #[inline(always)]
-            || {
-                for (m, (mac, key)) in macs.iter_mut().zip(received.iter().zip(keys)) {
-                    *m += F::from_low_bits(mac ^ key);
-                }
-            },
-        );
-    }
-    macs
 }
 
 /// Our shares of the MACs of one party's bits.

@@ -11,7 +11,7 @@ mod tables;
 
 pub use tables::SBOXES;
 
-use divisi_core::{Abort, Direction, Lanes, Lookup, Lookups, Step, step};
+use divisi_core::{Abort, Direction, Lanes, LookupOnto, Lookups, Step, step};
 use tables::{CHOICE_1, CHOICE_2, EXPANSION, INITIAL, PERMUTATION, SHIFTS};
 
 const KEYS: Step = step!("des keys");
@@ -161,27 +161,25 @@ fn feistel<E: Lookups + ?Sized>(
     let mut layer = Vec::with_capacity(8 * keys.len());
     for key in keys {
         for (s, (table, key)) in SBOXES.iter().zip(key.chunks(6)).enumerate() {
-            let mut wires = Vec::with_capacity(6);
             // the first bit of the index is its highest
-            for (i, key) in EXPANSION[6 * s..6 * s + 6].iter().zip(key).rev() {
-                let mut bit = right[usize::from(*i) - 1].clone();
-                e.add_bit(&mut bit, key)?;
-                wires.push(bit);
-            }
-            layer.push(Lookup { table, wires });
+            let bits = EXPANSION[6 * s..6 * s + 6].iter().zip(key).rev();
+            let index = bits.map(|(i, key)| [&right[usize::from(*i) - 1], key]).collect();
+            layer.push(LookupOnto { table, index, to: PLACES[s].to_vec() });
         }
     }
-    e.look_up(&mut layer)?;
-    for sboxes in layer.chunks(8) {
-        for (left, i) in left.iter_mut().zip(PERMUTATION) {
-            let bit = usize::from(i) - 1;
-            if let Some(found) = sboxes.get(bit / 4).and_then(|lookup| lookup.wires.get(3 - bit % 4)) {
-                e.add_bit(left, found)?;
-            }
-        }
-    }
-    Ok(())
+    e.look_up_onto(&layer, left)
 }
+
+/// For each S-box the bits of the half to which P moves those of its value, that of the lowest bit first.
+const PLACES: [[usize; 4]; 8] = {
+    let (mut places, mut to) = ([[0; 4]; 8], 0);
+    while to < 32 {
+        let bit = PERMUTATION[to] as usize - 1;
+        places[bit / 4][3 - bit % 4] = to;
+        to += 1;
+    }
+    places
+};
 
 /// The bits of bytes in the standard's order: the highest bit of each byte first.
 #[must_use]

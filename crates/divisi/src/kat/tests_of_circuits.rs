@@ -73,7 +73,7 @@ fn circuits_of_modes_compute_what_the_standards_say() {
     for file in standards() {
         assert!(check(&parse(&file).unwrap()) > 0);
     }
-    for content in all(23) {
+    for content in all(53) {
         assert!(check(&content) > 0);
     }
 }

@@ -56,3 +56,76 @@ fn tables_are_made_when_they_are_loaded() {
         }
     }
 }
+
+/// A value is added to the bits that its lookup names; of an index each bit is a sum, whose second part may
+/// be one lane for all.
+#[test]
+fn values_are_added_to_the_state() {
+    let one_lane = |k: usize| k % 3 == 1;
+    let first = |k: usize, lane: usize| (lane * 7 + k * 5) % 11 < 5;
+    let second = |k: usize, lane: usize| if one_lane(k) { k == 1 } else { (lane + k) % 4 == 2 };
+    let before = |place: usize, lane: usize| (lane * place) % 3 == 1;
+    let to = [3, 0, 4, 1];
+    let ends = run(2, &PublicParameters::new("values onto a state"), |session| {
+        let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+        let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+        let mut bit = |lanes: usize, of: &dyn Fn(usize) -> bool| {
+            engine.constant_bit(&(0..lanes).map(of).collect::<Vec<_>>())
+        };
+        let index: Vec<[AuthBit<Gf48>; 2]> = (0..6)
+            .map(|k| {
+                let lanes = if one_lane(k) { 1 } else { LANES };
+                [bit(LANES, &|lane| first(k, lane)), bit(lanes, &|lane| second(k, lane))]
+            })
+            .collect();
+        let mut state: Vec<AuthBit<Gf48>> =
+            (0..5).map(|place| bit(LANES, &|lane| before(place, lane))).collect();
+        let index = || index.iter().map(|[x, y]| [x, y]).collect::<Vec<_>>();
+        let table = &SBOXES[2];
+        engine.look_up_onto(&[LookupOnto { table, index: index(), to: to.to_vec() }], &mut state)?;
+        let opened =
+            state.iter().map(|bit| engine.party.open(OPEN, &bit.x, &bit.m)).collect::<Result<Vec<_>, _>>()?;
+        engine.party.check()?;
+        Ok(opened)
+    });
+    for end in ends {
+        let opened = end.unwrap();
+        for lane in 0..LANES {
+            let at = (0..6).fold(0, |at, k| at | usize::from(first(k, lane) ^ second(k, lane)) << k);
+            for (place, bits) in opened.iter().enumerate() {
+                let value = to.iter().position(|to| *to == place);
+                let value = value.map_or(0, |k| SBOXES[2].values[at] >> k & 1);
+                assert_eq!(
+                    bits[lane].to_bits() as u8,
+                    u8::from(before(place, lane)) ^ value,
+                    "{lane} {place}"
+                );
+            }
+        }
+    }
+}
+
+/// Other widths, other numbers of lanes, and places that the state does not have are refused, whatever the
+/// protocol.
+#[test]
+fn what_does_not_fit_the_state_is_refused() {
+    for protocol in [SpdzProtocol::Lookup, SpdzProtocol::BitDecomposition] {
+        for (bits, lanes, other, places) in
+            [(5, 3, 3, 4), (6, 3, 2, 4), (6, 2, 2, 4), (6, 3, 3, 3), (6, 3, 3, 9)]
+        {
+            let ends = run(2, &PublicParameters::new("values onto a state"), |session| {
+                let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+                let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
+                let (x, y) =
+                    (engine.constant_bit(&vec![true; lanes]), engine.constant_bit(&vec![true; other]));
+                let mut state = vec![engine.constant_bit(&[false; 3]); 5];
+                let to = if places > 4 { vec![0, 1, 2, places] } else { (0..places).collect() };
+                let layer = [LookupOnto { table: &SBOXES[0], index: vec![[&x, &y]; bits], to }];
+                engine.look_up_onto(&layer, &mut state)
+            });
+            // a party may hear of the other's end first
+            assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{bits} {ends:?}");
+            assert!(ends.iter().all(Result::is_err), "{bits} {ends:?}");
+        }
+    }
+}

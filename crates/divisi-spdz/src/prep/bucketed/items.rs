@@ -1,6 +1,7 @@
 //! Leaky items of a batch: the products of tables, before they are proven and put into buckets.
 
-use super::super::rows::{self, Rows};
+use super::super::rows::{self, Batches, Rows};
+use super::buckets;
 use super::proof::Products;
 use super::shape::Shape;
 use crate::part::{Mac, Shareable, Word32};
@@ -8,8 +9,8 @@ use crate::party::Party;
 use crate::share::{Auth, Wiped};
 use divisi_core::Abort;
 use divisi_field::{Field, Gf2};
-use divisi_ot::correlate::BitVectors;
-use divisi_ot::{Kept, MacShares, WideBits, wipe};
+use divisi_ot::correlate::{BitVectors, ProductsAhead};
+use divisi_ot::{Checked, Kept, MacShares, WideShares, wipe};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
@@ -118,28 +119,92 @@ pub(super) fn rows_of<F: Mac>(shape: &Shape, lanes: usize) -> [usize; 2] {
     [shape.products() * lanes, shape.bits() * lanes + <F as Field>::BITS]
 }
 
-/// Steps 1 and 2 for a batch of so many lanes, from its rows ([`rows_of`]); of `firsts` the bits of the last
-/// vector are kept apart.
+/// Leaky items that are made at once.
+pub(super) struct Batch {
+    pub lanes: usize,
+    /// Whether they are the first ones of buckets.
+    pub first: bool,
+    /// The number of all that are, or are not.
+    pub all: usize,
+}
+
+/// Steps 1 and 2, batch by batch.
+pub(super) struct Leaky<'s, F: Mac> {
+    pub shape: &'s Shape,
+    /// The batches that are not sent yet.
+    pub ahead: std::slice::Iter<'s, Batch>,
+    /// The first items of buckets, and the others.
+    pub made: [Items<F>; 2],
+}
+
+impl<'s, F: Mac> Batches<F> for Leaky<'s, F> {
+    type Sent = (&'s Batch, Sent<F>);
+    type Received = (&'s Batch, Received<F>);
+
+    fn send(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        b: WideShares,
+        v: MacShares,
+    ) -> Result<Self::Sent, Abort> {
+        let Some(batch) = self.ahead.next() else { return Err(super::short(party)) };
+        Ok((batch, send(rows, party, self.shape, batch.lanes, batch.first, (b, v))?))
+    }
+
+    fn receive(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        (batch, sent): Self::Sent,
+    ) -> Result<Self::Received, Abort> {
+        Ok((batch, receive(rows, party, self.shape, sent)?))
+    }
+
+    fn prove(&mut self, party: &mut Party<F>, (batch, received): Self::Received) -> Result<(), Abort> {
+        self.made[usize::from(!batch.first)].append(&prove(party, received)?, batch.all);
+        buckets::relieve(party)
+    }
+}
+
+/// Items of a batch whose payloads we have sent.
+pub(super) struct Sent<F: Mac> {
+    /// Without products.
+    items: Items<F>,
+    /// The mask of the proof.
+    mask: Auth<F, F>,
+    /// Of each bit its products with the pieces of its vector.
+    products: Vec<ProductsAhead<Checked, BitVectors>>,
+}
+
+/// Items of a batch that are not proven yet.
+pub(super) struct Received<F: Mac> {
+    items: Items<F>,
+    mask: Auth<F, F>,
+}
+
+/// Step 1 for a batch of so many lanes, up to our payloads, from its rows ([`rows_of`]); of `firsts` the bits
+/// of the last vector are kept apart.
 ///
 /// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' =
-/// ceil(f / k), p' = ceil(128 / k); f narrow rows and f bits; two tiles of rows.
-pub(super) fn leaky<F: Mac>(
+/// ceil(f / k), p' = ceil(128 / k); f narrow rows; two tiles of rows.
+fn send<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
     shape: &Shape,
     lanes: usize,
     firsts: bool,
-    (mut b_rows, v_rows): (WideBits, MacShares),
-) -> Result<Items<F>, Abort> {
+    (mut b_rows, v_rows): (WideShares, MacShares),
+) -> Result<Sent<F>, Abort> {
     let (n, f) = (shape.products(), <F as Field>::BITS);
-    let b_macs = rows.with(party, |_, setup| Ok(rows::macs_of_all::<F>(&b_rows.bits, setup)))?;
     // bit q of a lane stands behind all lanes' bits q - 1; the bits of r stand last
     let width = shape.bits() * lanes;
     let plane = |q: usize| q * lanes..(q + 1) * lanes;
     let mut items = Items::<F>::default();
     for j in 0..n {
         let at = plane(j);
-        items.b.push(Auth::new(rows::shares(b_rows.bits.bits(), at.clone()), b_macs[at].to_vec()));
+        let macs = rows::macs(&b_rows.macs, at.clone());
+        items.b.push(Auth::new(rows::shares(b_rows.macs.bits(), at), macs));
     }
     for piece in &shape.pieces {
         let planes = piece.from..piece.from + piece.width;
@@ -150,23 +215,46 @@ pub(super) fn leaky<F: Mac>(
             items.last.push(Packed::of(&Wiped::new(rows::macs(&v_rows, plane(q)))));
         }
     }
-    // 1.
+    let mut sent = Vec::with_capacity(n);
     for j in 0..n {
         let pieces = shape.pieces_of(j);
         let bits: usize = shape.pieces[pieces.clone()].iter().map(|piece| piece.width + f).sum();
         let payload = BitVectors { width: bits };
-        let values = payloads(&items.v[pieces.clone()], &shape.pieces[pieces.clone()], bits, lanes);
+        let values = payloads(&items.v[pieces.clone()], &shape.pieces[pieces], bits, lanes);
         let mut pads = b_rows.pads.take(lanes).ok_or_else(|| super::short(party))?;
-        let shares =
-            rows.with(party, |session, setup| setup.correlate(session, &mut pads, None, &payload, &values))?;
-        items.z.extend(products(&shares, &shape.pieces[pieces], bits, lanes));
+        let begun = rows.with(party, |session, setup| {
+            setup.begin_correlate(session, &mut pads, None, payload, &values)
+        })?;
+        sent.push(begun);
     }
-    // 2.
-    let mut all = Products::with_room(shape.pieces.len() * lanes);
+    Ok(Sent { items, mask: rows::elements_of(&v_rows, width), products: sent })
+}
+
+/// The rest of step 1, with all payloads of the batch.
+fn receive<F: Mac>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    shape: &Shape,
+    sent: Sent<F>,
+) -> Result<Received<F>, Abort> {
+    let Sent { mut items, mask, products: sent } = sent;
+    for (j, begun) in sent.into_iter().enumerate() {
+        let pieces = &shape.pieces[shape.pieces_of(j)];
+        let bits = pieces.iter().map(|piece| piece.width + <F as Field>::BITS).sum();
+        let shares = rows.with(party, |session, setup| setup.finish_correlate(session, begun))?;
+        let lanes = items.lanes();
+        items.z.extend(products(&shares, pieces, bits, lanes));
+    }
+    Ok(Received { items, mask })
+}
+
+/// Step 2 for a batch. Cost: f bits, and a coin.
+fn prove<F: Mac>(party: &mut Party<F>, received: Received<F>) -> Result<Items<F>, Abort> {
+    let Received { items, mask } = received;
+    let mut all = Products::with_room(items.z.len() * items.lanes());
     for z in &items.z {
         all.extend(z.x.iter().map(|x| F::embedded(*x)), &z.m);
     }
-    let mask = rows::elements_of(&v_rows, width);
     all.prove(party, &mask)?;
     Ok(items)
 }

@@ -2,7 +2,7 @@
 
 use super::super::rows::{self, Rows};
 use super::buckets;
-use super::items::{Items, leaky, rows_of};
+use super::items::{Batch, Items, Leaky, rows_of};
 use super::shape::Shape;
 use super::{Bucketed, short};
 use crate::checks;
@@ -220,18 +220,18 @@ fn combined<F: Mac>(
     let size = buckets::size(tables, rows.config().rho);
     // whole tiles, for then planes are added up as columns
     let lanes = (BITS / shape.bits()).next_multiple_of(MacShares::TILE);
-    let mut made = [Items::<F>::default(), Items::<F>::default()];
     let counts = [(tables, true), (tables * (size - 1), false)];
-    let batches = counts.iter().flat_map(|(count, first)| {
-        (0..*count).step_by(lanes).map(move |from| (lanes.min(count - from), *first, *count))
-    });
-    let mut each = batches.clone();
-    rows.batches(party, batches.map(|(lanes, ..)| rows_of::<F>(shape, lanes)), |rows, party, b, v| {
-        let Some((lanes, first, count)) = each.next() else { return Err(short(party)) };
-        made[usize::from(!first)].append(&leaky(rows, party, shape, lanes, first, (b, v))?, count);
-        buckets::relieve(party)
-    })?;
-    let [mut firsts, others] = made;
+    let batches: Vec<Batch> = counts
+        .iter()
+        .flat_map(|(count, first)| {
+            let of = move |from| Batch { lanes: lanes.min(count - from), first: *first, all: *count };
+            (0..*count).step_by(lanes).map(of)
+        })
+        .collect();
+    let counts = batches.iter().map(|batch| rows_of::<F>(shape, batch.lanes));
+    let mut leaky = Leaky { shape, ahead: batches.iter(), made: Default::default() };
+    rows.batches(party, counts, &mut leaky)?;
+    let [mut firsts, others] = leaky.made;
     let partition = buckets::partition(party, tables, size)?;
     let widths: Vec<usize> = shape.pieces.iter().map(|piece| piece.width).collect();
     let pairs: Vec<[usize; 2]> = partition.pairs().map(|pair| pair.map(|t| t as usize)).collect();
@@ -338,13 +338,13 @@ mod tests {
             let mut found = Vec::new();
             for log in [6, 8] {
                 let shape = Shape::new(log);
-                for firsts in [true, false] {
-                    let counts = [rows_of::<Gf48>(&shape, lanes)].into_iter();
-                    source.rows.batches(&mut party, counts, |rows, party, b, v| {
-                        let items = leaky(rows, party, &shape, lanes, firsts, (b, v))?;
-                        found.push((held(&items), lanes * Items::<Gf48>::bytes(&shape, firsts)));
-                        Ok(())
-                    })?;
+                for first in [true, false] {
+                    let batches = [Batch { lanes, first, all: lanes }];
+                    let counts = batches.iter().map(|batch| rows_of::<Gf48>(&shape, batch.lanes));
+                    let mut leaky = Leaky { shape: &shape, ahead: batches.iter(), made: Default::default() };
+                    source.rows.batches(&mut party, counts, &mut leaky)?;
+                    let items = &leaky.made[usize::from(!first)];
+                    found.push((held(items), lanes * Items::<Gf48>::bytes(&shape, first)));
                 }
             }
             party.check_here()?;

@@ -1,8 +1,7 @@
 //! Products of bytes and of bits: the products of each bit of x with y are one item of a bucket.
 
-use super::super::rows::{self, Rows};
+use super::super::rows::{self, Batches, Rows};
 use super::buckets;
-use super::items::{get, put};
 use super::proof::Products;
 use super::short;
 use super::tables::{spread, sum};
@@ -12,8 +11,8 @@ use crate::share::{Auth, Wiped};
 use crate::source::Triples;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field};
-use divisi_ot::correlate::BitVectors;
-use divisi_ot::{MacShares, WideBits};
+use divisi_ot::correlate::{BitVectors, ProductsAhead};
+use divisi_ot::{Checked, MacShares, WideShares};
 use zeroize::Zeroizing;
 
 const DIFFERENCES: Step = step!("triples.d");
@@ -34,25 +33,16 @@ pub(super) fn triples<V: Shareable + Field, F: Mac + Embeds<V>>(
     party: &mut Party<F>,
     count: usize,
 ) -> Result<Triples<V, F>, Abort> {
-    let empty =
-        |room| Triples { a: Auth::with_room(room), b: Auth::with_room(room), c: Auth::with_room(room) };
     let mut all = empty(count);
     for from in (0..count).step_by(buckets::MOST) {
         let buckets = buckets::MOST.min(count - from);
         let size = buckets::size(buckets, rows.config().rho);
         let items = buckets * size;
-        let mut made = empty(items);
         let batches = (0..items).step_by(LANES).map(|from| LANES.min(items - from));
         let (f, w) = (width::<F>(), width::<V>());
-        let mut each = batches.clone();
-        rows.batches(party, batches.map(|lanes| [w * lanes, w * lanes + f]), |rows, party, x, y| {
-            let Some(lanes) = each.next() else { return Err(short(party)) };
-            let Triples { a, b, c } = leaky(rows, party, lanes, (x, y))?;
-            made.a.append(&a);
-            made.b.append(&b);
-            made.c.append(&c);
-            buckets::relieve(party)
-        })?;
+        let mut leaky = Leaky { made: empty(items) };
+        rows.batches(party, batches.map(|lanes| [w * lanes, w * lanes + f]), &mut leaky)?;
+        let Leaky { made } = leaky;
         let Triples { a, b, c } = combined(party, made, buckets, size)?;
         all.a.append(&a);
         all.b.append(&b);
@@ -66,61 +56,115 @@ fn width<V: Field>() -> usize {
     <V as Field>::BITS
 }
 
+/// A mask of so many bits.
+fn low(bits: usize) -> u128 {
+    u128::MAX >> (128 - bits)
+}
+
 /// g^m: the element of which only that bit is one.
 fn power<V: Field>(m: usize) -> V {
     V::from_low_bits(1 << m)
 }
 
-/// Steps 1 and 2 for a batch, from its rows.
-fn leaky<V: Shareable + Field, F: Mac + Embeds<V>>(
-    rows: &mut Rows,
-    party: &mut Party<F>,
-    lanes: usize,
-    (mut x_rows, y_rows): (WideBits, MacShares),
-) -> Result<Triples<V, F>, Abort> {
-    let (f, w) = (width::<F>(), width::<V>());
-    let x_macs = rows.with(party, |_, setup| Ok(rows::macs_of_all::<F>(&x_rows.bits, setup)))?;
-    let y_macs = Wiped::new(rows::macs::<F>(&y_rows, 0..w * lanes));
-    let x: Auth<V, F> = elements(x_rows.bits.bits(), &x_macs, lanes);
-    let y: Auth<V, F> = elements(y_rows.bits(), &y_macs, lanes);
-    // 1. one payload for all bits of a lane: y and its MAC
-    let payload = BitVectors { width: w + f };
-    let mut one = Zeroizing::new(vec![0; lanes]);
-    for (lane, word) in one.iter_mut().enumerate() {
-        let mut at = 0;
-        put(std::slice::from_mut(word), &mut at, y.x[lane].to_bits(), w);
-        put(std::slice::from_mut(word), &mut at, y.m[lane].to_bits(), f);
+fn empty<V: Shareable, F: Mac>(room: usize) -> Triples<V, F> {
+    Triples { a: Auth::with_room(room), b: Auth::with_room(room), c: Auth::with_room(room) }
+}
+
+/// Steps 1 and 2, batch by batch.
+struct Leaky<V: Shareable, F: Mac> {
+    made: Triples<V, F>,
+}
+
+/// Products of a batch whose payloads we have sent.
+struct Sent<V: Shareable, F: Mac> {
+    x: Auth<V, F>,
+    y: Auth<V, F>,
+    /// The mask of the proof.
+    mask: Auth<F, F>,
+    products: ProductsAhead<Checked, BitVectors>,
+}
+
+/// Products of a batch that are not proven yet.
+struct Received<V: Shareable, F: Mac> {
+    triples: Triples<V, F>,
+    mask: Auth<F, F>,
+}
+
+impl<V: Shareable + Field, F: Mac + Embeds<V>> Batches<F> for Leaky<V, F> {
+    type Sent = Sent<V, F>;
+    type Received = Received<V, F>;
+
+    /// Step 1 up to our payloads, one for all bits of a lane: y and its MAC.
+    fn send(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        mut x_rows: WideShares,
+        y_rows: MacShares,
+    ) -> Result<Sent<V, F>, Abort> {
+        let (f, w) = (width::<F>(), width::<V>());
+        let lanes = x_rows.macs.len() / w;
+        let (x, y) = (elements(&x_rows.macs, lanes), elements::<V, F>(&y_rows, lanes));
+        let payload = BitVectors { width: w + f };
+        let lanes_of = y.x.iter().zip(&y.m);
+        let one: Zeroizing<Vec<u128>> =
+            Zeroizing::new(lanes_of.map(|(x, m)| x.to_bits() | m.to_bits() << w).collect());
+        let values = Zeroizing::new(one.repeat(w));
+        let mut pads = x_rows.pads.take(w * lanes).ok_or_else(|| short(party))?;
+        let products = rows.with(party, |session, setup| {
+            setup.begin_correlate(session, &mut pads, None, payload, &values)
+        })?;
+        Ok(Sent { x, y, mask: rows::elements_of(&y_rows, w * lanes), products })
     }
-    let values = Zeroizing::new(one.repeat(w));
-    let mut pads = x_rows.pads.take(w * lanes).ok_or_else(|| short(party))?;
-    let shares =
-        rows.with(party, |session, setup| setup.correlate(session, &mut pads, None, &payload, &values))?;
-    let mut z = Auth::<V, F>::zeros(lanes);
-    for (m, (mac, shares)) in places::<V, F>().into_iter().zip(shares.chunks_exact(lanes)).enumerate() {
-        let mut macs = Zeroizing::new(Vec::with_capacity(lanes));
-        for (z, share) in z.x.iter_mut().zip(shares) {
-            let mut at = 0;
-            *z += power::<V>(m) * V::from_low_bits(get(std::slice::from_ref(share), &mut at, w));
-            macs.push(F::from_low_bits(get(std::slice::from_ref(share), &mut at, f)));
+
+    /// The rest of step 1.
+    fn receive(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        sent: Sent<V, F>,
+    ) -> Result<Received<V, F>, Abort> {
+        let Sent { x: a, y: b, mask, products } = sent;
+        let (f, w, lanes) = (width::<F>(), width::<V>(), a.len());
+        let shares = rows.with(party, |session, setup| setup.finish_correlate(session, products))?;
+        let mut c = Auth::<V, F>::zeros(lanes);
+        let mut part = Auth::<V, F>::zeros(lanes);
+        let mut powers = vec![V::default(); lanes];
+        for (m, (mac, shares)) in places::<V, F>().into_iter().zip(shares.chunks_exact(lanes)).enumerate() {
+            for ((x, m), share) in part.x.iter_mut().zip(&mut part.m).zip(shares) {
+                *x = V::from_low_bits(*share & low(w));
+                *m = F::from_low_bits(*share >> w & low(f));
+            }
+            powers.fill(power(m));
+            V::multiply_each(&mut part.x, &powers);
+            <F as BigField>::scale(&mut part.m, mac);
+            sum(&mut c, &part);
         }
-        <F as BigField>::scale(&mut macs, mac);
-        <F as BigField>::add_assign(&mut z.m, &macs);
+        Ok(Received { triples: Triples { a, b, c }, mask })
     }
-    // 2.
-    let mut all = Products::with_room(lanes);
-    all.extend(z.x.iter().map(|z| F::embedded(*z)), &z.m);
-    all.prove(party, &rows::elements_of(&y_rows, w * lanes))?;
-    Ok(Triples { a: x, b: y, c: z })
+
+    /// Step 2.
+    fn prove(&mut self, party: &mut Party<F>, received: Received<V, F>) -> Result<(), Abort> {
+        let Received { triples: Triples { a, b, c }, mask } = received;
+        let mut all = Products::with_room(c.len());
+        all.extend(c.x.iter().map(|c| F::embedded(*c)), &c.m);
+        all.prove(party, &mask)?;
+        self.made.a.append(&a);
+        self.made.b.append(&b);
+        self.made.c.append(&c);
+        buckets::relieve(party)
+    }
 }
 
 /// The elements of w rows each, whose k-th bits stand together.
-fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(own: &[u64], macs: &[F], lanes: usize) -> Auth<V, F> {
+fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(rows: &MacShares, lanes: usize) -> Auth<V, F> {
     let mut x = vec![V::default(); lanes];
     for k in 0..width::<V>() {
-        let bits = Zeroizing::new(rows::shares(own, k * lanes..(k + 1) * lanes));
+        let bits = Zeroizing::new(rows::shares(rows.bits(), k * lanes..(k + 1) * lanes));
         x.iter_mut().zip(bits.iter()).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
     }
-    let of: Vec<&[F]> = macs[..width::<V>() * lanes].chunks_exact(lanes).collect();
+    let macs = Wiped::new(rows::macs::<F>(rows, 0..width::<V>() * lanes));
+    let of: Vec<&[F]> = macs.chunks_exact(lanes).collect();
     let mut m = vec![F::ZERO; lanes];
     F::combine(&mut m, &places::<V, F>(), &of);
     Auth::new(x, m)
