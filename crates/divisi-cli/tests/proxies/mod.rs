@@ -66,6 +66,9 @@ fn mesh(dir: &Path, place: &RunPlace, wires: &Arc<Mutex<Wires>>) {
     through_proxies(&dir.join("m"), &hosts, wires);
     // only now: a proxy must not be given the port of a party
     drop(ports);
+    // a process that another test has begun to start holds them, too, until it runs its own program
+    let taken = || hosts.iter().any(|host| TcpListener::bind(host).is_err());
+    (0..500).take_while(|_| taken()).for_each(|_| std::thread::sleep(Duration::from_millis(10)));
 }
 
 /// Which engine, and how.
