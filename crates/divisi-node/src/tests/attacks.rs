@@ -39,8 +39,17 @@ fn unharmed(house: &House, key: &KeyName) {
     assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
 }
 
+/// Servers among which nobody is meant to be late, with a key.
 fn house() -> (House, KeyName) {
-    let house = House::new();
+    with_key(House::patient(|_| {}))
+}
+
+/// Servers that wait for nobody long, with a key.
+fn hurried() -> (House, KeyName) {
+    with_key(House::new())
+}
+
+fn with_key(house: House) -> (House, KeyName) {
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     (house, key)
@@ -155,7 +164,7 @@ fn a_connection_begins_with_this_servers_own_challenge() {
 /// A client that falls silent, or leaves, in the middle: named, and the next is served.
 #[test]
 fn a_client_that_stalls_is_named_and_the_next_is_served() {
-    let (house, key) = house();
+    let (house, key) = hurried();
     let begun = Instant::now();
     // to one server only
     let mut half = Rogue::connect(&house, "alice");
@@ -179,7 +188,7 @@ fn a_client_that_stalls_is_named_and_the_next_is_served() {
 /// A request that reached only one server ends with a failure of its own, and affects no other request.
 #[test]
 fn a_request_to_one_server_only_is_given_up() {
-    let (house, key) = house();
+    let (house, key) = hurried();
     for server in 0..3 {
         let mut half = Rogue::connect(&house, "alice");
         half.say(server, &ToServer::Request { number: 1, item: Item::KeyList { after: None } });
@@ -199,7 +208,7 @@ fn a_request_to_one_server_only_is_given_up() {
 /// request.
 #[test]
 fn a_slow_client_holds_up_nobody() {
-    let (house, key) = house();
+    let (house, key) = hurried();
     let mut slow = Rogue::connect(&house, "alice");
     slow.exchange(|_| ToServer::Request { number: 1, item: item(&key, 3 * CHUNK as u64) });
     let mut bob = house.connect("bob");
@@ -299,7 +308,7 @@ fn garbage_harms_nobody_else() {
 /// tags. The next request is served as usual.
 #[test]
 fn messages_are_refused_like_texts() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let mut alice = house.connect("alice");
     let new = alice.new_key("h".parse().unwrap(), KeyType::HmacSha3_256, false, vec![]);
     let name = alice.key_new(&new).unwrap().name;

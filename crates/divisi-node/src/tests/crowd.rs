@@ -156,7 +156,7 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
 #[test]
 fn a_leader_that_passes_a_client_over_starves_nobody() {
     let first = divisi_net::PartyId::new(1).unwrap();
-    let house = House::with(|options| options.passes_over = Some((first, "bob")));
+    let house = House::patient(|options| options.passes_over = Some((first, "bob")));
     let (mut alice, key) = shared(&house);
     let mut bob = house.connect("bob");
     let over = AtomicBool::new(false);

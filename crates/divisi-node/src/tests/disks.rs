@@ -42,7 +42,7 @@ impl Disk for TestDisk {
 fn house() -> (House, TestDisk) {
     let (second, disk) = (PartyId::new(2).unwrap(), TestDisk::default());
     let own = disk.clone();
-    (House::with(move |options| options.disk = Some((second, own.clone()))), disk)
+    (House::patient(move |options| options.disk = Some((second, own.clone()))), disk)
 }
 
 /// The client learns whose disk is full; keys are destroyed all the same, and made again when there is room.
@@ -98,7 +98,7 @@ impl Admit for Strict {
 /// Hashes and lists are admitted as all else is.
 #[test]
 fn hashes_and_lists_ask_the_policy() {
-    let house = House::with(|options| options.admit = Arc::new(Strict));
+    let house = House::patient(|options| options.admit = Arc::new(Strict));
     let sha = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
     for (name, served) in [("alice", true), ("bob", false)] {
         let mut client = house.connect(name);

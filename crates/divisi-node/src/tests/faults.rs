@@ -148,7 +148,7 @@ fn a_server_that_is_not_there_is_named() {
 /// Clients at the same time are served one after the other, each rightly.
 #[test]
 fn many_clients_at_once() {
-    let house = House::new();
+    let house = House::patient(|_| {});
     let key = house.key(&mut house.connect("alice"), "k", false, &["bob", "carol"]);
     std::thread::scope(|s| {
         for (i, name) in ["alice", "bob", "carol", "alice", "bob"].into_iter().enumerate() {

@@ -177,7 +177,7 @@ fn partial(run: Run) {
 
 /// Two different requests under one number, again and again.
 fn different(run: Run) {
-    let house = House::new();
+    let house = House::patient(|_| {});
     beside(run, &house, 3, |attack, key, _| {
         let mut rogue = Rogue::connect(&house, "bob");
         for number in 1.. {
@@ -246,7 +246,7 @@ fn a_client_that_reads_nothing_is_named() {
 /// The first server never serves carol when it leads.
 fn passed_over(run: Run) {
     let first = PartyId::new(1).unwrap();
-    let house = House::with(|options| options.passes_over = Some((first, "carol")));
+    let house = House::patient(|options| options.passes_over = Some((first, "carol")));
     beside(run, &house, 2, |attack, key, i| {
         let mut client = house.connect(["alice", "bob"][i]);
         while attack.on() {
@@ -287,7 +287,7 @@ attacks! {
 /// Refused handshakes are counted in the log once in a while, by what was wrong with them.
 #[test]
 fn refused_handshakes_are_told_once_in_a_while() {
-    let house = House::with(|options| options.minute = Some(Duration::from_millis(300)));
+    let house = House::patient(|options| options.minute = Some(Duration::from_millis(300)));
     // what came before the three found together is told before
     house.connect("alice").key_list().unwrap();
     std::thread::sleep(Duration::from_millis(700));
