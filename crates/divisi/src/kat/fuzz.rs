@@ -10,7 +10,7 @@ const RUNS: u64 = 64;
 /// The longest input that is run.
 const LONGEST_RUN: usize = 2048;
 
-const CORPUS: [&str; 15] = [
+const CORPUS: [&str; 16] = [
     "chain",
     "cmac",
     "cshake",
@@ -21,6 +21,7 @@ const CORPUS: [&str; 15] = [
     "gmac",
     "hmac",
     "kmac",
+    "monte",
     "prompt",
     "sha2",
     "shake",
@@ -38,7 +39,13 @@ fn vectors_of(content: &Content) -> u64 {
     let blocks: usize = content.groups.iter().map(|group| group.vectors.len()).sum();
     let functions: usize = content.functions.iter().map(|group| group.vectors.len()).sum();
     let not_run: u64 = content.unsupported.values().chain(content.unknown.values()).sum();
-    (blocks + functions + content.chains.len()) as u64 + not_run
+    (blocks + functions + long_of(content)) as u64 + not_run
+}
+
+/// How many of them take long.
+fn long_of(content: &Content) -> usize {
+    let large: usize = content.large.iter().map(|group| group.vectors.len()).sum();
+    content.chains.len() + content.monte.len() + large
 }
 
 fn plain() -> KatOptions {
@@ -60,7 +67,7 @@ fn random_vectors() {
             return Err(format!("{tests} tests became {} vectors", vectors_of(&content)));
         }
         taken += 1;
-        if taken % RUNS == 1 && bytes.len() <= LONGEST_RUN && content.chains.is_empty() {
+        if taken % RUNS == 1 && bytes.len() <= LONGEST_RUN && long_of(&content) == 0 {
             let report = run_contents(&[("some".into(), content)], &plain()).map_err(|e| e.error)?;
             let all = report
                 .algorithms
