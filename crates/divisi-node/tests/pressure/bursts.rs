@@ -1,8 +1,9 @@
 //! Many honest clients at once: each is served, or told to try again.
 
-use super::{House, alone, block, bounded_memory, eventually, in_own_process, resident};
+use super::{BUSY, House, alone, block, bounded_memory, eventually, in_own_process, resident};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// 256 known clients with one connection each keep out nobody: whoever comes then has the place of the one
 /// that has asked for nothing for longest, and those that are pushed out come again likewise.
@@ -27,8 +28,13 @@ fn many_with_one_connection_each() {
     let mut late = eventually(|| house.connect(&name(256)));
     assert!(late.key_list().unwrap().is_empty());
     bounded_memory(memory, "a connection of each of 256 clients");
-    let gone: Vec<_> =
-        held.iter_mut().enumerate().filter_map(|(i, client)| Some((i, client.key_list().err()?))).collect();
+    // a connection that has to leave may answer once more before it learns so: ask until one says that it left
+    let mut gone = Vec::new();
+    let until = Instant::now() + BUSY;
+    while gone.is_empty() && Instant::now() < until {
+        let asked = held.iter_mut().enumerate();
+        gone = asked.filter_map(|(i, client)| Some((i, client.key_list().err()?))).collect();
+    }
     // of those that asked for something lately, none
     assert!(!gone.is_empty() && gone.len() <= 12, "{gone:?}");
     assert!(gone.iter().all(|(i, error)| *i >= 200 && error.retry), "{gone:?}");
