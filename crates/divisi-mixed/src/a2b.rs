@@ -10,9 +10,11 @@
 use crate::adders::{self, WIDTH};
 use crate::bit::GmwBit;
 use crate::checks;
+use crate::convert;
 use crate::gmw::{PREPROCESSING, triples_for};
 use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
+use crate::random::Numbers;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::{Modulus, P32};
@@ -46,7 +48,11 @@ impl Mixed {
             self.session().require(checks::G6, MASKS, tries <= TRIES, None)?; // [G6]
             // one of four candidates is rejected
             let lanes = (count - there) * 4 / 3 + 8;
-            let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.open();
+            let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.packed();
+            // bit j of candidate i is random bit j lanes + i
+            let planes: Vec<GmwBit> = (0..WIDTH).map(|j| modulo_2.lanes(j * lanes, lanes)).collect();
+            let mut words = GmwBit::to_words(&planes);
+            let mut number = convert::weigh(p, lanes, WIDTH, &modulo_p);
             let [a, b, c] = factors(p, &modulo_p, lanes);
             let ab = self.multiply(&a, &b)?;
             let d = self.multiply(&ab, &c)?;
@@ -55,17 +61,15 @@ impl Mixed {
             // the mutant keeps all candidates
             let all = session.mutated(checks::G6);
             let kept: Vec<usize> = (0..lanes).filter(|i| all || d.get(*i) == Some(&0)).collect();
-            let bits =
-                (0..WIDTH).map(|j| GmwBit::of(kept.iter().map(|i| modulo_2[i * WIDTH + j])).made(session));
-            let mut number = Hidden::zeros(kept.len());
-            for (number, i) in number.iter_mut().zip(&kept) {
-                let bits = modulo_p[i * WIDTH..(i + 1) * WIDTH].iter().rev();
-                *number = bits.fold(0, |sum, bit| p.add(p.add(sum, sum), *bit));
+            for (to, from) in kept.iter().enumerate() {
+                (words[to], number[to]) = (words[*from], number[*from]);
             }
             there += kept.len();
             if !kept.is_empty() {
-                let bits = bits.collect();
-                self.masks.push(Masks { bits, number: Num::new(number).made(session) });
+                let bits = GmwBit::of_words(&words[..kept.len()], WIDTH);
+                let bits = bits.into_iter().map(|bit| bit.made(session)).collect();
+                let number = Num::new(Hidden::from(&number[..kept.len()])).made(session);
+                self.masks.push(Masks { bits, number });
             }
         }
         Ok(())
@@ -99,22 +103,25 @@ impl Mixed {
         let session = self.gmw.session();
         session.observe(checks::G7); // [G7]
         let unfit = || Abort::Misuse { step: MASKS, what: "fewer masks than numbers" };
-        let parts = std::mem::take(&mut self.masks);
-        let number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());
+        let mut parts = std::mem::take(&mut self.masks);
+        if let [one] = &parts[..]
+            && one.number.lanes() == count
+        {
+            return parts.pop().ok_or_else(unfit);
+        }
+        let mut number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());
         let mut bits = Vec::with_capacity(WIDTH);
         for j in 0..WIDTH {
             let of = parts.iter().filter_map(|part| part.bits.get(j)).collect::<Vec<_>>();
             bits.push(self.gmw.join_bits(&of));
         }
-        let (now, later): (Vec<usize>, Vec<usize>) = (0..number.lanes()).partition(|lane| *lane < count);
-        let cut = |lanes: &[usize]| {
-            let bits = bits.iter().map(|bit| bit.gather(lanes)).collect::<Option<Vec<_>>>();
-            Some(Masks { bits: bits?, number: number.gather(lanes)? })
-        };
-        if !later.is_empty() {
-            self.masks.push(cut(&later).ok_or_else(unfit)?);
+        let (from, left) = (count, number.lanes().checked_sub(count).ok_or_else(unfit)?);
+        if left > 0 {
+            let bits = bits.iter().map(|bit| bit.slice(from, left)).collect();
+            self.masks.push(Masks { bits, number: number.split_off(from) });
         }
-        cut(&now).ok_or_else(unfit)
+        let bits = bits.iter().map(|bit| bit.slice(0, count)).collect();
+        Ok(Masks { bits, number })
     }
 
     /// Figure 10, step 4: u = x - r, to be opened to all.
@@ -130,19 +137,16 @@ impl Mixed {
     /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, v = u - p modulo 2^32,
     /// and x = r + (u or v, by b).
     pub(crate) fn bits_of(&mut self, masks: Masks, u: &[u64]) -> Result<Vec<GmwBit>, Abort> {
-        let (p, lanes) = (self.plain, u.len());
-        let session = self.gmw.session();
+        let (p, session) = (self.plain, self.gmw.session());
         let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };
         let first = session.me().index() == 0;
         let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();
-        // a public number's bits as a value
-        let public = |of: &dyn Fn(usize) -> u64| GmwBit::of((0..lanes).map(of));
+        let [u, v] = [u, &v].map(|public| GmwBit::of_words(public, WIDTH));
         let (mut propagated, mut generated) = (Vec::new(), Vec::new());
-        for (j, r) in masks.bits.iter().enumerate() {
-            let v = public(&|i| v[i] >> j & 1);
-            generated.push(r.and_public(&v));
+        for (r, v) in masks.bits.iter().zip(&v) {
+            generated.push(r.and_public(v));
             let mut sum = r.clone();
-            if first && !sum.add(&v) {
+            if first && !sum.add(v) {
                 return Err(unfit());
             }
             propagated.push(sum);
@@ -153,10 +157,11 @@ impl Mixed {
         let [ProgramRun { wires, .. }] = jobs;
         let Some(b) = wires.first() else { return Err(unfit()) };
         let mut inputs = masks.bits;
-        for j in 0..WIDTH {
+        for (u, mut v) in u.iter().zip(v) {
             // u, or v if b is one: u + b (u + v)
-            let mut w = b.and_public(&public(&|i| (u[i] ^ v[i]) >> j & 1));
-            if first && !w.add(&public(&|i| u[i] >> j & 1)) {
+            let fits = v.add(u);
+            let mut w = b.and_public(&v);
+            if !fits || first && !w.add(u) {
                 return Err(unfit());
             }
             inputs.push(w);
@@ -170,18 +175,11 @@ impl Mixed {
 
 /// The three factors whose product is d, for candidates of 32 bits each: the highest bit, the next one, and
 /// the sum of the others \[G6\].
-fn factors(p: Modulus, bits: &[u64], lanes: usize) -> [Num; 3] {
-    let of = |j: usize| Hidden::from(column(bits, j, lanes).as_slice());
+fn factors(p: Modulus, bits: &Numbers, lanes: usize) -> [Num; 3] {
+    let of = |j: usize| bits.words(j * lanes, lanes);
     let mut c = Hidden::zeros(lanes);
     (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
     [of(WIDTH - 1), of(WIDTH - 2), c].map(Num::new)
-}
-
-/// Entry j of each row of 32 entries.
-fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> {
-    zeroize::Zeroizing::new(
-        rows.chunks_exact(WIDTH).take(count).filter_map(|row| row.get(j).copied()).collect(),
-    )
 }
 
 impl Convert<Num, Vec<GmwBit>> for Mixed {
@@ -205,12 +203,12 @@ mod tests {
         for (lane, j) in (0..3).flat_map(|lane| (0..WIDTH).map(move |j| (lane, j))) {
             // as if one party had all: its shares are the bits
             let mut bits = vec![0; 3 * WIDTH];
-            bits[lane * WIDTH + j] = 1;
+            bits[j * 3 + lane] = 1;
             let alone: Vec<u64> = (0..3).map(|i| u64::from(i == lane)).collect();
-            let is_in = factors(p, &bits, 3).map(|factor| factor.shares() == alone);
+            let is_in = factors(p, &Numbers::of(&bits), 3).map(|factor| factor.shares() == alone);
             assert_eq!(is_in, [j == WIDTH - 1, j == WIDTH - 2, j < WIDTH - 2], "{lane} {j}");
         }
-        let all = factors(p, &[1; WIDTH], 1).map(|factor| factor.shares()[0]);
+        let all = factors(p, &Numbers::of(&[1; WIDTH]), 1).map(|factor| factor.shares()[0]);
         assert_eq!(all, [1, 1, WIDTH as u64 - 2]);
     }
 }

@@ -3,6 +3,7 @@
 use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, Session, Step, taint};
+use divisi_field::transpose;
 use zeroize::Zeroizing;
 
 /// One party's share of a bit in each lane: lane l is bit l mod 64 of word l / 64, and the bits after the
@@ -15,6 +16,9 @@ pub struct GmwBit {
     words: Hidden<u64>,
     origin: Origin,
 }
+
+/// How many squares of 64 words are transposed together.
+const SQUARES: usize = 8;
 
 /// A word whose lowest `count` bits are one.
 pub(crate) fn below(count: usize) -> u64 {
@@ -119,14 +123,48 @@ impl GmwBit {
 
     /// A share with bit `values[l]` in lane l.
     #[must_use]
-    pub fn of(values: impl ExactSizeIterator<Item = u64>) -> GmwBit {
+    pub fn of(mut values: impl ExactSizeIterator<Item = u64>) -> GmwBit {
         let mut bit = GmwBit::zero(values.len());
-        for (lane, value) in values.enumerate() {
-            if let Some(word) = bit.words.get_mut(lane / 64) {
-                *word |= (value & 1) << (lane % 64);
-            }
+        for word in bit.words.iter_mut() {
+            let lanes = values.by_ref().take(64).zip(0..);
+            *word = lanes.fold(0, |word, (value, lane)| word | (value & 1) << lane);
         }
         bit
+    }
+
+    /// A share for each of the `width` lowest bits of these words, the lowest first; lane l is word l's.
+    #[must_use]
+    pub fn of_words(words: &[u64], width: usize) -> Vec<GmwBit> {
+        let mut bits = vec![GmwBit::zero(words.len()); width];
+        let mut squares = Zeroizing::new([0; SQUARES * 64]);
+        for (at, words) in words.chunks(squares.len()).enumerate() {
+            let (now, behind) = squares.split_at_mut(words.len());
+            now.copy_from_slice(words);
+            behind.fill(0);
+            transpose::squares(&mut *squares);
+            for (j, bit) in bits.iter_mut().enumerate() {
+                let rows = squares.iter().skip(j).step_by(64);
+                bit.words.iter_mut().skip(at * SQUARES).zip(rows).for_each(|(word, row)| *word = *row);
+            }
+        }
+        bits
+    }
+
+    /// The words whose bits these are, the lowest first, at most 64: a word for each lane.
+    #[must_use]
+    pub fn to_words(bits: &[GmwBit]) -> Hidden<u64> {
+        let mut words = Hidden::zeros(bits.first().map_or(0, |bit| bit.lanes));
+        let mut squares = Zeroizing::new([0; SQUARES * 64]);
+        for (at, words) in words.chunks_mut(squares.len()).enumerate() {
+            squares.fill(0);
+            for (j, bit) in bits.iter().enumerate().take(64) {
+                let rows = squares.iter_mut().skip(j).step_by(64);
+                rows.zip(bit.words.iter().skip(at * SQUARES)).for_each(|(row, word)| *row = *word);
+            }
+            transpose::squares(&mut *squares);
+            words.iter_mut().zip(squares.iter()).for_each(|(word, row)| *word = *row);
+        }
+        words
     }
 
     /// Copies the words of `lanes` lanes from a multiple of 64 on. A share with a single lane is repeated in
@@ -140,6 +178,15 @@ impl GmwBit {
         if let Some(word) = out.last_mut() {
             *word &= last(lanes);
         }
+    }
+
+    /// Makes the lanes from `from` on zero.
+    pub(crate) fn clear(&mut self, from: usize) {
+        let mut words = self.words.iter_mut().skip(from / 64);
+        if let Some(word) = words.next() {
+            *word &= below(from % 64);
+        }
+        words.for_each(|word| *word = 0);
     }
 
     /// Writes words into the share, from a multiple of 64 lanes on.
@@ -230,6 +277,13 @@ impl Dense {
         pull(&self.words, at, bits, out);
     }
 
+    /// A share with a lane for each of `lanes` bits from position `at` on.
+    pub(crate) fn lanes(&self, at: usize, lanes: usize) -> GmwBit {
+        let mut bit = GmwBit::zero(lanes);
+        self.pull(at, lanes, &mut bit.words);
+        bit
+    }
+
     /// Adds (XORs) words to the string.
     pub(crate) fn add(&mut self, words: &[u64]) {
         self.words.iter_mut().zip(words).for_each(|(own, word)| *own ^= word);
@@ -290,6 +344,27 @@ mod tests {
         }
         *bytes.last_mut().unwrap() |= 0x80;
         assert!(!again.add_bytes(&bytes));
+    }
+
+    /// Also where the words do not fill the squares that are transposed together.
+    #[test]
+    fn words_become_bits_and_bits_words() {
+        for (count, width) in [(1, 1), (64, 32), (65, 64), (8 * 64, 32), (3 * 8 * 64 + 70, 5)] {
+            let words: Vec<u64> =
+                (0..count).map(|i: u64| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) & below(width)).collect();
+            let bits = GmwBit::of_words(&words, width);
+            assert_eq!(bits.len(), width);
+            for (lane, word) in words.iter().enumerate() {
+                assert!((0..width).all(|j| bits[j].lane(lane) == word >> j & 1), "{count} {width} {lane}");
+            }
+            assert!(bits.iter().all(|bit| bit.lanes() == words.len()));
+            assert_eq!(&*GmwBit::to_words(&bits), words);
+        }
+        let mut bit = GmwBit::new(130, &[u64::MAX; 3]);
+        bit.clear(65);
+        assert_eq!(bit.words(), [u64::MAX, 1, 0]);
+        bit.clear(64);
+        assert_eq!(bit.words(), [u64::MAX, 0, 0]);
     }
 
     #[test]

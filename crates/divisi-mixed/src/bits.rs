@@ -20,118 +20,17 @@
 use crate::bit::GmwBit;
 use crate::circle::{self, Order};
 use crate::pipeline;
+pub use crate::random::RandomBits;
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Sampler, encode};
-use divisi_core::{Abort, Lanes, Session, Step, step, taint};
+use divisi_core::{Abort, Session, Step, step, taint};
 
 const FORM: Step = step!("form");
 const SIGNS: Step = step!("signs");
 /// The name under which batches are counted; the parties' roles in a batch follow from its number.
 const BATCHES: &str = "random bits";
-
-/// One party's shares of random bits. Using them consumes them \[G7\]: they are neither copied nor cloned.
-///
-/// ```compile_fail,E0382
-/// fn twice(bits: divisi_mixed::bits::RandomBits) {
-///     let first = bits.open();
-///     let second = bits.open();
-/// }
-/// ```
-pub struct RandomBits {
-    /// The shares modulo 2: a lane for each bit.
-    bits: GmwBit,
-    numbers: Hidden<u64>,
-}
-
-impl RandomBits {
-    /// The shares of a list of bits that this session made.
-    pub(crate) fn of(session: &Session, bits: GmwBit, numbers: Hidden<u64>) -> RandomBits {
-        RandomBits { bits: bits.made(session), numbers }
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
-    }
-
-    /// Removes the last `count` bits and returns them; `None` if there are fewer.
-    #[must_use]
-    pub fn take(&mut self, count: usize) -> Option<RandomBits> {
-        let left = self.len().checked_sub(count)?;
-        if left == 0 {
-            let empty = RandomBits { bits: self.bits.slice(0, 0), numbers: Hidden::zeros(0) };
-            return Some(std::mem::replace(self, empty));
-        }
-        let taken = self.part(left, count);
-        *self = self.part(0, left);
-        Some(taken)
-    }
-
-    /// A copy of `count` bits from `from` on, or of as many as there are.
-    fn part(&self, from: usize, count: usize) -> RandomBits {
-        let (from, end) = (from.min(self.len()), from.saturating_add(count).min(self.len()));
-        let bits = self.bits.slice(from, end - from);
-        RandomBits { bits, numbers: Hidden::from(&self.numbers[from..end]) }
-    }
-
-    /// The first `count` bits; the others are dropped.
-    pub(crate) fn first(self, count: usize) -> RandomBits {
-        self.part(0, count)
-    }
-
-    /// All parts in one list.
-    pub(crate) fn join(mut parts: Vec<RandomBits>) -> RandomBits {
-        if parts.len() == 1
-            && let Some(one) = parts.pop()
-        {
-            return one;
-        }
-        let bits = GmwBit::join(&parts.iter().map(|part| &part.bits).collect::<Vec<_>>());
-        let mut numbers = Hidden::zeros(bits.lanes());
-        let mut rest = &mut numbers[..];
-        for part in &parts {
-            let (here, behind) = std::mem::take(&mut rest).split_at_mut(part.len());
-            here.copy_from_slice(&part.numbers);
-            rest = behind;
-        }
-        RandomBits { bits, numbers }
-    }
-
-    /// A copy of the last `count` bits, for a mutant.
-    pub(crate) fn copy(&self, count: usize) -> RandomBits {
-        self.part(self.len().saturating_sub(count), count)
-    }
-
-    /// Demands that this session accepts them.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if another session made them.
-    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
-        self.bits.admit(session, step)
-    }
-
-    /// The shares modulo 2, each 0 or 1, and modulo p.
-    #[must_use]
-    pub fn open(self) -> (Hidden<u64>, Hidden<u64>) {
-        let mut bits = Hidden::zeros(self.len());
-        self.bits.spread(&mut bits);
-        (bits, self.numbers)
-    }
-
-    /// The same, with the shares modulo 2 packed.
-    pub(crate) fn packed(self) -> (GmwBit, Hidden<u64>) {
-        (self.bits, self.numbers)
-    }
-}
 
 /// Makes a batch of N random bits, in the form of the keys' parameters. All parties call it.
 ///
@@ -152,14 +51,17 @@ pub(crate) fn batches(
     keys: &Keys,
     sampler: &mut Sampler,
     count: usize,
-) -> Result<Vec<RandomBits>, Abort> {
-    pipeline::batches(
+) -> Result<RandomBits, Abort> {
+    let made = pipeline::batches(
         session,
         keys,
         sampler,
         (count, BATCHES, pipeline::MANY),
         |session, keys, sampler, (_, batch)| random_batch(session, keys, sampler, batch),
-    )
+    )?;
+    let mut all = RandomBits::default();
+    made.into_iter().for_each(|batch| all.append(batch));
+    Ok(all)
 }
 
 fn random_batch(
@@ -225,5 +127,5 @@ fn share(
     if session.me() == holder {
         numbers.iter_mut().for_each(|x| *x = plain.add(*x, half));
     }
-    Ok(RandomBits::of(session, GmwBit::of(bits.iter().copied()), numbers))
+    RandomBits::of(session, plain, GmwBit::of(bits.iter().copied()), &numbers)
 }

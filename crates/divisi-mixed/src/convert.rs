@@ -6,7 +6,7 @@
 //! T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]). So shares of r serve any public table.
 
 use crate::bit::{Dense, GmwBit};
-use crate::bits::RandomBits;
+use crate::random::{Numbers, RandomBits};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
@@ -140,7 +140,7 @@ pub(crate) fn mask_planes(
     session: &Session,
     x: &[GmwBit],
     masks: RandomBits,
-) -> Result<(Dense, Hidden<u64>), Abort> {
+) -> Result<(Dense, Numbers), Abort> {
     masks.admit(session, LOOKUP)?;
     let lanes = x.first().map_or(0, Lanes::lanes);
     if masks.len() != x.len() * lanes {
@@ -159,28 +159,56 @@ pub(crate) fn of_planes(
     plain: Modulus,
     lanes: usize,
     u: &Dense,
-    numbers: &[u64],
+    numbers: &Numbers,
 ) -> Hidden<u64> {
-    // <T'[u]>, and the sum, from the highest place on
-    let first = u64::from(session.me().index() == 0);
+    let first = session.me().index() == 0;
+    sum_of_places(plain, lanes, u.len() / lanes.max(1), numbers, Some((u, first)))
+}
+
+/// The sum of 2^j r_j in each lane: of a number of at most 32 places, all lanes of one place behind those of
+/// another.
+pub(crate) fn weigh(plain: Modulus, lanes: usize, places: usize, numbers: &Numbers) -> Hidden<u64> {
+    sum_of_places(plain, lanes, places, numbers, None)
+}
+
+/// How many lanes are summed up together: their sums stay in the nearest cache.
+const LANES: usize = 512;
+
+/// The sum of 2^j t_j of at most 32 places: t_j is r_j, or our share of 1 - r_j where the public u_j is one;
+/// with u comes whether we are the first party. Terms are at most p + 1, and p is below 2^32; so sums are
+/// below 2^64, and are reduced once, at their end.
+fn sum_of_places(
+    plain: Modulus,
+    lanes: usize,
+    places: usize,
+    numbers: &Numbers,
+    flipped: Option<(&Dense, bool)>,
+) -> Hidden<u64> {
+    let one = plain.get() + u64::from(flipped.is_some_and(|(_, first)| first));
     let mut out = Hidden::zeros(lanes);
-    let mut plane = vec![0; lanes.div_ceil(64)];
-    for j in (0..u.len() / lanes.max(1)).rev() {
-        u.pull(j * lanes, lanes, &mut plane);
-        let r = numbers.get(j * lanes..).unwrap_or_default();
-        let words = out.chunks_mut(64).zip(r.chunks(64)).zip(&plane);
+    let (mut room, mut plane) = (Hidden::zeros(LANES), [0; LANES / 64]);
+    for (first, out) in (0..).step_by(LANES).zip(out.chunks_mut(LANES)) {
+        for j in (0..places).rev() {
+            if let Some((u, _)) = flipped {
+                u.pull(j * lanes + first, out.len(), &mut plane[..out.len().div_ceil(64)]);
+            }
+            let r = numbers.at(j * lanes + first, &mut room[..out.len()]);
+            let words = out.chunks_mut(64).zip(r.chunks(64)).zip(&plane);
+            vectorize(
+                #[inline(always)]
+                || {
+                    words.for_each(|((out, r), u)| {
+                        (0..).zip(out.iter_mut().zip(r)).for_each(|(lane, (out, r)): (u64, _)| {
+                            let (r, u) = (u64::from(*r), (u >> lane & 1).wrapping_neg());
+                            *out = *out + *out + (r ^ (r ^ (one - r)) & u);
+                        });
+                    });
+                },
+            );
+        }
         vectorize(
             #[inline(always)]
-            || {
-                words.for_each(|((out, r), u)| {
-                    (0..).zip(out.iter_mut().zip(r)).for_each(|(lane, (out, r)): (u64, _)| {
-                        let u = u >> lane & 1;
-                        let flipped = plain.sub(u & first, *r);
-                        let term = r ^ (r ^ flipped) & u.wrapping_neg();
-                        *out = plain.add(plain.add(*out, *out), term);
-                    });
-                });
-            },
+            || out.iter_mut().for_each(|sum| *sum = plain.reduce(*sum)),
         );
     }
     out

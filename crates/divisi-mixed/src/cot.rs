@@ -80,7 +80,7 @@ pub(crate) fn of_bits(
     while !batch.is_complete(session) {
         batch.turn(session, setup, plain)?;
     }
-    Ok(batch.bits(session))
+    batch.bits(session, plain)
 }
 
 /// Makes at least `count` random bits in batches, several at once. The meter counts each of them as a chunk
@@ -93,10 +93,10 @@ pub(crate) fn batches(
     setup: &mut Setup,
     plain: Modulus,
     count: usize,
-) -> Result<Vec<RandomBits>, Abort> {
+) -> Result<RandomBits, Abort> {
     let (at_once, most) = batch_of(session.parties());
     let (phase, before) = (session.current_phase(), session.chain());
-    let (mut made, mut under_way) = (Vec::new(), VecDeque::new());
+    let (mut made, mut under_way) = (RandomBits::default(), VecDeque::new());
     let (mut begun, mut longest) = (0, before);
     loop {
         while begun < count && under_way.len() < at_once {
@@ -112,7 +112,7 @@ pub(crate) fn batches(
         batch.turn(session, setup, plain)?;
         if batch.is_complete(session) {
             longest = longest.max(batch.chain);
-            made.push(batch.bits(session));
+            made.append(batch.bits(session, plain)?);
         } else {
             under_way.push_back(batch);
         }
@@ -200,12 +200,13 @@ impl Batch {
     }
 
     /// The bits, if all parties had their turn.
-    fn bits(self, session: &Session) -> RandomBits {
-        let of = |circle: Circle| {
+    fn bits(self, session: &Session, plain: Modulus) -> Result<RandomBits, Abort> {
+        let mut all = RandomBits::default();
+        for circle in self.circles {
             let bits = GmwBit::new(circle.x.len(), circle.rows.bits());
-            RandomBits::of(session, bits, circle.x)
-        };
-        RandomBits::join(self.circles.into_iter().map(of).collect())
+            all.append(RandomBits::of(session, plain, bits, &circle.x)?);
+        }
+        Ok(all)
     }
 }
 
@@ -314,5 +315,16 @@ mod tests {
                 assert_eq!(x, r, "{n} parties, bit {at}");
             }
         }
+    }
+
+    /// Shares of four bytes would lose bits of a larger number.
+    #[test]
+    fn numbers_of_more_than_32_bits_are_refused() {
+        let plain = Modulus::new((1 << 32) + 15).unwrap();
+        let ends = run(2, &PublicParameters::new("wide numbers"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
+            random_bits(&mut session, &mut setup, plain, 1).map(drop)
+        });
+        assert!(ends.iter().all(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     }
 }

@@ -66,6 +66,7 @@ pub mod num;
 mod origin;
 mod pipeline;
 pub mod private;
+mod random;
 pub mod table;
 pub mod together;
 mod tree;

@@ -19,6 +19,7 @@ use divisi_core::{Abort, Lanes, Prg, Session, Step, step};
 use divisi_field::zp::Modulus;
 use std::sync::Arc;
 
+const BITS: Step = step!("bits.take");
 const PRODUCTS: Step = step!("numbers.products");
 const SET_UP: Step = step!("mixed.set-up");
 
@@ -42,7 +43,7 @@ pub struct Mixed {
     pub(crate) adder: NumberAdder,
     source: Source,
     multiplies: Option<(Keys, Sampler)>,
-    bits: Vec<RandomBits>,
+    bits: RandomBits,
     products: Vec<NumberTriples>,
     pub(crate) masks: Vec<Masks>,
 }
@@ -83,7 +84,7 @@ impl Mixed {
             };
             multiplies = Some((keys, Sampler::new(session)));
         }
-        let (bits, products, masks) = (Vec::new(), Vec::new(), Vec::new());
+        let (bits, products, masks) = (RandomBits::default(), Vec::new(), Vec::new());
         Ok(Mixed { gmw, plain, adder: NumberAdder::default(), source, multiplies, bits, products, masks })
     }
 
@@ -129,22 +130,23 @@ impl Mixed {
     /// # Errors
     /// The abort that ends the session.
     pub fn prepare_bits(&mut self, count: usize) -> Result<(), Abort> {
-        let mut there: usize = self.bits.iter().map(RandomBits::len).sum();
-        while there < count {
+        loop {
+            let missing = count.saturating_sub(self.bits.len());
+            if missing == 0 {
+                return Ok(());
+            }
             let (session, setup) = self.gmw.ends();
             let phase = session.current_phase();
             session.phase(phase);
             let made = match &mut self.source {
-                Source::Transfers => cot::batches(session, setup, self.plain, count - there)?,
+                Source::Transfers => cot::batches(session, setup, self.plain, missing)?,
                 Source::Ciphertexts(keys, sampler) => {
-                    let batches = (count - there).div_ceil(keys.ring().dimension());
+                    let batches = missing.div_ceil(keys.ring().dimension());
                     bits::batches(session, keys, sampler, batches)?
                 }
             };
-            there += made.iter().map(RandomBits::len).sum::<usize>();
-            self.bits.extend(made);
+            self.bits.append(made);
         }
-        Ok(())
     }
 
     /// Makes arithmetic triples until `count` of them are in stock.
@@ -198,7 +200,7 @@ impl Mixed {
     /// # Errors
     /// As [`Mixed::prepare_bits`].
     pub fn take_bits(&mut self, count: usize) -> Result<RandomBits, Abort> {
-        if self.bits.iter().map(RandomBits::len).sum::<usize>() < count {
+        if self.bits.len() < count {
             let place = self.gmw.session().detour(PREPROCESSING);
             let made = self.prepare_bits(count);
             self.gmw.session().back(place);
@@ -208,28 +210,10 @@ impl Mixed {
         session.observe(checks::G7); // [G7]
         if session.mutated(checks::G7) {
             // the mutant leaves in the stock what it hands out
-            let all = self.bits.iter().map(|part| part.copy(part.len())).collect();
-            return Ok(RandomBits::join(all).copy(count));
+            return Ok(self.bits.copy(count));
         }
-        let mut parts = Vec::new();
-        let mut missing = count;
-        while missing > 0 {
-            let Some(mut last) = self.bits.pop() else { break };
-            match last.take(missing) {
-                Some(part) => {
-                    missing = 0;
-                    parts.push(part);
-                    if !last.is_empty() {
-                        self.bits.push(last);
-                    }
-                }
-                None => {
-                    missing -= last.len();
-                    parts.push(last);
-                }
-            }
-        }
-        Ok(RandomBits::join(parts))
+        let none = || session.misuse(BITS, "fewer random bits than were made");
+        self.bits.take(count).ok_or_else(none)
     }
 
     /// x y, lane by lane: both openings of section 3.1 at once, and one triple for each lane.

@@ -97,7 +97,7 @@ impl Mixed {
         let whole = self.together();
         let most = cot::most(self.session().parties());
         let batch = whole.map_or(most / each, |slots| slots / each).max(1);
-        let mut parts = Vec::new();
+        let mut all = RandomBits::default();
         for first in (0..count).step_by(batch) {
             let here = batch.min(count - first);
             let mut drawn = Zeroizing::new(vec![0; here]);
@@ -112,10 +112,9 @@ impl Mixed {
                 }
             }
             // 3. and 4. shares modulo p of the same bits
-            parts.push(self.share_bits(bits)?.first(here * each));
+            all.append(self.share_bits(bits)?.first(here * each));
         }
-        let bits = RandomBits::join(parts);
-        Ok(Signs { width, count, bits })
+        Ok(Signs { width, count, bits: all })
     }
 
     /// [`Mixed::signs`], with costs counted as preprocessing.

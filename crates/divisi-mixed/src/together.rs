@@ -9,6 +9,7 @@ use crate::bit::{Dense, GmwBit};
 use crate::convert;
 use crate::mixed::Mixed;
 use crate::num::Num;
+use crate::random::Numbers;
 use crate::table::{self, Signs};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Convert, Lanes, Step, step};
@@ -41,7 +42,7 @@ pub enum Asked<'t> {
 
 /// What waits for its masked bits.
 enum Waiting<'t> {
-    Number { lanes: usize, numbers: Hidden<u64> },
+    Number { lanes: usize, numbers: Numbers },
     LookUp { tables: Vec<&'t [u64]>, width: usize, numbers: Hidden<u64> },
     Private { tables: table::Private, width: usize },
 }

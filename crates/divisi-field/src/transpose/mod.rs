@@ -1,6 +1,6 @@
 //! Transposition of bits. Bytes become bit planes and back: byte l is lane l, and its bit i is in plane i.
-//! There are also [`square`] matrices of bits, [`slim`] ones whose second half is zero, and tiles with few
-//! columns, whose [`rows`] have one word ([`narrow()`]).
+//! There are also [`square`] matrices of bits, [`slim`] ones whose second half is zero, [`squares`] whose
+//! rows are words, and tiles with few columns, whose [`rows`] have one word ([`narrow()`]).
 
 use crate::{Plane, kernel};
 
@@ -13,7 +13,7 @@ pub(crate) mod portable;
 pub(crate) mod square;
 
 pub use narrow::{narrow, rows};
-pub use square::{slim, square};
+pub use square::{slim, square, squares};
 
 /// Writes at most 512 bytes to eight planes. The lanes after the last byte become zero.
 ///

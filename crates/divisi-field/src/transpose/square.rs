@@ -45,6 +45,16 @@ pub fn slim(matrix: &mut [u128; 128]) {
     );
 }
 
+/// Transposes each square of 64 by 64 bits, 64 words: swaps bit j of its word i with bit i of its word j.
+/// Words after the last whole square stay as they are.
+pub fn squares(words: &mut [u64]) {
+    let whole = words.len() / 64 * 64;
+    vectorize(
+        #[inline(always)]
+        || all_quarters(&mut words[..whole]),
+    );
+}
+
 /// Transposes each square of 64 words.
 #[inline(always)]
 pub(crate) fn all_quarters(words: &mut [u64]) {
@@ -104,6 +114,21 @@ mod tests {
             let (mut whole, mut few) = (matrix, matrix);
             with(kernel, || (square(&mut whole), slim(&mut few))).unwrap();
             assert_eq!(whole, few, "{kernel}");
+        }
+    }
+
+    #[test]
+    fn squares_of_words_change_places_with_their_mirror_images() {
+        let words: Vec<u64> = (1..=3 * 64 + 5_u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        for kernel in available() {
+            let mut out = words.clone();
+            with(kernel, || squares(&mut out)).unwrap();
+            for (at, square) in words.chunks_exact(64).enumerate() {
+                for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
+                    assert_eq!(out[64 * at + i] >> j & 1, square[j] >> i & 1, "{kernel} {at} {i} {j}");
+                }
+            }
+            assert_eq!(out[3 * 64..], words[3 * 64..]);
         }
     }
 }

@@ -118,8 +118,7 @@ fn convert_all(
             })?;
             timed(watch, ONLINE, || {
                 online(mixed);
-                let bit = |j: usize| GmwBit::of(inputs.iter().map(move |x| x >> j & 1));
-                let out: Num = mixed.convert((0..of.job.bits).map(bit).collect::<Vec<GmwBit>>())?;
+                let out: Num = mixed.convert(GmwBit::of_words(inputs, of.job.bits))?;
                 Ok(bytes(out.shares().iter().copied()))
             })
         }
@@ -131,8 +130,7 @@ fn convert_all(
             timed(watch, ONLINE, || {
                 online(mixed);
                 let out: Vec<GmwBit> = mixed.convert(Num::new(Hidden::from(inputs)))?;
-                let row = |lane: usize| out.iter().rev().fold(0, |row, bit| row << 1 | bit.lane(lane));
-                Ok(bytes((0..count).map(row)))
+                Ok(bytes(GmwBit::to_words(&out).iter().copied()))
             })
         }
     }
@@ -161,7 +159,7 @@ fn look_up(
     let table: Vec<u64> = all.map(|(item, at)| entry(of.job, item, at)).collect();
     timed(watch, ONLINE, || {
         mixed.session().phase(ONLINE);
-        let x: Vec<GmwBit> = (0..width).map(|j| GmwBit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
+        let x = GmwBit::of_words(inputs, width);
         let out = if of.job.private {
             // the first party's, as a sharing
             let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
@@ -194,7 +192,7 @@ fn look_up_by_hops(
     })?;
     timed(watch, ONLINE, || {
         session.phase(ONLINE);
-        let x: Vec<GmwBit> = (0..width).map(|j| GmwBit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
+        let x = GmwBit::of_words(inputs, width);
         Ok(bytes(tables.look_up(session, &x)?.shares().iter().copied()))
     })
 }

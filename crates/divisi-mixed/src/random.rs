@@ -1,0 +1,284 @@
+//! One party's shares of random bits, in the parts in which they were made: parts are handed on without
+//! copying, and what is taken from a part is wiped there.
+//!
+//! Shares modulo p take four bytes each: p has at most 32 bits.
+
+use crate::bit::{Dense, GmwBit};
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, Session, Step, step};
+use divisi_field::kernel::vectorize;
+use divisi_field::zp::Modulus;
+
+const MODULUS: Step = step!("modulus");
+
+/// One party's shares of random bits. Using them consumes them \[G7\]: they are neither copied nor cloned.
+///
+/// ```compile_fail,E0382
+/// fn twice(bits: divisi_mixed::bits::RandomBits) {
+///     let first = bits.open();
+///     let second = bits.open();
+/// }
+/// ```
+#[derive(Default)]
+pub struct RandomBits {
+    parts: Vec<Part>,
+}
+
+/// Some of them, as they were made: parts are handed on without copying.
+struct Part {
+    /// The shares modulo 2: a lane for each bit.
+    bits: GmwBit,
+    /// The shares modulo p.
+    numbers: Hidden<u32>,
+    /// How many are left; those behind them are wiped.
+    len: usize,
+}
+
+impl Part {
+    /// Removes the bits from `at` on, and returns them.
+    fn cut(&mut self, at: usize) -> Part {
+        let tail = Part {
+            bits: self.bits.slice(at, self.len - at),
+            numbers: Hidden::from(&self.numbers[at..self.len]),
+            len: self.len - at,
+        };
+        self.shorten(at);
+        tail
+    }
+
+    /// Keeps the first `len` bits and wipes the others.
+    fn shorten(&mut self, len: usize) {
+        self.bits.clear(len);
+        self.numbers[len..self.len].fill(0);
+        self.len = len;
+    }
+}
+
+impl RandomBits {
+    /// The shares of a list of bits that this session made, and of the same numbers modulo p.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if p has more than 32 bits.
+    pub(crate) fn of(
+        session: &Session,
+        plain: Modulus,
+        bits: GmwBit,
+        numbers: &[u64],
+    ) -> Result<RandomBits, Abort> {
+        if plain.bits() > 32 {
+            return Err(session.misuse(MODULUS, "random bits modulo a number of more than 32 bits"));
+        }
+        let (bits, numbers) = (bits.made(session), narrow(numbers));
+        let len = numbers.len();
+        Ok(RandomBits { parts: vec![Part { bits, numbers, len }] })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.len).sum()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Removes the last `count` bits and returns them; `None` if there are fewer.
+    #[must_use]
+    pub fn take(&mut self, count: usize) -> Option<RandomBits> {
+        if self.len() < count {
+            return None;
+        }
+        let (mut taken, mut missing) = (RandomBits::default(), count);
+        while missing > 0 {
+            let last = self.parts.last_mut()?;
+            if last.len > missing {
+                taken.parts.push(last.cut(last.len - missing));
+                missing = 0;
+            } else {
+                missing -= last.len;
+                taken.parts.extend(self.parts.pop());
+            }
+        }
+        Some(taken)
+    }
+
+    /// The first `count` bits; the others are dropped.
+    pub(crate) fn first(mut self, count: usize) -> RandomBits {
+        let mut left = count;
+        for part in &mut self.parts {
+            part.shorten(part.len.min(left));
+            left -= part.len;
+        }
+        self
+    }
+
+    /// Adds bits behind these.
+    pub(crate) fn append(&mut self, mut more: RandomBits) {
+        self.parts.append(&mut more.parts);
+    }
+
+    /// A copy of the last `count` bits, for a mutant.
+    pub(crate) fn copy(&mut self, count: usize) -> RandomBits {
+        let copy =
+            |part: &Part| Part { bits: part.bits.clone(), numbers: part.numbers.clone(), len: part.len };
+        RandomBits { parts: self.parts.iter().map(copy).collect() }.take(count).unwrap_or_default()
+    }
+
+    /// Demands that this session accepts them.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if another session made them.
+    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
+        self.parts.iter().try_for_each(|part| part.bits.admit(session, step))
+    }
+
+    /// The shares modulo 2, each 0 or 1, and modulo p.
+    #[must_use]
+    pub fn open(self) -> (Hidden<u64>, Hidden<u64>) {
+        let (mut bits, mut numbers) = (Hidden::zeros(self.len()), Hidden::zeros(self.len()));
+        let (mut bits_left, mut numbers_left) = (&mut bits[..], &mut numbers[..]);
+        for part in &self.parts {
+            let (bits, numbers);
+            (bits, bits_left) = bits_left.split_at_mut(part.len);
+            (numbers, numbers_left) = numbers_left.split_at_mut(part.len);
+            part.bits.spread(bits);
+            numbers.iter_mut().zip(part.numbers.iter()).for_each(|(out, number)| *out = u64::from(*number));
+        }
+        (bits, numbers)
+    }
+
+    /// The shares modulo 2, packed, and the shares modulo p, where they are.
+    pub(crate) fn packed(self) -> (Dense, Numbers) {
+        let mut bits = Dense::with_capacity(self.len());
+        self.parts.iter().for_each(|part| bits.push(part.bits.words(), part.len));
+        let ends = self.parts.iter().scan(0, |end, part| {
+            *end += part.len;
+            Some(*end)
+        });
+        let ends = ends.collect();
+        (bits, Numbers { ends, parts: self.parts.into_iter().map(|part| part.numbers).collect() })
+    }
+}
+
+/// Numbers below 2^32 in half the room.
+fn narrow(numbers: &[u64]) -> Hidden<u32> {
+    let mut words = Hidden::zeros(numbers.len());
+    let all = words.iter_mut().zip(numbers);
+    vectorize(
+        #[inline(always)]
+        || all.for_each(|(word, number)| *word = *number as u32),
+    );
+    words
+}
+
+/// Shares modulo p of random bits, in parts.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    /// Where each part ends, counted from the first number on.
+    ends: Vec<usize>,
+    parts: Vec<Hidden<u32>>,
+}
+
+impl Numbers {
+    /// In one part.
+    #[cfg(test)]
+    pub(crate) fn of(numbers: &[u64]) -> Numbers {
+        Numbers { ends: vec![numbers.len()], parts: vec![narrow(numbers)] }
+    }
+
+    /// `count` numbers from `from` on.
+    pub(crate) fn words(&self, from: usize, count: usize) -> Hidden<u64> {
+        let (mut words, mut room) = (Hidden::zeros(count), Hidden::zeros(count));
+        let numbers = self.at(from, &mut room);
+        words.iter_mut().zip(numbers).for_each(|(word, number)| *word = u64::from(*number));
+        words
+    }
+
+    /// The numbers from `from` on, as many as `room` takes: where they are, or copied to `room` if they are
+    /// in several parts. What is missing is zero.
+    pub(crate) fn at<'n>(&'n self, from: usize, room: &'n mut [u32]) -> &'n [u32] {
+        let first = self.ends.partition_point(|end| *end <= from);
+        let begins = |part: usize| part.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
+        let of = |part: usize| {
+            let (begin, end) = (begins(part).unwrap_or(0), self.ends.get(part).copied()?);
+            self.parts.get(part)?.get(from.max(begin) - begin..end - begin)
+        };
+        if let Some(there) = of(first).and_then(|part| part.get(..room.len())) {
+            return there;
+        }
+        let mut filled = 0;
+        for part in (first..self.parts.len()).map_while(of) {
+            let (_, left) = room.split_at_mut(filled);
+            let now = part.len().min(left.len());
+            left[..now].copy_from_slice(&part[..now]);
+            filled += now;
+        }
+        room[filled..].fill(0);
+        room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bits that were made in these parts, numbered from 0 on: bit i is odd numbers' lowest bit.
+    fn parts(lens: &[usize]) -> RandomBits {
+        let mut all = RandomBits::default();
+        let mut from = 0;
+        for len in lens {
+            let numbers: Vec<u64> = (from..from + len).map(|i| i as u64).collect();
+            let bits = GmwBit::of(numbers.iter().copied());
+            let part = Part { bits, numbers: narrow(&numbers), len: *len };
+            all.parts.push(part);
+            from += len;
+        }
+        all
+    }
+
+    /// What is taken is the last part's first, and is in no other place any more [G7].
+    #[test]
+    fn bits_are_taken_once() {
+        let mut all = parts(&[100, 70, 3]);
+        let mut seen = Vec::new();
+        for count in [1, 0, 2, 60, 75, 5, 30] {
+            let before = all.len();
+            let taken = all.take(count).unwrap();
+            assert_eq!((taken.len(), all.len()), (count, before - count));
+            let (bits, numbers) = taken.open();
+            assert!(bits.iter().zip(numbers.iter()).all(|(bit, number)| *bit == number & 1));
+            seen.extend_from_slice(&numbers);
+            // what was taken is wiped where it was
+            for part in &all.parts {
+                assert!(part.numbers[part.len..].iter().all(|number| *number == 0));
+                assert!((part.len..part.numbers.len()).all(|lane| part.bits.lane(lane) == 0));
+            }
+        }
+        assert!(all.take(1).is_none() && all.is_empty());
+        seen.sort_unstable();
+        assert!(seen.iter().copied().eq(0..173));
+    }
+
+    /// Numbers are found where they are, also across parts and beyond a part that is used in part.
+    #[test]
+    fn numbers_are_found_across_parts() {
+        let mut all = parts(&[100, 70, 30]);
+        drop(all.take(10));
+        let mut more = parts(&[7]);
+        more.append(all.first(180));
+        let (bits, numbers) = more.packed();
+        let expected: Vec<u64> = (0..7).chain(0..180).collect();
+        assert_eq!(bits.len(), expected.len());
+        for (from, count) in [(0, 187), (3, 50), (5, 2), (7, 100), (100, 20), (107, 80), (180, 7), (180, 9)] {
+            let found = numbers.words(from, count);
+            let missing = (from + count).saturating_sub(expected.len());
+            assert_eq!(found[..count - missing], expected[from..from + count - missing]);
+            assert!(found[count - missing..].iter().all(|number| *number == 0));
+        }
+        let lanes = bits.lanes(0, 187);
+        assert!(expected.iter().enumerate().all(|(i, number)| lanes.lane(i) == number & 1));
+    }
+}
