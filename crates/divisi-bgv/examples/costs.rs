@@ -49,7 +49,7 @@ fn one(mut session: Session, ring: &Arc<Ring>, barrier: &Barrier) -> Result<(), 
         let top = ring.parameters().top();
         let slots = encode::signs(ring, &vec![1; ring.dimension()]);
         let plain = encode::encode(ring, &slots, ring.parameters().limbs(top));
-        let x = keys.encrypt(&mut sampler, top, Some(&plain));
+        let x = keys.encrypt(&mut sampler, top, Some(&encode::coefficients(ring, &slots)));
         let limbs = ring.parameters().limbs(top);
         line("encode", || drop(encode::encode(ring, &slots, limbs)));
         line("encrypt", || drop(keys.encrypt(&mut sampler, top, None)));

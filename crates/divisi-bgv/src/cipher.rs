@@ -19,7 +19,9 @@ pub struct Ciphertext {
 }
 
 impl Ciphertext {
-    pub(crate) fn new(level: usize, factor: u64, noise: f64, c0: Poly, c1: Poly) -> Ciphertext {
+    pub(crate) fn new(level: usize, factor: u64, noise: f64, mut c0: Poly, mut c1: Poly) -> Ciphertext {
+        c0.publish();
+        c1.publish();
         Ciphertext { level, factor, noise, c0, c1 }
     }
 
@@ -122,8 +124,10 @@ impl Ciphertext {
             self.factor = quotients.fold(self.factor, |factor, quotient| ring.plain().mul(factor, quotient));
         }
         while self.c0.limbs() > limbs {
-            self.c0 = ring.drop_last(self.c0);
-            self.c1 = ring.drop_last(self.c1);
+            for c in self.components_mut() {
+                *c = ring.drop_last(c);
+                c.publish();
+            }
         }
         self.level = self.level.min(level);
         self

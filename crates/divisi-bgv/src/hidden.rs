@@ -14,6 +14,13 @@ impl<T: Copy + Default> Hidden<T> {
     }
 }
 
+impl<T: Copy + Default> Hidden<T> {
+    /// Frees the list without wiping it: it is public.
+    pub(crate) fn release(&mut self) {
+        self.0 = Box::default();
+    }
+}
+
 impl<T: Copy + Default> From<&[T]> for Hidden<T> {
     fn from(list: &[T]) -> Self {
         Hidden(list.into())

@@ -168,18 +168,19 @@ impl Keys {
         self.0.decryptions.load(Ordering::SeqCst)
     }
 
-    /// Enc_pk: (b v + p e_0 + m, a v + p e_1). `plain` is m over the primes of `level`; without it m is zero.
+    /// Enc_pk: (b v + p e_0 + m, a v + p e_1). `plain` has the coefficients of m, of absolute value at most p
+    /// / 2; without it m is zero.
     #[must_use]
-    pub fn encrypt(&self, sampler: &mut Sampler, level: usize, plain: Option<&Poly>) -> Ciphertext {
-        let ring = self.ring();
-        let n = ring.dimension();
+    pub fn encrypt(&self, sampler: &mut Sampler, level: usize, plain: Option<&[i64]>) -> Ciphertext {
+        let (ring, n) = (self.ring(), self.ring().dimension());
         let errors = [sampler.errors(n), sampler.errors(n)];
+        let v = sampler.ternary(n);
         let limbs = ring.parameters().limbs(level);
-        let noise = ring.parameters().bounds().fresh();
-        self.encrypt_with(sampler, level, noise, errors.map(|e| ring.small(&e, limbs, false)), plain)
+        let [c0, c1] = ring.fresh(self.public(), &v, [&errors[0], &errors[1]], plain, limbs);
+        Ciphertext::new(level, 1, ring.parameters().bounds().fresh(), c0, c1)
     }
 
-    /// The same with floods in place of the errors (CP of appendix A.1).
+    /// An encryption of zero with floods in place of the errors (CP of appendix A.1).
     #[must_use]
     pub(crate) fn encrypt_flooded(
         &self,
@@ -197,26 +198,11 @@ impl Keys {
             width.sample(sampler.prg(), &mut flood);
             ring.wide(&flood, limbs)
         });
-        self.encrypt_with(sampler, level, noise, floods, None)
-    }
-
-    fn encrypt_with(
-        &self,
-        sampler: &mut Sampler,
-        level: usize,
-        noise: f64,
-        errors: [Poly; 2],
-        plain: Option<&Poly>,
-    ) -> Ciphertext {
-        let ring = self.ring();
-        let v = ring.small(&sampler.ternary(ring.dimension()), ring.parameters().limbs(level), false);
-        let [mut c0, mut c1] = errors;
-        for (c, key) in [&mut c0, &mut c1].into_iter().zip(&self.0.public) {
+        let v = ring.small(&sampler.ternary(n), limbs, false);
+        let [mut c0, mut c1] = floods;
+        for (c, key) in [&mut c0, &mut c1].into_iter().zip(self.public()) {
             ring.scale(c, ring.parameters().plain());
             ring.add_product(c, key, &v);
-        }
-        if let Some(plain) = plain {
-            ring.add(&mut c0, plain);
         }
         Ciphertext::new(level, 1, noise, c0, c1)
     }

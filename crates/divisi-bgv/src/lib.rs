@@ -47,8 +47,7 @@
 //!     let pass = step!("pass");
 //!     let mut product = None;
 //!     if session.me() == first {
-//!         let plain = encode::encode(&ring, &signs, ring.parameters().limbs(top));
-//!         let x = keys.encrypt(&mut sampler, top, Some(&plain));
+//!         let x = keys.encrypt(&mut sampler, top, Some(&encode::coefficients(&ring, &signs)));
 //!         wire::send(&mut session, &ring, pass, last, &x.components())?;
 //!     } else {
 //!         let x = Ciphertext::receive(&mut session, &ring, pass, first, top, 1)?;

@@ -35,15 +35,14 @@ impl Ciphertext {
         ring.add_product(&mut d1, &self.c1, &other.c0);
         ring.mul(&mut d2, &other.c1);
         ring.to_coefficients(&mut d2);
-        let limbs = d2.limbs();
-        let mut sums = [ring.zero(limbs, true), ring.zero(limbs, true)];
-        for (digit, part) in relinearisation.iter().take(ring.digits(limbs)).enumerate() {
-            let digit = ring.spread(&d2, digit);
-            sums.iter_mut().zip(part).for_each(|(sum, key)| ring.add_product(sum, &digit, key));
+        d2.publish();
+        let sums = ring.products_of_digits(&mut d2, relinearisation);
+        for (d, mut sum) in [&mut d0, &mut d1].into_iter().zip(sums) {
+            sum.publish();
+            let mut r = ring.drop_last(&mut sum);
+            r.publish();
+            ring.add(d, &r);
         }
-        let [r0, r1] = sums.map(|sum| ring.drop_last(sum));
-        ring.add(&mut d0, &r0);
-        ring.add(&mut d1, &r1);
         let factor = ring.plain().mul(self.factor, other.factor);
         let noise = ring.parameters().noise_of_product(self.noise, other.noise);
         Ok(Ciphertext::new(self.level, factor, noise, d0, d1))

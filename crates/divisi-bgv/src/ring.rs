@@ -8,6 +8,7 @@ use residues::residues;
 
 mod below;
 mod digits;
+mod fresh;
 mod residues;
 
 pub(crate) use below::Mask;
@@ -49,17 +50,40 @@ fn keep_freed_memory() {
 const SMALL: u64 = 64;
 
 /// A polynomial by its residues: a part of N words for each prime. The words are its values at the roots,
-/// unless said otherwise. Wiped when dropped.
-#[derive(Clone, Debug)]
+/// unless said otherwise. Wiped when dropped, unless it is public.
+#[derive(Debug)]
 pub struct Poly {
     words: Hidden<u64>,
     /// How many primes of the chain it has, beginning with the one that is dropped last.
     limbs: usize,
     /// Whether it has a part for the special prime, at the end.
     extended: bool,
+    /// Whether everybody may know it.
+    public: bool,
+}
+
+/// A copy may be made secret by what is added to it, so it is wiped like all others.
+impl Clone for Poly {
+    fn clone(&self) -> Poly {
+        Poly { words: self.words.clone(), public: false, ..*self }
+    }
+}
+
+/// Wiping a ciphertext would take as long as adding to it.
+impl Drop for Poly {
+    fn drop(&mut self) {
+        if self.public {
+            self.words.release();
+        }
+    }
 }
 
 impl Poly {
+    /// Marks it as public for good: a component of a ciphertext, or what is computed of nothing else.
+    pub(crate) fn publish(&mut self) {
+        self.public = true;
+    }
+
     /// How many primes of the chain it has.
     #[must_use]
     pub fn limbs(&self) -> usize {
@@ -149,7 +173,7 @@ impl Ring {
     #[must_use]
     pub fn zero(&self, limbs: usize, extended: bool) -> Poly {
         let parts = limbs + usize::from(extended);
-        Poly { words: Hidden::zeros(parts * self.dimension()), limbs, extended }
+        Poly { words: Hidden::zeros(parts * self.dimension()), limbs, extended, public: false }
     }
 
     /// The number of the transform that a part of a polynomial belongs to.
@@ -186,17 +210,22 @@ impl Ring {
     /// is transformed, instead of both summands.
     #[must_use]
     pub(crate) fn noisy(&self, e: &[i64], m: &[i64], limbs: usize) -> Poly {
-        let (p, half) = (self.plain().get(), self.plain().get() / 2);
         let mut x = self.zero(limbs, false);
-        let mut plain = Hidden::zeros(self.dimension());
-        self.each(&mut x, |ntt, words, _| {
-            residues(ntt.modulus(), SMALL, words, e);
-            ntt.modulus().scale(words, p);
+        self.each(&mut x, |ntt, words, _| self.noisy_part(ntt, e, Some(m), words));
+        x
+    }
+
+    /// The same modulo one prime.
+    fn noisy_part(&self, ntt: &Ntt, e: &[i64], m: Option<&[i64]>, words: &mut [u64]) {
+        let (p, half) = (self.plain().get(), self.plain().get() / 2);
+        residues(ntt.modulus(), SMALL, words, e);
+        ntt.modulus().scale(words, p);
+        if let Some(m) = m {
+            let mut plain = Hidden::zeros(words.len());
             residues(ntt.modulus(), half, &mut plain, m);
             ntt.modulus().add_assign(words, &plain);
-            ntt.forward(words);
-        });
-        x
+        }
+        ntt.forward(words);
     }
 
     /// The polynomial with these coefficients of absolute value at most p / 2.

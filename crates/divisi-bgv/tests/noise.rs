@@ -49,7 +49,7 @@ fn ring_of(form: Form, n: usize) {
         for batch in 0..6 {
             let signs = encode::signs(ring, &bits(batch * 100 + me as u64, ring.dimension()));
             let x = if me == 0 {
-                let plain = encode::encode(ring, &signs, ring.parameters().limbs(top));
+                let plain = encode::coefficients(ring, &signs);
                 keys.encrypt(sampler, top, Some(&plain))
             } else {
                 let level = top + 1 - me;
@@ -110,7 +110,7 @@ fn products_keep_their_bounds() {
             let mut stock = Vec::new();
             for i in 0..2_u64.pow(top as u32 - 1) {
                 let signs = encode::signs(ring, &bits(10 * i + me as u64, ring.dimension()));
-                let plain = encode::encode(ring, &signs, ring.parameters().limbs(top));
+                let plain = encode::coefficients(ring, &signs);
                 let x = keys.encrypt(sampler, top, Some(&plain));
                 stock.push(keys.hop(session, sampler, x, &signs)?);
             }
@@ -156,7 +156,7 @@ fn at_the_bound(form: Form, n: usize) {
     };
     let ends = with_keys(&ring, |session, keys, sampler| {
         let mut expected = encode::signs(&ring, &bits(1, 1024));
-        let plain = encode::encode(&ring, &expected, p.limbs(p.top()));
+        let plain = encode::coefficients(&ring, &expected);
         let mut x = keys.encrypt(sampler, p.top(), Some(&plain));
         // everybody for itself, and all hold the first one's
         while x.level() > 0 {

@@ -40,7 +40,7 @@ fn refreshed_ciphertexts_are_what_they_were() {
         let ends = with_keys(&ring, |session, keys, sampler| {
             let mut made = Vec::new();
             for holder in 0..n {
-                let encoded = encode::encode(&ring, &slots, ring.parameters().limbs(top));
+                let encoded = encode::coefficients(&ring, &slots);
                 let x = keys.encrypt(sampler, top, Some(&encoded)).switch(&ring, 0);
                 let held = Some(&x).filter(|_| session.me() == party(holder));
                 let level = 1 + holder % top;
@@ -179,7 +179,7 @@ fn at_the_bound(form: Form, n: usize, length: usize) {
     };
     let ends = with_keys(&ring, |session, keys, sampler| {
         let mut expected = encode::signs(&ring, &bits(1, 1024));
-        let plain = encode::encode(&ring, &expected, p.limbs(p.top()));
+        let plain = encode::coefficients(&ring, &expected);
         // everybody for itself, but who refreshes is P_1, and the others continue with what they have
         let mut x = keys.encrypt(sampler, p.top(), Some(&plain));
         for hop in 0..n - 1 {

@@ -236,7 +236,7 @@ fn any_party_holds() {
         let mut shares = Vec::new();
         for holder in PartyId::all(3) {
             let slots = elements(holder.index() as u64, p, 1024);
-            let plain = encode::encode(&ring, &slots, ring.parameters().limbs(top));
+            let plain = encode::coefficients(&ring, &slots);
             let x = keys.encrypt(sampler, top, Some(&plain)).switch(&ring, 0);
             let factor = Ciphertext::factor_after(&ring, 1, top, 0);
             assert_eq!(x.factor(), factor);

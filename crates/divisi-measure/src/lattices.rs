@@ -118,7 +118,7 @@ fn switched() -> Box<dyn Subject> {
     let ring = ring();
     let (n, x) = (ring.dimension(), ring.zero(LIMBS, false));
     let load = |(ring, x): &mut (Ring, Poly), secret: &[u64]| *x = guarded::poly(ring, LIMBS, secret);
-    subject_of(LIMBS * n, (ring, x), load, |(ring, x)| drop(black_box(ring.drop_last(x.clone()))))
+    subject_of(LIMBS * n, (ring, x), load, |(ring, x)| drop(black_box(ring.drop_last(&mut x.clone()))))
 }
 
 /// A public component; a key share, a mask, and the generator of a flood.

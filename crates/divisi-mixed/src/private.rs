@@ -215,7 +215,7 @@ fn gather(
     share: &[u64],
 ) -> Result<Option<Ciphertext>, Abort> {
     let (ring, top) = (keys.ring(), keys.ring().parameters().top());
-    let plain = encode::encode(ring, share, ring.parameters().limbs(top));
+    let plain = encode::coefficients(ring, share);
     let mut x = keys.encrypt(sampler, top, Some(&plain));
     if session.me() != first {
         wire::send(session, ring, GATHER, first, &x.components())?;

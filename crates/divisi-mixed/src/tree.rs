@@ -13,9 +13,7 @@ const JOIN: Step = step!("join");
 /// A fresh encryption of our own signs, at the top.
 pub(crate) fn begin(keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Ciphertext {
     let ring = keys.ring();
-    let top = ring.parameters().top();
-    let plain = encode::encode(ring, signs, ring.parameters().limbs(top));
-    keys.encrypt(sampler, top, Some(&plain))
+    keys.encrypt(sampler, ring.parameters().top(), Some(&encode::coefficients(ring, signs)))
 }
 
 /// Multiplies all parties' signs; the first party of the order gets the product. Its level is below the top

@@ -16,10 +16,12 @@ pub(crate) struct Mask<'a> {
 impl Ring {
     /// Divides by the last prime q, rounding to a multiple of p: (x + delta) / q with delta = -x mod q and 0
     /// mod p. Modulo p this multiplies x by 1/q, unless q divides x; [`Ring::quotient`] is this factor.
-    pub fn drop_last(&self, mut x: Poly) -> Poly {
+    ///
+    /// The words of x are of no use afterwards.
+    pub fn drop_last(&self, x: &mut Poly) -> Poly {
         let n = self.dimension();
         let parts = x.limbs + usize::from(x.extended);
-        let index = self.index(&x, parts - 1);
+        let index = self.index(x, parts - 1);
         let (rest, last) = x.words.split_at_mut((parts - 1) * n);
         self.transforms[index].inverse(last);
         let deltas = self.deltas(index, last, None);
@@ -58,6 +60,8 @@ impl Ring {
         masks: [Option<Mask<'_>>; 2],
     ) -> [Poly; 2] {
         let (n, index) = (self.dimension(), x[0].limbs - 1);
+        // x is public, but x m + k v in its place is not: without errors it tells v
+        x.iter_mut().for_each(|x| x.public = false);
         let (mut factor, mut random) = (Hidden::zeros(n), Hidden::zeros(n));
         // x m + k v of one prime, in the place of x
         let mut masked = |ntt: &Ntt, at: usize, x: &mut [Poly; 2]| {

@@ -52,38 +52,54 @@ impl Ring {
         out
     }
 
-    /// One digit of a polynomial in coefficients, spread over its primes and the special one, as values: for
-    /// a digit of one prime its residue, for one of K primes what is congruent to all their residues, from 0
-    /// to K times their product.
-    pub(crate) fn spread(&self, x: &Poly, digit: usize) -> Poly {
-        let (n, digit) = (self.dimension(), &self.digits[digit]);
-        let mut parts = Hidden::from(&x.words[digit.limbs.start * n..digit.limbs.end * n]);
-        let single = digit.limbs.len() == 1;
-        let moduli = digit.limbs.clone().map(|limb| self.modulus(limb));
-        let terms = parts.chunks_exact_mut(n).zip(moduli.clone()).zip(&digit.others);
-        if !single {
-            terms.for_each(|((part, modulus), (inverse, _))| modulus.scale(part, *inverse));
+    /// Step 1 of taking digits of a polynomial in coefficients: where a digit has several primes, each part
+    /// times the inverse of the other primes' product.
+    fn to_digits(&self, x: &mut Poly) {
+        let n = self.dimension();
+        for digit in self.digits[..self.digits(x.limbs)].iter().filter(|digit| digit.limbs.len() > 1) {
+            for (limb, (inverse, _)) in digit.limbs.clone().zip(&digit.others) {
+                self.modulus(limb).scale(&mut x.words[limb * n..(limb + 1) * n], *inverse);
+            }
         }
-        let (last, mut term) = (self.transforms.len() - 1, Hidden::zeros(if single { 0 } else { n }));
-        let mut out = self.zero(x.limbs, true);
-        self.each(&mut out, |ntt, words, at| {
-            let m = ntt.modulus();
-            let index = if at < x.limbs * n { at / n } else { last };
-            for (k, ((part, from), (_, others))) in
-                parts.chunks_exact(n).zip(moduli.clone()).zip(&digit.others).enumerate()
-            {
-                let place = if k == 0 { &mut *words } else { &mut *term };
-                reduced(m, from.get(), place, part);
-                if !single {
-                    m.scale(place, others[index]);
-                }
-                if k > 0 {
-                    m.add_assign(words, &term);
+    }
+
+    /// Step 2, for the prime of this transform: a digit of one prime is its residue; one of K primes is what
+    /// is congruent to all their residues, from 0 to K times their product. `term` is room for a part.
+    fn digit_of(&self, x: &Poly, digit: &Digit, transform: usize, words: &mut [u64], term: &mut [u64]) {
+        let (n, m) = (self.dimension(), self.modulus(transform));
+        for (k, (limb, (_, others))) in digit.limbs.clone().zip(&digit.others).enumerate() {
+            let place = if k == 0 { &mut *words } else { &mut *term };
+            reduced(m, self.modulus(limb).get(), place, &x.words[limb * n..(limb + 1) * n]);
+            if digit.limbs.len() > 1 {
+                m.scale(place, others[transform]);
+            }
+            if k > 0 {
+                m.add_assign(words, term);
+            }
+        }
+    }
+
+    /// The digits of a polynomial in coefficients times their parts of the relinearisation key, summed up, as
+    /// values over its primes and the special one. Prime by prime, so that digits and sums of one prime stay
+    /// in the cache. The words of x are of no use afterwards.
+    pub(crate) fn products_of_digits(&self, x: &mut Poly, key: &[[Poly; 2]]) -> [Poly; 2] {
+        let (n, limbs, last) = (self.dimension(), x.limbs, self.transforms.len() - 1);
+        self.to_digits(x);
+        let (mut words, mut term) = (Hidden::zeros(n), Hidden::zeros(n));
+        let mut sums = [self.zero(limbs, true), self.zero(limbs, true)];
+        for part in 0..=limbs {
+            let (transform, at) = (if part < limbs { part } else { last }, part * n);
+            for (digit, key) in self.digits[..self.digits(limbs)].iter().zip(key) {
+                self.digit_of(x, digit, transform, &mut words, &mut term);
+                self.transforms[transform].forward(&mut words);
+                for (sum, key) in sums.iter_mut().zip(key) {
+                    let from = if part < limbs { at } else { key.limbs * n };
+                    let (sum, key) = (&mut sum.words[at..at + n], &key.words[from..from + n]);
+                    self.modulus(transform).add_product(sum, &words, key);
                 }
             }
-            ntt.forward(words);
-        });
-        out
+        }
+        sums
     }
 }
 
@@ -122,8 +138,14 @@ mod tests {
                 let primes = &moduli[range.clone()];
                 let product: u128 = primes.iter().map(|m| u128::from(m.get())).product();
                 assert!(product < 1 << 52);
-                let mut spread = ring.spread(&x, digit);
-                ring.to_coefficients(&mut spread);
+                let mut scaled = x.clone();
+                ring.to_digits(&mut scaled);
+                let mut spread = ring.zero(x.limbs, true);
+                let (last, mut term) = (ring.transforms.len() - 1, vec![0; n]);
+                for (part, words) in spread.words.chunks_exact_mut(n).enumerate() {
+                    let transform = if part < x.limbs { part } else { last };
+                    ring.digit_of(&scaled, &ring.digits[digit], transform, words, &mut term);
+                }
                 let all = ring.moduli(&spread);
                 for i in 0..200 {
                     let number: u128 = primes

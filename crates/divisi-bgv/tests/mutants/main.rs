@@ -44,7 +44,7 @@ fn second_component(form: Form, without: Option<Check>) -> bool {
         let factor = Ciphertext::factor_after(&ring, 1, top, top - 1);
         let me = session.me();
         if me == party(0) {
-            let plain = encode::encode(&ring, &guesses[0], ring.parameters().limbs(top));
+            let plain = encode::coefficients(&ring, &guesses[0]);
             let x = keys.encrypt(sampler, top, Some(&plain));
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             return Ok(Some(x));

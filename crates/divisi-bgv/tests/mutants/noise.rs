@@ -37,7 +37,7 @@ fn noise_of(answer: Answer, random: bool, count: u64, without: Option<Check>) ->
     let ring = small(Operation::Bits, Form::LeanRing, 2);
     let (p, top, limbs) = (ring.parameters().plain(), ring.parameters().top(), ring.parameters().limbs(0));
     let factor = Ciphertext::factor_after(&ring, 1, top, 0);
-    let plain = encode::encode(&ring, &encode::signs(&ring, &bits(3, 1024)), ring.parameters().limbs(top));
+    let plain = encode::coefficients(&ring, &encode::signs(&ring, &bits(3, 1024)));
     let ends = act(harness(&ring, without), &ring, |session, keys, sampler| {
         let mut squares = 0.0;
         for number in 0..count {
@@ -124,7 +124,7 @@ fn noise_around_refreshes(random: bool, count: u64) -> [f64; 2] {
                 continue;
             }
             let plain = encode::signs(&ring, &bits(3, 1024));
-            let plain = encode::encode(&ring, &plain, ring.parameters().limbs(top));
+            let plain = encode::coefficients(&ring, &plain);
             let x = keys.encrypt(sampler, top, Some(&plain));
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             let before = Ciphertext::receive(session, &ring, PASS, party(1), 0, factor)?;

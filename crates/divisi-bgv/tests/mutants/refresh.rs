@@ -45,7 +45,7 @@ pub fn plaintext_of_an_answer(without: Option<Check>) -> bool {
     let recording = harness.recording(party(0));
     let ends = act(harness, &ring, |session, keys, sampler| {
         if session.me() == party(1) {
-            let plain = encode::encode(&ring, &signs, ring.parameters().limbs(top));
+            let plain = encode::coefficients(&ring, &signs);
             let x = keys.encrypt(sampler, top, Some(&plain));
             wire::send(session, &ring, PASS, party(0), &x.components())?;
             let zero = Keys::forge(0, 1, ring.zero(1, false), ring.zero(1, false));
@@ -62,7 +62,7 @@ pub fn plaintext_of_an_answer(without: Option<Check>) -> bool {
     let (mut own, mut factor) = ends.into_iter().next().unwrap().unwrap().unwrap();
     while own.limbs() > 1 {
         factor = p.mul(factor, ring.quotient(own.limbs() - 1));
-        own = ring.drop_last(own);
+        own = ring.drop_last(&mut own);
     }
     ring.to_coefficients(&mut own);
     let [h, _] = &answers(&recording, &ring, top)[0];
