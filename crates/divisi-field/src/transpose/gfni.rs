@@ -46,6 +46,64 @@ const TRANSPOSED_REVERSED: [u8; 64] = {
     order
 };
 
+/// Of two registers with eight rows of 16 bytes, and this half of the columns: takes byte c of row 7 - k to
+/// byte 8c + k. Bit 6 of an entry chooses the second register.
+const fn columns_of_rows(half: u8) -> [u8; 64] {
+    let mut order = [0; 64];
+    let mut p = 0;
+    while p < 64 {
+        order[p] = (7 - p as u8 % 8) * 16 + 8 * half + p as u8 / 8;
+        p += 1;
+    }
+    order
+}
+
+/// Of two registers whose 16 words have a byte for each of eight rows: takes byte k of word w to byte w of
+/// row k; of these rows the first four, or the last.
+const fn rows_of_columns(half: u8) -> [u8; 64] {
+    let mut order = [0; 64];
+    let mut p = 0;
+    while p < 64 {
+        order[p] = p as u8 % 16 * 8 + 4 * half + p as u8 / 16;
+        p += 1;
+    }
+    order
+}
+
+const COLUMNS_OF_ROWS: [[u8; 64]; 2] = [columns_of_rows(0), columns_of_rows(1)];
+const ROWS_OF_COLUMNS: [[u8; 64]; 2] = [rows_of_columns(0), rows_of_columns(1)];
+
+/// Transposes 128 by 128 bits: matrices of 8 x 8 bits in a word each, these words, and the bytes in them.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(super) fn square(matrix: &mut [u128; 128]) {
+    // word c of register r of a half: rows from 8r on, and columns 8c of this half on, transposed
+    let mut halves = [[[_mm512_setzero_si512(); 8]; 2]; 2];
+    for (r, rows) in matrix.as_chunks::<8>().0.iter().enumerate() {
+        // SAFETY: eight rows are 128 bytes.
+        let (first, second) = unsafe {
+            (_mm512_loadu_si512(rows.as_ptr().cast()), _mm512_loadu_si512(rows.as_ptr().add(4).cast()))
+        };
+        for (half, places) in halves.iter_mut().zip(&COLUMNS_OF_ROWS) {
+            let matrices = _mm512_permutex2var_epi8(first, order(places), second);
+            half[r / 8][r % 8] = _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(COLUMNS), matrices, 0);
+        }
+    }
+    let (places_of_half, _) = matrix.as_chunks_mut::<64>();
+    for (half, places) in halves.into_iter().zip(places_of_half) {
+        let [low, high] = half;
+        let words = transpose_words(low).into_iter().zip(transpose_words(high));
+        for ((low, high), rows) in words.zip(places.as_chunks_mut::<8>().0) {
+            let first = _mm512_permutex2var_epi8(low, order(&ROWS_OF_COLUMNS[0]), high);
+            let second = _mm512_permutex2var_epi8(low, order(&ROWS_OF_COLUMNS[1]), high);
+            // SAFETY: as above.
+            unsafe {
+                _mm512_storeu_si512(rows.as_mut_ptr().cast(), first);
+                _mm512_storeu_si512(rows.as_mut_ptr().add(4).cast(), second);
+            }
+        }
+    }
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(super) fn to_planes(bytes: &[u8], out: &mut [Plane; 8]) {
     let mut rows = [_mm512_setzero_si512(); 8];

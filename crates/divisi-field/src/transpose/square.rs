@@ -1,9 +1,16 @@
 //! Transposes square matrices of 128 by 128 bits in place: columns of correlated bits become rows.
 
 use crate::kernel::vectorize;
+#[cfg(target_arch = "x86_64")]
+use crate::{kernel, transpose::gfni};
 
 /// Transposes: swaps bit j of word i with bit i of word j.
 pub fn square(matrix: &mut [u128; 128]) {
+    #[cfg(target_arch = "x86_64")]
+    if kernel::active() == kernel::Kernel::Avx512 {
+        // SAFETY: a kernel becomes active only after its features were seen on this processor.
+        return unsafe { gfni::square(matrix) };
+    }
     vectorize(
         #[inline(always)]
         || {
@@ -28,9 +35,13 @@ pub fn square(matrix: &mut [u128; 128]) {
     );
 }
 
-/// [`square`] for a matrix whose words from the 64th on are zero, in half the time; the upper halves of the
-/// results are then zero.
+/// [`square`] for a matrix whose words from the 64th on are zero, in half the time where a matrix does not fit registers; the upper halves of the
+/// results are then zero. Registers of 64 bytes take no longer for a whole matrix.
 pub fn slim(matrix: &mut [u128; 128]) {
+    #[cfg(target_arch = "x86_64")]
+    if kernel::active() == kernel::Kernel::Avx512 {
+        return square(matrix);
+    }
     vectorize(
         #[inline(always)]
         || {
