@@ -15,9 +15,22 @@ impl<T: Copy + Default> Hidden<T> {
 }
 
 impl<T: Copy + Default> Hidden<T> {
-    /// Frees the list without wiping it: it is public.
-    pub(crate) fn release(&mut self) {
-        self.0 = Box::default();
+    /// Wipes the list, unless it is public, and returns its memory. An empty list is left.
+    pub(crate) fn release(&mut self, public: bool) -> Box<[T]> {
+        if !public {
+            self.wipe();
+        }
+        std::mem::take(&mut self.0)
+    }
+
+    /// A list with these values.
+    pub(crate) fn of(list: Box<[T]>) -> Self {
+        Hidden(list)
+    }
+
+    fn wipe(&mut self) {
+        self.0.fill(T::default());
+        zeroize::optimization_barrier(&*self.0);
     }
 }
 
@@ -43,8 +56,7 @@ impl<T: Copy + Default> DerefMut for Hidden<T> {
 
 impl<T: Copy + Default> Drop for Hidden<T> {
     fn drop(&mut self) {
-        self.0.fill(T::default());
-        zeroize::optimization_barrier(&*self.0);
+        self.wipe();
     }
 }
 

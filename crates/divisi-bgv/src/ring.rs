@@ -10,6 +10,7 @@ mod below;
 mod digits;
 mod fresh;
 mod residues;
+mod spare;
 
 pub(crate) use below::Mask;
 
@@ -72,9 +73,7 @@ impl Clone for Poly {
 /// Wiping a ciphertext would take as long as adding to it.
 impl Drop for Poly {
     fn drop(&mut self) {
-        if self.public {
-            self.words.release();
-        }
+        spare::give(self.words.release(self.public));
     }
 }
 
@@ -174,6 +173,12 @@ impl Ring {
     pub fn zero(&self, limbs: usize, extended: bool) -> Poly {
         let parts = limbs + usize::from(extended);
         Poly { words: Hidden::zeros(parts * self.dimension()), limbs, extended, public: false }
+    }
+
+    /// A polynomial with any values, all of which are to be overwritten.
+    pub(crate) fn room(&self, limbs: usize, extended: bool) -> Poly {
+        let parts = limbs + usize::from(extended);
+        Poly { words: Hidden::of(spare::take(parts * self.dimension())), limbs, extended, public: false }
     }
 
     /// The number of the transform that a part of a polynomial belongs to.

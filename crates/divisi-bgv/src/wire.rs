@@ -4,14 +4,12 @@
 use crate::checks;
 use crate::ring::{Poly, Ring};
 use divisi_core::{Abort, PartyId, Session, Step};
+use divisi_field::kernel::vectorize;
+use divisi_field::packed::{self, GROUP};
 use divisi_field::zp::Modulus;
 
-/// The number of coefficients in a group. A group fills whole bytes whatever the width of a coefficient. N is
-/// a multiple of it.
-const GROUP: usize = 8;
-/// The number of bytes that hold a group of coefficients of at most 50 bits, and a word of 8 bytes that
-/// begins at the last byte of the group.
-const ROOM: usize = 64;
+/// How many coefficients are unpacked before they are looked at: they stay in the nearest cache.
+const AT_ONCE: usize = 512;
 
 /// The length of a polynomial in bytes.
 #[must_use]
@@ -22,36 +20,14 @@ pub fn length(ring: &Ring, poly: &Poly) -> usize {
 /// Appends a polynomial.
 pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     let begin = out.len();
-    let end = begin + length(ring, poly);
-    // room for the last group's zeros, which are cut off again: all copies have one length
-    out.resize(end + ROOM, 0);
+    out.resize(begin + length(ring, poly), 0);
     let mut rest = &mut out[begin..];
     for (modulus, part) in ring.moduli(poly).into_iter().zip(poly.words().chunks_exact(ring.dimension())) {
         let bits = modulus.bits() as usize;
-        for group in part.as_chunks::<GROUP>().0 {
-            if let Some(place) = rest.first_chunk_mut::<ROOM>() {
-                *place = pack(bits, group);
-            }
-            rest = &mut rest[bits..];
-        }
+        let (own, others) = rest.split_at_mut(bits * part.len() / GROUP);
+        packed::pack(bits, part, own);
+        rest = others;
     }
-    out.truncate(end);
-}
-
-/// Packs eight coefficients of `bits` bits each. The other bytes are zero.
-fn pack(bits: usize, group: &[u64; GROUP]) -> [u8; ROOM] {
-    let mut bytes = [0; ROOM];
-    let (mut waiting, mut filled, mut at) = (0, 0, 0);
-    for word in group {
-        // at most 7 bits are waiting, and at most 50 are added
-        waiting |= word << filled;
-        filled += bits;
-        bytes[at..at + 8].copy_from_slice(&u64::to_le_bytes(waiting));
-        at += filled / 8;
-        waiting >>= filled / 8 * 8;
-        filled %= 8;
-    }
-    bytes
 }
 
 /// Reads a polynomial that [`write()`] wrote. Returns whether it has the right length and every coefficient
@@ -72,22 +48,18 @@ pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
 /// Reads the coefficients modulo one prime from exactly the bytes that hold them. Returns whether all are
 /// below the prime.
 fn unpack(modulus: Modulus, body: &[u8], part: &mut [u64]) -> bool {
-    let (bits, mask) = (modulus.bits() as usize, (1_u64 << modulus.bits()) - 1);
+    let bits = modulus.bits() as usize;
     let mut reduced = true;
-    for (i, group) in part.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-        let Some(rest) = body.get(i * bits..) else { return false };
-        let mut bytes = [0; ROOM];
-        if let Some(all) = rest.first_chunk::<ROOM>() {
-            bytes = *all;
-        } else {
-            bytes[..rest.len()].copy_from_slice(rest);
-        }
-        for (k, word) in group.iter_mut().enumerate() {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(&bytes[k * bits / 8..k * bits / 8 + 8]);
-            *word = u64::from_le_bytes(eight) >> (k * bits % 8) & mask;
-            reduced &= *word < modulus.get();
-        }
+    for (words, bytes) in part.chunks_mut(AT_ONCE).zip(body.chunks(AT_ONCE / GROUP * bits)) {
+        packed::unpack(bits, bytes, words);
+        vectorize(
+            #[inline(always)]
+            || {
+                for word in &*words {
+                    reduced &= *word < modulus.get();
+                }
+            },
+        );
     }
     reduced
 }
@@ -103,7 +75,7 @@ pub fn send(
     to: PartyId,
     polys: &[&Poly],
 ) -> Result<(), Abort> {
-    let mut body = Vec::with_capacity(polys.iter().map(|poly| length(ring, poly)).sum::<usize>() + ROOM);
+    let mut body = Vec::with_capacity(polys.iter().map(|poly| length(ring, poly)).sum());
     polys.iter().for_each(|poly| write(ring, poly, &mut body));
     let bits = 8 * body.len() as u64;
     session.send(step, to, &body, bits)

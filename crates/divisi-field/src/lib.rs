@@ -14,7 +14,7 @@
 //! | [`mac`] | GF(2^40), GF(2^42), GF(2^48), GF(2^72), for MACs; GF(2^6) within them | slices |
 //!
 //! There are also integers modulo primes below 2^50 ([`zp`]) and their negacyclic transforms ([`ntt`]), for
-//! lattice ciphertexts.
+//! lattice ciphertexts, whose coefficients are [`packed`] for messages.
 //!
 //! [`kernel`] chooses, once and at run time, between AVX-512 with GFNI and VPCLMULQDQ, AVX2 with PCLMULQDQ,
 //! NEON with PMULL and AES, and portable code. Every kernel is tested against the same slow reference. All of
@@ -49,6 +49,7 @@ pub mod kernel;
 pub mod laws;
 pub mod mac;
 pub mod ntt;
+pub mod packed;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod permutation;
 pub mod plane;
