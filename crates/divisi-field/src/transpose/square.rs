@@ -35,8 +35,8 @@ pub fn square(matrix: &mut [u128; 128]) {
     );
 }
 
-/// [`square`] for a matrix whose words from the 64th on are zero, in half the time where a matrix does not fit registers; the upper halves of the
-/// results are then zero. Registers of 64 bytes take no longer for a whole matrix.
+/// [`square`] for a matrix whose words from the 64th on are zero; the upper halves of the results are then
+/// zero. It takes half the time, but for registers of 64 bytes, which a whole matrix fits.
 pub fn slim(matrix: &mut [u128; 128]) {
     #[cfg(target_arch = "x86_64")]
     if kernel::active() == kernel::Kernel::Avx512 {

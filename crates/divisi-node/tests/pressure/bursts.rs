@@ -28,7 +28,7 @@ fn many_with_one_connection_each() {
     let mut late = eventually(|| house.connect(&name(256)));
     assert!(late.key_list().unwrap().is_empty());
     bounded_memory(memory, "a connection of each of 256 clients");
-    // a connection that has to leave may answer once more before it learns so: ask until one says that it left
+    // a connection that has to leave may answer once more: ask until one says that it left
     let mut gone = Vec::new();
     let until = Instant::now() + BUSY;
     while gone.is_empty() && Instant::now() < until {
