@@ -100,8 +100,11 @@ impl Ciphertext {
     /// Multiplies by an encoded plaintext over the same primes. The bound on the noise assumes that its
     /// coefficients are like uniform ones (H4 of docs/bgv.md).
     pub fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
-        ring.mul(&mut self.c0, plain);
-        ring.mul(&mut self.c1, plain);
+        for c in self.components_mut() {
+            // the quotient of both ciphertexts is the plaintext
+            c.withhold();
+            ring.mul(c, plain);
+        }
         self.noise = ring.parameters().bounds().times_plain(self.noise);
     }
 

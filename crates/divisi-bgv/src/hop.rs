@@ -52,13 +52,12 @@ impl Keys {
                 return Err(session.misuse(HOP, "no flood for this level"));
             };
             x.times_plain(ring, &encode::encode(ring, signs, ring.parameters().limbs(level)));
-            let zero = self.encrypt_flooded(sampler, level, widths);
-            x.noise = plus(x.noise, zero.noise);
-            let [z0, z1] = zero.components();
+            let ([z0, z1], noise) = self.encrypt_flooded(sampler, level, widths);
+            x.noise = plus(x.noise, noise);
             let [c0, c1] = x.components_mut();
-            ring.add(c0, z0);
+            ring.add(c0, &z0);
             if both {
-                ring.add(c1, z1);
+                ring.add(c1, &z1);
             }
         } else {
             x = self.hidden_product(sampler, x, signs, both);
@@ -92,7 +91,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::parameters::{Operation, Parameters};
-    use crate::ring::Ring;
+    use crate::ring::{Poly, Ring};
     use divisi_core::testing::run;
     use divisi_core::{Prg, PublicParameters};
     use divisi_field::zp::{P16, P32};
@@ -115,6 +114,9 @@ mod tests {
                     let hop = keys.hop(&session, &mut sampler(), x.clone(), &signs)?;
                     let level = x.level();
                     x.times_plain(&ring, &encode::encode(&ring, &signs, ring.parameters().limbs(level)));
+                    // a hop may be known to all, a product that nothing hides may not
+                    assert!(hop.components().into_iter().all(Poly::is_public));
+                    assert!(!x.components().into_iter().any(Poly::is_public));
                     let zero = keys.encrypt(&mut sampler(), level, None);
                     x.add(&ring, &session, HOP, &Ciphertext { factor: x.factor, ..zero })?;
                     x = x.switch(&ring, level - 1);

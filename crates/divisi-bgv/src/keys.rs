@@ -180,14 +180,15 @@ impl Keys {
         Ciphertext::new(level, 1, ring.parameters().bounds().fresh(), c0, c1)
     }
 
-    /// An encryption of zero with floods in place of the errors (CP of appendix A.1).
+    /// The components of an encryption of zero with floods in place of the errors (CP of appendix A.1), and
+    /// the bound on its noise. Where it hides a product it is secret: the sum minus it is the product.
     #[must_use]
     pub(crate) fn encrypt_flooded(
         &self,
         sampler: &mut Sampler,
         level: usize,
         widths: [Width; 2],
-    ) -> Ciphertext {
+    ) -> ([Poly; 2], f64) {
         let ring = self.ring();
         let (n, limbs) = (ring.dimension(), ring.parameters().limbs(level));
         let bounds = ring.parameters().bounds();
@@ -204,7 +205,7 @@ impl Keys {
             ring.scale(c, ring.parameters().plain());
             ring.add_product(c, key, &v);
         }
-        Ciphertext::new(level, 1, noise, c0, c1)
+        ([c0, c1], noise)
     }
 }
 

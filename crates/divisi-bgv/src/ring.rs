@@ -59,7 +59,7 @@ pub struct Poly {
     limbs: usize,
     /// Whether it has a part for the special prime, at the end.
     extended: bool,
-    /// Whether everybody may know it.
+    /// Whether everybody may know it: then it is not wiped.
     public: bool,
 }
 
@@ -78,9 +78,14 @@ impl Drop for Poly {
 }
 
 impl Poly {
-    /// Marks it as public for good: a component of a ciphertext, or what is computed of nothing else.
+    /// Marks it as public: a component of a ciphertext, or what is computed of nothing else.
     pub(crate) fn publish(&mut self) {
         self.public = true;
+    }
+
+    /// Takes that back, before something secret is computed in its place.
+    pub(crate) fn withhold(&mut self) {
+        self.public = false;
     }
 
     /// How many primes of the chain it has.
@@ -97,6 +102,12 @@ impl Poly {
 
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
+    }
+
+    /// Whether it is public.
+    #[cfg(test)]
+    pub(crate) fn is_public(&self) -> bool {
+        self.public
     }
 
     pub(crate) fn is_extended(&self) -> bool {
@@ -171,8 +182,9 @@ impl Ring {
     /// Zero.
     #[must_use]
     pub fn zero(&self, limbs: usize, extended: bool) -> Poly {
-        let parts = limbs + usize::from(extended);
-        Poly { words: Hidden::zeros(parts * self.dimension()), limbs, extended, public: false }
+        let mut x = self.room(limbs, extended);
+        x.words.fill(0);
+        x
     }
 
     /// A polynomial with any values, all of which are to be overwritten.
@@ -323,5 +335,33 @@ impl Ring {
     #[must_use]
     pub fn quotient(&self, limb: usize) -> u64 {
         self.quotients[limb].plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory that is used again has no secret: neither a polynomial's that is not public, nor a copy's of a
+    /// public one, nor one's that was public.
+    #[test]
+    fn what_is_not_public_is_wiped() {
+        // a length that no other test has
+        let poly = |public| Poly { words: Hidden::from(&[7; 777][..]), limbs: 1, extended: false, public };
+        let left = || spare::take(777).iter().filter(|word| **word == 7).count();
+        // the control: public words stay
+        let mut public = poly(true);
+        assert_eq!(*public.words.release(true), [7; 777]);
+        drop(poly(false));
+        assert_eq!(left(), 0);
+        let public = poly(true);
+        drop(public.clone());
+        assert_eq!(left(), 0);
+        drop(public);
+        left();
+        let mut x = poly(true);
+        x.withhold();
+        drop(x);
+        assert_eq!(left(), 0);
     }
 }

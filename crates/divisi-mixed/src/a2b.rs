@@ -103,12 +103,7 @@ impl Mixed {
         let session = self.gmw.session();
         session.observe(checks::G7); // [G7]
         let unfit = || Abort::Misuse { step: MASKS, what: "fewer masks than numbers" };
-        let mut parts = std::mem::take(&mut self.masks);
-        if let [one] = &parts[..]
-            && one.number.lanes() == count
-        {
-            return parts.pop().ok_or_else(unfit);
-        }
+        let parts = std::mem::take(&mut self.masks);
         let mut number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());
         let mut bits = Vec::with_capacity(WIDTH);
         for j in 0..WIDTH {

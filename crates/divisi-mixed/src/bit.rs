@@ -132,7 +132,8 @@ impl GmwBit {
         bit
     }
 
-    /// A share for each of the `width` lowest bits of these words, the lowest first; lane l is word l's.
+    /// A share for each of the `width` lowest bits of these words, the lowest first; lane l is word l's. Bits
+    /// beyond the 64th are zero.
     #[must_use]
     pub fn of_words(words: &[u64], width: usize) -> Vec<GmwBit> {
         let mut bits = vec![GmwBit::zero(words.len()); width];
@@ -142,7 +143,7 @@ impl GmwBit {
             now.copy_from_slice(words);
             behind.fill(0);
             transpose::squares(&mut *squares);
-            for (j, bit) in bits.iter_mut().enumerate() {
+            for (j, bit) in bits.iter_mut().enumerate().take(64) {
                 let rows = squares.iter().skip(j).step_by(64);
                 bit.words.iter_mut().skip(at * SQUARES).zip(rows).for_each(|(word, row)| *word = *row);
             }
@@ -180,9 +181,10 @@ impl GmwBit {
         }
     }
 
-    /// Makes the lanes from `from` on zero.
-    pub(crate) fn clear(&mut self, from: usize) {
-        let mut words = self.words.iter_mut().skip(from / 64);
+    /// Makes the lanes from `from` to `end` zero; those from `end` on must be zero already.
+    pub(crate) fn clear(&mut self, from: usize, end: usize) {
+        let words = from / 64..end.div_ceil(64).min(self.words.len());
+        let mut words = self.words.get_mut(words).unwrap_or_default().iter_mut();
         if let Some(word) = words.next() {
             *word &= below(from % 64);
         }
@@ -361,10 +363,14 @@ mod tests {
             assert_eq!(&*GmwBit::to_words(&bits), words);
         }
         let mut bit = GmwBit::new(130, &[u64::MAX; 3]);
-        bit.clear(65);
+        bit.clear(65, 130);
         assert_eq!(bit.words(), [u64::MAX, 1, 0]);
-        bit.clear(64);
+        bit.clear(64, 65);
         assert_eq!(bit.words(), [u64::MAX, 0, 0]);
+        bit.clear(64, 64);
+        bit.clear(0, 64);
+        assert_eq!(bit.words(), [0; 3]);
+        assert!(GmwBit::of_words(&[u64::MAX; 65], 66)[64..].iter().all(|bit| bit.words() == [0; 2]));
     }
 
     #[test]

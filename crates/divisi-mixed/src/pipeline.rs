@@ -24,8 +24,8 @@ pub(crate) const MANY: Strands = Strands { most: 16, room: 128 << 20 };
 impl Strands {
     /// The number for these parameters: public, the same at all parties.
     pub(crate) fn at_once(self, p: &Parameters) -> usize {
-        // a batch takes about eight polynomials at the top: a ciphertext, an encryption of zero with its
-        // errors and v, a plaintext
+        // a batch takes about eight polynomials at the top: at a product two ciphertexts and what their
+        // product is made of
         let polynomials = 8;
         let batch = polynomials * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
         (self.room / batch.max(1)).clamp(1, self.most)

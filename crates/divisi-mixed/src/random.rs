@@ -48,29 +48,30 @@ impl Part {
 
     /// Keeps the first `len` bits and wipes the others.
     fn shorten(&mut self, len: usize) {
-        self.bits.clear(len);
+        self.bits.clear(len, self.len);
         self.numbers[len..self.len].fill(0);
         self.len = len;
     }
 }
 
 impl RandomBits {
-    /// The shares of a list of bits that this session made, and of the same numbers modulo p.
+    /// Demands a modulus of at most 32 bits: shares of a larger one do not fit.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if p has more than 32 bits.
-    pub(crate) fn of(
-        session: &Session,
-        plain: Modulus,
-        bits: GmwBit,
-        numbers: &[u64],
-    ) -> Result<RandomBits, Abort> {
+    /// [`Abort::Misuse`] if it has more.
+    pub(crate) fn admit_modulus(session: &Session, plain: Modulus) -> Result<(), Abort> {
         if plain.bits() > 32 {
             return Err(session.misuse(MODULUS, "random bits modulo a number of more than 32 bits"));
         }
+        Ok(())
+    }
+
+    /// The shares of a list of bits that this session made, and of the same numbers modulo a p that
+    /// [`RandomBits::admit_modulus`] takes.
+    pub(crate) fn of(session: &Session, bits: GmwBit, numbers: &[u64]) -> RandomBits {
         let (bits, numbers) = (bits.made(session), narrow(numbers));
         let len = numbers.len();
-        Ok(RandomBits { parts: vec![Part { bits, numbers, len }] })
+        RandomBits { parts: vec![Part { bits, numbers, len }] }
     }
 
     /// How many there are.
@@ -112,6 +113,7 @@ impl RandomBits {
             part.shorten(part.len.min(left));
             left -= part.len;
         }
+        self.parts.retain(|part| part.len > 0);
         self
     }
 
@@ -153,7 +155,10 @@ impl RandomBits {
     /// The shares modulo 2, packed, and the shares modulo p, where they are.
     pub(crate) fn packed(self) -> (Dense, Numbers) {
         let mut bits = Dense::with_capacity(self.len());
-        self.parts.iter().for_each(|part| bits.push(part.bits.words(), part.len));
+        for part in &self.parts {
+            // a part that was shortened has zeros behind; they would not fit
+            bits.push(&part.bits.words()[..part.len.div_ceil(64)], part.len);
+        }
         let ends = self.parts.iter().scan(0, |end, part| {
             *end += part.len;
             Some(*end)

@@ -69,6 +69,16 @@ fn is_large(ring: &Ring, x: Poly) -> bool {
     lift(ring, x).iter().filter(|c| c.unsigned_abs() > 1 << 60).count() > ring.dimension() / 2
 }
 
+/// Whether half of the coefficients modulo the first prime are in the middle half of their range, as uniform
+/// ones are.
+fn is_uniform(ring: &Ring, x: &Poly) -> bool {
+    let (q, half, mut x) = (ring.modulus(0), ring.dimension() / 2, x.clone());
+    ring.to_coefficients(&mut x);
+    let first = &x.words()[..ring.dimension()];
+    let middle = first.iter().filter(|c| q.centred(**c).unsigned_abs() < q.get() / 4).count();
+    middle.abs_diff(half) < half / 4
+}
+
 fn keys_have_their_errors(n: usize) {
     let ring = small(Operation::Triples, Form::LeanTree, n);
     let (dimension, limbs) = (ring.dimension() as f64, ring.parameters().chain().len());
@@ -238,6 +248,9 @@ fn paper_hops_have_their_floods() {
         let limbs = p.limbs(top);
         let ends = with_keys(&ring, |session, keys, sampler| {
             let signs = vec![1; dimension];
+            let widths = keys.ring().parameters().hop_floods(top).unwrap();
+            let (masks, _) = keys.encrypt_flooded(sampler, top, widths);
+            assert!(!masks.iter().any(Poly::is_public));
             let made: Result<Vec<_>, _> = (0..hops)
                 .map(|_| {
                     let zero = Keys::forge(top, 1, ring.zero(limbs, false), ring.zero(limbs, false));
@@ -251,6 +264,8 @@ fn paper_hops_have_their_floods() {
         let mut squares = Squares::default();
         for x in ends.iter().flat_map(|end| &end.1) {
             squares.add([noise(&ring, &key, x).exp2()]);
+            // both components have a product with v, which no flood has
+            assert!(x.components().into_iter().all(|c| is_uniform(&ring, c)), "{n}: a hop without v");
         }
         let [first, second] = p.hop_floods(top).unwrap().map(|width| (2.0 * width.deviation()).exp2());
         let drop: f64 = (p.limbs(top - 1)..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();

@@ -61,7 +61,7 @@ impl Ring {
     ) -> [Poly; 2] {
         let (n, index) = (self.dimension(), x[0].limbs - 1);
         // x is public, but x m + k v in its place is not: without errors it tells v
-        x.iter_mut().for_each(|x| x.public = false);
+        x.iter_mut().for_each(Poly::withhold);
         let (mut factor, mut random) = (Hidden::zeros(n), Hidden::zeros(n));
         // x m + k v of one prime, in the place of x
         let mut masked = |ntt: &Ntt, at: usize, x: &mut [Poly; 2]| {
