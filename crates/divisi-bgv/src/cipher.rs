@@ -28,7 +28,7 @@ impl Ciphertext {
     /// A ciphertext at this level and with this factor, into which a received one is written.
     fn empty(ring: &Ring, level: usize, factor: u64) -> Ciphertext {
         let (limbs, noise) = (ring.parameters().limbs(level), ring.parameters().noise_at(level));
-        Ciphertext::new(level, factor, noise, ring.room(limbs, false), ring.room(limbs, false))
+        Ciphertext::new(level, factor, noise, ring.zero(limbs, false), ring.zero(limbs, false))
     }
 
     /// Receives a ciphertext of this level and factor, which the protocol knows \[G10\]. Its sender made the

@@ -15,17 +15,9 @@ impl<T: Copy + Default> Hidden<T> {
 }
 
 impl<T: Copy + Default> Hidden<T> {
-    /// Wipes the list, unless it is public, and returns its memory. An empty list is left.
-    pub(crate) fn release(&mut self, public: bool) -> Box<[T]> {
-        if !public {
-            self.wipe();
-        }
+    /// Returns the list, which is public, so that it is not wiped. An empty list is left.
+    pub(crate) fn release(&mut self) -> Box<[T]> {
         std::mem::take(&mut self.0)
-    }
-
-    /// A list with these values.
-    pub(crate) fn of(list: Box<[T]>) -> Self {
-        Hidden(list)
     }
 
     fn wipe(&mut self) {

@@ -10,7 +10,6 @@ mod below;
 mod digits;
 mod fresh;
 mod residues;
-mod spare;
 
 pub(crate) use below::Mask;
 
@@ -73,7 +72,9 @@ impl Clone for Poly {
 /// Wiping a ciphertext would take as long as adding to it.
 impl Drop for Poly {
     fn drop(&mut self) {
-        spare::give(self.words.release(self.public));
+        if self.public {
+            drop(self.words.release());
+        }
     }
 }
 
@@ -182,15 +183,8 @@ impl Ring {
     /// Zero.
     #[must_use]
     pub fn zero(&self, limbs: usize, extended: bool) -> Poly {
-        let mut x = self.room(limbs, extended);
-        x.words.fill(0);
-        x
-    }
-
-    /// A polynomial with any values, all of which are to be overwritten.
-    pub(crate) fn room(&self, limbs: usize, extended: bool) -> Poly {
         let parts = limbs + usize::from(extended);
-        Poly { words: Hidden::of(spare::take(parts * self.dimension())), limbs, extended, public: false }
+        Poly { words: Hidden::zeros(parts * self.dimension()), limbs, extended, public: false }
     }
 
     /// The number of the transform that a part of a polynomial belongs to.
@@ -342,26 +336,14 @@ impl Ring {
 mod tests {
     use super::*;
 
-    /// Memory that is used again has no secret: neither a polynomial's that is not public, nor a copy's of a
-    /// public one, nor one's that was public.
+    /// A copy, and a polynomial that is withheld, are not public: what is added to them may be secret.
     #[test]
-    fn what_is_not_public_is_wiped() {
-        // a length that no other test has
-        let poly = |public| Poly { words: Hidden::from(&[7; 777][..]), limbs: 1, extended: false, public };
-        let left = || spare::take(777).iter().filter(|word| **word == 7).count();
-        // the control: public words stay
-        let mut public = poly(true);
-        assert_eq!(*public.words.release(true), [7; 777]);
-        drop(poly(false));
-        assert_eq!(left(), 0);
-        let public = poly(true);
-        drop(public.clone());
-        assert_eq!(left(), 0);
-        drop(public);
-        left();
-        let mut x = poly(true);
+    fn copies_and_withheld_polynomials_are_secret() {
+        let mut x = Poly { words: Hidden::from(&[7; 8][..]), limbs: 1, extended: false, public: false };
+        assert!(!x.is_public());
+        x.publish();
+        assert!(x.is_public() && !x.clone().is_public());
         x.withhold();
-        drop(x);
-        assert_eq!(left(), 0);
+        assert!(!x.is_public());
     }
 }

@@ -25,7 +25,7 @@ impl Ring {
         let (rest, last) = x.words.split_at_mut((parts - 1) * n);
         self.transforms[index].inverse(last);
         let deltas = self.deltas(index, last, None);
-        let mut out = self.room(if x.extended { x.limbs } else { x.limbs - 1 }, false);
+        let mut out = self.zero(if x.extended { x.limbs } else { x.limbs - 1 }, false);
         self.each(&mut out, |ntt, words, at| {
             residues(ntt.modulus(), self.half(index), words, &deltas);
             ntt.forward(words);
@@ -40,7 +40,7 @@ impl Ring {
         let index = x.limbs - 1;
         let (rest, last) = x.words.split_at_mut(index * n);
         let deltas = self.deltas(index, last, None);
-        let mut out = self.room(index, false);
+        let mut out = self.zero(index, false);
         self.each(&mut out, |ntt, words, at| {
             residues(ntt.modulus(), self.half(index), words, &deltas);
             self.divide([index, at / n], ntt, words, &rest[at..at + n]);
@@ -87,7 +87,7 @@ impl Ring {
             self.transforms[index].inverse(last);
             self.deltas(index, last, masks[c].as_ref().map(|mask| mask.errors))
         });
-        let mut out = [self.room(index, false), self.room(index, false)];
+        let mut out = [self.zero(index, false), self.zero(index, false)];
         for (limb, ntt) in self.transforms[..index].iter().enumerate() {
             let part = limb * n..(limb + 1) * n;
             masked(ntt, part.start, &mut x);

@@ -18,7 +18,7 @@ impl Ring {
     ) -> [Poly; 2] {
         let n = self.dimension();
         let mut random = Hidden::zeros(n);
-        let mut out = [self.room(limbs, false), self.room(limbs, false)];
+        let mut out = [self.zero(limbs, false), self.zero(limbs, false)];
         for (limb, ntt) in self.transforms[..limbs].iter().enumerate() {
             let part = limb * n..(limb + 1) * n;
             residues(ntt.modulus(), SMALL, &mut random, v);
