@@ -30,8 +30,8 @@ const CONNECT: Step = step!("connect");
 const REQUEST: Step = step!("request");
 const COMPARE: Step = step!("compare");
 
-/// When one server has reported the end of a request, or is gone, the time to wait for the other servers'
-/// reports.
+/// When one server has reported the end of a request, or is gone, the least time to wait for the other
+/// servers' reports: a twentieth of the time limit if that is more.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A client's connection with all three servers.
