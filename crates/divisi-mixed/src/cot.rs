@@ -331,6 +331,8 @@ mod tests {
             let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             random_bits(&mut session, &mut setup, plain, 1).map(drop)
         });
-        assert!(ends.iter().all(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+        // one party may hear that the other has left, while it still makes the set-up
+        let refused = |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { .. }));
+        assert!(ends.iter().all(Result::is_err) && ends.iter().any(refused), "{ends:?}");
     }
 }
