@@ -72,9 +72,7 @@ impl Clone for Poly {
 /// Wiping a ciphertext would take as long as adding to it.
 impl Drop for Poly {
     fn drop(&mut self) {
-        if self.public {
-            drop(self.words.release());
-        }
+        drop(self.unwiped());
     }
 }
 
@@ -82,6 +80,11 @@ impl Poly {
     /// Marks it as public: a component of a ciphertext, or what is computed of nothing else.
     pub(crate) fn publish(&mut self) {
         self.public = true;
+    }
+
+    /// The words of a public polynomial, which is left without any; `None` for one whose words are wiped.
+    fn unwiped(&mut self) -> Option<Box<[u64]>> {
+        self.public.then(|| self.words.release())
     }
 
     /// Takes that back, before something secret is computed in its place.
@@ -336,14 +339,16 @@ impl Ring {
 mod tests {
     use super::*;
 
-    /// A copy, and a polynomial that is withheld, are not public: what is added to them may be secret.
+    /// A copy, and a polynomial that is withheld, are wiped: what is added to them may be secret.
     #[test]
-    fn copies_and_withheld_polynomials_are_secret() {
+    fn only_public_polynomials_are_not_wiped() {
         let mut x = Poly { words: Hidden::from(&[7; 8][..]), limbs: 1, extended: false, public: false };
-        assert!(!x.is_public());
+        assert!(!x.is_public() && x.unwiped().is_none());
         x.publish();
-        assert!(x.is_public() && !x.clone().is_public());
+        assert!(x.is_public() && x.clone().unwiped().is_none());
         x.withhold();
-        assert!(!x.is_public());
+        assert!(!x.is_public() && x.unwiped().is_none());
+        x.publish();
+        assert_eq!(x.unwiped().as_deref(), Some(&[7; 8][..]));
     }
 }
