@@ -294,12 +294,11 @@ impl Rows {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use divisi_core::testing::run;
     use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
     use divisi_field::zp::P32;
     use divisi_ot::SetupConfig;
-
-    const READY: Step = step!("ready");
+    use std::sync::Barrier;
 
     /// Bits that the parties choose keep their places, also where they pass around several circles and do not
     /// fill the last tile.
@@ -329,17 +328,12 @@ mod tests {
     #[test]
     fn numbers_of_more_than_32_bits_are_refused() {
         let plain = Modulus::new((1 << 32) + 15).unwrap();
+        // nobody refuses, and leaves, before the other's set-up is made
+        let made = Barrier::new(2);
         let ends = run(2, &PublicParameters::new("wide numbers"), |mut session| {
-            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-            // nobody refuses, and leaves, before the other's set-up is made
-            for peer in session.peers() {
-                session.send(READY, peer, &[1], 8)?;
-            }
-            let mut body = vec![0];
-            for peer in session.peers() {
-                session.recv(READY, peer, &mut body)?;
-            }
-            random_bits(&mut session, &mut setup, plain, 1).map(drop)
+            let setup = Setup::new(&mut session, SetupConfig::default());
+            made.wait();
+            random_bits(&mut session, &mut setup?, plain, 1).map(drop)
         });
         assert!(ends.iter().all(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     }
