@@ -4,6 +4,7 @@ use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, Session, Step, taint};
 use divisi_field::transpose;
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 /// One party's share of a bit in each lane: lane l is bit l mod 64 of word l / 64, and the bits after the
@@ -243,6 +244,23 @@ impl Dense {
         Dense { words: Zeroizing::new(words), bits }
     }
 
+    /// This many zeros.
+    pub(crate) fn zeros(bits: usize) -> Dense {
+        Dense::of(vec![0; bits.div_ceil(64)], bits)
+    }
+
+    /// The bits in these words.
+    pub(crate) fn part(&self, words: Range<usize>) -> Dense {
+        let bits = self.bits.min(64 * words.end).saturating_sub(64 * words.start);
+        Dense::of(self.words.get(words).unwrap_or_default().to_vec(), bits)
+    }
+
+    /// Replaces the bits in these words.
+    pub(crate) fn put(&mut self, words: Range<usize>, part: &Dense) {
+        let own = self.words.get_mut(words).unwrap_or_default();
+        own.iter_mut().zip(part.words()).for_each(|(own, word)| *own = *word);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.bits
     }
@@ -279,6 +297,13 @@ impl Dense {
         pull(&self.words, at, bits, out);
     }
 
+    /// `bits` bits from position `at` on.
+    pub(crate) fn slice(&self, at: usize, bits: usize) -> Dense {
+        let mut out = Dense::zeros(bits);
+        pull(&self.words, at, bits, &mut out.words);
+        out
+    }
+
     /// A share with a lane for each of `lanes` bits from position `at` on.
     pub(crate) fn lanes(&self, at: usize, lanes: usize) -> GmwBit {
         let mut bit = GmwBit::zero(lanes);
@@ -296,6 +321,13 @@ impl Dense {
         let from = out.len();
         self.words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
         out.truncate(from + self.bits.div_ceil(8));
+    }
+
+    /// The string in the form of [`Dense::to_bytes`].
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(8 * self.words.len());
+        self.to_bytes(&mut out);
+        out
     }
 
     /// Adds a string in the form of [`Dense::to_bytes`]. Returns whether the bits after the last one are

@@ -6,67 +6,24 @@
 //! T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]). So shares of r serve any public table.
 
 use crate::bit::{Dense, GmwBit};
+use crate::open;
 use crate::random::{Numbers, RandomBits};
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 
 const LOOKUP: Step = step!("lookup");
-const GATHER: Step = step!("open.gather");
-const TELL: Step = step!("open.tell");
 
 /// Opens shared bits, as in section 3.1: every party sends its shares to one party, which adds them up and
-/// sends the result to all. Another party does so in each opening.
+/// sends the result to all. Another party does so in each opening, or in each part of a large one.
 ///
 /// # Errors
 /// The abort that ends the session, also if bits after the last one are set.
 pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort> {
     let packed = GmwBit::of(share.iter().copied());
-    let opened = open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;
+    let opened = open::open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;
     Ok((0..share.len()).map(|i| opened.words().get(i / 64).map_or(0, |word| word >> (i % 64) & 1)).collect())
-}
-
-/// The same of packed bits.
-pub(crate) fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
-    let turn = session.count("open bits") as usize % session.parties().max(1);
-    let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
-        return Err(session.misuse(GATHER, "a session without parties"));
-    };
-    let bits = sum.len();
-    let mut body = Vec::with_capacity(bits.div_ceil(8) + 8);
-    if session.me() == adder {
-        body.resize(bits.div_ceil(8), 0);
-        for peer in session.peers() {
-            receive_bits(session, GATHER, peer, &mut body, &mut sum)?;
-        }
-        sum.opened(GATHER);
-        body.clear();
-        sum.to_bytes(&mut body);
-        for peer in session.peers() {
-            session.send(TELL, peer, &body, bits as u64)?;
-        }
-    } else {
-        sum.to_bytes(&mut body);
-        session.send(GATHER, adder, &body, bits as u64)?;
-        sum = Dense::of(vec![0; bits.div_ceil(64)], bits);
-        receive_bits(session, TELL, adder, &mut body, &mut sum)?;
-    }
-    session.meter().opened(bits as u64);
-    Ok(sum)
-}
-
-/// Adds the packed bits that a peer sends.
-fn receive_bits(
-    session: &mut Session,
-    step: Step,
-    from: PartyId,
-    body: &mut [u8],
-    sum: &mut Dense,
-) -> Result<(), Abort> {
-    session.recv(step, from, body)?;
-    let right = sum.add_bytes(body);
-    session.well_formed(step, from, body.len(), right)
 }
 
 /// Figure 8, case 1: looks up shared bits in public tables, one for each bit of `x`. Returns shares of the

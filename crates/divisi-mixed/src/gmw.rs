@@ -7,11 +7,14 @@
 //! all shares that a corrupt receiver sees are uniform but for the outputs.
 //!
 //! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer; one round for each level of the
-//! circuit (test `cost_of_circuits`). A message has a level's products of all lanes and jobs, densely packed.
+//! circuit (test `cost_of_circuits`). Large levels are opened in parts ([`crate::open`]): then an AND takes 4 (n
+//! - 1) / n bits of a party in all, and a level two rounds (test `large_levels_are_opened_in_parts`). A message
+//! has a level's products of all lanes and jobs, densely packed.
 
 use crate::and;
 use crate::bit::{Dense, GmwBit};
 use crate::checks;
+use crate::open::{self, OpeningRounds};
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
 use crate::wires::Wires;
 use divisi_circuit::program::Program;
@@ -40,6 +43,7 @@ pub struct Gmw {
     /// The generators in common with each other party: one for inputs of the party with the lower number, one
     /// for those of the other.
     streams: Vec<Option<[Prg; 2]>>,
+    rounds: OpeningRounds,
 }
 
 /// A generator of this party's own randomness.
@@ -63,7 +67,8 @@ impl Gmw {
             (peer != me).then(|| both.map(|purpose| session.prg(peer, purpose)))
         };
         let streams = parties.into_iter().map(&mut stream).collect();
-        Ok(Gmw { session, setup, stock: TripleStock::default(), own, streams })
+        let (stock, rounds) = (TripleStock::default(), OpeningRounds::default());
+        Ok(Gmw { session, setup, stock, own, streams, rounds })
     }
 
     /// The session.
@@ -74,6 +79,11 @@ impl Gmw {
     /// The session, and its set-up for oblivious transfer.
     pub fn ends(&mut self) -> (&mut Session, &mut Setup) {
         (&mut self.session, &mut self.setup)
+    }
+
+    /// Chooses how many rounds openings of products take. All parties must choose the same.
+    pub fn set_opening_rounds(&mut self, rounds: OpeningRounds) {
+        self.rounds = rounds;
     }
 
     /// The generator of our own randomness.
@@ -176,7 +186,7 @@ impl Gmw {
         Ok(SentBits { all, lanes, is_told: told(&me), learns: receivers.contains(&me) })
     }
 
-    /// Shares of the products of packed bits. One round, and a triple for each product, in whole words.
+    /// Shares of the products of packed bits. One round or two, and a triple for each product, in whole words.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -191,22 +201,11 @@ impl Gmw {
         let session = &mut self.session;
         let [a, b, c] = self.stock.take(session, words)?.open(); // [G7]
         // d = x + a and e = y + b, opened
-        let [mut d, mut e] = [(x, &a), (y, &b)].map(|(x, a)| and::masked(x, a));
+        let mut masked = Dense::with_capacity(2 * bits);
+        [(x, &a), (y, &b)].iter().for_each(|(x, a)| masked.push(and::masked(x, a).words(), bits));
         a.first().into_iter().for_each(|a| taint::leak(PRODUCTS, *a as u8));
-        let mut body = Vec::with_capacity(16 * words);
-        d.to_bytes(&mut body);
-        e.to_bytes(&mut body);
-        for peer in session.peers() {
-            session.send(PRODUCTS, peer, &body, 2 * bits as u64)?;
-        }
-        for peer in session.peers() {
-            session.recv(PRODUCTS, peer, &mut body)?;
-            let (theirs_d, theirs_e) = body.split_at(bits.div_ceil(8));
-            let right = d.add_bytes(theirs_d) & e.add_bytes(theirs_e);
-            session.well_formed(PRODUCTS, peer, body.len(), right)?;
-        }
-        [&mut d, &mut e].into_iter().for_each(|opened| opened.opened(PRODUCTS));
-        session.meter().opened(2 * bits as u64);
+        let opened = open::open_factors(session, PRODUCTS, self.rounds, masked)?;
+        let [d, e] = [0, bits].map(|at| opened.slice(at, bits));
         Ok(and::product([&d, &e], [&a, &b, &c], session.me().index() == 0))
     }
 

@@ -13,7 +13,7 @@
 //! | [`triples`] | Boolean triples by correlated oblivious transfer | Gilboa 1999; Beaver 1991 |
 //! | [`gmw`] | Boolean circuits on these triples | Goldreich, Micali, Wigderson 1987 |
 //! | [`convert`] | lookups in public tables of size 2, bits to numbers | Figures 8 and 9 |
-//!
+//! | [`open`] | openings of packed bits | section 3.1 |
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
 //! | [`num`] | shared numbers, and their openings | section 3.1 |
 //! | [`table`] | lookups in tables of 2 to 256 entries, public and private | Figures 7 and 8 |
@@ -63,6 +63,7 @@ pub mod gmw;
 pub mod guarded;
 pub mod mixed;
 pub mod num;
+pub mod open;
 mod origin;
 mod pipeline;
 pub mod private;

@@ -9,6 +9,7 @@ use crate::bit::{Dense, GmwBit};
 use crate::convert;
 use crate::mixed::Mixed;
 use crate::num::Num;
+use crate::open;
 use crate::random::Numbers;
 use crate::table::{self, Signs};
 use divisi_bgv::hidden::Hidden;
@@ -65,14 +66,12 @@ impl Mixed {
         if waiting.is_empty() {
             return Ok(Vec::new());
         }
-        let u = convert::open_packed(self.session(), masked)?;
+        let u = open::open_packed(self.session(), masked)?;
         let plain = self.plain();
         let (mut out, mut private, mut at) = (Vec::with_capacity(waiting.len()), Vec::new(), 0);
         for (bits, waits) in waiting {
-            let mut words = vec![0; bits.div_ceil(64)];
-            u.pull(at, bits, &mut words);
+            let u = u.slice(at, bits);
             at += bits;
-            let u = Dense::of(words, bits);
             out.push(match waits {
                 Waiting::Number { lanes, numbers } => {
                     let numbers = convert::of_planes(self.session(), plain, lanes, &u, &numbers);

@@ -105,7 +105,7 @@ fn what_does_not_fit_is_refused() {
 fn openings_have_no_bits_beyond_the_last() {
     use divisi_core::testing::{Harness, party};
     let harness = Harness::new(2, &Agreed::new("mixed tests"));
-    harness.change(party(1), party(2), "divisi_mixed::convert/open.gather", 0, |body| body[1] |= 0x80);
+    harness.change(party(1), party(2), "divisi_mixed::open/open.gather", 0, |body| body[1] |= 0x80);
     let ends = harness.act(|mut session| open_bits(&mut session, &[1; 11]));
     assert!(ends.iter().all(Result::is_err));
     assert!(matches!(&ends[1], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(1)));

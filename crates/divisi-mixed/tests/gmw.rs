@@ -6,6 +6,7 @@ use divisi_core::testing::run;
 use divisi_core::{Abort, Boolean, Counts, Lanes, PartyId, ProgramRun, PublicParameters};
 use divisi_mixed::checks;
 use divisi_mixed::gmw::triples_for;
+use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::triples::bit_triples;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_ot::{Setup, SetupConfig};
@@ -178,6 +179,33 @@ fn cost_of_boolean_triples() {
             assert_eq!(phase.rounds, 2);
             assert_eq!(counts.checks[&checks::G14], 1);
         }
+    }
+}
+
+/// Levels of a million bits go in parts: 4 (n - 1) / n bits of a party for each AND, and two rounds a level,
+/// unless rounds are to be spared. The parts differ by a word at most, and the last has bits left over.
+#[test]
+fn large_levels_are_opened_in_parts() {
+    let recipe: Vec<_> = (0..4).map(|i| (1, 5 * i, 3 * i + 2)).collect();
+    let program = circuit(6, &recipe);
+    let widest = program.levels().iter().map(|level| level.and_count()).max().unwrap();
+    for n in [4, 5, 8] {
+        let lanes = (1 << 20) / (n - 2) + 37;
+        let is_large = |ands: usize| OpeningRounds::OneOrTwo.are_two(2 * ands * lanes, n);
+        assert!(
+            program.levels().iter().map(|level| level.and_count()).all(|ands| ands == 0 || is_large(ands))
+        );
+        assert!(!OpeningRounds::One.are_two(2 * widest * lanes, n));
+        let counts = agrees(n, &program, lanes, 11);
+        let ands = (program.and_count() * lanes) as u64;
+        let rounding = 2 * 64 * (n * program.and_depth()) as u64;
+        for (i, counts) in counts.iter().enumerate() {
+            let outputs = if i == n - 1 { 0 } else { (program.output_bits() * lanes) as u64 };
+            let (n, bits) = (n as u64, counts.phases["online"].bits - outputs);
+            assert!(bits.abs_diff(4 * ands * (n - 1) / n) <= rounding, "{n} {bits} {ands}");
+        }
+        let receiver = counts.last().unwrap();
+        assert_eq!(receiver.phases["online"].rounds as usize, 2 * program.and_depth() + 1);
     }
 }
 

@@ -405,7 +405,7 @@ fn opened_indices_are_uniform() {
         .into_iter()
         .for_each(|end| assert_eq!(end.unwrap().instances(), 1));
     let told = |seen: &divisi_core::testing::Recording| {
-        seen.of(divisi_core::testing::Way::Out, "divisi_mixed::convert/open.tell")
+        seen.of(divisi_core::testing::Way::Out, "divisi_mixed::open/open.tell")
     };
     let all: Vec<u8> = seen.iter().flat_map(told).flat_map(|seen| seen.frame.body).collect();
     // four lookups an AND, a bit a coefficient

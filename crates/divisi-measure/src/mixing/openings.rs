@@ -19,10 +19,7 @@ const OPENINGS: &[(&str, &str)] = &[
     ("divisi_bgv::keys/public.down", "the public key"),
     ("divisi_bgv::keys/relinearise.1.down", "the relinearisation key's sums of round 1, which all get"),
     ("divisi_bgv::keys/relinearise.2.down", "the relinearisation key"),
-    (
-        "divisi_mixed::convert/open.gather",
-        "u = x + r of B2A and of lookups, under an r that is used once [G7]",
-    ),
+    ("divisi_mixed::open/open.gather", "u = x + r of B2A and of lookups, under an r that is used once [G7]"),
     ("divisi_mixed::gmw/output", "outputs, to their receivers [G11]"),
     ("divisi_mixed::gmw/products", "d = x + a and e = y + b, under a triple that is used once [G7]"),
     (
@@ -45,7 +42,7 @@ const CLOSED: &[&str] = &[
     "divisi_bgv::shares/e2a.ask",
     "divisi_core::session::agree/hello",
     "divisi_mixed::circle/pass",
-    "divisi_mixed::convert/open.tell",
+    "divisi_mixed::open/open.tell",
     "divisi_mixed::tree/join",
     "divisi_ot::setup::pairs/base.receiver",
     "divisi_ot::setup::pairs/base.sender",
@@ -90,11 +87,11 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
         ("divisi_bgv::keys/public.down", sent("divisi_bgv::keys/public.down") / others),
         ("divisi_bgv::keys/relinearise.1.down", 2 * sent("divisi_bgv::keys/relinearise.1.down") / others),
         ("divisi_bgv::keys/relinearise.2.down", sent("divisi_bgv::keys/relinearise.2.down") / others),
-        // to one party by each other one
-        ("divisi_mixed::convert/open.gather", sent("divisi_mixed::convert/open.gather") / others),
+        // to one party by each other one, or a part to each
+        ("divisi_mixed::open/open.gather", sent("divisi_mixed::open/open.gather") / others),
         ("divisi_mixed::num/open.gather", gathered / others),
-        // by each party to each other one, of both factors
-        ("divisi_mixed::gmw/products", 2 * sent("divisi_mixed::gmw/products") / others),
+        // by each party to each other one, both factors at once
+        ("divisi_mixed::gmw/products", sent("divisi_mixed::gmw/products") / others),
         // to each receiver by each other party; numbers that were gathered are told by the same step
         ("divisi_mixed::gmw/output", sent("divisi_mixed::gmw/output") / others),
         ("divisi_mixed::num/open.tell", told.saturating_sub(gathered) / others),
@@ -111,7 +108,7 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
     // every bit and every number that was opened, and no other: all parties count what one of them adds up
     let bits = |step: &str| 8 * of(step).1;
     let numbers = |step: &str| of(step).1 / size_of::<u64>() as u64;
-    let found = n * (bits("divisi_mixed::convert/open.gather") + numbers("divisi_mixed::num/open.gather"))
+    let found = n * (bits("divisi_mixed::open/open.gather") + numbers("divisi_mixed::num/open.gather"))
         + bits("divisi_mixed::gmw/products")
         + bits("divisi_mixed::gmw/output")
         + numbers("divisi_mixed::num/open.tell");

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const GATHER: &str = "divisi_mixed::num/open.gather";
 const NUMBERS: &str = "divisi_mixed::num/open.tell";
-const BITS: &str = "divisi_mixed::convert/open.tell";
+const BITS: &str = "divisi_mixed::open/open.tell";
 
 /// No eight bytes of these messages are there twice, and of many no bit is the same in all of them.
 fn are_fresh(messages: &[Vec<u8>], times: usize) {

@@ -82,7 +82,7 @@ fn difference_of_conversions(without: Option<Check>) -> bool {
         }
         Ok(())
     });
-    let told = opened(&seen, party(1), "divisi_mixed::convert/open.tell", 32);
+    let told = opened(&seen, party(1), "divisi_mixed::open/open.tell", 32);
     let [first, second] = &told[..] else { panic!("two openings") };
     let bytes = |bit: &GmwBit| bit.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let difference = first.iter().zip(second).map(|(x, y)| x ^ y);

@@ -32,7 +32,7 @@ pub fn difference_of_indices(without: Option<Check>) -> bool {
         tables.look_up(&mut session, &(0..WIDTH).map(bit).collect::<Vec<GmwBit>>()).map(drop)
     });
     assert!(ends.iter().all(Result::is_ok));
-    let told = opened(&seen, party(1), "divisi_mixed::convert/open.tell", TABLES * WIDTH / 8).remove(0);
+    let told = opened(&seen, party(1), "divisi_mixed::open/open.tell", TABLES * WIDTH / 8).remove(0);
     let u = |table: usize| usize::from(told[table / 2] >> (4 * (table % 2)) & 15);
     (1..TABLES).all(|table| u(table) ^ u(0) == index(table) ^ index(0))
 }

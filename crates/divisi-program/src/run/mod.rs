@@ -14,6 +14,7 @@ use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::triples_for;
+use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::table::Signs;
 use divisi_mixed::together::Asked;
 use divisi_mixed::{GmwBit, Mixed, Num};
@@ -91,6 +92,8 @@ pub fn run(
 ) -> Result<Vec<Option<Entries>>, Abort> {
     let first = mixed.session().me().index() == 0;
     let plain = mixed.plain();
+    // one round a level, as the cost of the program says
+    mixed.gmw().set_opening_rounds(OpeningRounds::One);
     let (left, held) = (code.uses.clone(), Vec::new());
     let mut run = Run { program, code, mixed, plain, first, left, held, ahead };
     run.held.resize_with(code.nodes.len(), || None);

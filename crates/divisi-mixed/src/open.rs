@@ -1,0 +1,171 @@
+//! Opening of packed bits to all parties, in three ways, which differ in messages, bytes and rounds.
+//!
+//! Adversary: semi-honest, all parties but one. What is opened is uniform: bits under a mask that is used
+//! once \[G7\]. So it makes no difference who adds the shares up.
+//!
+//! For S bytes among n parties, the bytes that a party sends, its messages, and the rounds:
+//!
+//! | way | bytes | messages | rounds |
+//! |---|---|---|---|
+//! | to each other party | (n - 1) S | n - 1 | 1 |
+//! | through one party (section 3.1), another one each time | S, the adder (n - 1) S | 1, the adder n - 1 | 2 |
+//! | in n parts, each through another party | 2 S (n - 1) / n | 2 (n - 1) | 2 |
+
+use crate::bit::Dense;
+use divisi_core::{Abort, PartyId, Session, Step, step};
+use std::ops::Range;
+
+const GATHER: Step = step!("open.gather");
+const TELL: Step = step!("open.tell");
+
+/// From this many bytes in a part, an opening in two rounds goes in parts: below, its messages cost more than
+/// the adder's bytes.
+const PART_BYTES: usize = 4 << 10;
+
+/// From this many bytes that n - 2 parties would send, products are opened in two rounds instead of one:
+/// below, a round and n - 1 messages cost more than the bytes.
+const SPARED_BYTES: usize = 128 << 10;
+
+/// How many rounds an opening of products takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OpeningRounds {
+    /// Two where this spares so many bytes that another round costs less, else one.
+    #[default]
+    OneOrTwo,
+    /// Always one: for parties far apart.
+    One,
+}
+
+impl OpeningRounds {
+    /// Whether an opening of this many bits among `parties` parties takes two rounds.
+    #[must_use]
+    pub fn are_two(self, bits: usize, parties: usize) -> bool {
+        self == OpeningRounds::OneOrTwo && bits / 8 * parties.saturating_sub(2) >= SPARED_BYTES
+    }
+}
+
+/// Opens the factors of products under their masks, in one round, under this step, or in two.
+///
+/// # Errors
+/// The abort that ends the session, also if bits after the last one are set.
+pub(crate) fn open_factors(
+    session: &mut Session,
+    step: Step,
+    rounds: OpeningRounds,
+    share: Dense,
+) -> Result<Dense, Abort> {
+    if rounds.are_two(share.len(), session.parties()) {
+        open_in_parts(session, share)
+    } else {
+        open_directly(session, step, share)
+    }
+}
+
+/// Opens in two rounds: through one party, or in parts if these are large.
+///
+/// # Errors
+/// The abort that ends the session, also if bits after the last one are set.
+pub(crate) fn open_packed(session: &mut Session, share: Dense) -> Result<Dense, Abort> {
+    if share.len() / 8 >= PART_BYTES * session.parties() {
+        open_in_parts(session, share)
+    } else {
+        open_through_one(session, share)
+    }
+}
+
+/// Every party sends its shares to each other one. One round.
+fn open_directly(session: &mut Session, step: Step, mut sum: Dense) -> Result<Dense, Abort> {
+    let bits = sum.len();
+    let mut body = sum.bytes();
+    for peer in session.peers() {
+        session.send(step, peer, &body, bits as u64)?;
+    }
+    for peer in session.peers() {
+        add_from(session, step, peer, &mut body, &mut sum)?;
+    }
+    sum.opened(step);
+    session.meter().opened(bits as u64);
+    Ok(sum)
+}
+
+/// Section 3.1: every party sends its shares to one party, which adds them up and sends the sum to all.
+/// Another party does so in each opening. Two rounds.
+fn open_through_one(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
+    let turn = session.count("open bits") as usize % session.parties().max(1);
+    let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
+        return Err(session.misuse(GATHER, "a session without parties"));
+    };
+    let bits = sum.len();
+    let mut body = sum.bytes();
+    if session.me() == adder {
+        for peer in session.peers() {
+            add_from(session, GATHER, peer, &mut body, &mut sum)?;
+        }
+        sum.opened(GATHER);
+        body = sum.bytes();
+        for peer in session.peers() {
+            session.send(TELL, peer, &body, bits as u64)?;
+        }
+    } else {
+        session.send(GATHER, adder, &body, bits as u64)?;
+        sum = Dense::zeros(bits);
+        add_from(session, TELL, adder, &mut body, &mut sum)?;
+    }
+    session.meter().opened(bits as u64);
+    Ok(sum)
+}
+
+/// The same in n parts, one for each party to add up. Two rounds.
+fn open_in_parts(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
+    let (bits, n, me) = (sum.len(), session.parties(), session.me());
+    // a party without words sends and gets no message: the others know it
+    let part = |party: PartyId| part(bits, n, party.index());
+    let peers = || PartyId::all(n).filter(move |peer| *peer != me);
+    // 1. each party's part of our shares goes to it
+    for peer in peers().filter(|peer| !part(*peer).is_empty()) {
+        let share = sum.part(part(peer));
+        session.send(GATHER, peer, &share.bytes(), share.len() as u64)?;
+    }
+    // 2. the sum of our part goes to all
+    let mut own = sum.part(part(me));
+    if !part(me).is_empty() {
+        let mut body = own.bytes();
+        for peer in peers() {
+            add_from(session, GATHER, peer, &mut body, &mut own)?;
+        }
+        own.opened(GATHER);
+        body = own.bytes();
+        for peer in peers() {
+            session.send(TELL, peer, &body, own.len() as u64)?;
+        }
+    }
+    sum.put(part(me), &own);
+    for peer in peers().filter(|peer| !part(*peer).is_empty()) {
+        let mut told = Dense::zeros(sum.part(part(peer)).len());
+        let mut body = told.bytes();
+        add_from(session, TELL, peer, &mut body, &mut told)?;
+        sum.put(part(peer), &told);
+    }
+    session.meter().opened(bits as u64);
+    Ok(sum)
+}
+
+/// The words of `bits` bits that one of n parties adds up.
+fn part(bits: usize, parties: usize, index: usize) -> Range<usize> {
+    let words = bits.div_ceil(64);
+    words * index / parties..words * (index + 1) / parties
+}
+
+/// Adds the packed bits that a peer sends. The body has the length of the message.
+fn add_from(
+    session: &mut Session,
+    step: Step,
+    from: PartyId,
+    body: &mut [u8],
+    sum: &mut Dense,
+) -> Result<(), Abort> {
+    session.recv(step, from, body)?;
+    let right = sum.add_bytes(body);
+    session.well_formed(step, from, body.len(), right)
+}
