@@ -47,6 +47,9 @@ pub(crate) fn around(
     signs: &[u64],
 ) -> Result<Product, Abort> {
     let (ring, p) = (keys.ring(), keys.ring().parameters());
+    // who comes late in the order waits while all before it take their turns; so do, after their own, those
+    // that wait for its answer
+    session.set_patience(order.parties.len());
     let (me, last) = (order.me, order.parties.len().saturating_sub(1));
     // the factor of the ciphertext after this hop
     let factor_after = |hop: Option<usize>| {

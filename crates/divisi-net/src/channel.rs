@@ -9,6 +9,7 @@ use crate::session::Session;
 use crate::world::later;
 use crate::{PartyId, Step};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a peer may take to say whom it waits for itself.
@@ -26,11 +27,21 @@ pub struct Channel {
     fabric: Arc<Fabric>,
     session: Arc<Session>,
     strand: u32,
+    /// How many more time limits a receive waits for a peer that waits itself.
+    patience: AtomicU32,
 }
 
 impl Channel {
     pub(crate) fn new(fabric: Arc<Fabric>, session: Arc<Session>, strand: u32) -> Self {
-        Self { fabric, session, strand }
+        Self { fabric, session, strand, patience: AtomicU32::new(0) }
+    }
+
+    /// From now on a receive whose time limit passes waits for up to `limits` limits more, one each time that
+    /// the peer says that it waits itself, and not for us: for protocols in which parties take their turns one
+    /// after the other, so that the last one waits for the work of all. A peer that gives no answer ends the
+    /// wait as before.
+    pub fn set_patience(&self, limits: u32) {
+        self.patience.store(limits, Ordering::Relaxed);
     }
 
     /// This party.
@@ -74,7 +85,7 @@ impl Channel {
         let key = (self.session.number, self.strand);
         let mut progress = Progress::default();
         let mut begun: Option<(Instant, Instant)> = None;
-        let mut asked = false;
+        let (mut asked, mut waits) = (false, 0);
         loop {
             self.check(step)?;
             let due = match link.inbox.take(key, step, body, &mut progress, &*self.fabric.world)? {
@@ -95,9 +106,17 @@ impl Channel {
                     link.inbox.ask(key, true);
                     self.fabric.tell(link, key.0, Control::Ask { strand: key.1 });
                 }
+                let claimed = claim.flatten();
+                let others_turn = claimed.is_some_and(|(party, _)| party != self.fabric.me && party != from);
+                if others_turn && waits < self.patience.load(Ordering::Relaxed) {
+                    (asked, waits) = (false, waits + 1);
+                    link.inbox.ask(key, false);
+                    begun = Some((start, later(now, self.fabric.timeout())));
+                    continue;
+                }
                 limit += GRACE;
                 if now >= limit || claim.is_some() {
-                    let claim = claim.flatten();
+                    let claim = claimed;
                     return Err(Fault::Stalled { peer: from, step, waited: now - start, claim });
                 }
             }

@@ -92,3 +92,51 @@ fn whoever_waits_for_a_time_comes_after_who_waits_less() {
         }
     });
 }
+
+/// Party 1 takes its turn late, party 2 after it, and party 3 waits for both: longer than its time limit.
+/// With patience it gets its message; without, or if the peer waits for the party itself, it does not.
+#[test]
+fn with_patience_the_last_of_a_chain_waits_for_the_turns_of_all() {
+    for (patience, ends_well) in [(0, false), (1, false), (2, true)] {
+        let meshes = meshes(3);
+        // party 1 begins after 2.2 limits of party 3
+        let taps: Vec<Tap> = meshes.iter().map(Tap::new).collect();
+        meshes[2].set_timeout(HOUR / 4);
+        let ends = run(&meshes, |m| {
+            let c = m.open(1, 0).unwrap();
+            c.set_patience(patience);
+            let end = match m.me().number() {
+                1 => {
+                    taps[0].wait(HOUR / 4 * 11 / 5);
+                    c.send(p(2), step!("one"), 1, &[1])
+                }
+                2 => one(&c, 1).and_then(|()| c.send(p(3), step!("one"), 2, &[1])),
+                _ => one(&c, 2),
+            };
+            if end.is_err() {
+                c.poison();
+            }
+            end
+        });
+        match &ends[2] {
+            Ok(()) => assert!(ends_well),
+            Err(Fault::Stalled { peer, waited, claim, .. }) => {
+                assert_eq!((*peer, claim.map(|(party, _)| party)), (p(2), Some(p(1))));
+                assert!(!ends_well && *waited >= HOUR / 4 * (patience + 1), "{waited:?}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    // two that wait for each other
+    let meshes = meshes(2);
+    let ends = run(&meshes, |m| {
+        let c = m.open(1, 0).unwrap();
+        c.set_patience(7);
+        let end = one(&c, m.me().next(2).number());
+        c.poison();
+        end
+    });
+    let stalled =
+        |end: &Result<(), Fault>| matches!(end, Err(Fault::Stalled { waited, .. }) if *waited < HOUR * 2);
+    assert!(ends.iter().any(stalled), "{ends:?}");
+}
