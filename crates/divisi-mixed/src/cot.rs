@@ -30,9 +30,9 @@ const FORM: Step = step!("cot");
 const CHOICES: Step = step!("choices");
 
 /// The most memory, in bytes, for bits that are under way.
-const BYTES: usize = 64 << 20;
-/// The most batches that are under way at once.
-const AT_ONCE: usize = 4;
+const BYTES: usize = 128 << 20;
+/// The most batches that are under way at once: where connections are slow, their waits are one.
+const AT_ONCE: usize = 8;
 /// Rows are made in tiles of this number.
 const TILE: usize = 128;
 /// The fewest tiles of a circle: shorter messages cost more than they save.
