@@ -16,7 +16,7 @@
 use crate::group::{Found, Group, Products, is_first, together};
 use crate::key::WireKeys;
 use crate::label::{Label, Labels};
-use crate::lookup::{Source, Way};
+use crate::lookup::{LookupMethod, Source};
 use crate::parameters::{self, DIMENSION, LOOKED_UP, ROW_BYTES};
 use crate::scheme::Scheme;
 use crate::tree::{self, Upward};
@@ -99,7 +99,7 @@ impl Garbler {
     ///
     /// # Errors
     /// As [`Gear::new`].
-    pub fn new(mut gmw: Gmw, way: Way) -> Result<Garbler, Abort> {
+    pub fn new(mut gmw: Gmw, way: LookupMethod) -> Result<Garbler, Abort> {
         let own = Gear::new(&mut gmw, &way, None)?;
         Ok(Garbler { gmw, own })
     }
@@ -134,7 +134,7 @@ impl Gear {
     /// # Errors
     /// [`Abort::Misuse`] if there are more parties than rows can decrypt for, if the session has a garbler
     /// already, or if the ring is for other tables; otherwise as [`BgvKeys::generate`].
-    pub fn new(gmw: &mut Gmw, way: &Way, beside: Option<&BgvKeys>) -> Result<Gear, Abort> {
+    pub fn new(gmw: &mut Gmw, way: &LookupMethod, beside: Option<&BgvKeys>) -> Result<Gear, Abort> {
         let session = gmw.session();
         if !parameters::fits(session.parties()) {
             return Err(session.misuse(GARBLE, "more parties than a row can decrypt for"));

@@ -44,20 +44,20 @@ pub fn ands_at_once(by: Option<&Lattice>) -> usize {
 
 /// How keys are looked up.
 #[derive(Clone)]
-pub enum Way {
+pub enum LookupMethod {
     /// By correlated transfers: a party sends (n - 1) x 2,176 bytes for each lookup.
     Transfers,
     /// By private tables in ciphertexts of this ring, modulo 65,537.
     Hops(Arc<Ring>),
 }
 
-impl Way {
+impl LookupMethod {
     /// The name in reports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Way::Transfers => "cot",
-            Way::Hops(_) => "he",
+            LookupMethod::Transfers => "cot",
+            LookupMethod::Hops(_) => "he",
         }
     }
 }
@@ -71,9 +71,9 @@ pub(crate) enum Source {
 impl Source {
     /// Makes what the session needs. Keys that are made `beside` others are counted with their partial
     /// decryptions \[G12\].
-    pub(crate) fn new(gmw: &mut Gmw, way: &Way, beside: Option<&Keys>) -> Result<Source, Abort> {
+    pub(crate) fn new(gmw: &mut Gmw, way: &LookupMethod, beside: Option<&Keys>) -> Result<Source, Abort> {
         let session = gmw.session();
-        let Way::Hops(ring) = way else { return Ok(Source::Transfers) };
+        let LookupMethod::Hops(ring) = way else { return Ok(Source::Transfers) };
         if ring.parameters().operation() != Operation::PrivateTables || ring.plain().get() != PLAIN {
             return Err(session.misuse(LOOK_UP, "a ring for other tables or numbers"));
         }

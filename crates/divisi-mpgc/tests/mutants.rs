@@ -9,7 +9,7 @@ use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::checks;
 use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, ROW_BYTES};
 use divisi_mpgc::scheme::{Scheme, pack, unpack};
-use divisi_mpgc::{Garbler, Way, Wiring};
+use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
 
 const ROWS: &str = "divisi_mpgc::tree/rows";
@@ -33,7 +33,7 @@ fn program() -> Program {
 /// All outputs, learned by everybody, of zeros.
 fn whole(session: Session) -> Result<Vec<u64>, Abort> {
     let wiring = Wiring::new(&program());
-    let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+    let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
     let garbled = garbler.garble(&wiring, 1)?;
     let all: Vec<PartyId> = PartyId::all(garbler.gmw().session().parties()).collect();
     let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
@@ -57,7 +57,7 @@ fn labels_that_return(without: Option<Check>) -> bool {
     let seen = harness.recording(party(2));
     let ends = harness.act(|session| {
         let scheme = Scheme::new(&session).unwrap();
-        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
         garbler.garble(&wiring, 1)?;
         Ok(scheme)
     });
@@ -90,7 +90,7 @@ fn outputs_of_another(without: Option<Check>) -> bool {
     let harness = harness(without);
     let seen = harness.recording(party(3));
     let ends = harness.act(|session| {
-        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
         let garbled = garbler.garble(&Wiring::new(&program()), 1)?;
         let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
         garbler.gmw().output(&[party(1)], &outputs)?;

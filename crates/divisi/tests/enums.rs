@@ -25,7 +25,7 @@ const CLOSED: [(&str, &str, &[&str]); 27] = [
     // what a call is asked for, each with results of its own
     ("divisi-mixed", NOT_OVERLOOKED, &["Asked"]),
     // whoever looks keys up describes the parameters of it to the peers
-    ("divisi-mpgc", NOT_OVERLOOKED, &["Way"]),
+    ("divisi-mpgc", NOT_OVERLOOKED, &["LookupMethod"]),
     ("divisi-net", ALL_THERE_IS, &["Pin", "WaitOutcome"]),
     // who a peer is decides what it may do
     ("divisi-net", NOT_OVERLOOKED, &["Peer"]),
