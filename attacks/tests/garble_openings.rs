@@ -5,7 +5,7 @@ mod common;
 
 use common::{named, word};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party};
@@ -144,7 +144,10 @@ fn every_masked_input_is_broadcast() {
             let labels = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
             for honest in all().into_iter().filter(|p| *p != from) {
                 assert!(ends[honest.index()].is_err(), "{from} {to} {at}");
-                assert!(recordings[honest.index()].of(Way::Out, labels).is_empty(), "{from} {to} {at}");
+                assert!(
+                    recordings[honest.index()].of(MessageDirection::Out, labels).is_empty(),
+                    "{from} {to} {at}"
+                );
             }
         });
     }
@@ -213,7 +216,10 @@ fn everybody_looks_at_everybodys_plan() {
         });
         for honest in all().into_iter().filter(|p| *p != liar) {
             assert!(ends[honest.index()].is_err(), "{liar} {honest}");
-            assert!(recordings[honest.index()].of(Way::Out, TABLE).is_empty(), "{liar} {honest}");
+            assert!(
+                recordings[honest.index()].of(MessageDirection::Out, TABLE).is_empty(),
+                "{liar} {honest}"
+            );
         }
     }
 }
@@ -317,7 +323,7 @@ fn no_mask_or_label_serves_twice() {
         // 64 masks of each instance and circuit, of both owners
         let mut masks = HashSet::new();
         for (owner, to) in [(0, 2), (1, 1)] {
-            for body in recordings[owner].bodies(Way::Out, party(to), MASKED) {
+            for body in recordings[owner].bodies(MessageDirection::Out, party(to), MASKED) {
                 for mask in body.chunks_exact(8) {
                     assert!(masks.insert(mask.to_vec()), "{form:?} {streamed}");
                 }
@@ -327,7 +333,7 @@ fn no_mask_or_label_serves_twice() {
         let step = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
         let mut labels = Vec::new();
         for recording in &recordings {
-            for seen in recording.of(Way::Out, step) {
+            for seen in recording.of(MessageDirection::Out, step) {
                 labels.extend(seen.frame.body.chunks_exact(16).take(128).map(|label| word(label, 0)));
             }
         }
@@ -361,12 +367,12 @@ fn who_receives_nothing_is_told_nothing() {
         // P_1 evaluates; of the others P_2 gets shares of nine masks, P_3 none
         let step = if streamed { OUTPUTS } else { LABELS };
         let told = |from: u8, to: u8| {
-            let bodies = recordings[usize::from(from) - 1].bodies(Way::Out, party(to), step);
+            let bodies = recordings[usize::from(from) - 1].bodies(MessageDirection::Out, party(to), step);
             bodies.iter().map(Vec::len).sum::<usize>()
         };
         assert_eq!([told(1, 2), told(3, 2)], [2 + DIGEST; 2]);
         assert_eq!([told(1, 3), told(2, 3)], [0; 2]);
-        assert!(recordings.iter().all(|r| r.bodies(Way::Out, party(3), RESULT).is_empty()));
+        assert!(recordings.iter().all(|r| r.bodies(MessageDirection::Out, party(3), RESULT).is_empty()));
     }
 }
 
@@ -384,7 +390,7 @@ fn who_gives_nothing_is_told_no_mask() {
     // behind the plan's digest, of three instances
     for (to, bits) in [(1, 54_usize), (2, 27), (3, 0)] {
         for from in (1..=3).filter(|from| *from != to) {
-            let told = recordings[from - 1].bodies(Way::Out, party(to as u8), OWNERS);
+            let told = recordings[from - 1].bodies(MessageDirection::Out, party(to as u8), OWNERS);
             let shares = if bits == 0 { 0 } else { bits.div_ceil(8) + DIGEST };
             assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [32 + shares], "{from} to {to}");
         }

@@ -6,7 +6,7 @@ mod common;
 use common::{Byte, bytes_of, draw_as, known, told, withhold};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
-use divisi_core::testing::{Harness, LIMIT, Way, many, party};
+use divisi_core::testing::{Harness, LIMIT, MessageDirection, many, party};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::sync::atomic::Ordering;
@@ -118,7 +118,8 @@ fn run(n: usize, form: GarblingForm, other: Option<Byte>) -> (Shown, Vec<Vec<usi
             },
         );
         let sent = |p: PartyId| {
-            let seen = recordings[p.index()].read().into_iter().filter(|seen| seen.way == Way::Out);
+            let seen =
+                recordings[p.index()].read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
             seen.map(|seen| seen.frame.body).collect()
         };
         PartyId::all(n).zip(ends).map(|(p, end)| (sent(p), end.unwrap())).collect()

@@ -2,7 +2,7 @@
 //! both forms.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party};
@@ -136,9 +136,9 @@ fn every_streamed_batch_is_looked_at() {
                 other => panic!("{other:?}"),
             });
             assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0]);
-            assert!(said.of(Way::Out, OUTPUTS).is_empty(), "{form:?} {nth}");
+            assert!(said.of(MessageDirection::Out, OUTPUTS).is_empty(), "{form:?} {nth}");
             // d and e of this batch and of those before, to either peer
-            assert_eq!(said.of(Way::Out, PRODUCTS).len(), 2 * (nth + 1), "{form:?} {nth}");
+            assert_eq!(said.of(MessageDirection::Out, PRODUCTS).len(), 2 * (nth + 1), "{form:?} {nth}");
         }
     }
 }
@@ -239,7 +239,7 @@ fn no_two_gates_hash_alike() {
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
         let mut seen = std::collections::HashSet::new();
-        for table in recording.of(Way::Out, TABLE) {
+        for table in recording.of(MessageDirection::Out, TABLE) {
             // 56 bytes a gate, and three bits
             let body = table.frame.body;
             for gate in body[..body.len() / 56 * 56].chunks_exact(56) {
@@ -267,7 +267,7 @@ fn every_instance_is_looked_at() {
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
         assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0].as_ref().err());
-        assert!(recording.of(Way::Out, RESULT).is_empty(), "{form:?} {nth}");
+        assert!(recording.of(MessageDirection::Out, RESULT).is_empty(), "{form:?} {nth}");
     }
 }
 
@@ -292,7 +292,7 @@ fn both_sides_of_a_gate_hash_otherwise() {
     });
     assert!(ends.iter().all(|end| end.as_ref().is_ok_and(|outputs| outputs[0] == [1])), "{ends:?}");
     // two ciphertexts for the garbler's label, and of P_1's MAC the constant, what a one of either side adds
-    let table = recording.of(Way::Out, TABLE).pop().unwrap().frame.body;
+    let table = recording.of(MessageDirection::Out, TABLE).pop().unwrap().frame.body;
     assert_eq!(table.len(), 57);
     assert_ne!(table[40..48], table[48..56]);
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{coin_of, rank, word};
-use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
 use divisi_core::{Abort, PartyId};
 use divisi_field::{Field, Gf128};
 use divisi_garble::Garble;
@@ -25,7 +25,7 @@ fn harness(n: usize, lab: &Lab) -> Harness {
 
 /// What a party told all others in a step, time after time, as its first peer received it.
 fn told(recordings: &[Recording], i: usize, step: &'static str) -> Vec<Vec<u8>> {
-    recordings[i].bodies(Way::Out, party(if i == 0 { 2 } else { 1 }), step)
+    recordings[i].bodies(MessageDirection::Out, party(if i == 0 { 2 } else { 1 }), step)
 }
 
 /// The coin of a batch, of which everybody's links are known.

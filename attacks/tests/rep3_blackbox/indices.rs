@@ -28,7 +28,7 @@ fn no_share_of_an_additive_opening_confirms_a_guess() {
         Ok(holds)
     });
     let ([x1, x2], [_, r2], guess) = holds[0].as_ref().unwrap();
-    let sent = &seen.bodies(Way::In, party(2), RECONST)[0];
+    let sent = &seen.bodies(MessageDirection::In, party(2), RECONST)[0];
     let same = (0..MANY).filter(|l| {
         let x3 = guess[*l] + x1[*l] + x2[*l];
         (x2[*l] * x2[*l] + (x2[*l] + x3) * (x2[*l] + x3) + r2[*l]).0 == sent[*l]
@@ -67,7 +67,7 @@ fn a_split_additive_index_is_compared_with_the_next() {
             let results = harness.act(|trio| chain(trio, 6));
             assert!(results.iter().all(Result::is_err), "{to} {nth}: {results:?}");
             assert!(results.iter().any(|r| failed_check(r) == Some(checks::A22)), "{to} {nth}: {results:?}");
-            let openings = victim.of(Way::Out, RECONST).len();
+            let openings = victim.of(MessageDirection::Out, RECONST).len();
             assert!(openings <= 2 * (nth + 2), "{to} {nth}: {openings} shares of openings");
         }
     }
@@ -110,7 +110,7 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
             });
             let results = harness.act(|trio| chain(trio, 8));
             assert!(results[1..].iter().all(Result::is_err), "{to}: {results:?}");
-            let openings = victim.of(Way::Out, RECONST).len();
+            let openings = victim.of(MessageDirection::Out, RECONST).len();
             assert!(openings <= 6, "{to}: {openings} shares of openings");
         }
     }

@@ -16,7 +16,7 @@ fn products_of_vectors_are_sent_under_a_mask() {
     let seen = harness.recording(party(1));
     let results = harness.act(|trio| BlackBox::new(trio).rohv_rss(2, MANY).map(drop));
     assert!(results.iter().all(Result::is_ok));
-    let sent = &seen.of(Way::In, PRODUCTS)[0].frame.body;
+    let sent = &seen.of(MessageDirection::In, PRODUCTS)[0].frame.body;
     let ones: u32 = sent.iter().map(|byte| byte.count_ones()).sum();
     let off = (f64::from(ones) - MANY as f64 / 2.0) / (MANY as f64 / 4.0).sqrt();
     assert!(sent.len() == MANY / 8 && off.abs() < 8.0, "{ones} of {MANY}");
@@ -44,7 +44,7 @@ fn every_lookup_has_a_vector_of_its_own() {
     let opened = |nth: usize| -> Vec<u8> {
         let mut c = vec![0; LANES];
         for recording in &recordings {
-            let body = &recording.of(Way::Out, RECONST)[nth].frame.body;
+            let body = &recording.of(MessageDirection::Out, RECONST)[nth].frame.body;
             c.iter_mut().zip(body).for_each(|(c, x)| *c ^= x);
         }
         c

@@ -3,7 +3,7 @@
 use crate::session::every_bit_varies;
 use divisi_core::Abort;
 use divisi_rep3::Agreement;
-use divisi_rep3::adversary::harness::{Harness, Way, links, many, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, links, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use std::collections::HashSet;
@@ -72,7 +72,7 @@ fn digests_of_one_component_differ_from_link_to_link() {
     let harness = harness();
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     assert!(compared(harness, &alike(16), &[[0; 32]; 3]).iter().all(|v| *v == Ok(Agreement::Agreed)));
-    let sent = recordings.iter().flat_map(|r| r.of(Way::Out, DIGESTS));
+    let sent = recordings.iter().flat_map(|r| r.of(MessageDirection::Out, DIGESTS));
     let digests: Vec<Vec<u8>> = sent.map(|s| s.frame.body[32..64].to_vec()).collect();
     assert_eq!((digests.len(), digests.iter().collect::<HashSet<_>>().len()), (6, 3));
 }
@@ -110,7 +110,7 @@ fn different_refusals_are_different_views() {
             trio.barrier().map(drop)
         });
         assert!(results.iter().all(Result::is_err), "{liar}: {results:?}");
-        let [one, other] = [0, 1].map(|i| recordings[i].bodies(Way::Out, liar, BARRIER));
+        let [one, other] = [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, liar, BARRIER));
         assert_ne!(one, other, "{liar}");
     }
 }

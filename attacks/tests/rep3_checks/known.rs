@@ -5,7 +5,7 @@ use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::{Machine, World};
 use divisi_rep3::adversary::Deviate;
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, party};
 use divisi_rep3::{Block, Byte, Rep3, Trio};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -109,7 +109,7 @@ impl Seen {
     pub fn opened(&self, step: &'static str, nth: usize) -> Option<Vec<u8>> {
         let mut sum: Option<Vec<u8>> = None;
         for (p, recording) in PartyId::all(3).zip(&self.recordings) {
-            let body = recording.bodies(Way::Out, p.next(3), step).into_iter().nth(nth)?;
+            let body = recording.bodies(MessageDirection::Out, p.next(3), step).into_iter().nth(nth)?;
             sum = Some(match sum {
                 Some(sum) => sum.iter().zip(&body).map(|(x, y)| x ^ y).collect(),
                 None => body,

@@ -6,7 +6,7 @@ use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, ProgramRun};
 use divisi_field::{Field, Gf2, Gf64};
 use divisi_net::Fault;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS as VECTORS, held};
 use divisi_rep3::blackbox::BlackBox;
 use divisi_rep3::deal;
@@ -65,7 +65,7 @@ fn sent(step: &'static str, f: impl Fn(&mut Rep3) -> Result<(), Abort> + Sync) -
         });
         assert!(results.iter().all(Result::is_ok), "{results:?}");
         for (all, recording) in all.iter_mut().zip(&recordings) {
-            all.extend(recording.of(Way::Out, step).into_iter().map(|seen| seen.frame.body));
+            all.extend(recording.of(MessageDirection::Out, step).into_iter().map(|seen| seen.frame.body));
         }
     }
     all
@@ -146,7 +146,7 @@ fn products_of_vectors_are_masked() {
             Ok(vectors.iter().flat_map(held).collect::<Vec<_>>())
         });
         for step in steps {
-            let messages = recording.of(Way::Out, step);
+            let messages = recording.of(MessageDirection::Out, step);
             let bytes: Vec<u8> = messages.into_iter().flat_map(|seen| seen.frame.body).collect();
             let bits = 8.0 * bytes.len() as f64;
             assert!(bits > 10_000.0);
@@ -244,7 +244,7 @@ fn no_mask_of_an_input_occurs_twice() {
                 Ok(())
             });
             assert!(results.iter().all(Result::is_ok), "{results:?}");
-            for message in recording.bodies(Way::Out, owner.next(3), INPUT) {
+            for message in recording.bodies(MessageDirection::Out, owner.next(3), INPUT) {
                 fresh.are_new(INPUT, &message);
             }
         }

@@ -6,7 +6,7 @@ mod vectors;
 mod views;
 
 use divisi_core::{Abort, Bytes, Direction, PartyId, Step, settle};
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, failed_check, many, party};
 use divisi_rep3::adversary::lookups::opening;
 use divisi_rep3::{Protocol, Rep3, Security};
 
@@ -45,7 +45,7 @@ fn coins_after(recording: &Recording, step: &'static str) -> usize {
     let sent: Vec<u32> = recording
         .read()
         .into_iter()
-        .filter(|seen| seen.way == Way::Out)
+        .filter(|seen| seen.way == MessageDirection::Out)
         .map(|seen| seen.frame.step)
         .collect();
     let [step, coin] = [step, COIN].map(|name| Step::new(name).id);

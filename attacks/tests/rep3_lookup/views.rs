@@ -1,7 +1,7 @@
 //! Views: of every byte that was opened, and compared with both others before anything rests on it.
 
 use super::*;
-use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::adversary::harness::MessageDirection;
 use divisi_rep3::adversary::lookups::VIEW;
 use divisi_rep3::checks;
 use std::sync::{Arc, Mutex};
@@ -72,7 +72,7 @@ fn a_split_layer_is_compared_with_the_next_opening() {
                 results.iter().any(|r| failed_check(r) == Some(checks::A22)),
                 "{from} {nth}: {results:?}"
             );
-            let openings = victim.of(Way::Out, step).len();
+            let openings = victim.of(MessageDirection::Out, step).len();
             assert!(openings <= nth + 2, "{from} {nth}: {openings} openings");
         }
     }
@@ -128,7 +128,7 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
         }
         Ok(())
     });
-    (seen.of(Way::Out, step).len(), results)
+    (seen.of(MessageDirection::Out, step).len(), results)
 }
 
 /// Whoever was shown a false opening is told by the liar that its view is right: it learns from the other

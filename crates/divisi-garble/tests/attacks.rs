@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, many, party};
 use divisi_core::{Abort, PartyId, Prg, Step};
 use divisi_field::Gf128;
 use divisi_garble::adversary::{Lie, another_delta, guess};
@@ -104,7 +104,7 @@ fn what_is_opened_looks_random() {
                 lab.play(&mut session, &plan, &mine)
             });
             assert!(ends.iter().all(Result::is_ok));
-            let body = recording.of(Way::Out, step).pop().unwrap().frame.body;
+            let body = recording.of(MessageDirection::Out, step).pop().unwrap().frame.body;
             // behind the plan's digest, where there is one
             body[if step.ends_with("4a.d") { 32 } else { 0 }] & 1
         });
@@ -203,7 +203,7 @@ fn a_copied_commitment_opens_to_nothing() {
                     let _busy = busy;
                     let _ = previous.map(JoinHandle::join);
                     for _ in 0..2000 {
-                        let seen = recording.of(Way::In, step);
+                        let seen = recording.of(MessageDirection::In, step);
                         if let Some(seen) = seen.into_iter().find(|seen| seen.peer == copied) {
                             frame.body = seen.frame.body;
                             return tap.inject(to, &frame).is_ok();
@@ -277,7 +277,13 @@ fn an_abort_does_not_tell_delta() {
             // what each party sent to all, as the honest one saw it
             let said = |i: usize, step| {
                 let to = party(if i == 0 { 2 } else { 1 });
-                recordings[i].of(Way::Out, step).into_iter().find(|seen| seen.peer == to).unwrap().frame.body
+                recordings[i]
+                    .of(MessageDirection::Out, step)
+                    .into_iter()
+                    .find(|seen| seen.peer == to)
+                    .unwrap()
+                    .frame
+                    .body
             };
             let links: Vec<Vec<u8>> = (0..usize::from(n)).map(|i| said(i, COIN)).collect();
             let opened = (0..usize::from(n)).fold(0, |sum, i| {
@@ -306,8 +312,10 @@ fn opened_combinations_are_uniform_but_for_their_sum() {
             harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, Lie::Honest));
         assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
         let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
-        let words: Vec<u128> =
-            recordings.iter().map(|r| word(&r.of(Way::Out, OPEN).pop().unwrap().frame.body)).collect();
+        let words: Vec<u128> = recordings
+            .iter()
+            .map(|r| word(&r.of(MessageDirection::Out, OPEN).pop().unwrap().frame.body))
+            .collect();
         assert_eq!(words.iter().fold(0, |sum, word| sum ^ word), 0);
         words
     });

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, LIMIT, Way, delay, many, party};
+use divisi_core::testing::{Harness, LIMIT, MessageDirection, delay, many, party};
 use divisi_core::{Abort, PartyId, Session, Step};
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, Garbled, Plan, Preprocessed, Unfit};
@@ -121,7 +121,9 @@ fn more_than_memory_can_hold_is_refused() {
         });
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ands} {wires}: {ends:?}");
         assert!(ends.iter().all(Result::is_err));
-        let sent = recordings.iter().flat_map(|recording| recording.of(Way::Out, "divisi_ot::vole/correct"));
+        let sent = recordings
+            .iter()
+            .flat_map(|recording| recording.of(MessageDirection::Out, "divisi_ot::vole/correct"));
         assert_eq!(sent.count(), 0);
     }
 }

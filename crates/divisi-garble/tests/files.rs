@@ -5,7 +5,7 @@
 use divisi_circuit::bristol;
 use divisi_circuit::stream::{Origin, Stream};
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::checks;
 use divisi_garble::lab::{Lab, of_party, run_over};
@@ -246,7 +246,8 @@ fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<
         let (me, plan) = (session.me(), &plans[session.me().index()]);
         lab.play(&mut session, plan, &of_party(plan, me, &[input.to_vec()])).map(|(outputs, _)| outputs)
     });
-    let masks = |recording: &Recording| recording.of(Way::Out, "divisi_garble::streamed/8.masks").len();
+    let masks =
+        |recording: &Recording| recording.of(MessageDirection::Out, "divisi_garble::streamed/8.masks").len();
     (ends, recordings.iter().map(masks).sum())
 }
 
@@ -266,7 +267,7 @@ fn output_masks_leave_where_the_file_stays() {
         })
         .into_iter()
         .for_each(|end| drop(end.unwrap()));
-    assert_eq!(recording.of(Way::Out, "divisi_garble::streamed/8.masks").len(), 1);
+    assert_eq!(recording.of(MessageDirection::Out, "divisi_garble::streamed/8.masks").len(), 1);
 }
 
 /// Garbling ahead needs the whole circuit: refused before anything is made, and in words.

@@ -373,7 +373,7 @@ fn masked_inputs_are_uniform() {
         .into_iter()
         .for_each(|end| assert_eq!(end.unwrap().len(), 4));
     let bodies = |i: usize| {
-        let told = seen[i].of(divisi_core::testing::Way::Out, "divisi_mixed::gmw/output");
+        let told = seen[i].of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::gmw/output");
         told[0].frame.body.clone()
     };
     let e: Vec<u8> = bodies(0).iter().zip(bodies(1)).map(|(x, y)| x ^ y).collect();
@@ -407,7 +407,7 @@ fn opened_indices_are_uniform() {
         .into_iter()
         .for_each(|end| assert_eq!(end.unwrap().instances(), 1));
     let told = |seen: &divisi_core::testing::Recording| {
-        seen.of(divisi_core::testing::Way::Out, "divisi_mixed::convert/open.tell")
+        seen.of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::convert/open.tell")
     };
     let all: Vec<u8> = seen.iter().flat_map(told).flat_map(|seen| seen.frame.body).collect();
     // four lookups an AND, a bit a coefficient

@@ -5,7 +5,7 @@
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Way as Sent, many, party};
+use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
 use divisi_mixed::{Gmw, GmwBit};
@@ -69,7 +69,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
         let seen = harness.recordings();
         harness.act(|session| whole(session, way)).into_iter().for_each(|end| end.unwrap());
         for (number, seen) in (1..).zip(seen) {
-            let sent = seen.read().into_iter().filter(|seen| seen.way == Sent::Out);
+            let sent = seen.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
             let new = sent.map(|s| (w, number, s.frame.step)).filter(|(_, n, s)| known.insert((*n, *s)));
             steps.extend(new);
         }

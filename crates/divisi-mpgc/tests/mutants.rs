@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Way as Sent, failed_check, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, mutants};
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::checks;
@@ -62,7 +62,7 @@ fn labels_that_return(without: Option<Check>) -> bool {
         Ok(scheme)
     });
     let scheme = ends.into_iter().next().unwrap().unwrap();
-    let told = seen.bodies(Sent::Out, party(1), ROWS).pop().unwrap();
+    let told = seen.bodies(MessageDirection::Out, party(1), ROWS).pop().unwrap();
     let row = |i: usize| {
         let mut row = vec![0; DIMENSION];
         assert!(unpack(&told[HEADER + i * ROW_BYTES..HEADER + (i + 1) * ROW_BYTES], &mut row));
@@ -100,7 +100,7 @@ fn outputs_of_another(without: Option<Check>) -> bool {
     let mut sum: Vec<u8> = own.chunks(8).map(|bits| bits.iter().rev().fold(0, |b, x| b << 1 | x)).collect();
     for peer in [party(1), party(2)] {
         // masked inputs are opened to all; shares of outputs, if they come, come behind them
-        for body in seen.bodies(Sent::In, peer, "divisi_mixed::gmw/output").iter().skip(1) {
+        for body in seen.bodies(MessageDirection::In, peer, "divisi_mixed::gmw/output").iter().skip(1) {
             sum.iter_mut().zip(body).for_each(|(sum, byte)| *sum ^= byte);
         }
     }

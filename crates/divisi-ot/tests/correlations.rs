@@ -2,7 +2,7 @@
 //! issue and header name; and what comes of broken messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, Way, party, run};
+use divisi_core::testing::{Harness, MessageDirection, party, run};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_net::Fault;
 use divisi_ot::correlate::{BitVectors, Numbers, Payload};
@@ -335,7 +335,8 @@ fn words_that_are_no_payload_do_not_leave() {
                 values[at] = word;
                 setup.correlate(&mut session, &mut pads, None, &payload, &values).map(drop)
             });
-            let sent: usize = recordings.iter().map(|seen| seen.of(Way::Out, PAYLOAD).len()).sum();
+            let sent: usize =
+                recordings.iter().map(|seen| seen.of(MessageDirection::Out, PAYLOAD).len()).sum();
             (ends, sent)
         };
         let last = 5 * payload.words() - 1;

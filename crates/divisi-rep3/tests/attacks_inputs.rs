@@ -5,7 +5,7 @@
 use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Direction, PartyId, settle};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::adaptive::{Lies, MULTIPLY, SIGMA, Z_PRIME, adapt, engine, multiply_and_open};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, failed_check, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -104,12 +104,15 @@ fn the_comparison_of_inputs_tells_the_third_nothing() {
             });
             let verdict = if differ { Agreement::SecretDiffers } else { Agreement::Agreed };
             assert!(results.iter().all(|r| *r == Ok(verdict)));
-            for (sent, got) in seen.of(Way::Out, DIGESTS).iter().zip(seen.of(Way::In, DIGESTS)) {
-                let same = seen.of(Way::In, DIGESTS).into_iter().find(|s| s.peer == sent.peer).unwrap();
+            for (sent, got) in
+                seen.of(MessageDirection::Out, DIGESTS).iter().zip(seen.of(MessageDirection::In, DIGESTS))
+            {
+                let same =
+                    seen.of(MessageDirection::In, DIGESTS).into_iter().find(|s| s.peer == sent.peer).unwrap();
                 assert_eq!(sent.frame.body, same.frame.body);
                 assert_eq!(got.frame.body.len(), 65);
             }
-            let verdicts = seen.of(Way::In, VERDICT);
+            let verdicts = seen.of(MessageDirection::In, VERDICT);
             assert!(verdicts.iter().all(|v| v.frame.body == [u8::from(differ), 0]));
         }
     }
@@ -126,7 +129,7 @@ fn digests_of_inputs_are_keyed() {
             let me = trio.me().index();
             trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
         });
-        let sent = seen.iter().flat_map(|s| s.of(Way::Out, DIGESTS));
+        let sent = seen.iter().flat_map(|s| s.of(MessageDirection::Out, DIGESTS));
         sent.map(|s| s.frame.body[32..64].to_vec()).collect::<std::collections::BTreeSet<_>>()
     };
     let (one, two) = (digests(), digests());
@@ -229,7 +232,7 @@ fn a_split_verdict_opens_nothing() {
         });
         for p in PartyId::all(3).filter(|p| *p != from) {
             assert!(results[p.index()].is_err(), "{results:?}");
-            assert!(seen[p.index()].of(Way::Out, "divisi_rep3::open/open.bytes").is_empty());
+            assert!(seen[p.index()].of(MessageDirection::Out, "divisi_rep3::open/open.bytes").is_empty());
         }
     }
 }

@@ -6,7 +6,7 @@ use divisi_core::{Abort, PartyId, PublicParameters, settle};
 use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, links, many, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, failed_check, links, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::collections::HashSet;
@@ -119,7 +119,7 @@ fn a_split_broadcast_is_noticed_at_once() {
             }
             assert!(results.iter().all(Result::is_err), "{from} -> {to}: {step}");
             // nothing of the verification was said
-            assert!(honest.of(Way::Out, "divisi_rep3::random/coin.share").is_empty());
+            assert!(honest.of(MessageDirection::Out, "divisi_rep3::random/coin.share").is_empty());
         }
     }
 }

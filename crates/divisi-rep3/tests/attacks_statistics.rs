@@ -5,7 +5,7 @@
 use divisi_core::testing::small;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
 use divisi_field::Plane;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, party};
 use divisi_rep3::adversary::lookups::{self, opening, sets};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
@@ -141,7 +141,7 @@ fn everything_is_uniform(n: usize) {
     });
     for step in ["divisi_rep3::sbox::gf8_circuit/x3", "divisi_rep3::sbox::gf8_circuit/x14 x15"] {
         let planes = if step.ends_with("x3") { 8 } else { 16 };
-        let samples = lanes_of(&sent.of(Way::Out, step)[0].frame.body, planes, n);
+        let samples = lanes_of(&sent.of(MessageDirection::Out, step)[0].frame.body, planes, n);
         assert_eq!(samples.len(), n);
         uniform("F_zero on planes", &samples, planes);
     }
@@ -188,7 +188,7 @@ fn lookups_are_uniform(n: usize) {
                 .enumerate()
                 .map(|(p, recording)| {
                     let next = party(p as u8 + 1).next(3);
-                    let sent = recording.of(Way::Out, opening(protocol));
+                    let sent = recording.of(MessageDirection::Out, opening(protocol));
                     let body = sent.into_iter().filter(|s| s.peer == next).nth(layer).unwrap().frame.body;
                     lanes_of(&body, planes, n)
                 })

@@ -6,7 +6,7 @@ use divisi_field::{Field, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_sigma};
 use divisi_rep3::adversary::compare::{self, Features, chi_square, chi_square_limit, features};
-use divisi_rep3::adversary::harness::{Harness, LIMIT, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{Harness, LIMIT, MessageDirection, failed_check, many, party};
 use divisi_rep3::adversary::planes;
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
@@ -82,7 +82,8 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
             let results = harness.act(open_and_verify);
             assert_eq!(failed_check(&results[victim.index()]), Some(checks::A1));
             assert!(
-                honest.of(Way::Out, BARRIER).is_empty() && honest.of(Way::Out, adaptive::MULTIPLY).is_empty()
+                honest.of(MessageDirection::Out, BARRIER).is_empty()
+                    && honest.of(MessageDirection::Out, adaptive::MULTIPLY).is_empty()
             );
             assert!(results.iter().all(Result::is_err));
         }
@@ -133,7 +134,7 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
             if count > nth { vec![] } else { vec![frame] }
         });
         let results = harness.act(program);
-        assert_eq!(seen.of(Way::In, COIN).len(), coins_before, "{step}");
+        assert_eq!(seen.of(MessageDirection::In, COIN).len(), coins_before, "{step}");
         assert!(
             matches!(
                 &results[victim.index()],
@@ -159,7 +160,7 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
         let harness = Harness::default().patient();
         let recording = harness.recording(party(1));
         assert!(harness.act(play).iter().all(|r| *r == Ok(true)));
-        recording.of(Way::Out, COIN).len()
+        recording.of(MessageDirection::Out, COIN).len()
     };
     let programs: [&(dyn Fn(Trio) -> Result<bool, Abort> + Sync); 2] = [&verification, &sbox];
     for play in programs {
@@ -174,7 +175,8 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
             assert_eq!(failed_check(&results[victim.index()]), Some(checks::A4), "coin {nth}: {results:?}");
             assert!(results.iter().all(Result::is_err));
             // after its own share of that coin: the digest, and one Reshare to its previous
-            let sent: Vec<_> = recording.read().into_iter().filter(|s| s.way == Way::Out).collect();
+            let sent: Vec<_> =
+                recording.read().into_iter().filter(|s| s.way == MessageDirection::Out).collect();
             let coin = divisi_core::Step::new(COIN).id;
             let at = sent.iter().enumerate().filter(|(_, s)| s.frame.step == coin).nth(nth).unwrap().0;
             assert!(sent.len() - at <= 3, "coin {nth}: {}", sent.len() - at);
@@ -339,7 +341,8 @@ fn attacked(attack: &Attack, secret: u8) -> Features {
     // what an opening shows is the sum of what is seen and what is held
     let mut all = features(&seen, &results);
     if attack.3 {
-        let opened = seen.of(Way::In, OPENED)[0].frame.body[0] ^ parts[0].first[0] ^ parts[0].second[0];
+        let opened =
+            seen.of(MessageDirection::In, OPENED)[0].frame.body[0] ^ parts[0].first[0] ^ parts[0].second[0];
         all.push(((1, 0), usize::from(opened & 0xf)));
     }
     all

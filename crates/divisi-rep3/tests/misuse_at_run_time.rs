@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Verified, settle};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
 use divisi_rep3::{Byte, OneHots, Protocol, Rep3, Security, Trio};
 use std::sync::Mutex;
 
@@ -23,7 +23,7 @@ fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
     }
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
     for recording in &recordings {
-        assert!(OPENINGS.iter().all(|step| recording.of(Way::Out, step).is_empty()), "{what}");
+        assert!(OPENINGS.iter().all(|step| recording.of(MessageDirection::Out, step).is_empty()), "{what}");
     }
 }
 

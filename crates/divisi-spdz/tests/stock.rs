@@ -4,7 +4,7 @@
 mod common;
 
 use common::{House, INPUT, LOOKUP, SBOXES, SIGMA, TABLES, copy, parameters};
-use divisi_core::testing::{Harness, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Session, Settles};
 use divisi_spdz::checks;
 use divisi_store::stock::StockError;
@@ -94,7 +94,7 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
         let harness = Harness::without(house.n, &parameters(), without);
         let recording = harness.recording(party(1));
         let ends = harness.act(|session| house.sbox(session, x));
-        (recording.bodies(Way::Out, party(2), INPUT), ends)
+        (recording.bodies(MessageDirection::Out, party(2), INPUT), ends)
     };
     for (n, back) in [(2, &[1][..]), (3, &[1, 2])] {
         let house = House::new(n);
@@ -153,8 +153,8 @@ fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
         let harness = Harness::new(2, &parameters());
         let recordings = [party(1), party(2)].map(|party| harness.recording(party));
         assert!(harness.act(|session| house.sbox(session, x)).iter().all(Result::is_ok));
-        recordings[0].bodies(Way::Out, party(2), LOOKUP)[0][0]
-            ^ recordings[1].bodies(Way::Out, party(1), LOOKUP)[0][0]
+        recordings[0].bodies(MessageDirection::Out, party(2), LOOKUP)[0][0]
+            ^ recordings[1].bodies(MessageDirection::Out, party(1), LOOKUP)[0][0]
     };
     let first = session(0x53);
     (1..=2).for_each(|number| house.put_back(number));

@@ -20,7 +20,7 @@ const CLOSED: [(&str, &str, &[&str]); 27] = [
     ("divisi-circuit", NOT_OVERLOOKED, &["Format", "Gate", "GateStep", "LinearGate"]),
     ("divisi-circuit", ALL_THERE_IS, &["BitOrder", "End"]),
     ("divisi-core", ALL_THERE_IS, &["AbortOrRefusal", "Direction"]),
-    ("divisi-core", FOR_TESTS, &["Mark", "Operator", "Way"]),
+    ("divisi-core", FOR_TESTS, &["Mark", "Operator", "MessageDirection"]),
     ("divisi-garble", FOR_TESTS, &["Bits", "Lie"]),
     // what a call is asked for, each with results of its own
     ("divisi-mixed", NOT_OVERLOOKED, &["Asked"]),

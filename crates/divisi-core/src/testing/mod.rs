@@ -12,7 +12,7 @@ mod operators;
 mod parties;
 pub mod small;
 
-pub use harness::{Harness, LIMIT, Recording, Seen, Sent, Way, sent};
+pub use harness::{Harness, LIMIT, MessageDirection, Recording, Seen, Sent, sent};
 pub use lab::{BitLab, ByteLab, Lab, Opened, Outputs, PlainLab};
 pub use mutants::kills;
 pub use operators::{Operator, Position, delay, place, salt};

@@ -1,7 +1,7 @@
 //! Attacks on the making of triples.
 
 use super::{PATIENT, expected, inputs, lab, parameters, plan, small, wrong};
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::GarblingForm;
 use divisi_garble::adversary::{self, Lie};
@@ -82,7 +82,7 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
                 late = Some(std::thread::spawn(move || {
                     let _busy = busy;
                     for _ in 0..1000 {
-                        if let Some(seen) = recording.of(Way::In, OPEN).pop() {
+                        if let Some(seen) = recording.of(MessageDirection::In, OPEN).pop() {
                             frame.body = seen.frame.body;
                             return tap.inject(party(1), &frame).is_ok();
                         }
@@ -103,7 +103,9 @@ pub fn split_e(check: Option<Check>) -> bool {
     let (_, recordings) = lying(3, check, Lie::Honest, |harness| {
         harness.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);
     });
-    recordings[..2].iter().any(|seen| !seen.of(Way::Out, "divisi_garble::zero/6.open").is_empty())
+    recordings[..2]
+        .iter()
+        .any(|seen| !seen.of(MessageDirection::Out, "divisi_garble::zero/6.open").is_empty())
 }
 
 /// The partition of a session, foretold before it began: the d that everybody opens are those of that order.
@@ -116,7 +118,7 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
         let ends = harness.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
         assert!(ends.iter().all(|end| matches!(end, Ok(o) if *o == expected(&program, &inputs))));
         // bits are dealt from one seed: the same y in every session, so the same d if the order is the same
-        let seen = recording.of(Way::In, "divisi_garble::aand/3.d").pop().unwrap();
+        let seen = recording.of(MessageDirection::In, "divisi_garble::aand/3.d").pop().unwrap();
         seen.frame.body[..seen.frame.body.len() - 32].to_vec()
     };
     partition(0) == partition(1)
@@ -125,7 +127,7 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
 /// The size of buckets, read off the messages, is less than the bound demands.
 pub fn small_buckets(check: Option<Check>) -> bool {
     let (_, recordings) = lying(2, check, Lie::Honest, |_| {});
-    let u = recordings[0].of(Way::In, "divisi_garble::laand/5.u").pop().unwrap();
+    let u = recordings[0].of(MessageDirection::In, "divisi_garble::laand/5.u").pop().unwrap();
     let ands = small().and_count() * inputs().len();
     bucket::error_bits(ands, u.frame.body.len() / 16 / ands) < 40.0
 }
@@ -142,8 +144,8 @@ pub fn one_hash_for_two(check: Option<Check>) -> bool {
     let recordings: Vec<Recording> = PartyId::all(2).map(|p| harness.recording(p)).collect();
     harness.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
     let sums = |i: usize| -> Vec<u8> {
-        let u = recordings[i].of(Way::Out, "divisi_garble::laand/5.u").pop().unwrap().frame.body;
-        let h = recordings[i].of(Way::Out, "divisi_garble::haand/2.h").pop().unwrap().frame.body;
+        let u = recordings[i].of(MessageDirection::Out, "divisi_garble::laand/5.u").pop().unwrap().frame.body;
+        let h = recordings[i].of(MessageDirection::Out, "divisi_garble::haand/2.h").pop().unwrap().frame.body;
         let bit = |k: usize| h[k / 8] >> (k % 8) & 1;
         u.chunks(16).enumerate().map(|(t, u)| u[0] & 1 ^ bit(2 * t) ^ bit(2 * t + 1)).collect()
     };

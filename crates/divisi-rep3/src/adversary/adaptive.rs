@@ -2,7 +2,7 @@
 //! anything.
 
 use super::Deviate;
-use super::harness::{Harness, Recording, Way, party};
+use super::harness::{Harness, MessageDirection, Recording, party};
 use crate::{Block, Byte, Protocol, Rep3, Security, Trio};
 use divisi_core::{Abort, Blocks, Convert, PartyId, Step, Verified, settle};
 use divisi_field::{BigField, Field, Gf128};
@@ -147,14 +147,14 @@ pub fn opened_sigma(harness: Harness, error: Gf128) -> Option<(Gf128, Gf128, Vec
         |e| multiply_and_open(e, 1),
     );
     // its own component, the one it holds with the next, and the one that was opened to it
-    let sigma = one(&seen, Way::Out, OPEN, party(2))?
-        + one(&seen, Way::In, SIGMA, party(2))?
-        + one(&seen, Way::In, OPEN, party(3))?;
+    let sigma = one(&seen, MessageDirection::Out, OPEN, party(2))?
+        + one(&seen, MessageDirection::In, SIGMA, party(2))?
+        + one(&seen, MessageDirection::In, OPEN, party(3))?;
     let coin = (*first.lock().unwrap_or_else(PoisonError::into_inner))?;
     Some((sigma, coefficient(coin, 0), results))
 }
 
-fn one(seen: &Recording, way: Way, step: &'static str, peer: PartyId) -> Option<Gf128> {
+fn one(seen: &Recording, way: MessageDirection, step: &'static str, peer: PartyId) -> Option<Gf128> {
     let found = seen.of(way, step).into_iter().find(|s| s.peer == peer)?;
     Gf128::from_le_bytes(&found.frame.body)
 }

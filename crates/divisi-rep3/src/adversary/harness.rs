@@ -2,7 +2,9 @@
 
 use crate::trio::Trio;
 use divisi_core::testing;
-pub use divisi_core::testing::{LIMIT, Recording, Way, ended_by_another, failed_check, many, party};
+pub use divisi_core::testing::{
+    LIMIT, MessageDirection, Recording, ended_by_another, failed_check, many, party,
+};
 use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_net::{Machine, World};
 use std::ops::Deref;

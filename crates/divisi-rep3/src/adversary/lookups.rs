@@ -4,7 +4,7 @@
 //! all that an honest party computes: these are the means to compute it, so that a test can see whether a
 //! message confirms the guess.
 
-use super::harness::{Harness, Recording, Way, party};
+use super::harness::{Harness, MessageDirection, Recording, party};
 use crate::engine::pack;
 use crate::lab::deal_all;
 use crate::lookup::table::{Additive, Replicated};
@@ -185,11 +185,11 @@ pub fn split_in_layer_9(harness: Harness, secret: &[u8], guess: &[u8]) -> Split 
         settle(&mut e, pending).map(drop)
     });
     // what party 2 said at the end: the first barrier is that of the vectors
-    let said = honest.of(Way::Out, "divisi_rep3::views/barrier");
+    let said = honest.of(MessageDirection::Out, "divisi_rep3::views/barrier");
     let digest = said.into_iter().filter(|seen| seen.peer == party(1)).nth(1);
     let opened = |layer: usize| {
         let mut planes = Vec::new();
-        let frame = seen.of(Way::In, step).into_iter().nth(layer)?;
+        let frame = seen.of(MessageDirection::In, step).into_iter().nth(layer)?;
         wire::read::<8>(&frame.frame.body, &shape, &mut planes)?;
         planes.pop()
     };

@@ -3,7 +3,7 @@
 use super::{DIRECTIONS, KEY, aes_128, parts, sbox, verified_after};
 use divisi_core::{Bytes, Check, Direction, Step, settle};
 use divisi_rep3::adversary::compare::{self, Features, features};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, links, many, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, failed_check, links, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, opening, split_in_layer_9};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
@@ -71,7 +71,7 @@ fn a_split_replicated_opening_stops_at_the_next_layer() {
             for (p, recording) in recordings.iter().enumerate().filter(|(p, _)| *p != from.index()) {
                 if protocol == Protocol::Lut256 {
                     // what rests on the false opening was sent once at most, masked, and never digested
-                    let openings = recording.of(Way::Out, opening(protocol)).len();
+                    let openings = recording.of(MessageDirection::Out, opening(protocol)).len();
                     assert!(openings <= layer + 2, "party {}: {openings} after layer {layer}", p + 1);
                 }
                 assert!(!verified_after(recording, opening(protocol), 0));

@@ -8,7 +8,7 @@ use divisi_circuit::{Build, Program};
 use divisi_core::testing::Seen;
 use divisi_core::{Abort, Boolean, PartyId, ProgramRun};
 use divisi_net::wire_bytes;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Rep3, Trio};
 use divisi_symmetric::circuits::named;
@@ -49,7 +49,7 @@ fn call(
 }
 
 fn sent(recording: &Recording, to: PartyId, step: &'static str) -> Vec<Seen> {
-    recording.of(Way::Out, step).into_iter().filter(|seen| seen.peer == to).collect()
+    recording.of(MessageDirection::Out, step).into_iter().filter(|seen| seen.peer == to).collect()
 }
 
 /// The place of each of these messages in the chain of messages that depend on each other.
@@ -114,7 +114,8 @@ fn no_label_leaves_if_views_differ() {
             });
             assert!(ends.iter().all(Result::is_err));
             for recording in &recordings {
-                let labels = LATE.iter().chain([&RESULT]).map(|step| recording.of(Way::Out, step).len());
+                let labels =
+                    LATE.iter().chain([&RESULT]).map(|step| recording.of(MessageDirection::Out, step).len());
                 assert_eq!(labels.sum::<usize>(), 0, "{odd}");
             }
         }

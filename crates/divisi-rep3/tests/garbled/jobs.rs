@@ -4,7 +4,7 @@ use super::attacks::{LANES, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
 use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Boolean, Check, ProgramRun, Step, settle};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, failed_check, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Rep3, Trio};
@@ -193,7 +193,7 @@ fn every_byte_of_what_is_told_is_compared() {
     let mut jobs = Vec::new();
     for (from, to, step, check, places) in told {
         let [teller, hearer] = [from, to].map(|role| roles(0)[role]);
-        let body = recordings[teller.index()].bodies(Way::Out, hearer, step).remove(0);
+        let body = recordings[teller.index()].bodies(MessageDirection::Out, hearer, step).remove(0);
         jobs.extend(places(body.len()).into_iter().map(|at| (from, to, step, check, at)));
     }
     many(jobs.len(), 3, |i| {

@@ -2,7 +2,7 @@
 
 use super::{ALL, Sealed, begun, dealt, unsealed};
 use divisi_rep3::Security;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, party};
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 const CONFIRMED: &str = "divisi_rep3::open/open.digest";
@@ -13,7 +13,9 @@ const PRODUCT: &str = "divisi_rep3::engine::blocks/dot";
 fn traffic(recording: &Recording) -> Vec<(bool, usize, u32, usize)> {
     let seen = recording.read().into_iter();
     let mut all: Vec<_> = seen
-        .map(|seen| (seen.way == Way::In, seen.peer.index(), seen.frame.step, seen.frame.body.len()))
+        .map(|seen| {
+            (seen.way == MessageDirection::In, seen.peer.index(), seen.frame.step, seen.frame.body.len())
+        })
         .collect();
     all.sort_unstable();
     all
@@ -22,7 +24,10 @@ fn traffic(recording: &Recording) -> Vec<(bool, usize, u32, usize)> {
 /// What all openings to all three came to: each party sends one of three components.
 fn opened(recordings: &[Recording]) -> Vec<u8> {
     let sent = recordings.iter().map(|seen| {
-        seen.of(Way::Out, OPENED).into_iter().flat_map(|seen| seen.frame.body).collect::<Vec<u8>>()
+        seen.of(MessageDirection::Out, OPENED)
+            .into_iter()
+            .flat_map(|seen| seen.frame.body)
+            .collect::<Vec<u8>>()
     });
     let add = |x: Vec<u8>, y: Vec<u8>| x.iter().zip(&y).map(|(x, y)| x ^ y).collect();
     sent.reduce(add).unwrap_or_default()

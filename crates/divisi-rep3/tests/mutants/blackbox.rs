@@ -4,7 +4,7 @@ use divisi_core::{Abort, Check, Step};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::{Cube, LookupTable};
 
@@ -76,7 +76,7 @@ pub fn withheld_input(check: Option<Check>) -> bool {
         b.verify_mul(&recon).map(drop)
     });
     assert!(results.iter().all(Result::is_err));
-    !honest.of(Way::Out, COIN).is_empty()
+    !honest.of(MessageDirection::Out, COIN).is_empty()
 }
 
 /// The same, where the proofs are from before the opening.
@@ -147,7 +147,11 @@ pub fn wrong_output(check: Option<Check>) -> bool {
         b.output(&xx)
     });
     let [output, coin] = [OUTPUT, COIN].map(|name| Step::new(name).id);
-    let sent = honest.read().into_iter().filter(|seen| seen.way == Way::Out).map(|seen| seen.frame.step);
+    let sent = honest
+        .read()
+        .into_iter()
+        .filter(|seen| seen.way == MessageDirection::Out)
+        .map(|seen| seen.frame.step);
     sent.take_while(|step| *step != coin).any(|step| step == output)
 }
 
@@ -161,7 +165,7 @@ pub fn open_error(check: Option<Check>) -> bool {
         let xx = square(b)?;
         b.reconst(&xx).map(drop)
     });
-    !honest.of(Way::Out, RECONST).is_empty()
+    !honest.of(MessageDirection::Out, RECONST).is_empty()
 }
 
 /// Party 1 sends a false component of the output.
@@ -221,7 +225,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
         b.output(&y)
     });
     assert!(results[..2].iter().all(Result::is_err)); // no garbage for honest ones, in any case
-    !honest.of(Way::Out, COIN).is_empty()
+    !honest.of(MessageDirection::Out, COIN).is_empty()
 }
 
 /// Party 1 shows party 2 another index: whether party 2, or who receives from it, opens another index after
@@ -240,7 +244,7 @@ pub fn split_index(check: Option<Check>) -> bool {
         b.output(&x)
     });
     assert!(results.iter().all(Result::is_err));
-    honest.of(Way::Out, RECONST).len() > 2
+    honest.of(MessageDirection::Out, RECONST).len() > 2
 }
 
 /// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it
@@ -260,7 +264,8 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
         Ok(holds)
     });
     let ([x1, x2], [_, r2], guess) = holds[0].as_ref().unwrap();
-    let of_party_2 = seen.of(Way::In, RECONST).into_iter().find(|seen| seen.peer == party(2)).unwrap();
+    let of_party_2 =
+        seen.of(MessageDirection::In, RECONST).into_iter().find(|seen| seen.peer == party(2)).unwrap();
     let share = (0..guess.len()).map(|l| {
         let x3 = guess[l] + x1[l] + x2[l];
         (x2[l] * x2[l] + (x2[l] + x3) * (x2[l] + x3) + r2[l]).0
@@ -333,5 +338,5 @@ pub fn split_index_of_three(check: Option<Check>) -> bool {
         b.output(&x)
     });
     assert!(results.iter().all(Result::is_err));
-    honest.of(Way::Out, RECONST).len() > 2
+    honest.of(MessageDirection::Out, RECONST).len() > 2
 }

@@ -4,7 +4,7 @@
 use divisi_core::{Bytes, Check, Direction, settle};
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Field, Gf8, Plane, gf4, transpose};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
 use divisi_rep3::adversary::lookups::{
     FINISH, PRODUCTS, additive_entry, held, masked, opening, sets, skip_vectors, split_in_layer_9,
 };
@@ -73,7 +73,7 @@ pub fn unmasked_opening(check: Option<Check>) -> bool {
     let v = xor(&xor(&gf4::scale(&gf4::square(&h2), E), &product), &gf4::square(&l2));
     let sets = sets(Protocol::Lut16);
     let r = std::array::from_fn(|i| second_of_vector[sets.iter().position(|set| *set == 1 << i).unwrap()]);
-    write(&xor(&v, &r)) == honest.of(Way::Out, opening(Protocol::Lut16))[0].frame.body
+    write(&xor(&v, &r)) == honest.of(MessageDirection::Out, opening(Protocol::Lut16))[0].frame.body
 }
 
 /// Party 1 knows c. With a guess of x it has r, all monomials of r, their component 3, and with it what party
@@ -93,7 +93,7 @@ pub fn bare_reshare(check: Option<Check>) -> bool {
         Ok(holds)
     });
     let ([first, second], two_components) = holds[0].as_ref().unwrap();
-    let received = seen.of(Way::In, opening(Protocol::Lut256Additive));
+    let received = seen.of(MessageDirection::In, opening(Protocol::Lut256Additive));
     assert_eq!(received.len(), 1);
     let c = xor(two_components, &read(&received[0].frame.body));
     let r = xor(&c, &planes(&secret()));
@@ -106,7 +106,7 @@ pub fn bare_reshare(check: Option<Check>) -> bool {
         })
         .collect();
     let share = additive_entry([second, &third], &c, Direction::Encrypt, party(2)).unwrap();
-    let sent = seen.of(Way::In, FINISH).remove(0);
+    let sent = seen.of(MessageDirection::In, FINISH).remove(0);
     sent.peer == party(2) && sent.frame.body == write(&share)
 }
 
@@ -128,7 +128,7 @@ pub fn second_nibble(check: Option<Check>) -> bool {
         let mut x = e.random_bytes(8)?;
         e.sbox(Direction::Encrypt, &mut [&mut x])
     });
-    !honest.of(Way::Out, opening(Protocol::Lut256Additive)).is_empty()
+    !honest.of(MessageDirection::Out, opening(Protocol::Lut256Additive)).is_empty()
 }
 
 /// Party 3 is one vector ahead: whether the others begin to verify what came of it.
@@ -151,7 +151,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     let sent = honest.read();
     let at = |name| {
         let id = divisi_core::Step::new(name).id;
-        sent.iter().rposition(|seen| seen.way == Way::Out && seen.frame.step == id)
+        sent.iter().rposition(|seen| seen.way == MessageDirection::Out && seen.frame.step == id)
     };
     at(COIN) > at(opening(Protocol::Lut16))
 }

@@ -1,7 +1,7 @@
 //! A key is unwrapped (KW): what the verdict on its integrity value shows, and what it rests on.
 
 use divisi_core::{Abort, Bytes, Check, Plain};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
@@ -79,7 +79,7 @@ pub fn integrity_value_in_the_open(check: Option<Check>) -> bool {
     // each server holds two of the three components, and is sent the third
     let mut opened = [0; 8];
     for seen in &recordings {
-        let body = seen.of(Way::Out, OPENED).swap_remove(0).frame.body;
+        let body = seen.of(MessageDirection::Out, OPENED).swap_remove(0).frame.body;
         opened.iter_mut().zip(body).for_each(|(x, y)| *x ^= y);
     }
     opened == integrity_value(&ciphertext).map(|byte| byte ^ 0xa6)

@@ -7,7 +7,7 @@ use divisi_rep3::adversary::adaptive::{
     H, Lies, MULTIPLY, RHO, SIGMA, Z_PRIME, adapt, coefficient, deceived, engine, multiplied,
     multiply_and_open, opened_sigma, point, right,
 };
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
 use divisi_rep3::deal;
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
@@ -86,7 +86,7 @@ pub fn false_rho(check: Option<Check>) -> bool {
     harness.change(party(1), party(2), RHO, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| multiply_and_open(&mut engine(trio), 1));
     assert!(results[1].is_err());
-    !honest.of(Way::Out, SIGMA).is_empty()
+    !honest.of(MessageDirection::Out, SIGMA).is_empty()
 }
 
 /// Sigma tells the error only if the mask is missing.

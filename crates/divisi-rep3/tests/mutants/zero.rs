@@ -1,7 +1,7 @@
 //! What the comparison of a tag shows.
 
 use divisi_core::{Check, Convert};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security};
 
@@ -22,7 +22,7 @@ pub fn difference_in_the_open(check: Option<Check>) -> bool {
     });
     // the difference is none, whatever is opened
     assert!(results.iter().all(|result| *result == Ok(vec![false])), "{results:?}");
-    let opened = seen.of(Way::In, "divisi_rep3::open/open.bytes");
+    let opened = seen.of(MessageDirection::In, "divisi_rep3::open/open.bytes");
     let missing = &opened.last().unwrap().frame.body;
     let mine = dealt[0].iter().map(|part| part.first[0] ^ part.second[0]);
     mine.zip(missing).map(|(mine, missing)| mine ^ missing).eq(difference)

@@ -2,7 +2,7 @@
 
 use super::*;
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit, difference, features};
-use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::adversary::harness::MessageDirection;
 use divisi_rep3::checks;
 use divisi_rep3::ohverture::Cube;
 
@@ -195,7 +195,7 @@ fn everything_that_is_sent_is_uniform() {
         });
         assert!(results.iter().all(Result::is_ok));
         for step in [VECTORS, RECONST, SUMS, RESULT] {
-            for way in [Way::In, Way::Out] {
+            for way in [MessageDirection::In, MessageDirection::Out] {
                 let body = &seen.of(way, step)[0].frame.body;
                 let mut counts = [0; 256];
                 body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
@@ -224,14 +224,14 @@ fn every_lookup_of_three_factors_has_a_place_of_its_own() {
     let opened = |nth: usize| -> Vec<u8> {
         let mut c = vec![0; 512];
         for recording in &recordings {
-            let body = &recording.of(Way::Out, RECONST)[nth].frame.body;
+            let body = &recording.of(MessageDirection::Out, RECONST)[nth].frame.body;
             c.iter_mut().zip(body).for_each(|(c, x)| *c ^= x);
         }
         c
     };
     for recording in &recordings {
         // nobody's component of a place is known to another
-        let body = &recording.of(Way::Out, RECONST)[0].frame.body;
+        let body = &recording.of(MessageDirection::Out, RECONST)[0].frame.body;
         assert!(body.iter().collect::<std::collections::BTreeSet<_>>().len() > 100);
     }
     let both = [opened(0), opened(1)];

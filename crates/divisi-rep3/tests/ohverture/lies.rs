@@ -151,7 +151,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
 #[test]
 fn an_index_is_masked_and_a_result_too() {
     use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-    use divisi_rep3::adversary::harness::Way;
+    use divisi_rep3::adversary::harness::MessageDirection;
     const MANY: usize = 4096;
     for index in [0, 0xff] {
         let harness = Harness::default().patient();
@@ -164,7 +164,11 @@ fn an_index_is_masked_and_a_result_too() {
             Ok(y.lanes())
         });
         assert!(results.iter().all(Result::is_ok));
-        for (step, way) in [(RECONST, Way::In), (RESHARE, Way::In), (RESHARE, Way::Out)] {
+        for (step, way) in [
+            (RECONST, MessageDirection::In),
+            (RESHARE, MessageDirection::In),
+            (RESHARE, MessageDirection::Out),
+        ] {
             let body = &seen.of(way, step)[0].frame.body;
             let mut counts = [0; 256];
             body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);

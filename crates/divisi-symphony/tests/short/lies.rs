@@ -2,7 +2,7 @@
 
 use crate::{Came, Case, call, came, engine, keys, right};
 use divisi_core::Step;
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{Harness, MessageDirection, failed_check, party};
 use divisi_rep3::local::deal_all;
 use divisi_rep3::{Protocol, Rep3, checks};
 use divisi_symmetric::aes::KeySize;
@@ -33,7 +33,8 @@ fn attacked(harness: Harness, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Op
         let at = me.index();
         call(rep, KeySize::Aes128, &parts[at], &[0], &cases, &plains[at], deviate)
     });
-    let opened = seen.iter().map(|seen| seen.of(Way::Out, "divisi_rep3::open/open.bytes").len()).sum();
+    let opened =
+        seen.iter().map(|seen| seen.of(MessageDirection::Out, "divisi_rep3::open/open.bytes").len()).sum();
     if results.iter().all(Result::is_ok) {
         let told: Vec<_> = results.into_iter().map(|told| told.ok().unwrap()).collect();
         return (cases, Some(came(&told)), opened);
