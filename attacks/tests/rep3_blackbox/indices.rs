@@ -14,7 +14,7 @@ const VIEW: &str = "divisi_rep3::lookup/view";
 #[test]
 fn no_share_of_an_additive_opening_confirms_a_guess() {
     const MANY: usize = 512;
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -52,7 +52,7 @@ fn chain(trio: Trio, layers: usize) -> Result<(), Abort> {
 
 #[test]
 fn honest_additive_indices_are_looked_up() {
-    assert!(Harness::default().patient().act(|trio| chain(trio, 3)).iter().all(Result::is_ok));
+    assert!(TrioHarness::default().patient().act(|trio| chain(trio, 3)).iter().all(Result::is_ok));
 }
 
 /// Whoever is shown a false share of an additive index stops in the round of the next: it opens that one, and
@@ -61,7 +61,7 @@ fn honest_additive_indices_are_looked_up() {
 fn a_split_additive_index_is_compared_with_the_next() {
     for to in [2, 3].map(party) {
         for nth in 0..3 {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let victim = harness.recording(to);
             harness.change(party(1), to, RECONST, nth, |body| body[LANES - 1] ^= 0x10);
             let results = harness.act(|trio| chain(trio, 6));
@@ -79,7 +79,7 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
     let [view, open] = [VIEW, RECONST].map(|name| Step::new(name).id);
     for to in [2, 3].map(party) {
         for _ in 0..6 {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let victim = harness.recording(to);
             let received = Arc::new(Mutex::new(Vec::<Vec<u8>>::new()));
             let said = received.clone();

@@ -3,7 +3,7 @@
 use crate::session::every_bit_varies;
 use divisi_core::Abort;
 use divisi_rep3::Agreement;
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, links, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, links, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use std::collections::HashSet;
@@ -11,11 +11,15 @@ use std::collections::HashSet;
 const DIGESTS: &str = "divisi_rep3::input/digests";
 const VERDICT: &str = "divisi_rep3::input/verdict";
 
-fn harness() -> Harness {
-    Harness::default().patient()
+fn harness() -> TrioHarness {
+    TrioHarness::default().patient()
 }
 
-fn compared(harness: Harness, parts: &[Part; 3], public: &[[u8; 32]; 3]) -> Vec<Result<Agreement, Abort>> {
+fn compared(
+    harness: TrioHarness,
+    parts: &[Part; 3],
+    public: &[[u8; 32]; 3],
+) -> Vec<Result<Agreement, Abort>> {
     harness.act(|mut trio| {
         let me = trio.me().index();
         trio.agree_input(checks::A24, &public[me], Some(&parts[me]))

@@ -5,7 +5,7 @@ use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::{Machine, World};
 use divisi_rep3::adversary::Deviate;
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 use divisi_rep3::{Block, Byte, Rep3, Trio};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -66,16 +66,16 @@ pub fn unseed() {
 }
 
 /// A harness whose links have known secrets.
-pub fn harness(with: u8) -> Harness {
+pub fn harness(with: u8) -> TrioHarness {
     seed(with, 0);
-    let harness = Harness::in_world(&PublicParameters::new("known"), Arc::new(SeededWorld)).patient();
+    let harness = TrioHarness::in_world(&PublicParameters::new("known"), Arc::new(SeededWorld)).patient();
     unseed();
     harness
 }
 
 /// Run `f` at three parties with known randomness.
 pub fn act<R: Send>(
-    harness: Harness,
+    harness: TrioHarness,
     with: u8,
     f: impl Fn(Trio) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
@@ -101,7 +101,7 @@ pub struct Notes {
 }
 
 impl Seen {
-    pub fn of(harness: &Harness) -> Seen {
+    pub fn of(harness: &TrioHarness) -> Seen {
         Seen { recordings: [1, 2, 3].map(|p| harness.recording(party(p))), notes: Arc::default() }
     }
 

@@ -6,7 +6,7 @@ use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, ProgramRun};
 use divisi_field::{Field, Gf2, Gf64};
 use divisi_net::Fault;
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS as VECTORS, held};
 use divisi_rep3::blackbox::BlackBox;
 use divisi_rep3::deal;
@@ -54,7 +54,7 @@ impl Fresh {
 fn sent(step: &'static str, f: impl Fn(&mut Rep3) -> Result<(), Abort> + Sync) -> Vec<Vec<Vec<u8>>> {
     let mut all = vec![Vec::new(); 3];
     for _ in 0..2 {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recordings: Vec<Recording> = [1, 2, 3].map(|p| harness.recording(party(p))).into();
         let results = harness.act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
@@ -138,7 +138,7 @@ fn products_of_vectors_are_masked() {
         (Protocol::Lut256Additive, &VECTORS[..2]),
         (Protocol::Lut256, &VECTORS[..]),
     ] {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recording = harness.recording(party(2));
         let results = harness.act(|trio| {
             let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
@@ -178,7 +178,7 @@ fn products_of_vectors_are_masked() {
 fn no_mask_of_an_opening_occurs_twice() {
     let mut fresh = Fresh::default();
     for _ in 0..2 {
-        let opened = Harness::default().patient().act(|mut trio| {
+        let opened = TrioHarness::default().patient().act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
             let mut all = Vec::new();
             for trio in [trio, strand] {
@@ -203,7 +203,7 @@ fn no_mask_of_an_opening_occurs_twice() {
 /// Random bytes and blocks, and what a dealer hides its data with.
 #[test]
 fn nothing_random_repeats_within_itself() {
-    let opened = Harness::default().patient().act(|trio| {
+    let opened = TrioHarness::default().patient().act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let bytes = e.random_bytes(LANES)?;
         let blocks = e.random_blocks(200);
@@ -233,7 +233,7 @@ fn no_mask_of_an_input_occurs_twice() {
     for owner in [1, 2, 3].map(party) {
         let mut fresh = Fresh::default();
         for _ in 0..2 {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let recording = harness.recording(owner);
             let results = harness.act(|trio| {
                 let mut b = BlackBox::new(trio);
@@ -257,7 +257,7 @@ fn nothing_may_stand_in_padding() {
     const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
     for (step, bits) in [(X3, 11_usize), (RESHARE, 3)] {
         for bit in bits..bits.next_multiple_of(8) {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             harness.change(party(2), party(1), step, 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
             let results = harness.act(|trio| {
                 if step == X3 {

@@ -4,7 +4,7 @@
 use crate::known::{Seen, act, harness as known};
 use divisi_core::{Abort, Bytes, Verified, settle};
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, failed_check, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
@@ -15,8 +15,8 @@ const BARRIER: &str = "divisi_rep3::views/barrier";
 const COIN: &str = "divisi_rep3::random/coin.share";
 const OPENED: [&str; 2] = ["divisi_rep3::open/open.bytes", "divisi_rep3::masked/open_to.component"];
 
-fn harness() -> Harness {
-    Harness::default().patient()
+fn harness() -> TrioHarness {
+    TrioHarness::default().patient()
 }
 
 /// The first two absorb this, the third that: whether the barrier ends the session for all.

@@ -5,7 +5,7 @@ use crate::known::public_blocks;
 use divisi_core::draws::Stream;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, PartyId, Prg, settle};
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::Harness;
+use divisi_rep3::adversary::harness::TrioHarness;
 use divisi_rep3::{Byte, Passes, Protocol, Rep3, Security, Trio};
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ const COIN: &str = "rep3 F_coin";
 
 /// What all parties drew in this session.
 fn drawn(f: impl Fn(Trio) -> Result<Trio, Abort> + Sync) -> Vec<(PartyId, Vec<Stream>)> {
-    let draws = Harness::default().patient().act(|trio| {
+    let draws = TrioHarness::default().patient().act(|trio| {
         let me = trio.me();
         let mut trio = f(trio)?;
         Ok((me, trio.session().draws()))

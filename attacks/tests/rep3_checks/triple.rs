@@ -5,7 +5,7 @@ use divisi_core::{Abort, Blocks, Convert, settle};
 use divisi_field::{Field, Gf128};
 use divisi_rep3::Byte;
 use divisi_rep3::adversary::adaptive::{H, MULTIPLY, OPEN, RHO, SIGMA, Z_PRIME, engine};
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, failed_check, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
 use std::collections::HashSet;
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
@@ -22,7 +22,7 @@ fn multiplied(with: u8, batches: &[usize], errors: &[(usize, Gf128)]) -> (Seen, 
 }
 
 fn played(
-    harness: Harness,
+    harness: TrioHarness,
     with: u8,
     batches: &[usize],
     errors: &[(usize, Gf128)],

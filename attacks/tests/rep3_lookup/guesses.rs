@@ -55,7 +55,7 @@ fn no_share_of_an_opening_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     for layers in [1, 3] {
         let parts = deal_all(std::slice::from_ref(&secret));
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let honest = harness.recording(party(2));
         let holds = harness.act(|mut trio| {
             let part = &parts[trio.me().index()][0];
@@ -100,7 +100,7 @@ fn no_share_within_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     let protocol = Protocol::Lut256Additive;
     let parts = deal_all(std::slice::from_ref(&secret));
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
@@ -131,7 +131,7 @@ fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     let protocol = Protocol::Lut256Additive;
     let parts = deal_all(std::slice::from_ref(&secret));
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];

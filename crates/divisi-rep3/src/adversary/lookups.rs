@@ -4,7 +4,7 @@
 //! all that an honest party computes: these are the means to compute it, so that a test can see whether a
 //! message confirms the guess.
 
-use super::harness::{Harness, MessageDirection, Recording, party};
+use super::harness::{MessageDirection, Recording, TrioHarness, party};
 use crate::engine::pack;
 use crate::lab::deal_all;
 use crate::lookup::table::{Additive, Replicated};
@@ -150,7 +150,7 @@ struct Before {
 /// opened in layer 9, so that party 2 continues with another input of that layer; then party 1 guesses that
 /// layer's input.
 #[must_use]
-pub fn split_in_layer_9(harness: Harness, secret: &[u8], guess: &[u8]) -> Split {
+pub fn split_in_layer_9(harness: TrioHarness, secret: &[u8], guess: &[u8]) -> Split {
     let (parts, lanes) = (deal_all(&[secret.to_vec()]), secret.len());
     let shape = Shape(vec![lanes]);
     let (seen, honest) = (harness.recording(party(1)), harness.recording(party(2)));

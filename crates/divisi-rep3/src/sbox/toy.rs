@@ -169,7 +169,7 @@ mod tests {
     #[cfg(all(feature = "fault", feature = "testing"))]
     mod run {
         use super::*;
-        use crate::adversary::harness::{Harness, party};
+        use crate::adversary::harness::{TrioHarness, party};
         use crate::lab::Rep3Lab;
         use crate::{Rep3, Security};
         use divisi_core::{Bytes, Direction, settle};
@@ -187,7 +187,7 @@ mod tests {
         #[test]
         fn a_lie_in_any_product_is_an_abort() {
             for lie in [None, Some(0), Some(1), Some(2), Some(3)] {
-                let results = Harness::default().patient().act(|trio| {
+                let results = TrioHarness::default().patient().act(|trio| {
                     let corrupt = trio.me() == party(1);
                     let mut e = Rep3::new(trio, Protocol::Toy, Security::Malicious);
                     let mut count = 0;

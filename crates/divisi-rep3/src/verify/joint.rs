@@ -8,7 +8,7 @@
 
 use crate::adversary::Deviate;
 use crate::adversary::adaptive::{H, OPEN, RHO, SIGMA, Z_PRIME};
-use crate::adversary::harness::{Harness, MessageDirection, Recording, many, party};
+use crate::adversary::harness::{MessageDirection, Recording, TrioHarness, many, party};
 use crate::checks;
 use crate::coin::{Coin, next_elements, next_words};
 use crate::lab::deal_all;
@@ -103,7 +103,7 @@ impl Deviate for Liar {
 /// public, so that without its mask it is `1 + Y^2 x`; and rho, t, and what else the liar saw of it.
 fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&[vec![secret]]);
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
     let coins = Arc::new(Mutex::new(Vec::new()));
     let results = harness.act(|mut trio| {
@@ -135,7 +135,7 @@ fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
 /// Two tags that are wrong in different ways: what is opened, and what party 1 saw of it.
 fn compared(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&(0..16).map(|i| vec![if i % 3 == 0 { secret } else { 0 }]).collect::<Vec<_>>());
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);

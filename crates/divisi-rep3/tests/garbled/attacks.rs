@@ -4,7 +4,7 @@
 use super::{bits, engine, in_the_clear, inputs, play, small_program};
 use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, Step};
 use divisi_ot::record::{self, Call};
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::adversary::{Lie, Weakness};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
@@ -24,10 +24,10 @@ pub enum Gap {
 }
 
 impl Gap {
-    pub fn harness(self) -> Harness {
+    pub fn harness(self) -> TrioHarness {
         match self {
-            Gap::Without(check) => Harness::without(Some(check)),
-            _ => Harness::default(),
+            Gap::Without(check) => TrioHarness::without(Some(check)),
+            _ => TrioHarness::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{ALL, Sealed, begun, dealt, unsealed};
 use divisi_rep3::Security;
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, Recording, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 const CONFIRMED: &str = "divisi_rep3::open/open.digest";
@@ -61,7 +61,7 @@ fn what_is_not_authentic_tells_that_and_nothing_else() {
     for mode in ALL {
         let (key, sealed) = (dealt(mode), mode.sealed());
         let run = |sealed: &Sealed| {
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let seen = harness.recordings();
             let results = harness.act(|trio| {
                 let (mut e, key) = begun(trio, mode, &key, Security::Malicious)?;
@@ -95,7 +95,7 @@ fn a_lie_about_a_verdict_is_an_abort_and_no_text() {
         for valid in [true, false] {
             let given = if valid { sealed.clone() } else { changed(&sealed).swap_remove(0) };
             for (to, step) in [(2, OPENED), (3, CONFIRMED), (3, PRODUCT)] {
-                let harness = Harness::default();
+                let harness = TrioHarness::default();
                 harness.change(party(1), party(to), step, 0, |body| body[0] ^= 1);
                 let results = harness.act(|trio| {
                     let (mut e, key) = begun(trio, mode, &key, Security::Malicious)?;

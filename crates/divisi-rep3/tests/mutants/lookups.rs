@@ -4,7 +4,7 @@
 use divisi_core::{Bytes, Check, Direction, settle};
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Field, Gf8, Plane, gf4, transpose};
-use divisi_rep3::adversary::harness::{Harness, MessageDirection, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::adversary::lookups::{
     FINISH, PRODUCTS, additive_entry, held, masked, opening, sets, skip_vectors, split_in_layer_9,
 };
@@ -54,7 +54,7 @@ fn write<const K: usize>(planes: &[Plane; K]) -> Vec<u8> {
 /// of v + r.
 pub fn unmasked_opening(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
@@ -80,7 +80,7 @@ pub fn unmasked_opening(check: Option<Check>) -> bool {
 /// 2 sends it at the end of the chain.
 pub fn bare_reshare(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
@@ -112,7 +112,7 @@ pub fn bare_reshare(check: Option<Check>) -> bool {
 
 /// A wrong product in the second of two vectors of 16: whether an honest party opens anything under it.
 pub fn second_nibble(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
     harness.act(|trio| {
         let corrupt = trio.me() == party(1);
@@ -133,7 +133,7 @@ pub fn second_nibble(check: Option<Check>) -> bool {
 
 /// Party 3 is one vector ahead: whether the others begin to verify what came of it.
 pub fn skipped_vector(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(1));
     let results = harness.act(|trio| {
         let me = trio.me();
@@ -158,7 +158,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
 
 /// A chain of two S-boxes on a byte that everybody knows; party 1 adds an error to the first output.
 fn error_in_a_chain(check: Option<Check>, x: u8, error: u8) -> bool {
-    let results = Harness::without(check).patient().act(|trio| {
+    let results = TrioHarness::without(check).patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
         if corrupt {
@@ -202,7 +202,7 @@ pub fn digest_of_a_wrong_view(check: Option<Check>) -> bool {
     // party 3 may end the session before party 2 says anything
     let [right, wrong] = [guess, wrong].map(|guess| {
         (0..20).find_map(|_| {
-            let split = split_in_layer_9(Harness::without(check).patient(), &x, &guess);
+            let split = split_in_layer_9(TrioHarness::without(check).patient(), &x, &guess);
             assert!(split.results.iter().all(Result::is_err));
             split.confirmed
         })

@@ -4,7 +4,7 @@ use super::until_the_last_coin;
 use divisi_core::{Abort, Bytes, Check, Direction, Step, settle};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::adaptive::{Adaptive, deceived};
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::adversary::lookups::{FINISH, OUTER as OUTER_16, opening};
 use divisi_rep3::adversary::planes::{Error, H, Layer, OUTER};
 use divisi_rep3::{Protocol, Rep3, Security};
@@ -38,7 +38,7 @@ fn adapt<L: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send + 'static>(
     lies: impl Fn() -> L + Sync,
     f: impl Fn(&mut Rep3) -> Result<bool, Abort> + Sync,
 ) -> Vec<Result<bool, Abort>> {
-    let results = Harness::without(check).patient().act(|trio| {
+    let results = TrioHarness::without(check).patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, protocol, Security::Malicious);
         if corrupt {
@@ -117,7 +117,7 @@ pub fn lie_in_the_last_group(check: Option<Check>) -> bool {
 /// Whether what an honest party sends before the abort reveals in which of two layers the lie was.
 fn where_the_lie_is(check: Option<Check>, protocol: Protocol, places: [(&'static str, usize); 2]) -> bool {
     let [first, second] = places.map(|(at, nth)| {
-        let harness = Harness::without(check).patient();
+        let harness = TrioHarness::without(check).patient();
         let honest = harness.recording(party(2));
         let results = harness.act(|trio| {
             let corrupt = trio.me() == party(1);
