@@ -5,7 +5,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_ot::record;
 
@@ -37,7 +37,7 @@ fn changed(
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     let options = GarbleOptions { form, batch: 30, ..GarbleOptions::default() };
-    let lab = Lab { options, streamed, ..Lab::default() };
+    let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
     let harness = Harness::new(3, &lab.parameters()).patient();
     let recording = harness.recording(party(1));
     harness.change(from, to, step, nth, how);
@@ -197,7 +197,10 @@ fn all_is_evaluated_though_the_first_gate_is_wrong() {
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     for form in FORMS {
         let hashed = |gate: Option<usize>| {
-            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+            let lab = GarbleLab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                ..GarbleLab::default()
+            };
             let harness = Harness::new(3, &lab.parameters()).patient();
             if let Some(gate) = gate {
                 harness.change(party(2), party(1), TABLE, 0, spoil(form, gate));
@@ -230,7 +233,7 @@ fn no_two_gates_hash_alike() {
     assert_eq!(plan.and_count(), GATES);
     for streamed in [false, true] {
         let options = GarbleOptions { batch: 30, ..GarbleOptions::default() };
-        let lab = Lab { options, streamed, ..Lab::default() };
+        let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
         let harness = Harness::new(2, &lab.parameters()).patient();
         let recording = harness.recording(party(2));
         let ends = harness.act(|mut session| {
@@ -257,7 +260,8 @@ fn every_instance_is_looked_at() {
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     for (form, nth) in FORMS.into_iter().flat_map(|form| [(form, 0), (form, 1)]) {
-        let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+        let lab =
+            GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
         let harness = Harness::new(3, &lab.parameters()).patient();
         let recording = harness.recording(party(1));
         harness.change(party(2), party(1), TABLE, nth, spoil(form, 40));
@@ -283,7 +287,7 @@ fn both_sides_of_a_gate_hash_otherwise() {
     g.output(&[xx]);
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap();
-    let lab = Lab::default();
+    let lab = GarbleLab::default();
     let harness = Harness::new(2, &lab.parameters()).patient();
     let recording = harness.recording(party(2));
     let ends = harness.act(|mut session| {

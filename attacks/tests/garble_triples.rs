@@ -10,7 +10,7 @@ use divisi_field::{Field, Gf128};
 use divisi_garble::Garble;
 use divisi_garble::adversary::{Lie, differences, guess, second_batch};
 use divisi_garble::checks;
-use divisi_garble::lab::Lab;
+use divisi_garble::lab::GarbleLab;
 use divisi_ot::bucket;
 use std::sync::Mutex;
 
@@ -19,7 +19,7 @@ const PRODUCT: &str = "divisi_garble::zero/6.product";
 const OPEN: &str = "divisi_garble::zero/6.open";
 const D: &str = "divisi_garble::aand/3.d";
 
-fn harness(n: usize, lab: &Lab) -> Harness {
+fn harness(n: usize, lab: &GarbleLab) -> Harness {
     Harness::new(n, &lab.parameters()).patient()
 }
 
@@ -35,7 +35,7 @@ fn coin(recordings: &[Recording], batch: usize) -> [u8; 16] {
 }
 
 /// The bits of each party that batches of these sizes are dealt.
-fn dealt(n: usize, lab: &Lab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
+fn dealt(n: usize, lab: &GarbleLab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
     let ends = harness(n, lab).act(|mut session| {
         let mut setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
         let mut all = Vec::new();
@@ -53,7 +53,7 @@ fn dealt(n: usize, lab: &Lab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
 #[test]
 fn buckets_are_those_of_the_coin() {
     for (n, ands) in [(2, 40), (3, 7)] {
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = harness(n, &lab);
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {
@@ -86,7 +86,7 @@ fn buckets_are_those_of_the_coin() {
 fn no_other_coin_hides_a_lie() {
     for n in [2, 3] {
         for guess in [None, Some([0; 16]), Some([2; 16])] {
-            let lab = Lab::default();
+            let lab = GarbleLab::default();
             let harness = harness(n, &lab);
             let recordings = harness.recordings();
             let parameters = |p: PartyId| match p.index() == n - 1 {
@@ -111,7 +111,7 @@ fn no_other_coin_hides_a_lie() {
 /// for the third one's: these are bits that nothing else is made of. Of two batches.
 #[test]
 fn what_the_check_takes_is_used_for_nothing_else() {
-    let (n, ands, lab) = (3, 7, Lab::default());
+    let (n, ands, lab) = (3, 7, GarbleLab::default());
     let harness = harness(n, &lab);
     let recordings = harness.recordings();
     let ends = harness.act(|mut session| {
@@ -141,7 +141,7 @@ fn what_the_check_takes_is_used_for_nothing_else() {
 /// bit it is.
 #[test]
 fn every_bit_of_the_total_counts() {
-    let (n, ands, lab) = (3, 2, Lab::default());
+    let (n, ands, lab) = (3, 2, GarbleLab::default());
     let count = 3 * ands * bucket::size(ands, lab.config.rho) + 1 + 128;
     let bits = dealt(n, &lab, &[count]);
     let one = (0..128).find(|b| bits[0][0][count - 128 + b] == 1).unwrap();
@@ -178,7 +178,7 @@ fn inverse(x: Gf128) -> Gf128 {
 #[test]
 fn what_an_abort_opens_is_independent_of_the_secrets() {
     for seed in [3, 4] {
-        let lab = Lab { seed, ..Lab::default() };
+        let lab = GarbleLab { seed, ..GarbleLab::default() };
         let rows = many(450, 3, |i| {
             let harness = harness(3, &lab);
             let recordings = harness.recordings();
@@ -212,7 +212,7 @@ fn what_an_abort_opens_is_independent_of_the_secrets() {
 /// coefficient is missing, and none stands for two.
 #[test]
 fn no_triple_is_left_out_of_the_combination() {
-    let lab = Lab::default();
+    let lab = GarbleLab::default();
     let ands = 60;
     let m = ands * bucket::size(ands, lab.config.rho);
     assert!(m > 300);

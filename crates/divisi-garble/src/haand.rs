@@ -105,7 +105,7 @@ fn call(session: &Session) -> Call {
 mod tests {
     use super::*;
     use crate::hash::Oracle;
-    use crate::lab::{Lab, run_over};
+    use crate::lab::{GarbleLab, run_over};
     use crate::share::{Seats, Shares};
     use divisi_net::memory;
 
@@ -116,7 +116,7 @@ mod tests {
     fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
         const M: usize = 400;
         for n in [2, 3] {
-            let lab = Lab::default();
+            let lab = GarbleLab::default();
             let ends = run_over(
                 memory::mesh(n),
                 |_| lab.parameters(),

@@ -18,7 +18,7 @@ pub enum Bits {
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Lab {
+pub struct GarbleLab {
     /// Where authenticated bits come from.
     pub bits: Bits,
     /// The seed for authenticated bits of a dealer.
@@ -31,17 +31,17 @@ pub struct Lab {
     pub streamed: bool,
 }
 
-impl Default for Lab {
+impl Default for GarbleLab {
     fn default() -> Self {
         let (config, options) = (SetupConfig::default(), GarbleOptions::default());
-        Lab { bits: Bits::Dealt, seed: 7, config, options, streamed: false }
+        GarbleLab { bits: Bits::Dealt, seed: 7, config, options, streamed: false }
     }
 }
 
 /// What one party has at the end: for each instance the output bits that it learns, and its costs.
 pub type End = (Vec<Vec<u8>>, Counts);
 
-impl Lab {
+impl GarbleLab {
     /// The parameters that the parties compare.
     #[must_use]
     pub fn parameters(&self) -> PublicParameters {

@@ -185,7 +185,7 @@ fn u128_of(bytes: &[u8]) -> u128 {
 mod tests {
     use super::*;
     use crate::hash::Oracle;
-    use crate::lab::{Lab, run_over};
+    use crate::lab::{GarbleLab, run_over};
     use crate::share::Seats;
     use divisi_net::memory;
 
@@ -198,7 +198,7 @@ mod tests {
 
     /// The result of the check of these sums at each party.
     fn checked(sums: &[u128]) -> Vec<Result<(), Abort>> {
-        let (lab, n) = (Lab::default(), sums.len());
+        let (lab, n) = (GarbleLab::default(), sums.len());
         run_over(
             memory::mesh(n),
             |_| lab.parameters(),

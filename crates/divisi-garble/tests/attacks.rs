@@ -7,7 +7,7 @@ use divisi_core::{Abort, PartyId, Prg, Step};
 use divisi_field::Gf128;
 use divisi_garble::adversary::{Lie, another_delta, guess};
 use divisi_garble::checks;
-use divisi_garble::lab::{Bits, Lab, of_party, run_over};
+use divisi_garble::lab::{Bits, GarbleLab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_net::memory;
 use divisi_ot::bucket;
@@ -24,7 +24,7 @@ fn no_place_of_a_batch_is_left_out() {
         let ands = lengths[i];
         let m = ands * bucket::size(ands, 40);
         for at in [0, m / 2, m - 1] {
-            let lab = Lab { seed: i as u8, ..Lab::default() };
+            let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
             let ends = run_over(
                 memory::mesh(2),
                 |_| lab.parameters(),
@@ -53,7 +53,7 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
         let program = one_gate();
         let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
         let options = GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() };
-        let lab = Lab { options, seed: (i % 256) as u8, ..Lab::default() };
+        let lab = GarbleLab { options, seed: (i % 256) as u8, ..GarbleLab::default() };
         let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
         harness.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
         let ends = harness.act(|mut session| {
@@ -96,7 +96,7 @@ fn what_is_opened_looks_random() {
         let ones = many(256, 3, |i| {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-            let lab = Lab { seed: i as u8, ..Lab::default() };
+            let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
             let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             let recording = harness.recording(party(1));
             let ends = harness.act(|mut session| {
@@ -118,7 +118,7 @@ fn what_is_opened_looks_random() {
 #[test]
 fn another_delta_in_the_second_batch_is_noticed() {
     for (n, rows) in [(2, false), (2, true), (3, false), (3, true)] {
-        let lab = Lab { bits: Bits::Made, ..Lab::default() };
+        let lab = GarbleLab { bits: Bits::Made, ..GarbleLab::default() };
         let run = |difference: Option<u128>| {
             // a corrupt party does not mind its own checks
             let parameters = |p| match p == party(2) {
@@ -150,10 +150,10 @@ fn a_wrong_label_reaches_no_receiver() {
         for form in [GarblingForm::Improved, GarblingForm::Paper] {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-            let lab = Lab {
+            let lab = GarbleLab {
                 options: GarbleOptions { form, ..GarbleOptions::default() },
                 streamed,
-                ..Lab::default()
+                ..GarbleLab::default()
             };
             let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             // behind one byte with the bit
@@ -182,7 +182,7 @@ fn a_copied_commitment_opens_to_nothing() {
     for n in [2_u8, 3, 4] {
         let program = one_gate();
         let plan = Plan::for_all(&program, usize::from(n), &[party(1), party(2)]).unwrap();
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let (liar, copied) = (party(n), party(n - 1));
         let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
         let recording = harness.recording(liar);
@@ -257,7 +257,10 @@ fn an_abort_does_not_tell_delta() {
     const OPEN: &str = "divisi_garble::zero/6.open";
     for n in [2_u8, 3, 4] {
         for form in [GarblingForm::Improved, GarblingForm::Paper] {
-            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+            let lab = GarbleLab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                ..GarbleLab::default()
+            };
             let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
             let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| harness.recording(p)).collect();
             let deltas = Mutex::new(vec![0; usize::from(n)]);
@@ -305,7 +308,7 @@ fn opened_combinations_are_uniform_but_for_their_sum() {
     const OPEN: &str = "divisi_garble::zero/6.open";
     let opened = many(160, 3, |i| {
         // one seed: the same Deltas, bits and triples each time
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
         let recordings: Vec<_> = (1..=3).map(|p| harness.recording(party(p))).collect();
         let ends =

@@ -4,7 +4,7 @@
 
 use divisi_core::testing::many;
 use divisi_garble::adversary::{Lie, guess};
-use divisi_garble::lab::{Lab, run_over};
+use divisi_garble::lab::{GarbleLab, run_over};
 use divisi_net::memory;
 use divisi_ot::bucket;
 
@@ -12,7 +12,7 @@ use divisi_ot::bucket;
 /// noticed.
 fn successes(rho: u32, ands: usize, runs: usize) -> usize {
     let wins = many(runs, 4, |i| {
-        let mut lab = Lab { seed: (i % 256) as u8, ..Lab::default() };
+        let mut lab = GarbleLab { seed: (i % 256) as u8, ..GarbleLab::default() };
         lab.config.rho = rho;
         let ends = run_over(
             memory::mesh(2),
