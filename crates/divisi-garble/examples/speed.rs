@@ -7,7 +7,7 @@
 use divisi_circuit::Program;
 use divisi_core::{Abort, PartyId, Session};
 use divisi_garble::Plan;
-use divisi_garble::lab::{Bits, GarbleLab, of_party, run_over};
+use divisi_garble::lab::{BitSource, GarbleLab, of_party, run_over};
 use divisi_net::memory::mesh_with;
 use divisi_net::{Machine, Options};
 use divisi_symmetric::circuits;
@@ -30,7 +30,7 @@ fn cpu() -> Duration {
 }
 
 fn play(session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>], all: &Barrier) -> Result<Times, Abort> {
-    let mut garble = GarbleLab { bits: Bits::Made, ..GarbleLab::default() }.party(session)?;
+    let mut garble = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() }.party(session)?;
     let mut times = Times::default();
     let mut begin = (Instant::now(), cpu());
     let mut phase = |i: usize, begins: bool| {

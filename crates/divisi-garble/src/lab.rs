@@ -9,18 +9,18 @@ use zeroize::Zeroizing;
 
 /// Where authenticated bits come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bits {
+pub enum BitSource {
     /// A dealer makes them from a common seed.
-    Dealt,
+    Dealer,
     /// The protocols of [`divisi_ot`] make them.
-    Made,
+    Protocol,
 }
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct GarbleLab {
     /// Where authenticated bits come from.
-    pub bits: Bits,
+    pub bits: BitSource,
     /// The seed for authenticated bits of a dealer.
     pub seed: u8,
     /// Parameters of the set-up.
@@ -34,7 +34,7 @@ pub struct GarbleLab {
 impl Default for GarbleLab {
     fn default() -> Self {
         let (config, options) = (SetupConfig::default(), GarbleOptions::default());
-        GarbleLab { bits: Bits::Dealt, seed: 7, config, options, streamed: false }
+        GarbleLab { bits: BitSource::Dealer, seed: 7, config, options, streamed: false }
     }
 }
 
@@ -54,8 +54,8 @@ impl GarbleLab {
     /// The abort of the session.
     pub fn party(&self, session: &mut Session) -> Result<Garble, Abort> {
         let setup = match self.bits {
-            Bits::Dealt => divisi_ot::testing::deal(session, self.config, self.seed)?,
-            Bits::Made => Setup::new(session, self.config)?,
+            BitSource::Dealer => divisi_ot::testing::deal(session, self.config, self.seed)?,
+            BitSource::Protocol => Setup::new(session, self.config)?,
         };
         Ok(Garble::new(session, setup, self.options))
     }

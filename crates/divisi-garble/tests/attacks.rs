@@ -7,7 +7,7 @@ use divisi_core::{Abort, PartyId, Prg, Step};
 use divisi_field::Gf128;
 use divisi_garble::adversary::{Lie, another_delta, guess};
 use divisi_garble::checks;
-use divisi_garble::lab::{Bits, GarbleLab, of_party, run_over};
+use divisi_garble::lab::{BitSource, GarbleLab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_net::memory;
 use divisi_ot::bucket;
@@ -118,7 +118,7 @@ fn what_is_opened_looks_random() {
 #[test]
 fn another_delta_in_the_second_batch_is_noticed() {
     for (n, rows) in [(2, false), (2, true), (3, false), (3, true)] {
-        let lab = GarbleLab { bits: Bits::Made, ..GarbleLab::default() };
+        let lab = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() };
         let run = |difference: Option<u128>| {
             // a corrupt party does not mind its own checks
             let parameters = |p| match p == party(2) {

@@ -4,7 +4,7 @@
 use divisi_circuit::Program;
 use divisi_core::{Check, Counts, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{Bits, GarbleLab};
+use divisi_garble::lab::{BitSource, GarbleLab};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_net::wire_bytes;
 use divisi_ot::hash::COMPUTATIONAL_BITS;
@@ -181,8 +181,11 @@ fn rounds_of_triples_do_not_depend_on_their_number() {
                 let program = circuits::named(name, Adder::FewestAnds).unwrap().unwrap();
                 let plan = plan(&program, n, |_| true);
                 let options = GarbleOptions { memory: 1 << 30, ..GarbleOptions::default() };
-                let all =
-                    counts(&GarbleLab { bits: Bits::Made, options, ..GarbleLab::default() }, &plan, count);
+                let all = counts(
+                    &GarbleLab { bits: BitSource::Protocol, options, ..GarbleLab::default() },
+                    &plan,
+                    count,
+                );
                 all.iter().map(|c| c.phases["function-independent"].rounds).max().unwrap()
             })
             .collect();
@@ -227,7 +230,7 @@ fn rounds_and_bytes_of_everything() {
     for (n, most) in [(2, 9), (3, 13), (5, 13)] {
         for base in [Base::Both, Base::Half] {
             let plan = plan(&program, n, |p| p.index() == 0);
-            let mut lab = GarbleLab { bits: Bits::Made, ..GarbleLab::default() };
+            let mut lab = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() };
             lab.config.base = base;
             let all = counts(&lab, &plan, 1);
             let rounds = |phase: &str| all.iter().map(|c| c.phases[phase].rounds).max().unwrap();
