@@ -39,7 +39,7 @@ impl Default for GarbleLab {
 }
 
 /// What one party has at the end: for each instance the output bits that it learns, and its costs.
-pub type End = (Vec<Vec<u8>>, Counts);
+pub type OutputsAndCounts = (Vec<Vec<u8>>, Counts);
 
 impl GarbleLab {
     /// The parameters that the parties compare.
@@ -64,7 +64,12 @@ impl GarbleLab {
     ///
     /// # Errors
     /// The abort of the session.
-    pub fn play(&self, session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<End, Abort> {
+    pub fn play(
+        &self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<OutputsAndCounts, Abort> {
         let mut garble = self.party(session)?;
         let count = inputs.len();
         let outputs = if self.streamed {
@@ -84,7 +89,7 @@ impl GarbleLab {
     ///
     /// # Errors
     /// The first abort by its cause: see [`local::first`].
-    pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
+    pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<OutputsAndCounts>, Abort> {
         let ends = run_over(
             local::links(plan.parties()),
             |_| self.parameters(),
