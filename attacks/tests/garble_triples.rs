@@ -8,7 +8,7 @@ use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, m
 use divisi_core::{Abort, PartyId};
 use divisi_field::{Field, Gf128};
 use divisi_garble::Garble;
-use divisi_garble::adversary::{Lie, differences, guess, second_batch};
+use divisi_garble::adversary::{TripleLie, differences, guess, second_batch};
 use divisi_garble::checks;
 use divisi_garble::lab::GarbleLab;
 use divisi_ot::bucket;
@@ -57,7 +57,7 @@ fn buckets_are_those_of_the_coin() {
         let harness = harness(n, &lab);
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {
-            second_batch(&mut lab.party(&mut session)?, &mut session, ands, || Lie::Honest)
+            second_batch(&mut lab.party(&mut session)?, &mut session, ands, || TripleLie::Honest)
         });
         assert!(ends.iter().all(Result::is_ok));
         let size = bucket::size(ands, lab.config.rho);
@@ -97,8 +97,8 @@ fn no_other_coin_hides_a_lie() {
                 let mut garble = lab.party(&mut session)?;
                 let me = session.me().index();
                 second_batch(&mut garble, &mut session, 40, || match me == n - 1 {
-                    true => Lie::HiddenFrom(guess.unwrap_or_else(|| coin(&recordings, 0))),
-                    false => Lie::Honest,
+                    true => TripleLie::HiddenFrom(guess.unwrap_or_else(|| coin(&recordings, 0))),
+                    false => TripleLie::Honest,
                 })
             });
             assert!(ends[0].is_err(), "{n} {guess:?}");
@@ -152,8 +152,8 @@ fn every_bit_of_the_total_counts() {
         harness.change(party(2), party(1), PRODUCT, 0, move |body| {
             body[16 * (1 + one) + bit / 8] ^= 1 << (bit % 8)
         });
-        let ends =
-            harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, Lie::Honest));
+        let ends = harness
+            .act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, TripleLie::Honest));
         assert!(ends.iter().all(Result::is_err), "{bit}");
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W15)), "{bit}");
     });
@@ -188,7 +188,7 @@ fn what_an_abort_opens_is_independent_of_the_secrets() {
             let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
-                let lie = if session.me() == party(3) { Lie::OtherE } else { Lie::Honest };
+                let lie = if session.me() == party(3) { TripleLie::OtherE } else { TripleLie::Honest };
                 guess(&mut Garble::new(&session, setup, lab.options), &mut session, 1, lie)
             });
             assert_eq!(failed_check(&ends[0]), Some(checks::W15), "{i}");
@@ -219,7 +219,7 @@ fn no_triple_is_left_out_of_the_combination() {
     let places = [0, 1, 127, 128, 255, 256, 257, m - 1];
     many(places.len(), 3, |i| {
         let ends: Vec<Result<bool, Abort>> = harness(3, &lab).act(|mut session| {
-            let lie = if session.me() == party(2) { Lie::OneX(places[i]) } else { Lie::Honest };
+            let lie = if session.me() == party(2) { TripleLie::OneX(places[i]) } else { TripleLie::Honest };
             guess(&mut lab.party(&mut session)?, &mut session, ands, lie)
         });
         assert!(ends[0].is_err() && ends[2].is_err(), "{}", places[i]);

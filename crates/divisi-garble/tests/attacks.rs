@@ -5,7 +5,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, MessageDirection, failed_check, many, party};
 use divisi_core::{Abort, PartyId, Prg, Step};
 use divisi_field::Gf128;
-use divisi_garble::adversary::{Lie, another_delta, guess};
+use divisi_garble::adversary::{TripleLie, another_delta, guess};
 use divisi_garble::checks;
 use divisi_garble::lab::{BitSource, GarbleLab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
@@ -29,7 +29,7 @@ fn no_place_of_a_batch_is_left_out() {
                 memory::mesh(2),
                 |_| lab.parameters(),
                 |session| {
-                    let lie = if session.me() == party(2) { Lie::OneX(at) } else { Lie::Honest };
+                    let lie = if session.me() == party(2) { TripleLie::OneX(at) } else { TripleLie::Honest };
                     guess(&mut lab.party(session)?, session, ands, lie)
                 },
             );
@@ -272,7 +272,7 @@ fn an_abort_does_not_tell_delta() {
             let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
-                let lie = if session.me() == party(n) { Lie::OtherE } else { Lie::Honest };
+                let lie = if session.me() == party(n) { TripleLie::OtherE } else { TripleLie::Honest };
                 guess(&mut Garble::new(&session, setup, lab.options), &mut session, 3, lie)
             });
             let check = failed_check(&ends[0]);
@@ -311,8 +311,8 @@ fn opened_combinations_are_uniform_but_for_their_sum() {
         let lab = GarbleLab::default();
         let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
         let recordings: Vec<_> = (1..=3).map(|p| harness.recording(party(p))).collect();
-        let ends =
-            harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, Lie::Honest));
+        let ends = harness
+            .act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, TripleLie::Honest));
         assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
         let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
         let words: Vec<u128> = recordings

@@ -8,7 +8,7 @@ use divisi_core::Prg;
 use divisi_core::testing::{Harness, failed_check, many, party, small};
 use divisi_field::Gf8;
 use divisi_garble::Plan;
-use divisi_garble::adversary::{Lie, guess};
+use divisi_garble::adversary::{TripleLie, guess};
 use divisi_garble::checks;
 use divisi_garble::lab::{GarbleLab, of_party, run_over};
 use divisi_net::memory;
@@ -95,7 +95,7 @@ fn wrong_triples(n: usize, runs: usize) -> usize {
             |_| lab.parameters(),
             |session| {
                 small::begin(4);
-                let lie = if session.me().index() == 1 { Lie::OtherE } else { Lie::Honest };
+                let lie = if session.me().index() == 1 { TripleLie::OtherE } else { TripleLie::Honest };
                 guess(&mut lab.party(session)?, session, 4, lie)
             },
         );

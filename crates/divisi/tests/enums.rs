@@ -21,7 +21,7 @@ const CLOSED: [(&str, &str, &[&str]); 27] = [
     ("divisi-circuit", ALL_THERE_IS, &["BitOrder", "End"]),
     ("divisi-core", ALL_THERE_IS, &["AbortOrRefusal", "Direction"]),
     ("divisi-core", FOR_TESTS, &["Mark", "Operator", "MessageDirection"]),
-    ("divisi-garble", FOR_TESTS, &["BitSource", "Lie"]),
+    ("divisi-garble", FOR_TESTS, &["BitSource", "TripleLie"]),
     // what a call is asked for, each with results of its own
     ("divisi-mixed", NOT_OVERLOOKED, &["Asked"]),
     // whoever looks keys up describes the parameters of it to the peers

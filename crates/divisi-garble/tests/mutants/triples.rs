@@ -4,7 +4,7 @@ use super::{PATIENT, expected, inputs, lab, parameters, plan, small, wrong};
 use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::GarblingForm;
-use divisi_garble::adversary::{self, Lie};
+use divisi_garble::adversary::{self, TripleLie};
 use divisi_garble::checks;
 use divisi_garble::lab::of_party;
 use divisi_ot::bucket;
@@ -12,7 +12,12 @@ use divisi_ot::bucket;
 type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
 
 /// A run of n parties of which the last one lies.
-fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -> (Ends, Vec<Recording>) {
+fn lying(
+    n: usize,
+    check: Option<Check>,
+    lie: TripleLie,
+    prepare: impl Fn(&Harness),
+) -> (Ends, Vec<Recording>) {
     let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let all: Vec<u8> = (1..=n as u8).collect();
     let plan = plan(&program, n, &all);
@@ -20,13 +25,13 @@ fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -
     prepare(&harness);
     let recordings = PartyId::all(n).map(|p| harness.recording(p)).collect();
     // a corrupt party does not mind its own checks
-    let parameters = |party: PartyId| match party.index() == n - 1 && lie != Lie::Honest {
+    let parameters = |party: PartyId| match party.index() == n - 1 && lie != TripleLie::Honest {
         true => parameters(&lab, check).without(checks::W15),
         false => parameters(&lab, check),
     };
     let ends = harness.act_each(parameters, |mut session| {
         let mine = of_party(&plan, session.me(), &inputs);
-        let lie = if session.me().index() == n - 1 { lie } else { Lie::Honest };
+        let lie = if session.me().index() == n - 1 { lie } else { TripleLie::Honest };
         let mut garble = lab.party(&mut session)?;
         let outputs = adversary::play(&mut garble, &mut session, &plan, &mine, lie)?;
         Ok(outputs.iter().map(|bits| bits.to_vec()).collect())
@@ -34,7 +39,7 @@ fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -
     (ends, recordings)
 }
 
-fn lie_succeeds(n: usize, check: Option<Check>, lie: Lie) -> bool {
+fn lie_succeeds(n: usize, check: Option<Check>, lie: TripleLie) -> bool {
     let (ends, _) = lying(n, check, lie, |_| {});
     let honest: Vec<usize> = (0..n - 1).collect();
     wrong(&small(), &inputs(), &honest, &ends)
@@ -42,31 +47,31 @@ fn lie_succeeds(n: usize, check: Option<Check>, lie: Lie) -> bool {
 
 /// Whether a lie gives a wrong output, with two parties as with three: the wrong value depends on chance, so
 /// several runs are one attack.
-fn often(check: Option<Check>, lie: Lie) -> bool {
+fn often(check: Option<Check>, lie: TripleLie) -> bool {
     [2, 3].into_iter().all(|n| (0..8).any(|_| lie_succeeds(n, check, lie)))
 }
 
 pub fn wrong_triples(check: Option<Check>) -> bool {
-    often(check, Lie::OtherX)
+    often(check, TripleLie::OtherX)
 }
 
 pub fn flipped_bucket(check: Option<Check>) -> bool {
-    often(check, Lie::FlippedBucket)
+    often(check, TripleLie::FlippedBucket)
 }
 
 pub fn flipped_d(check: Option<Check>) -> bool {
-    often(check, Lie::FlippedD)
+    often(check, TripleLie::FlippedD)
 }
 
 pub fn flipped_e(check: Option<Check>) -> bool {
-    often(check, Lie::FlippedE)
+    often(check, TripleLie::FlippedE)
 }
 
 /// Two parties; P_2's triples are wrong, and it opens what P_1 opened.
 pub fn reflected_opening(check: Option<Check>) -> bool {
     const OPEN: &str = "divisi_garble::zero/6.open";
     let run = || {
-        let (ends, _) = lying(2, check, Lie::OtherX, |harness| {
+        let (ends, _) = lying(2, check, TripleLie::OtherX, |harness| {
             let recording = harness.recording(party(2));
             let id = divisi_core::Step::new(OPEN).id;
             let tap = harness.tap(party(2));
@@ -100,7 +105,7 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
 
 /// P_3 sends P_1 another e than P_2: whether somebody honest opened its combination after that.
 pub fn split_e(check: Option<Check>) -> bool {
-    let (_, recordings) = lying(3, check, Lie::Honest, |harness| {
+    let (_, recordings) = lying(3, check, TripleLie::Honest, |harness| {
         harness.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);
     });
     recordings[..2]
@@ -126,7 +131,7 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
 
 /// The size of buckets, read off the messages, is less than the bound demands.
 pub fn small_buckets(check: Option<Check>) -> bool {
-    let (_, recordings) = lying(2, check, Lie::Honest, |_| {});
+    let (_, recordings) = lying(2, check, TripleLie::Honest, |_| {});
     let u = recordings[0].of(MessageDirection::In, "divisi_garble::laand/5.u").pop().unwrap();
     let ands = small().and_count() * inputs().len();
     bucket::error_bits(ands, u.frame.body.len() / 16 / ands) < 40.0
