@@ -6,7 +6,7 @@ use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::adaptive::{Adaptive, deceived};
 use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::adversary::lookups::{FINISH, OUTER as OUTER_16, opening};
-use divisi_rep3::adversary::planes::{Error, H, Layer, OUTER};
+use divisi_rep3::adversary::planes::{BitFlip, H, Layer, OUTER};
 use divisi_rep3::{Protocol, Rep3, Security};
 
 fn sbox(x: u8) -> u8 {
@@ -78,7 +78,7 @@ pub fn old_coefficients(check: Option<Check>) -> bool {
 pub fn known_point(check: Option<Check>) -> bool {
     let layer = Layer { bytes: 11, lanes: 49 };
     // at three corners of two groups, in lanes of several bytes
-    let errors = [(2, 1, 8), (7, 6, 0), (9, 4, 3)].map(|(byte, plane, lane)| Error { byte, plane, lane });
+    let errors = [(2, 1, 8), (7, 6, 0), (9, 4, 3)].map(|(byte, plane, lane)| BitFlip { byte, plane, lane });
     let lies = || {
         move |coins: &[[u8; 16]], step: &str, share: &mut [u8]| match (step, coins) {
             (OUTER, _) => layer.lie(share, &errors),
