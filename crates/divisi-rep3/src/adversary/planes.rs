@@ -22,7 +22,7 @@ const PLANES: usize = 8;
 
 /// A layer of gf4-circuit of this many bytes of up to 512 lanes.
 #[derive(Clone, Copy, Debug)]
-pub struct Layer {
+pub struct SboxLayer {
     /// Bytes.
     pub bytes: usize,
     /// Lanes of each.
@@ -40,7 +40,7 @@ pub struct BitFlip {
     pub lane: usize,
 }
 
-impl Layer {
+impl SboxLayer {
     /// Tell these lies in the message of the products.
     pub fn lie(self, share: &mut [u8], errors: &[BitFlip]) {
         for error in errors {

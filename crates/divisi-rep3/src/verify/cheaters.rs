@@ -11,7 +11,7 @@
 use super::grid::{at_infinity, coordinate};
 use crate::adversary::Deviate;
 use crate::adversary::harness::{TrioHarness, many, party};
-use crate::adversary::planes::{BitFlip, Layer, OUTER};
+use crate::adversary::planes::{BitFlip, OUTER, SboxLayer};
 use crate::blackbox::BlackBox;
 use crate::coin::{Coin, next_elements, next_words, toy};
 use crate::ohv::byte::DRAWN;
@@ -37,7 +37,7 @@ enum Kind {
     Statement,
 }
 
-const LAYER: Layer = Layer { bytes: 1, lanes: 1 };
+const LAYER: SboxLayer = SboxLayer { bytes: 1, lanes: 1 };
 const FLIP: BitFlip = BitFlip { byte: 0, plane: 0, lane: 0 };
 
 impl Kind {
