@@ -32,7 +32,7 @@ fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
     assert!(told > 0, "all three only heard of it: {answers:?}");
 }
 
-/// The harness continues as if nothing had been.
+/// The servers continue as if nothing had been.
 fn unharmed(harness: &ServersHarness, key: &KeyName) {
     let mut alice = harness.connect("alice");
     encrypt(&mut alice, key, b"", b"text").unwrap();
