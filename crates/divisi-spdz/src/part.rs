@@ -68,8 +68,8 @@ pub(crate) fn places<V: Field, F: Embeds<V>>() -> Vec<F> {
     (0..<V as Field>::BITS).map(|k| F::embedded(V::from_low_bits(1 << k))).collect()
 }
 
-/// A field of MACs in which the engine computes: it embeds bytes, and indices of DES. [`Projects::FIELD`] says
-/// for each whether the embedding preserves products.
+/// A field of MACs in which the engine computes: it embeds bytes, and indices of DES. [`Projects::FIELD`]
+/// says for each whether the embedding preserves products.
 pub trait Host: Mac + Projects<Gf8> + Projects<Gf6> {}
 
 impl<F: Mac + Projects<Gf8> + Projects<Gf6>> Host for F {}

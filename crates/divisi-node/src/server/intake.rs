@@ -196,8 +196,8 @@ impl Intake {
         Ok(())
     }
 
-    /// Bring a connection's queue in order: what belongs to no request that lives is passed over, the next request begins
-    /// to wait, and one whose messages are not those that are due is refused.
+    /// Bring a connection's queue in order: what belongs to no request that lives is passed over, the next
+    /// request begins to wait, and one whose messages are not those that are due is refused.
     fn settle(&mut self, id: &ConnectionId, now: Instant) {
         loop {
             let Some(connection) = self.connections.get_mut(id) else { return };

@@ -62,8 +62,8 @@ impl TrioHarness {
         unless_it_hangs(|| self.0.act(|session| f(Trio::new(session)?)))
     }
 
-    /// As [`TrioHarness::act`], where each party has parameters of its own and does something before the session
-    /// starts.
+    /// As [`TrioHarness::act`], where each party has parameters of its own and does something before the
+    /// session starts.
     pub fn act_each<R: Send>(
         self,
         parameters: &[PublicParameters; 3],
