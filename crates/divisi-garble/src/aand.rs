@@ -11,9 +11,9 @@ use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
 use crate::triples::Triples;
 use divisi_core::{Abort, Session, Step, step};
-use divisi_ot::kept::Keep;
 use divisi_ot::partition::Partition;
-use divisi_ot::{Kept, Setup};
+use divisi_ot::wiped::PoolElement;
+use divisi_ot::{Setup, WipedVec};
 use std::ops::BitXor;
 
 const D: Step = step!("3.d");
@@ -109,15 +109,15 @@ pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partit
 }
 
 /// The combined x and z: of one peer's words, or of our bits.
-fn combined<T: Keep + BitXor<Output = T>>(
+fn combined<T: PoolElement + BitXor<Output = T>>(
     x: &[T],
     z: &[T],
     partition: &Partition,
     d: &[u8],
     times: impl Fn(u8, T) -> T,
-) -> (Kept<T>, Kept<T>) {
+) -> (WipedVec<T>, WipedVec<T>) {
     // both sums of a bucket are neighbours in memory, so that each triple touches one place
-    let mut sums = Kept::<T>::zeros(2 * partition.buckets());
+    let mut sums = WipedVec::<T>::zeros(2 * partition.buckets());
     let pairs = sums.as_chunks_mut::<2>().0;
     for (((to, d), x), z) in partition.to().iter().zip(d).zip(x).zip(z) {
         let pair = &mut pairs[*to as usize];

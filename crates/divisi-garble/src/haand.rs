@@ -10,7 +10,7 @@ use crate::ground::Ground;
 use crate::hash::Call;
 use crate::table::GarblingForm;
 use divisi_core::{Abort, PartyId, Prg, Session, Step, step};
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 use zeroize::Zeroizing;
 
 const H: Step = step!("2.h");
@@ -89,7 +89,7 @@ impl Cross {
     }
 
     /// Step 3 of LaAND: z^i = x^i y^i + v^i.
-    pub fn shares(&self, x: &[u8], y: &[u8]) -> Kept<u8> {
+    pub fn shares(&self, x: &[u8], y: &[u8]) -> WipedVec<u8> {
         let v = self.state.iter().flat_map(|(_, v)| v.iter());
         x.iter().zip(y).zip(v).map(|((x, y), v)| x & y ^ v).collect()
     }

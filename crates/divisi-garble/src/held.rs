@@ -112,7 +112,7 @@ mod tests {
     use super::{Held, Role, Rows, Spent};
     use crate::share::Shares;
     use divisi_core::testing::memory::Needle;
-    use divisi_ot::{Kept, wipe};
+    use divisi_ot::{WipedVec, wipe};
     use zeroize::Zeroizing;
 
     /// \[Q17\] After an evaluation the memory is kept, but none of its labels or mask shares.
@@ -126,8 +126,8 @@ mod tests {
                 needles[i].plant(&mut bytes);
                 u128::from_le_bytes(bytes)
             });
-            let words = || vec![Kept::from(&[7; 64][..])];
-            let shares = Shares { bits: Kept::zeros(64), macs: words(), keys: words() };
+            let words = || vec![WipedVec::from(&[7; 64][..])];
+            let shares = Shares { bits: WipedVec::zeros(64), macs: words(), keys: words() };
             let mut outputs = Rows::with_capacity(1, 64);
             (0..64).for_each(|t| outputs.push_share(&shares, t));
             let held = Held {

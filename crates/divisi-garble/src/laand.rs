@@ -25,7 +25,7 @@ use crate::zero;
 use divisi_core::{Abort, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Gf128};
-use divisi_ot::{Kept, Setup};
+use divisi_ot::{Setup, WipedVec};
 use zeroize::{Zeroize, Zeroizing};
 
 const U: Step = step!("5.u");
@@ -53,11 +53,11 @@ pub(crate) fn laand(
         z.keys.iter().for_each(|keys| records.used.extend(&**keys));
     });
     // 4. and 5., and 2. in the paper's form: G_i = x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
-    let mut g = Kept::<u128>::zeros(x.len());
+    let mut g = WipedVec::<u128>::zeros(x.len());
     let mut cross = haand::Cross::new(session, form, x.len());
     session.exchange(|session| halves(session, ground, x, y, delta, &mut g, &mut cross))?;
     // 3. z^i; e^i = z^i + r^i is sent to all
-    let share: Kept<u8> = match form {
+    let share: WipedVec<u8> = match form {
         GarblingForm::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
         GarblingForm::Paper => cross.shares(x.bits, y.bits),
     };

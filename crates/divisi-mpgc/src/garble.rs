@@ -26,7 +26,7 @@ use divisi_bgv::{Keys as BgvKeys, Sampler};
 use divisi_core::{Abort, SessionId, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
-use divisi_ot::{Bits, Kept, Links};
+use divisi_ot::{Bits, Links, WipedVec};
 use std::sync::Arc;
 
 const N: usize = DIMENSION;
@@ -197,7 +197,7 @@ impl Gear {
         }
         let mut and = i * wiring.ands();
         for (at, gates) in (0..).step_by(TOGETHER).zip(wiring.gates.chunks(TOGETHER)) {
-            let mut batch = Kept::<u64>::zeros(4 * gates.len() * N);
+            let mut batch = WipedVec::<u64>::zeros(4 * gates.len() * N);
             for ((g, gate), rows) in (at..).zip(gates).zip(batch.chunks_exact_mut(4 * N)) {
                 if gate.is_and() && and == group.found.to {
                     self.look_up(gmw, group)?;

@@ -43,7 +43,7 @@ fn shares_add_up_to_products_of_numbers() {
             let shares = setup.correlate(session, &mut pads, None, &numbers, &values)?;
             Ok((bits, values, shares))
         });
-        let sum = |at: usize, of: fn(&(Vec<u64>, Vec<u64>, divisi_ot::Kept<u64>), usize) -> u64| {
+        let sum = |at: usize, of: fn(&(Vec<u64>, Vec<u64>, divisi_ot::WipedVec<u64>), usize) -> u64| {
             views.iter().fold(0, |sum, view| (sum + u128::from(of(view, at))) % u128::from(modulus))
         };
         for at in 0..rows * count {

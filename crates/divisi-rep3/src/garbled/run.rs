@@ -13,7 +13,7 @@ use crate::origin::Origin;
 use crate::trio::Trio;
 use crate::views::Begun;
 use divisi_core::{Abort, Prg};
-use divisi_ot::{Kept, wipe};
+use divisi_ot::{WipedVec, wipe};
 
 /// The outputs of each part, to be filled in.
 pub(super) type Outputs = Vec<Vec<Bit>>;
@@ -70,8 +70,8 @@ pub(super) struct Garbling {
     bare: bool,
     plain: bool,
     /// What P1 keeps until z has come: labels of outputs for zero, and r12.
-    pub(super) zeros: Kept<u128>,
-    pub(super) masks: Kept<u8>,
+    pub(super) zeros: WipedVec<u128>,
+    pub(super) masks: WipedVec<u8>,
 }
 
 impl Garbling {
@@ -89,8 +89,8 @@ impl Garbling {
             needles: trio.needles(),
             bare,
             plain,
-            zeros: Kept::with_capacity(kept),
-            masks: Kept::with_capacity(kept),
+            zeros: WipedVec::with_capacity(kept),
+            masks: WipedVec::with_capacity(kept),
         }
     }
 
@@ -201,7 +201,7 @@ impl Masks {
     }
 
     /// Those of so many outputs.
-    pub(super) fn draw(&mut self, n: usize) -> Kept<u8> {
+    pub(super) fn draw(&mut self, n: usize) -> WipedVec<u8> {
         let mut r23 = bits::drawn(&mut self.stream, n);
         if self.plain {
             r23.fill(0);
@@ -212,7 +212,7 @@ impl Masks {
 
 /// z of outputs y + r23, whose active labels these are, from their masked decoding bits; the labels of r23
 /// are added to those of y first.
-pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> Kept<u8> {
+pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> WipedVec<u8> {
     y.iter_mut().zip(r).for_each(|(y, r)| *y ^= r);
     y.iter().zip(masked).map(|(label, d)| *label as u8 & 1 ^ d).collect()
 }
@@ -233,7 +233,7 @@ fn evaluate(
     let mut stream = Masks::begin(trio, plan);
     let hash = receive_hash(trio, plan)?;
     let mut evaluator = Evaluator::begin(trio, &hash, plan);
-    let mut z = Kept::<u8>::with_capacity(plan.output_bits());
+    let mut z = WipedVec::<u8>::with_capacity(plan.output_bits());
     let mut digest = evaluator.begin_result();
     let last = plan.parts.len();
     for (at, ((_, part), (wires, outputs))) in

@@ -7,7 +7,7 @@ use crate::checks;
 use crate::trio::Trio;
 use divisi_core::{PartyId, Prg, Session, Step, step};
 use divisi_ot::hash::{Calls, FIRST_STEP, Place, TweakableHash};
-use divisi_ot::kept::Kept;
+use divisi_ot::wiped::WipedVec;
 use zeroize::{Zeroize, Zeroizing};
 
 const SEED: Step = step!("seed");
@@ -88,7 +88,7 @@ pub(super) struct Oracle<'h> {
     /// The mutant's lanes share the tweaks of their gates.
     pub(super) shared: bool,
     /// What is hashed at once.
-    pub(super) scratch: Kept<u128>,
+    pub(super) scratch: WipedVec<u128>,
 }
 
 impl<'h> Oracle<'h> {
@@ -102,7 +102,7 @@ impl<'h> Oracle<'h> {
             gate: 0,
             wire: 0,
             shared: trio.is_weak(Weakness::SharedTweak),
-            scratch: Kept::zeros(4 * super::labels::GROUP),
+            scratch: WipedVec::zeros(4 * super::labels::GROUP),
         }
     }
     /// Another group of lanes begins.

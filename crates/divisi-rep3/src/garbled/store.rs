@@ -14,7 +14,7 @@ use crate::origin::Origin;
 use crate::trio::Trio;
 use divisi_core::Abort;
 use divisi_ot::hash::TweakableHash;
-use divisi_ot::{Kept, wipe};
+use divisi_ot::{WipedVec, wipe};
 
 /// What a party keeps between the halves. All of it wipes itself, and lies behind pointers.
 pub(super) struct Stored {
@@ -33,10 +33,10 @@ pub(super) struct Stored {
 pub(super) enum Half {
     /// Of each group of lanes the labels of later inputs; at P1 also the labels of outputs for zero, and r12.
     Garbler {
-        delta: Kept<u128>,
+        delta: WipedVec<u128>,
         inputs: Vec<InputLabels>,
-        zeros: Kept<u128>,
-        masks: Kept<u8>,
+        zeros: WipedVec<u128>,
+        masks: WipedVec<u8>,
     },
     Evaluator(Vec<Compared>),
 }
@@ -44,11 +44,11 @@ pub(super) enum Half {
 /// What P3 has of a group of lanes, compared and not evaluated.
 pub(super) struct Compared {
     /// Active labels of the known inputs.
-    known: Kept<u128>,
+    known: WipedVec<u128>,
     /// Active labels of r23.
-    masks: Kept<u128>,
-    tables: Kept<u8>,
-    decoding: Kept<u8>,
+    masks: WipedVec<u128>,
+    tables: WipedVec<u8>,
+    decoding: WipedVec<u8>,
 }
 
 /// Steps 1 to 3 and 5, and of step 4 the masks and `known`, those inputs of each part that are there: its
@@ -95,7 +95,7 @@ fn garble(
     }
     let wires = garbler.wires();
     let Garbling { zeros, masks, .. } = garbling;
-    let delta = Kept::from(std::slice::from_ref(&*seed.delta));
+    let delta = WipedVec::from(std::slice::from_ref(&*seed.delta));
     Ok((hash, wires, Half::Garbler { delta, inputs, zeros, masks }))
 }
 
@@ -198,15 +198,15 @@ fn evaluate(
     groups: Vec<Compared>,
     (hash, wires): (&TweakableHash, u64),
     inputs: &[&[Bit]],
-) -> Result<Kept<u8>, Abort> {
+) -> Result<WipedVec<u8>, Abort> {
     let mut evaluator = Evaluator::resume(trio, hash, plan, wires);
-    let mut z = Kept::<u8>::with_capacity(plan.output_bits());
+    let mut z = WipedVec::<u8>::with_capacity(plan.output_bits());
     let mut digest = evaluator.begin_result();
     let mut groups = groups.into_iter();
     for ((_, part), wires) in plan.parts.iter().zip(inputs) {
         for ((from, lanes), group) in part.groups().zip(&mut groups) {
             let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
-            let mut x = Kept::<u128>::with_capacity(part.program.input_bits() * lanes);
+            let mut x = WipedVec::<u128>::with_capacity(part.program.input_bits() * lanes);
             x.extend_from_slice(&group.known);
             x.extend_from_slice(&evaluator.receive_inputs(&sides[0], &sides[1])?);
             evaluator.expect(0, false);
