@@ -60,7 +60,7 @@ mod stream;
 mod wire;
 
 use crate::checks;
-use crate::hash::{CLASSES, Calls, Place, Tweak, TweakableHash};
+use crate::hash::{CLASSES, CallSeries, Calls, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{WipedVec, wipe};
@@ -108,7 +108,7 @@ impl<'h> Direction<'h> {
         [holder, maker]: [PartyId; 2],
         first: u64,
     ) -> Direction<'h> {
-        let place = Place::new(S::STEP + class, holder, maker);
+        let place = CallSeries::new(S::STEP + class, holder, maker);
         let calls = hash.calls(session, place, 1 << class);
         Direction { calls, blocks, unit: first, inputs: WipedVec::zeros(BATCH) }
     }

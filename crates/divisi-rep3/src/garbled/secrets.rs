@@ -6,7 +6,7 @@ use super::weak::Weakness;
 use crate::checks;
 use crate::trio::Trio;
 use divisi_core::{PartyId, Prg, Session, Step, step};
-use divisi_ot::hash::{Calls, FIRST_STEP, Place, TweakableHash};
+use divisi_ot::hash::{CallSeries, Calls, FIRST_STEP, TweakableHash};
 use divisi_ot::wiped::WipedVec;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -93,7 +93,7 @@ pub(super) struct Oracle<'h> {
 
 impl<'h> Oracle<'h> {
     pub(super) fn new(trio: &Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Oracle<'h> {
-        let place = |step| Place::new(step, plan.roles.first, plan.roles.evaluator);
+        let place = |step| CallSeries::new(step, plan.roles.first, plan.roles.evaluator);
         // the mutant hashes pairs where gates are hashed
         let pairs = if trio.is_weak(Weakness::PairsAsGates) { GATES } else { PAIRS };
         Oracle {
