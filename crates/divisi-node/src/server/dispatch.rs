@@ -17,7 +17,7 @@ mod compare;
 
 use super::Node;
 use super::intake::{After, Offer};
-use super::plan::{Budget, Room};
+use super::plan::{Budget, RoundPlan};
 use super::ready::Ready;
 use super::script::{Kind, cost, kind};
 use super::state::{Candidate, ServerState};
@@ -189,7 +189,7 @@ impl ServerState<'_> {
     /// Of the requests that all three servers have, take those that fit into a round, whatever the leader
     /// offered. The others go back and wait.
     fn within_budget(&mut self, leader: PartyId, agreed: Vec<Candidate>) -> Vec<Candidate> {
-        let mut left = Room::new(Budget::ROUND);
+        let mut left = RoundPlan::new(Budget::ROUND);
         let mut kept = Vec::with_capacity(agreed.len());
         for candidate in agreed {
             let item = &candidate.taken.item;

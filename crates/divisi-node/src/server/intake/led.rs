@@ -3,7 +3,7 @@
 
 use super::steps::price;
 use super::{Intake, Offer};
-use crate::server::plan::{Budget, KeyStatus, Room};
+use crate::server::plan::{Budget, KeyStatus, RoundPlan};
 use divisi_core::PartyId;
 use divisi_store::KeyName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ impl Intake {
     /// Another server leads a round and offers this. A client counts as passed over if a request of it could
     /// be done here, nobody lacked a message of it, and the offers left room for it.
     pub fn led(&mut self, leader: PartyId, offers: &[Offer], known: &dyn Fn(&KeyName) -> KeyStatus) {
-        let mut room = Room::new(Budget::ROUND);
+        let mut room = RoundPlan::new(Budget::ROUND);
         let mut offered = BTreeSet::new();
         for offer in offers {
             let connection = self.connections.get(&offer.connection);
