@@ -31,9 +31,9 @@ mod round;
 #[cfg(test)]
 mod schedules;
 mod script;
-mod seats;
 mod shared;
 mod shorts;
+mod slots;
 mod state;
 mod text;
 mod turn;
