@@ -2,7 +2,7 @@
 //! runs all three.
 
 use crate::failure::Failure;
-use crate::local::{Pipes, Usage, seat};
+use crate::local::{Pipes, Usage, loopback};
 use crate::log::Log;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{RoundsChoice, Server, ServerOptions};
@@ -143,7 +143,7 @@ pub fn run_party() -> Result<(), Failure> {
 
 fn serve(pipes: &Arc<Pipes>) -> Result<(), Failure> {
     raise_descriptors();
-    let listener = seat::listen(pipes)?;
+    let listener = loopback::listen(pipes)?;
     let plan: Plan = pipes.order()?;
     pipes.leave_no(Path::new(&plan.room));
     let me =
