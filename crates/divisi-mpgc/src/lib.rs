@@ -72,6 +72,6 @@ pub mod tree;
 pub mod wiring;
 
 pub use cost::GarblingCost;
-pub use garble::{GarbledInstances, Garbler, Gear};
+pub use garble::{GarbledInstances, Garbler, GarblingContext};
 pub use lookup::LookupMethod;
 pub use wiring::Wiring;

@@ -17,7 +17,7 @@ use divisi_mixed::gmw::triples_for;
 use divisi_mixed::table::Signs;
 use divisi_mixed::together::Asked;
 use divisi_mixed::{GmwBit, Mixed, Num};
-use divisi_mpgc::{GarbledInstances, Gear, evaluate};
+use divisi_mpgc::{GarbledInstances, GarblingContext, evaluate};
 use std::collections::VecDeque;
 
 const NODE: Step = step!("program.node");
@@ -40,7 +40,11 @@ pub struct MadeAhead {
 ///
 /// # Errors
 /// [`Abort::Misuse`] if it is missing and needed; the abort that ends the session.
-pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<MadeAhead, Abort> {
+pub fn prepare(
+    code: &Code,
+    mixed: &mut Mixed,
+    mut gear: Option<&mut GarblingContext>,
+) -> Result<MadeAhead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
     let (mut signs, mut garbled) = (VecDeque::new(), VecDeque::new());

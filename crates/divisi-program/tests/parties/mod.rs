@@ -5,7 +5,7 @@ use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_core::{Counts, PartyId, PublicParameters as Agreed, local};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
-use divisi_mpgc::{Gear, LookupMethod};
+use divisi_mpgc::{GarblingContext, LookupMethod};
 use divisi_ot::SetupConfig;
 use divisi_program::plain::{self, Entries};
 use divisi_program::{Code, Script, lower, run};
@@ -36,7 +36,7 @@ fn one(
     mixed.session().phase("preprocessing");
     let mut gear = if code.cost().garbled[0] > 0 {
         let beside = mixed.keys();
-        Some(Gear::new(mixed.gmw(), &LookupMethod::Transfers, beside.as_ref())?)
+        Some(GarblingContext::new(mixed.gmw(), &LookupMethod::Transfers, beside.as_ref())?)
     } else {
         None
     };

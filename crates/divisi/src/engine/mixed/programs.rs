@@ -13,7 +13,7 @@ use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
-use divisi_mpgc::Gear;
+use divisi_mpgc::GarblingContext;
 use divisi_program::plain::{Entries, evaluate};
 use divisi_program::program::Input;
 use divisi_program::{Value, ValueKind, run};
@@ -201,7 +201,10 @@ impl Prepared for Programs<'_> {
         let gmw = Gmw::new(session, self.manner.config)?;
         let mut mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
         let beside = mixed.keys();
-        let gear = self.garbled.as_ref().map(|looked| Gear::new(mixed.gmw(), &looked.way, beside.as_ref()));
+        let gear = self
+            .garbled
+            .as_ref()
+            .map(|looked| GarblingContext::new(mixed.gmw(), &looked.way, beside.as_ref()));
         let gear = gear.transpose()?;
         Ok(Box::new(Member { of: self, mixed, gear }))
     }
@@ -234,7 +237,7 @@ struct Member<'p> {
     of: &'p Programs<'p>,
     mixed: Mixed,
     /// The garbling state, for garbled circuits.
-    gear: Option<Gear>,
+    gear: Option<GarblingContext>,
 }
 
 impl EngineParty for Member<'_> {
