@@ -35,7 +35,7 @@ pub struct MadeAhead {
     garbled: VecDeque<GarbledInstances>,
 }
 
-/// Makes everything that a run can make before the inputs are known. `gear` is the session's gear for
+/// Makes everything that a run can make before the inputs are known. `context` is the session's context for
 /// garbling, which only programs with garbled circuits need.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub struct MadeAhead {
 pub fn prepare(
     code: &Code,
     mixed: &mut Mixed,
-    mut gear: Option<&mut GarblingContext>,
+    mut context: Option<&mut GarblingContext>,
 ) -> Result<MadeAhead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
@@ -68,10 +68,10 @@ pub fn prepare(
         }
         for id in &layer.garbled {
             let Node::Garbled(wiring, _) = &code.nodes[*id].node else { continue };
-            let Some(gear) = gear.as_deref_mut() else {
+            let Some(context) = context.as_deref_mut() else {
                 return Err(mixed.session().misuse(NODE, "garbled circuits in a session without a garbler"));
             };
-            garbled.push_back(gear.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
+            garbled.push_back(context.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
         }
     }
     mixed.prepare_masks(cost.a2b)?;

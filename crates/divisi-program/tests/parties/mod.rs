@@ -34,13 +34,13 @@ fn one(
     let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, Modulus::new(P32).unwrap(), None, ring)?;
     mixed.session().phase("preprocessing");
-    let mut gear = if code.cost().garbled[0] > 0 {
+    let mut context = if code.cost().garbled[0] > 0 {
         let beside = mixed.keys();
         Some(GarblingContext::new(mixed.gmw(), &LookupMethod::Transfers, beside.as_ref())?)
     } else {
         None
     };
-    let ahead = run::prepare(code, &mut mixed, gear.as_mut())?;
+    let ahead = run::prepare(code, &mut mixed, context.as_mut())?;
     let made = |mixed: &mut Mixed| {
         let counts = mixed.session().meter().read();
         counts.phases.get("preprocessing").map(|phase| (phase.bytes, phase.rounds))

@@ -201,12 +201,12 @@ impl Prepared for Programs<'_> {
         let gmw = Gmw::new(session, self.manner.config)?;
         let mut mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
         let beside = mixed.keys();
-        let gear = self
+        let context = self
             .garbled
             .as_ref()
             .map(|looked| GarblingContext::new(mixed.gmw(), &looked.way, beside.as_ref()));
-        let gear = gear.transpose()?;
-        Ok(Box::new(Member { of: self, mixed, gear }))
+        let context = context.transpose()?;
+        Ok(Box::new(Member { of: self, mixed, context }))
     }
 
     fn facts(&self) -> Map<String, Json> {
@@ -237,12 +237,12 @@ struct Member<'p> {
     of: &'p Programs<'p>,
     mixed: Mixed,
     /// The garbling state, for garbled circuits.
-    gear: Option<GarblingContext>,
+    context: Option<GarblingContext>,
 }
 
 impl EngineParty for Member<'_> {
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
-        let Member { of, mixed, gear } = self;
+        let Member { of, mixed, context } = self;
         let held = &*of.job.program;
         let (program, code) = (held.program(), held.code());
         let me = mixed.session().me();
@@ -261,7 +261,7 @@ impl EngineParty for Member<'_> {
         }
         let ahead = timed(watch, PREPROCESSING, || {
             mixed.session().phase(PREPROCESSING);
-            run::prepare(code, mixed, gear.as_mut())
+            run::prepare(code, mixed, context.as_mut())
         })?;
         let outputs = timed(watch, ONLINE, || {
             mixed.session().phase(ONLINE);
