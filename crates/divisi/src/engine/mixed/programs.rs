@@ -4,7 +4,7 @@
 
 use super::super::Differ;
 use super::super::job::{Own, ProgramJob, length};
-use super::super::{Course, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::{BenchSchedule, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbled::Looked;
 use super::manner::{BitForm, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
@@ -145,9 +145,9 @@ impl Prepared for Programs<'_> {
         ]
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         // what is left over in a session's stock would serve the next repetition, and be counted nowhere
-        Course { batch: 1, warmup: (warmup.min(1), 1), one_session: false }
+        BenchSchedule { batch: 1, warmup: (warmup.min(1), 1), one_session: false }
     }
 
     /// A row has the entries of all inputs, in order.

@@ -2,7 +2,7 @@
 
 use super::super::groups::Apart;
 use super::super::job::{BlocksJob, Own};
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike, members};
+use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike, members};
 use super::begin::{OUTPUTS, SETUP, engine, phase};
 use super::cipher::OnSpdz;
 use super::evaluate::{EngineSlot, Keyed, evaluate};
@@ -102,9 +102,9 @@ impl Prepared for Work<'_> {
         self.how.describe(parameters.with("named", self.named.name.as_bytes()))
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         let batch = batch(self.named);
-        Course { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
+        BenchSchedule { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
     }
 
     fn deal_key(&self, key: &[u8]) -> Vec<Own> {

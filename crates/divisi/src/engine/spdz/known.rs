@@ -7,7 +7,9 @@ use super::super::job::{
     Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob, Whole,
 };
 use super::super::whole;
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike};
+use super::super::{
+    BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike,
+};
 use super::begin::{ONLINE, OUTPUTS, engine};
 use super::cipher::{OnSpdz, brought};
 use super::evaluate::{EngineSlot, Keyed, evaluate};
@@ -137,8 +139,8 @@ impl Prepared for KnownAnswers<'_> {
         self.how.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
     /// Deal the inputs, group by group: the keys belong to party 1, the texts to party 2.
