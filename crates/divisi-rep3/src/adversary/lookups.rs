@@ -11,7 +11,7 @@ use crate::lookup::table::{Additive, Replicated};
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{self, NIBBLES_PLANES, PLANES_OF_ONE, PLANES_OF_TWO};
 use crate::sbox::chained::{Input, Side};
-use crate::sbox::{Course, Layer, lut256};
+use crate::sbox::{Layer, LayerKind, lut256};
 use crate::share::constant_component;
 use crate::tile::Tile;
 use crate::wire::{self, Shape};
@@ -108,11 +108,11 @@ pub fn look_up_again(
 ) -> Result<(), Abort> {
     let me = rep.trio().me();
     let made = Some(&vectors.get().made);
-    match vectors.get().protocol.sbox().course() {
-        Course::Replicated(replace) => {
+    match vectors.get().protocol.sbox().layer_kind() {
+        LayerKind::Replicated(replace) => {
             replace(rep.trio(), &mut Layer::new(x, direction, me), made, true).map(drop)
         }
-        Course::Chained(sboxes) => {
+        LayerKind::Chained(sboxes) => {
             let side = Side { direction, constant: constant_component(me) };
             sboxes.layer(rep.trio(), x, side, Input::Replicated, made, true).map(drop)
         }

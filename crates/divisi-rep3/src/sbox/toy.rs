@@ -1,7 +1,7 @@
 //! An S-box for tests: one file, one line of the registry, and every part of this crate has it. x^254 by four
 //! products, one after the other, each with a relation of its own in the large field.
 
-use super::{Around, Course, Layer, Owed, Sbox, load, store, trim};
+use super::{Around, Layer, LayerKind, Owed, Sbox, load, store, trim};
 use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Record, Records};
@@ -29,8 +29,10 @@ impl Sbox for Toy {
         32
     }
 
-    fn course(&self) -> Course {
-        Course::Replicated(|trio, layer, _, _| Ok(Owed::Products(Record::new(&KIND, invert(trio, layer)?))))
+    fn layer_kind(&self) -> LayerKind {
+        LayerKind::Replicated(|trio, layer, _, _| {
+            Ok(Owed::Products(Record::new(&KIND, invert(trio, layer)?)))
+        })
     }
 }
 
