@@ -5,7 +5,7 @@
 //! triple in the bucket. [`divisi_ot::bucket`] has the sizes of buckets \[W18\].
 
 use crate::checks;
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::laand::laand;
 use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
@@ -23,20 +23,20 @@ const D: Step = step!("3.d");
 pub(crate) fn aand(
     session: &mut Session,
     setup: &mut Setup,
-    ground: &Ground<'_>,
+    context: &TripleContext<'_>,
     bucket: usize,
     m: usize,
     random: &mut Shares,
 ) -> Result<Triples, Abort> {
     // 1. l B leaky triples
     let (x, y, mut z) = random.thirds(m);
-    let partition = laand(session, setup, ground, &x, &y, &mut z)?;
+    let partition = laand(session, setup, context, &x, &y, &mut z)?;
     // 2. into buckets
     let partition = Partition::new(&partition, m, bucket);
     // 3.(a) d_k = y_1 + y_k for every triple of a bucket but the first, opened with MACs
     let firsts = first_shares(&partition, &y);
     let d = difference_bits(&partition, &firsts, y.bits);
-    let opened = open_differences(session, ground.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
+    let opened = open_differences(session, context.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
     // 3.(b)
     Ok(combine([&x, &z.view()], firsts, &partition, &opened))
 }

@@ -3,7 +3,7 @@
 //! messages must be consistent with the first wrong one.
 
 use crate::aand::{combine, difference_bits, first_shares, open_differences};
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::laand::{expanded, laand};
 use crate::phases::Live;
 use crate::share::Shares;
@@ -84,7 +84,7 @@ fn independent(
     let bits = garble.setup.authenticated_bits(session, count)?;
     let bits = Shares::of(session.me(), bits);
     let masks = bits.copy(3 * m..3 * m + wires);
-    let ground = Ground {
+    let context = TripleContext {
         seats: garble.seats,
         oracle: &garble.oracle,
         form: garble.options.form,
@@ -109,7 +109,7 @@ fn independent(
     // a wrong y in Phi: the triple is still right where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     let z = &mut r.view_mut();
-    let partition = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), z)?;
+    let partition = laand(session, &mut garble.setup, &context, &x.view(0..m), &y.view(0..m), z)?;
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     lied(&mut x.bits);
     let (x, y) = (x.view(0..m), y.view(0..m));
