@@ -5,7 +5,7 @@ use crate::aand::aand;
 use crate::checks;
 use crate::context::TripleContext;
 use crate::hash::Oracle;
-use crate::held::{Garbled, Held, Role, Spent, of_results, result_masks};
+use crate::held::{Garbled, InstanceState, Role, Spent, of_results, result_masks};
 use crate::labels::Labels;
 use crate::masks::Masks;
 use crate::online;
@@ -336,7 +336,7 @@ impl Live {
                     tables: run.receive_tables(session, ands)?,
                 },
             };
-            held.push(Held {
+            held.push(InstanceState {
                 evaluator: instance.evaluator,
                 owned: Zeroizing::new(own[i * owned..(i + 1) * owned].to_vec()),
                 outputs: result_masks(plan, self.seats, &instance.masks),
