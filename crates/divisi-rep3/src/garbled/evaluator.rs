@@ -6,7 +6,7 @@ use super::bits::{self, spread};
 use super::garbler::{ResultDigest, array};
 use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
-use super::plan::{CHUNK, PIECE, Plan};
+use super::plan::{CHUNK, CallPlan, PIECE};
 use super::secrets::{self, Oracle};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
@@ -33,7 +33,7 @@ pub(super) struct Evaluator<'t, 'h> {
 }
 
 /// Step 2. The salt of the hash from P1, confirmed by P2 \[Y1\].
-pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<TweakableHash, Abort> {
+pub(super) fn receive_hash(trio: &mut Trio, plan: &CallPlan<'_>) -> Result<TweakableHash, Abort> {
     let (mut salt, mut digest) = ([0; 16], [0; 32]);
     trio.session.recv(SALT, plan.roles.first, &mut salt)?;
     trio.session.recv(SALT, plan.roles.second, &mut digest)?;
@@ -45,7 +45,11 @@ pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Tweakable
 
 impl<'t, 'h> Evaluator<'t, 'h> {
     /// After the salt.
-    pub(super) fn begin(trio: &'t mut Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Evaluator<'t, 'h> {
+    pub(super) fn begin(
+        trio: &'t mut Trio,
+        hash: &'h TweakableHash,
+        plan: &CallPlan<'_>,
+    ) -> Evaluator<'t, 'h> {
         let mut evaluator = Evaluator::resume(trio, hash, plan, 0);
         evaluator.pieces.advance();
         evaluator.table = WipedVec::with_capacity(32 * PIECE + 32);
@@ -57,7 +61,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     pub(super) fn resume(
         trio: &'t mut Trio,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
         from: u64,
     ) -> Evaluator<'t, 'h> {
         let mut oracle = Oracle::new(trio, hash, plan);

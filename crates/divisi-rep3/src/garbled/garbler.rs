@@ -4,7 +4,7 @@
 use super::bits::{self, spread};
 use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
-use super::plan::{AHEAD, CHUNK, PIECE, Plan, Role};
+use super::plan::{AHEAD, CHUNK, CallPlan, PIECE, Role};
 use super::secrets::{Oracle, Seed};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
@@ -67,7 +67,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         role: Role,
         seed: &Seed,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
     ) -> Result<Garbler<'t, 'h>, Abort> {
         let mut garbler = Garbler::new(trio, role, *seed.delta, hash, plan);
         let to = plan.roles.evaluator;
@@ -90,7 +90,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         role: Role,
         delta: u128,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
         from: u64,
     ) -> Garbler<'t, 'h> {
         let mut garbler = Garbler::new(trio, role, delta, hash, plan);
@@ -103,7 +103,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         role: Role,
         delta: u128,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
     ) -> Garbler<'t, 'h> {
         let oracle = Oracle::new(trio, hash, plan);
         Garbler {

@@ -5,7 +5,7 @@ use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
 use super::labels::output_labels;
-use super::plan::{BESIDE, Part, Plan, Role};
+use super::plan::{BESIDE, CallPlan, Part, Role};
 use super::secrets;
 use super::weak::{Needles, Weakness};
 use crate::bit::Bit;
@@ -35,7 +35,7 @@ pub(super) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
 /// One call: our shares of the outputs of each part.
 pub(super) fn call(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     inputs: &[&[Bit]],
     origin: Origin,
 ) -> Result<Outputs, Abort> {
@@ -50,7 +50,7 @@ pub(super) fn call(
 }
 
 /// Outputs of each part that are to be filled in.
-pub(super) fn none(plan: &Plan<'_>, origin: Origin) -> Outputs {
+pub(super) fn none(plan: &CallPlan<'_>, origin: Origin) -> Outputs {
     let zero = |lanes: usize| Bit::zero(lanes, origin);
     let of_part =
         |(_, part): &(usize, Part<'_>)| (0..part.program.output_bits()).map(|_| zero(part.lanes)).collect();
@@ -76,7 +76,7 @@ pub(super) struct Garbling {
 
 impl Garbling {
     /// Step 1. With the seed of the call, and the masks.
-    pub(super) fn begin(trio: &Trio, role: Role, plan: &Plan<'_>, labels: Prg) -> Garbling {
+    pub(super) fn begin(trio: &Trio, role: Role, plan: &CallPlan<'_>, labels: Prg) -> Garbling {
         let roles = plan.roles;
         let is_first = role == Role::First;
         let (bare, plain) = (trio.is_weak(Weakness::NoR12), trio.is_weak(Weakness::NoR23));
@@ -158,7 +158,7 @@ impl Garbling {
 fn garble(
     trio: &mut Trio,
     role: Role,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     inputs: &[&[Bit]],
     mut views: Option<Begun>,
     outputs: &mut Outputs,
@@ -195,7 +195,7 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    pub(super) fn begin(trio: &Trio, plan: &Plan<'_>) -> Masks {
+    pub(super) fn begin(trio: &Trio, plan: &CallPlan<'_>) -> Masks {
         let plain = trio.is_weak(Weakness::NoR23);
         Masks { stream: secrets::mask(trio, plan.roles.second, plan), plain }
     }
@@ -220,7 +220,7 @@ pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> WipedVec<u8> 
 /// P3.
 fn evaluate(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     inputs: &[&[Bit]],
     views: Option<Begun>,
     outputs: &mut Outputs,
@@ -265,7 +265,7 @@ fn evaluate(
 }
 
 /// z into one component of all outputs, in the order of parts and groups.
-pub(super) fn put_result(plan: &Plan<'_>, outputs: &mut Outputs, side: usize, z: &[u8]) {
+pub(super) fn put_result(plan: &CallPlan<'_>, outputs: &mut Outputs, side: usize, z: &[u8]) {
     let mut rest = z;
     for ((_, part), outputs) in plan.parts.iter().zip(outputs) {
         for (from, lanes) in part.groups() {

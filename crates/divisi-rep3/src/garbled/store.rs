@@ -5,7 +5,7 @@ use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
 use super::labels::output_labels;
-use super::plan::{Plan, Role, Roles};
+use super::plan::{CallPlan, Role, Roles};
 use super::run::{Garbling, Masks, Outputs, decode, none, put_result};
 use super::secrets;
 use super::weak::Weakness;
@@ -55,7 +55,7 @@ pub(super) struct Compared {
 /// first ones. Everything that is compared here is compared before any other input is chosen.
 pub(super) fn prepare(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     known: &[&[Bit]],
     origin: Origin,
 ) -> Result<Stored, Abort> {
@@ -71,7 +71,7 @@ pub(super) fn prepare(
 fn garble(
     trio: &mut Trio,
     role: Role,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     known: &[&[Bit]],
     outputs: &mut Outputs,
 ) -> Result<(TweakableHash, u64, Half), Abort> {
@@ -102,7 +102,7 @@ fn garble(
 /// P3.
 fn receive(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     known: &[&[Bit]],
     outputs: &mut Outputs,
 ) -> Result<(TweakableHash, u64, Half), Abort> {
@@ -140,7 +140,7 @@ impl Stored {
 
     /// Step 4 for the inputs that were to come, at P1 and P2. `plan` is that of the first half under its new
     /// name, `inputs` those of each part that were not known.
-    pub(super) fn send(&self, trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
+    pub(super) fn send(&self, trio: &mut Trio, plan: &CallPlan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
         let Half::Garbler { delta, inputs: labels, .. } = &self.half else { return Ok(()) };
         let (role, from) = (plan.roles.role(trio.me()), self.wire(trio));
         wipe::stack(|| {
@@ -161,7 +161,7 @@ impl Stored {
     pub(super) fn evaluate(
         &mut self,
         trio: &mut Trio,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
         inputs: &[&[Bit]],
     ) -> Result<(), Abort> {
         let from = self.wire(trio);
@@ -174,7 +174,12 @@ impl Stored {
     }
 
     /// Step 6 at P1; and the outputs, at all.
-    pub(super) fn finish(self, trio: &mut Trio, plan: &Plan<'_>, origin: Origin) -> Result<Outputs, Abort> {
+    pub(super) fn finish(
+        self,
+        trio: &mut Trio,
+        plan: &CallPlan<'_>,
+        origin: Origin,
+    ) -> Result<Outputs, Abort> {
         let from = self.wire(trio);
         let Stored { hash, mut outputs, half, .. } = self;
         if let (Role::First, Half::Garbler { delta, zeros, masks, .. }) = (plan.roles.role(trio.me()), half) {
@@ -194,7 +199,7 @@ impl Stored {
 /// P3, who gives z.
 fn evaluate(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     groups: Vec<Compared>,
     (hash, wires): (&TweakableHash, u64),
     inputs: &[&[Bit]],
