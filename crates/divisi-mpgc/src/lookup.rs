@@ -7,7 +7,7 @@
 //! transfer from each other party, whose payload is that party's share of V. In the end the key is k_{w,0} +
 //! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes. All lookups
 //! of a call share its n turns. They are divided into parts that begin with different parties, so that in a
-//! turn everybody chooses for some parts and tells others for the rest: first it tells, then it hears, so
+//! turn everybody chooses for some parts and sends to others for the rest: it sends first and receives then, so
 //! that no message waits for another one of its turn.
 //!
 //! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
@@ -177,9 +177,9 @@ fn by_transfers<'k>(
     for turn in 0..all.len() {
         let chooser = |part: usize| all.get((part + turn) % all.len()).copied().unwrap_or(me);
         session.exchange(|session| {
-            for hears in [false, true] {
+            for receives in [false, true] {
                 for (i, part) in parts.iter_mut().enumerate() {
-                    if (chooser(i) == me) == hears {
+                    if (chooser(i) == me) == receives {
                         part.turn(session, setup, chooser(i))?;
                     }
                 }

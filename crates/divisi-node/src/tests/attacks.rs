@@ -25,11 +25,11 @@ fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
         assert_eq!(failed.kind, ErrorKind::Refused);
         assert!([step, "request"].iter().any(|step| failed.step.ends_with(step)), "{}", failed.step);
         let tells = failed.message.contains(words);
-        let heard = failed.step.ends_with("request") && failed.message.contains("refused this input");
-        assert!(tells || heard, "{}", failed.message);
+        let refused = failed.step.ends_with("request") && failed.message.contains("refused this input");
+        assert!(tells || refused, "{}", failed.message);
         told += usize::from(tells);
     }
-    assert!(told > 0, "all three only heard of it: {answers:?}");
+    assert!(told > 0, "all three only learned of it: {answers:?}");
 }
 
 /// The servers continue as if nothing had been.

@@ -192,8 +192,8 @@ fn every_byte_of_what_is_told_is_compared() {
     assert!(play(harness, 0).iter().all(Result::is_ok));
     let mut jobs = Vec::new();
     for (from, to, step, check, places) in told {
-        let [teller, hearer] = [from, to].map(|role| roles(0)[role]);
-        let body = recordings[teller.index()].bodies(MessageDirection::Out, hearer, step).remove(0);
+        let [sender, receiver] = [from, to].map(|role| roles(0)[role]);
+        let body = recordings[sender.index()].bodies(MessageDirection::Out, receiver, step).remove(0);
         jobs.extend(places(body.len()).into_iter().map(|at| (from, to, step, check, at)));
     }
     many(jobs.len(), 3, |i| {
