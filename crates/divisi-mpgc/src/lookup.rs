@@ -7,8 +7,8 @@
 //! transfer from each other party, whose payload is that party's share of V. In the end the key is k_{w,0} +
 //! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes. All lookups
 //! of a call share its n turns. They are divided into parts that begin with different parties, so that in a
-//! turn everybody chooses for some parts and sends to others for the rest: it sends first and receives then, so
-//! that no message waits for another one of its turn.
+//! turn everybody chooses for some parts and sends to others for the rest: it sends first and receives then,
+//! so that no message waits for another one of its turn.
 //!
 //! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
 //! Its bytes hardly grow with n. A call looks up what fits the ciphertexts that are made at one time.
