@@ -32,10 +32,10 @@ pub struct VecPool<T> {
 }
 
 thread_local! {
-    static WORDS: RefCell<VecPool<u128>> = const { RefCell::new(VecPool { vectors: Vec::new(), bytes: 0 }) };
-    static HALVES: RefCell<VecPool<u64>> = const { RefCell::new(VecPool { vectors: Vec::new(), bytes: 0 }) };
-    static QUARTERS: RefCell<VecPool<u32>> = const { RefCell::new(VecPool { vectors: Vec::new(), bytes: 0 }) };
-    static BYTES: RefCell<VecPool<u8>> = const { RefCell::new(VecPool { vectors: Vec::new(), bytes: 0 }) };
+    static WORDS: RefCell<VecPool<u128>> = const { RefCell::new(VecPool::EMPTY) };
+    static HALVES: RefCell<VecPool<u64>> = const { RefCell::new(VecPool::EMPTY) };
+    static QUARTERS: RefCell<VecPool<u32>> = const { RefCell::new(VecPool::EMPTY) };
+    static BYTES: RefCell<VecPool<u8>> = const { RefCell::new(VecPool::EMPTY) };
 }
 
 impl PoolElement for u128 {
@@ -63,6 +63,8 @@ impl PoolElement for u8 {
 }
 
 impl<T: PoolElement> VecPool<T> {
+    const EMPTY: VecPool<T> = VecPool { vectors: Vec::new(), bytes: 0 };
+
     /// A vector of zeros whose capacity is at least `len`, and not much more.
     fn take(&mut self, len: usize) -> Option<Vec<T>> {
         let fits = |v: &&Vec<T>| v.capacity() >= len && v.capacity() / 2 <= len;
