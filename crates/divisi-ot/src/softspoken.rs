@@ -23,7 +23,7 @@ use aes::cipher::BlockCipherEncrypt;
 #[cfg(target_arch = "x86_64")]
 use divisi_field::counter::Counter;
 use divisi_field::kernel::vectorize;
-pub(crate) use layout::MAX_K;
+pub use layout::MAX_K;
 use layout::{Key, Layout, MOST, Piece, bit};
 use std::ops::Range;
 use tree::{Leaf, Leaves};

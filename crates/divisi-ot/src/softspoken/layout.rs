@@ -19,7 +19,7 @@ use std::ops::Range;
 pub(crate) type Key = [u128; 2];
 
 /// The largest k.
-pub(crate) const MAX_K: u32 = 8;
+pub const MAX_K: u32 = 8;
 /// The largest number of columns of both groups together.
 pub(crate) const MOST: usize = 256;
 /// The number of columns of pads: so many that their key cannot be found by an offline search.
