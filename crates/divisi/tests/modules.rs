@@ -356,6 +356,23 @@ fn no_module_imports_itself_by_way_of_others() {
     assert!(found.is_empty(), "modules that import each other:\n{}", found.join("\n"));
 }
 
+/// Modules that no file of their folder uses, so that they are on no cycle at all: their files share types that
+/// have a file, too.
+const HEADS: [(&str, &[&str]); 2] = [("divisi-field", &["gf64"]), ("divisi", &["bench", "report"])];
+
+#[test]
+fn what_files_of_a_folder_share_does_not_stand_above_them() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for (package, module) in HEADS {
+        let module: Name = module.iter().map(|word| (*word).to_owned()).collect();
+        let arrows = Modules::read(&crates.join(package).join("src/lib.rs")).arrows();
+        let users = arrows.iter().filter(|(name, to)| beneath(name, &module) && to.contains(&module));
+        let users: Vec<String> = users.map(|(name, _)| name.join("::")).collect();
+        assert!(arrows.keys().filter(|name| beneath(name, &module)).count() > 3, "{package}: {module:?}");
+        assert!(users.is_empty(), "{package}: {} is used by {}", module.join("::"), users.join(", "));
+    }
+}
+
 /// The arrows between modules with these texts.
 fn arrows_of(modules: &[(&str, &str)]) -> Arrows {
     let modules = modules.iter().map(|(name, text)| {
